@@ -1,0 +1,66 @@
+"""Arrays: their types, the library they live in, and how many threads may work on them.
+
+Most of Prefero computes with NumPy. The few functions that score every pair of a pool are written
+against the array API standard instead, so that the same lines run on NumPy, on a GPU through torch, or
+on any other library that keeps the standard. In those, an array is an `AnyArray`.
+"""
+
+from collections.abc import Callable
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+from threadpoolctl import ThreadpoolController
+
+from prefero.extras import need
+
+Array = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+Indices = npt.NDArray[np.intp]
+AnyArray = Any  # an array of any library that keeps the array API standard
+Namespace = Any  # such a library
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def namespace_of(array: AnyArray) -> Namespace:
+    """The array library that `array` belongs to."""
+    if hasattr(array, "__array_namespace__"):
+        return array.__array_namespace__()
+    return need("array_api_compat", extra="gpu").array_namespace(array)
+
+
+def like(values: Any, array: AnyArray) -> AnyArray:
+    """`values` as an array of the same library, precision and device as `array`."""
+    if isinstance(array, np.ndarray):
+        return np.asarray(values, dtype=array.dtype)
+    return namespace_of(array).asarray(np.asarray(values), dtype=array.dtype, device=array.device)
+
+
+def ndtr(x: AnyArray) -> AnyArray:
+    """The standard normal distribution function, which the array API standard lacks."""
+    if isinstance(x, np.ndarray):
+        return special.ndtr(x)
+    xp = namespace_of(x)
+    if "torch" in xp.__name__:
+        return xp.special.ndtr(x)
+    return xp.asarray(special.ndtr(np.asarray(x)), device=x.device)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def one_thread(function: Callable[P, R]) -> Callable[P, R]:
+    """Run `function` with one BLAS thread: on small matrices a second thread costs more than it brings."""
+
+    @wraps(function)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+        with _blas().limit(limits=1):
+            return function(*args, **kwargs)
+
+    return limited

@@ -1,0 +1,125 @@
+"""The Gaussian posterior over rewards, worked out in the space of answered differences.
+
+    winners, losers   (N, d)   features of the preferred and the other trajectory
+    differences       (N,)     f(winners) - f(losers)
+    C                 (N, N)   prior covariance of the differences
+    basis             (N, r)   C = basis @ basis.T, by Cholesky with pivots
+    pivots            (r,)     the answers whose differences already determine all others
+    slope             (r,)     mean(x) = Cov[f(x), differences[pivots]] @ slope
+    whitener          (r, r)   learned(x) = Cov[f(x), differences[pivots]] @ whitener
+
+An answer speaks only of one difference, so what the answers add is diagonal there, and nothing of size 2N
+is formed. The differences are often dependent (a question asked twice, a linear reward, a smooth one), and
+then r is smaller than N: repeated questions need no jitter, and a linear reward in d features costs d.
+
+    mean(x) = Cov[f(x), differences] @ ...         Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T
+
+Laplace and EP both end in this form (`prefero.inference`) and differ only in the numbers they fill in.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg.lapack import dpstrf
+
+from prefero.arrays import AnyArray, Array, Indices, like
+from prefero.kernels import Kernel
+from prefero.likelihood import Probit
+from prefero.questions import Comparisons
+
+UNLEARNABLE = 1e-10  # directions whose prior variance is this small beside the noise's are left out
+ROUNDING = 1e-12  # and so are those that rounding has eaten
+
+
+def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
+    """C = Cov[differences, differences], shape (N, N)."""
+    across: Array = covariance_with_differences(kernel, data.winners, data)
+    across -= covariance_with_differences(kernel, data.losers, data)
+    return across
+
+
+def covariance_with_differences(kernel: Kernel, x: AnyArray, data: Comparisons) -> AnyArray:
+    """Cov[f(x), differences], shape (M, N)."""
+    if not len(data):
+        return like(np.empty((x.shape[0], 0)), x)
+    covariance = kernel(x, like(data.winners, x))
+    covariance -= kernel(x, like(data.losers, x))
+    return covariance
+
+
+class Basis(NamedTuple):
+    """C = basis @ basis.T, where the rows `pivots` of `basis` are lower triangular."""
+
+    basis: Array
+    pivots: Indices
+
+
+def basis_of(C: Array, noise: float) -> Basis:
+    """The differences in terms of r independent standard normals."""
+    if not len(C):
+        return Basis(np.empty((0, 0)), np.empty(0, dtype=np.intp))
+    smallest = max(UNLEARNABLE * noise**2, ROUNDING * float(C.diagonal().max()))
+    lower, order, rank, _ = dpstrf(C, tol=smallest, lower=1)
+    basis = np.empty((len(C), rank))
+    basis[order - 1] = np.tril(lower)[:, :rank]
+    return Basis(basis, order[:rank].astype(np.intp) - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A Gaussian over rewards. Call it with features for a mean and a covariance."""
+
+    kernel: Kernel
+    probit: Probit
+    pivots: Comparisons
+    slope: Array
+    whitener: Array
+    log_evidence: float
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and covariance (M, M) of the rewards of x."""
+        mean, learned = self.project(x)
+        covariance: Array = self.kernel(x, x)
+        covariance -= learned @ learned.T
+        np.fill_diagonal(covariance, np.maximum(covariance.diagonal(), 0.0))
+        return mean, covariance
+
+    def marginals(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and variance (M,) of the rewards of x, without the covariance between them."""
+        mean, learned = self.project(x)
+        return mean, np.maximum(self.kernel.diagonal(x) - np.sum(learned**2, axis=1), 0.0)
+
+    def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Mean (M,) and `learned` (M, r), with Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T."""
+        cross = covariance_with_differences(self.kernel, x, self.pivots)
+        return cross @ like(self.slope, x), cross @ like(self.whitener, x)
+
+    def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
+        """Mean and variance of f(a) - f(b), row by row, shape (M,) each."""
+        (mean_a, learned_a), (mean_b, learned_b) = self.project(a), self.project(b)
+        prior = self.kernel.diagonal(a) + self.kernel.diagonal(b) - 2 * _rowwise(self.kernel, a, b)
+        return mean_a - mean_b, np.maximum(prior - np.sum((learned_a - learned_b) ** 2, axis=1), 0.0)
+
+    def probability(self, a: Array, b: Array) -> Array:
+        """P(a is preferred to b), row by row; with a margin, P(b preferred) is not the rest of it."""
+        return self.probit.probabilities(*self.difference(a, b))[0]
+
+    def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
+        """Joint draws of the rewards of x, shape (count, M)."""
+        mean, covariance = self(x)
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        draws: Array = mean + rng.standard_normal((count, len(x))) @ root.T
+        return draws
+
+    @property
+    def components(self) -> tuple[tuple[float, "Posterior"], ...]:
+        """This Gaussian as a mixture of one; a belief has several."""
+        return ((1.0, self),)
+
+
+def _rowwise(kernel: Kernel, a: Array, b: Array, block: int = 64) -> Array:
+    """k(a_i, b_i) for every row i; the diagonal of small blocks, so that memory stays small."""
+    blocks = [kernel(a[i : i + block], b[i : i + block]).diagonal() for i in range(0, len(a), block)]
+    return np.concatenate([np.empty(0), *blocks])
