@@ -10,7 +10,7 @@ tiles. Most pairs are ruled out by a bound that is cheaper than their value: fir
 spread <= (sd_i + sd_j)^2; then single pairs. What is left is computed exactly, so the answer is exact.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
