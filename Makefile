@@ -7,7 +7,7 @@ READY  := $(VENV)/.ready
 .PHONY: demo test check setup bench docs clean
 
 demo: $(READY)  ## a simulated person teaches a reward in the terminal; a picture is saved
-	$(BIN)/prefero simulate bumpy --out results/simulate.png
+	$(BIN)/prefero simulate quadratic --out results/simulate.png
 
 test: $(READY)  ## lint, types and every test
 	$(BIN)/ruff check .

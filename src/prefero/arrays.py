@@ -40,6 +40,20 @@ def like(values: Any, array: AnyArray) -> AnyArray:
     return namespace_of(array).asarray(np.asarray(values), dtype=array.dtype, device=array.device)
 
 
+def like_indices(values: Indices, array: AnyArray) -> AnyArray:
+    """`values` as indices into `array`: of its library, on its device."""
+    if isinstance(array, np.ndarray):
+        return values
+    return namespace_of(array).asarray(values, device=array.device)
+
+
+def to_numpy(array: AnyArray) -> npt.NDArray[Any]:
+    """The values of an array in NumPy, wherever they live."""
+    if isinstance(array, np.ndarray):
+        return array
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
 def ndtr(x: AnyArray) -> AnyArray:
     """The standard normal distribution function, which the array API standard lacks."""
     if isinstance(x, np.ndarray):
@@ -47,7 +61,7 @@ def ndtr(x: AnyArray) -> AnyArray:
     xp = namespace_of(x)
     if "torch" in xp.__name__:
         return xp.special.ndtr(x)
-    return xp.asarray(special.ndtr(np.asarray(x)), device=x.device)
+    return xp.asarray(special.ndtr(to_numpy(x)), device=x.device)
 
 
 @cache

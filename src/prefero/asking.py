@@ -10,39 +10,21 @@ tiles. Most pairs are ruled out by a bound that is cheaper than their value: fir
 spread <= (sd_i + sd_j)^2; then single pairs. What is left is computed exactly, so the answer is exact.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 import numpy as np
 
-from prefero.arrays import AnyArray, Array, namespace_of
+from prefero.arrays import AnyArray, Array, Indices, like_indices, namespace_of, to_numpy
 from prefero.information import Criterion, Formula, Information, Part, Utility
 from prefero.kernels import Kernel
-from prefero.likelihood import Probit
+from prefero.posterior import Distribution, Gaussian
 from prefero.questions import Question
 
 Purpose = Literal["learn", "best"]
 SAME = 1e-10  # values this close are equal: the pair with the smaller indices is taken
-TILE = {"cpu": 512, "gpu": 8192}
-
-
-class Gaussian(Protocol):
-    """What the search needs of a posterior."""
-
-    kernel: Kernel
-    probit: Probit
-
-    def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Mean and learned covariance."""
-
-
-class Mixture(Protocol):
-    """A belief over rewards as weighted Gaussians."""
-
-    @property
-    def components(self) -> Sequence[tuple[float, Gaussian]]:
-        """Weights and Gaussians."""
+TILE = {"cpu": 256, "gpu": 8192}
 
 
 def criterion_for(purpose: Purpose, formula: Formula = "exact") -> Criterion:
@@ -72,6 +54,12 @@ class View:
         variance = part.kernel.diagonal(x) - xp.sum(learned * learned, axis=1)
         return cls(part.kernel, x, mean, xp.clip(variance, min=0.0), learned)
 
+    def taken(self, order: AnyArray) -> "View":
+        """The same of some trajectories, in another order."""
+        take = namespace_of(self.x).take
+        columns = (take(v, order, axis=0) for v in (self.x, self.mean, self.variance, self.learned))
+        return View(self.kernel, *columns)
+
     def spread(self, rows: slice, columns: slice) -> AnyArray:
         """Var[f(x_i) - f(x_j)] for a tile of pairs."""
         covariance = self.kernel(self.x[rows, :], self.x[columns, :])
@@ -83,7 +71,7 @@ class View:
 
 
 def score_all(
-    belief: Mixture, x: AnyArray, purpose: Purpose = "learn", formula: Formula = "exact"
+    belief: Distribution, x: AnyArray, purpose: Purpose = "learn", formula: Formula = "exact"
 ) -> AnyArray:
     """The value of every question about a pool, shape (M, M): bits, or expected utility."""
     parts, views = _parts(belief), [View.of(part, x) for _, part in belief.components]
@@ -97,7 +85,7 @@ def score_all(
 
 
 def best_question(
-    belief: Mixture,
+    belief: Distribution,
     x: AnyArray,
     *,
     purpose: Purpose = "learn",
@@ -121,7 +109,7 @@ def best_question(
     return search.question()
 
 
-def _parts(belief: Mixture) -> list[Part]:
+def _parts(belief: Distribution) -> list[Part]:
     return [Part(weight, gaussian.probit) for weight, gaussian in belief.components]
 
 
@@ -140,91 +128,70 @@ class _Search:
     """The best pair so far. The pool is walked from the most uncertain trajectory to the least."""
 
     def __init__(
-        self, belief: Mixture, x: AnyArray, criterion: Criterion, exclude: Iterable[tuple[int, int]]
+        self, belief: Distribution, x: AnyArray, criterion: Criterion, exclude: Iterable[tuple[int, int]]
     ) -> None:
         self.criterion, self.parts, self.xp = criterion, _parts(belief), namespace_of(x)
-        unsorted = [View.of(part, x) for _, part in belief.components]
-        uncertainty = sum(
-            part.weight * np.asarray(_host(v.variance)) for part, v in zip(self.parts, unsorted, strict=True)
-        )
-        self.order = np.argsort(-np.asarray(uncertainty), kind="stable")
-        self.views = [self._sorted(view) for view in unsorted]
-        self.widest = [np.sqrt(_host(view.variance)) for view in self.views]
-        place = np.empty_like(self.order)
-        place[self.order] = np.arange(len(self.order))
-        self.excluded = {tuple(sorted((int(place[i]), int(place[j])))) for i, j in exclude}
+        views = [View.of(part, x) for _, part in belief.components]
+        weighted = [p.weight * to_numpy(v.variance) for p, v in zip(self.parts, views, strict=True)]
+        self.order = np.argsort(-np.sum(weighted, axis=0), kind="stable")
+        self.views = [view.taken(like_indices(self.order, x)) for view in views]
+        self.sd = np.sqrt(to_numpy(self.views[0].variance))
+        place = np.argsort(self.order, kind="stable")
+        self.excluded = {(int(min(place[i], place[j])), int(max(place[i], place[j]))) for i, j in exclude}
         self.value, self.pair = -np.inf, (-1, -1)
-
-    def _sorted(self, view: View) -> View:
-        order = self.xp.asarray(self.order, device=getattr(view.x, "device", None))
-
-        def take(values: AnyArray) -> AnyArray:
-            return self.xp.take(values, order, axis=0)
-
-        return View(view.kernel, take(view.x), take(view.mean), take(view.variance), take(view.learned))
 
     def look_at_a_few(self, count: int = 48) -> None:
         """A first good value, from pairs spread over the pool, so that most others need no closer look."""
-        every = max(len(self.order) // count, 1)
-        sparse = slice(0, every * min(count, len(self.order)), every)
-        self._consider(sparse, sparse, np.arange(len(self.order))[sparse], np.arange(len(self.order))[sparse])
+        sparse = slice(0, None, max(len(self.order) // count, 1))
+        self.look_at(sparse, sparse)
 
     def look_at(self, rows: slice, columns: slice) -> None:
         """Every pair of a tile, unless none of them can be the best."""
-        wide = float(self.widest[0][rows].max() + self.widest[0][columns].max()) ** 2
-        if len(self.parts) == 1 and wide < self._least_spread():
+        widest = float(self.sd[rows].max() + self.sd[columns].max()) ** 2
+        least = self.criterion.least_spread(self.parts, self.value)
+        if widest < least:
             return
-        at = np.arange(len(self.order))
-        self._consider(rows, columns, at[rows], at[columns])
-
-    def _least_spread(self) -> float:
-        return self.criterion.least_spread(self.parts, self.value)
-
-    def _consider(self, rows: slice, columns: slice, row_at: Array, column_at: Array) -> None:
         spreads = [view.spread(rows, columns) for view in self.views]
-        left = [view.mean[rows, None] for view in self.views]
-        right = [view.mean[None, columns] for view in self.views]
-        keep = self._candidates(left, right, spreads)
-        for i, j in self._excluded_here(row_at, column_at):
-            keep[i, j] = False
-        i, j = self.xp.nonzero(keep)
+        left, right = [v.mean[rows, None] for v in self.views], [v.mean[None, columns] for v in self.views]
+        if least > 0.0:
+            hopeful = spreads[0] >= least
+        else:
+            hopeful = self.criterion.ceiling(self.parts, left, right, spreads) >= self.value - SAME
+        i, j = self._pairs(hopeful, rows, columns)
+        if i.shape[0]:
+            take = self.xp.take
+            flat = i * hopeful.shape[1] + j
+            scores = self.criterion.score(
+                self.parts,
+                [take(m[:, 0], i) for m in left],
+                [take(m[0, :], j) for m in right],
+                [self.xp.clip(take(self.xp.reshape(s, (-1,)), flat), min=0.0) for s in spreads],
+            )
+            at = np.arange(len(self.order))
+            self._remember(to_numpy(scores), at[rows][to_numpy(i)], at[columns][to_numpy(j)])
+
+    def _pairs(self, hopeful: AnyArray, rows: slice, columns: slice) -> tuple[AnyArray, AnyArray]:
+        """Where in the tile the hopeful pairs are; each pair once, and no excluded one."""
+        at = range(len(self.order))
+        if self.excluded:
+            inside = {p: n for n, p in enumerate(at[rows])}, {p: n for n, p in enumerate(at[columns])}
+            for p, q in self.excluded:
+                if p in inside[0] and q in inside[1]:
+                    hopeful[inside[0][p], inside[1][q]] = False
+        i, j = self.xp.nonzero(hopeful)
         if rows == columns:
             above = i < j
             i, j = i[above], j[above]
-        if i.shape[0] == 0:
-            return
-        flat = i * len(column_at) + j
-        scores = self.criterion.score(
-            self.parts,
-            [self.xp.take(m[:, 0], i) for m in left],
-            [self.xp.take(m[0, :], j) for m in right],
-            [self.xp.clip(self.xp.take(self.xp.reshape(s, (-1,)), flat), min=0.0) for s in spreads],
-        )
-        self._remember(_host(scores), row_at[_host(i)], column_at[_host(j)])
+        return i, j
 
-    def _candidates(self, left: list[AnyArray], right: list[AnyArray], spreads: list[AnyArray]) -> AnyArray:
-        least = self._least_spread() if len(self.parts) == 1 else 0.0
-        if least > 0.0:
-            return spreads[0] >= least
-        positive = [self.xp.clip(s, min=0.0) for s in spreads]
-        return self.criterion.ceiling(self.parts, left, right, positive) >= self.value - SAME
-
-    def _excluded_here(self, row_at: Array, column_at: Array) -> list[tuple[int, int]]:
-        if not self.excluded:
-            return []
-        rows = {int(p): n for n, p in enumerate(row_at)}
-        columns = {int(p): n for n, p in enumerate(column_at)}
-        return [(rows[p], columns[q]) for p, q in self.excluded if p in rows and q in columns]
-
-    def _remember(self, scores: Array, rows: Array, columns: Array) -> None:
+    def _remember(self, scores: Array, rows: Indices, columns: Indices) -> None:
+        """Keep the best; of pairs that are equally good, the one with the smallest indices."""
         top = float(scores.max())
         if top < self.value - SAME:
             return
         best = np.flatnonzero(scores >= max(top, self.value) - SAME)
         a, b = self.order[rows[best]], self.order[columns[best]]
-        low, high = np.minimum(a, b), np.maximum(a, b)
-        first = np.lexsort((high, low))[0]
-        found = int(low[first]), int(high[first])
+        found = min(zip(np.minimum(a, b).tolist(), np.maximum(a, b).tolist(), strict=True))
         self.pair = found if top > self.value + SAME else min(self.pair, found)
         self.value = max(top, self.value)
 
@@ -235,10 +202,21 @@ class _Search:
         return Question(*self.pair, bits=self.value)
 
 
-def _host(array: AnyArray) -> Array:
-    """An array's values in NumPy, wherever they live."""
-    return (
-        array
-        if isinstance(array, np.ndarray)
-        else np.asarray(array.cpu() if hasattr(array, "cpu") else array)
-    )
+def random_question(
+    count: int, rng: np.random.Generator, exclude: Iterable[tuple[int, int]] = ()
+) -> Question:
+    """Two different trajectories of a pool of `count`, every pair with the same probability."""
+    if count < 2:
+        raise ValueError(f"a question needs two trajectories, but the pool has {count}")
+    banned = {(min(pair), max(pair)) for pair in exclude}
+    if len(banned) >= count * (count - 1) // 2:
+        raise ValueError("every question about this pool is excluded: nothing is left to ask")
+    while True:
+        left, right = (int(n) for n in rng.choice(count, 2, replace=False))
+        if (min(left, right), max(left, right)) not in banned:
+            return Question(left, right)
+
+
+def bits_of(belief: Distribution, a: Array, b: Array) -> float:
+    """The bits of one question, about two rows of features."""
+    return float(score_all(belief, np.stack([a, b]))[0, 1])

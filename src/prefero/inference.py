@@ -88,22 +88,36 @@ def infer(
         raise ValueError(f"inference must be 'ep' or 'laplace', but is {inference!r}")
     basis = basis_of(covariance_of_differences(kernel, data), probit.noise)
     solution = solve(basis.basis, data.tied, probit, inference, start, tolerance)
-    return posterior_of(kernel, data, probit, basis, solution), solution
+    sites = solution.W, solution.shift
+    return _predictive(kernel, data, probit, basis, sites, solution.log_evidence), solution
 
 
-def posterior_of(
-    kernel: Kernel, data: Comparisons, probit: Probit, basis: Basis, solution: Solution
+@one_thread
+def from_sites(
+    kernel: Kernel, data: Comparisons, probit: Probit, sites: tuple[Array, Array], log_evidence: float
 ) -> Posterior:
-    """Put a solution into the form that predicts."""
+    """The posterior again from what an inference found; nothing is iterated."""
+    basis = basis_of(covariance_of_differences(kernel, data), probit.noise)
+    return _predictive(kernel, data, probit, basis, sites, log_evidence)
+
+
+def _predictive(
+    kernel: Kernel,
+    data: Comparisons,
+    probit: Probit,
+    basis: Basis,
+    sites: tuple[Array, Array],
+    log_evidence: float,
+) -> Posterior:
+    """Put sites into the form that predicts."""
+    factor, centre = _centre(basis.basis, *sites)
     chosen = basis.pivots
     pivots = Comparisons(data.winners[chosen], data.losers[chosen], data.tied[chosen])
-    triangle = basis.basis[chosen]
     # Var[u] has fallen from I to Lambda^-1: `known` is a root of the difference
-    inverse = _solve(solution.factor, np.eye(len(chosen)))
+    inverse = _solve(factor, np.eye(len(chosen)))
     known = basis_of(np.eye(len(chosen)) - inverse.T @ inverse, 0.0).basis
-    both = np.column_stack([solution.centre, known])
-    slope, whitener = np.split(_solve(triangle, both, transposed=True), [1], axis=1)
-    return Posterior(kernel, probit, pivots, slope[:, 0], whitener, solution.log_evidence)
+    both = _solve(basis.basis[chosen], np.column_stack([centre, known]), transposed=True)
+    return Posterior(kernel, probit, data, sites, pivots, both[:, 0], both[:, 1:], log_evidence)
 
 
 def solve(
@@ -238,6 +252,12 @@ def _centre(basis: Array, W: Array, shift: Array) -> tuple[Array, Array]:
     return factor, centre
 
 
+def weigh(basis: Array, solution: Solution) -> Array:
+    """W^1/2 B^-1 W^1/2 = (C + W^-1)^-1, shape (N, N), as W - W basis Lambda^-1 basis.T W."""
+    spread = _solve(solution.factor, (basis * solution.W[:, None]).T)
+    return np.diag(solution.W) - spread.T @ spread
+
+
 def _mismatch(to_precision: Array, to_shift: Array, mean: Array, variance: Array) -> float:
     """How far the moments of the sites are from those of the answers, in standard deviations."""
     off = np.abs(to_precision) * variance + np.abs(to_shift - mean * to_precision) * np.sqrt(variance)
@@ -308,7 +328,8 @@ def _solve(factor: Array, right: Array, *, transposed: bool = False) -> Array:
     """factor^-1 right, for a lower triangular factor of any size, 0 included."""
     if not right.size:
         return right
-    return solve_triangular(factor, right, lower=True, trans=int(transposed), check_finite=False)
+    solved: Array = solve_triangular(factor, right, lower=True, trans=int(transposed), check_finite=False)
+    return solved
 
 
 Solver = Callable[[Array, Flags, Probit, Start, float], Solution]

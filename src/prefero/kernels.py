@@ -84,7 +84,8 @@ class Stationary(Kernel):
 
     @property
     def log_parameters(self) -> Array:
-        return np.log(np.atleast_1d(getattr(self, self.parameter)))
+        logs: Array = np.log(np.atleast_1d(getattr(self, self.parameter)))
+        return logs
 
     def with_log_parameters(self, values: npt.ArrayLike) -> Self:
         numbers = np.exp(np.asarray(values, dtype=float))
@@ -101,12 +102,15 @@ class Stationary(Kernel):
         flow = self.power * weights * self.profile_slope(self._squared_distances(x, y))
         # sum_ij flow_ij (x_ik - y_jk)^2 for every feature k, without an array of three dimensions
         squares = flow.sum(1) @ x**2 + flow.sum(0) @ y**2 - 2 * np.einsum("ik,ik->k", x, flow @ y)
-        by_feature = self._metric(x) * squares
+        by_feature: Array = self._metric(x) * squares
         return by_feature if len(self.log_parameters) > 1 else by_feature.sum(keepdims=True)
 
     def slope(self, x: Array, y: Array) -> Array:
         apart = x[:, None, :] - y[None, :, :]
-        return 2 * self.profile_slope(self._squared_distances(x, y))[:, :, None] * self._metric(x) * apart
+        slope: Array = (
+            2 * self.profile_slope(self._squared_distances(x, y))[:, :, None] * self._metric(x) * apart
+        )
+        return slope
 
     @abstractmethod
     def profile(self, s: AnyArray) -> AnyArray:
@@ -390,8 +394,48 @@ class Anchored(Kernel):
         return float(self.kernel.diagonal(np.asarray(self.anchor)[None, :])[0])
 
 
+@dataclass(frozen=True)
+class Standardised(Kernel):
+    """A kernel of features of unit size, for features in their own units: (x - centre) / scale."""
+
+    kernel: Kernel
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("centre", "scale"):
+            object.__setattr__(self, name, tuple(np.asarray(getattr(self, name), dtype=float).tolist()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.kernel.names
+
+    @property
+    def log_parameters(self) -> Array:
+        return self.kernel.log_parameters
+
+    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
+        return replace(self, kernel=self.kernel.with_log_parameters(values))
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        return self.kernel(self._unit(x), self._unit(y))
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        return self.kernel.diagonal(self._unit(x))
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        return self.kernel.gradient(self._unit(x), self._unit(y), weights)
+
+    def slope(self, x: Array, y: Array) -> Array:
+        slope: Array = self.kernel.slope(self._unit(x), self._unit(y)) / np.array(self.scale)
+        return slope
+
+    def _unit(self, x: AnyArray) -> AnyArray:
+        return (x - like(self.centre, x)) / like(self.scale, x)
+
+
 _KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind for kind in (RBF, Matern, Linear, Quadratic, Scaled, Sum, Anchored)
+    kind.__name__: kind for kind in (RBF, Matern, Linear, Quadratic, Scaled, Sum, Anchored, Standardised)
 }
 
 

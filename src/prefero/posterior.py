@@ -17,8 +17,9 @@ then r is smaller than N: repeated questions need no jitter, and a linear reward
 Laplace and EP both end in this form (`prefero.inference`) and differ only in the numbers they fill in.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
@@ -66,12 +67,60 @@ def basis_of(C: Array, noise: float) -> Basis:
     return Basis(basis, order[:rank].astype(np.intp) - 1)
 
 
+class Distribution(Protocol):
+    """What is believed about rewards: one Gaussian, a mixture of several, or equally likely draws."""
+
+    @property
+    def probit(self) -> Probit:
+        """How the person answers."""
+
+    @property
+    def log_evidence(self) -> float:
+        """How well the answers were foretold."""
+
+    @property
+    def components(self) -> Sequence[tuple[float, "Gaussian"]]:
+        """Weights and Gaussians that make it up."""
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and covariance (M, M) of the rewards of x."""
+
+    def marginals(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and variance (M,) of the rewards of x."""
+
+    def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
+        """Mean and variance of f(a) - f(b), row by row."""
+
+    def probability(self, a: Array, b: Array) -> Array:
+        """P(a is preferred to b), row by row."""
+
+    def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
+        """Joint draws of the rewards of x, shape (count, M)."""
+
+
+class Gaussian(Protocol):
+    """One part of a distribution: Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The prior covariance."""
+
+    @property
+    def probit(self) -> Probit:
+        """How the person answers."""
+
+    def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Mean (M,) and `learned` (M, r)."""
+
+
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """A Gaussian over rewards. Call it with features for a mean and a covariance."""
 
     kernel: Kernel
     probit: Probit
+    data: Comparisons
+    sites: tuple[Array, Array]  # precision and shift of every answer; all else follows from them
     pivots: Comparisons
     slope: Array
     whitener: Array

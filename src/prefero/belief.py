@@ -1,0 +1,287 @@
+"""A belief over what kind of reward a person has, and over its hyper-parameters, weighted by evidence.
+
+Nobody knows before asking whether a reward is linear, curved or bumpy, nor how noisy the person is. So the
+default model keeps several Gaussian processes, each with its own structure and hyper-parameters, and weighs
+them by how well they foretold the answers: prior times evidence. What the belief predicts is the mixture.
+
+    member       a structure with fixed hyper-parameters: a kernel and its prior weight
+    ratio        the prior standard deviation of the reward over the person's noise
+    theta        the RBF parameter for features of unit size, divided by their number
+    awake        members whose weight may matter; the others rest, and cost nothing
+
+Hyper-parameters are marginalised over a small grid: nothing is optimised, nothing can fail to converge to
+the same place, and the belief depends on the answers alone, not on the way to them. The evidence of a
+resting member can only fall with further answers, so it is woken only when it might matter again. One
+structure, the ARD kernel with its own theta for each feature, has no grid: it is maximised, and pays for
+that by the share of its prior's volume that fits as well.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from prefero.arrays import Array, one_thread
+from prefero.evidence import maximise
+from prefero.inference import Inference, NotSettled, Solution, Start, infer
+from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic, Standardised
+from prefero.likelihood import Probit
+from prefero.posterior import Posterior
+from prefero.questions import Comparisons
+
+LINEAR, CURVED, SMOOTH, MIXED, UNEVEN = "linear", "quadratic", "smooth", "linear and smooth", "uneven"
+WORDS = {
+    LINEAR: "linear",
+    CURVED: "linear with a curve (quadratic)",
+    SMOOTH: "smooth, of no simple form",
+    MIXED: "linear with smooth deviations",
+    UNEVEN: "smooth, and some features matter more than others",
+}
+GRID = (LINEAR, CURVED, SMOOTH, MIXED)
+RATIOS = {3.0: 0.25, 10.0: 0.5, 30.0: 0.25}
+THETAS = {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15}
+LEADING = 8  # members that make up the mixture, at most
+PER_STRUCTURE = 2  # of which so many speak for each structure
+NEGLIGIBLE = 1e-3  # of the heaviest member's weight
+
+
+@dataclass(frozen=True)
+class Member:
+    """A structure with fixed hyper-parameters, and its prior weight."""
+
+    structure: str
+    kernel: Kernel
+    log_prior: float
+
+
+def members(features: int, noise: float = 1.0) -> list[Member]:
+    """The grid: every structure has the same prior weight, spread over its hyper-parameters."""
+    grid = []
+    for structure in GRID:
+        for ratio, share in RATIOS.items():
+            for kernel, part in _kernels(structure, features, (ratio * noise) ** 2):
+                log_prior = float(np.log(share * part / len(GRID)))
+                grid.append(Member(structure, Anchored(kernel, (0.0,) * features), log_prior))
+    return grid
+
+
+def _kernels(structure: str, features: int, variance: float) -> list[tuple[Kernel, float]]:
+    """The kernels of a structure, each with its share; the variance is of a typical trajectory's reward."""
+    d = float(features)
+    if structure == LINEAR:
+        return [(variance / d * Linear(), 1.0)]
+    if structure == CURVED:
+        return [(variance / (2 * d + d * (d + 1) / 2) * (Linear() + Quadratic()), 1.0)]
+    smooth = [(RBF(theta / d), share) for theta, share in THETAS.items()]
+    if structure == SMOOTH:
+        return [(variance * rbf, share) for rbf, share in smooth]
+    return [((0.5 * variance / d) * Linear() + (0.5 * variance) * rbf, share) for rbf, share in smooth]
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """A mixture of Gaussians over rewards. Call it with features for a mean and a covariance."""
+
+    components: tuple[tuple[float, Posterior], ...]
+    structures: dict[str, float]  # the weight of each structure
+    log_evidence: float
+
+    @property
+    def probit(self) -> Probit:
+        """How the person answers; the same in all members."""
+        return self.components[0][1].probit
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and covariance (M, M) of the rewards of x under the mixture."""
+        each = [(weight, *part(x)) for weight, part in self.components]
+        mean: Array = sum(w * m for w, m, _ in each)  # type: ignore[assignment]
+        covariance: Array = sum(w * (c + np.outer(m - mean, m - mean)) for w, m, c in each)  # type: ignore[assignment]
+        return mean, covariance
+
+    def marginals(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and variance (M,) of the rewards of x."""
+        return self._moments((w, *part.marginals(x)) for w, part in self.components)
+
+    def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
+        """Mean and variance of f(a) - f(b), row by row."""
+        return self._moments((w, *part.difference(a, b)) for w, part in self.components)
+
+    def probability(self, a: Array, b: Array) -> Array:
+        """P(a is preferred to b), row by row."""
+        total: Array = sum(w * part.probability(a, b) for w, part in self.components)  # type: ignore[assignment]
+        return total
+
+    def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
+        """Joint draws of the rewards of x, shape (count, M)."""
+        shares = rng.multinomial(count, [weight for weight, _ in self.components])
+        draws = [p.sample(x, int(n), rng) for n, (_, p) in zip(shares, self.components, strict=True) if n]
+        return rng.permutation(np.concatenate(draws)) if draws else np.empty((0, len(x)))
+
+    def describe(self) -> str:
+        """The most likely structure in words."""
+        structure, weight = max(self.structures.items(), key=lambda item: item[1])
+        return f"the reward looks {WORDS[structure]}: {weight:.2f}"
+
+    @staticmethod
+    def _moments(each: Iterator[tuple[float, Array, Array]]) -> tuple[Array, Array]:
+        parts = list(each)
+        mean: Array = sum(w * m for w, m, _ in parts)  # type: ignore[assignment]
+        variance: Array = sum(w * (v + (m - mean) ** 2) for w, m, v in parts)  # type: ignore[assignment]
+        return mean, variance
+
+
+@dataclass(eq=False)
+class _Seen:
+    """A member's last inference: its posterior, where it ended, and how many answers it knew."""
+
+    posterior: Posterior
+    solution: Solution
+    answers: int
+    margin: float
+
+
+@dataclass(eq=False)
+class BeliefFitter:
+    """Forms the belief from answers, and forms it anew, quickly, as answers are added.
+
+    What comes out depends on the answers alone; what is kept from one time to the next only saves work.
+    """
+
+    features: int
+    noise: float = 1.0
+    margin: float | None = None  # None: learned where there are ties
+    inference: Inference = "ep"
+    uneven: bool = True  # the ARD structure
+    units: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # centre and scale of raw features
+    _data: Comparisons | None = None
+    _seen: dict[int, _Seen] = field(default_factory=dict)
+    _uneven: tuple[Any, Member] | None = None
+
+    def __post_init__(self) -> None:
+        self.settings = (self.features, self.noise, self.margin, self.inference, self.uneven, self.units)
+        grid = members(self.features, self.noise)
+        self._grid = [Member(m.structure, self._standard(m.kernel), m.log_prior) for m in grid]
+
+    def _standard(self, kernel: Kernel) -> Kernel:
+        return kernel if self.units is None else Standardised(kernel, *self.units)
+
+    @one_thread
+    def fit(self, data: Comparisons) -> Belief:
+        """The belief after these answers."""
+        self._forget_unless_continued(data)
+        probit = self._probit(data)
+        everyone = [*self._grid, *self._uneven_member(data, probit)]
+        weights = self._weigh(everyone, data, probit)
+        if not weights:
+            raise NotSettled("no structure of the belief could be fitted to these answers")
+        total = float(logsumexp(list(weights.values())))
+        shares = {n: float(np.exp(log_weight - total)) for n, log_weight in weights.items()}
+        structures = dict.fromkeys((member.structure for member in everyone), 0.0)
+        for number, share in shares.items():
+            structures[everyone[number].structure] += share
+        leading = _leading(shares, {n: everyone[n].structure for n in shares}, structures)
+        parts = tuple((share, self._seen[n].posterior) for n, share in leading.items())
+        return Belief(parts, structures, total)
+
+    def _forget_unless_continued(self, data: Comparisons) -> None:
+        if self._data is not None and not _continues(self._data, data):
+            self._seen = {}
+        self._data = data
+
+    def _weigh(self, everyone: list[Member], data: Comparisons, probit: Probit) -> dict[int, float]:
+        """Log weights (not normalised) of the members that matter, woken in the order of their promise."""
+        promise = {n: self._promise(n, member, data, probit) for n, member in enumerate(everyone)}
+        weights: dict[int, float] = {}
+        best = -np.inf
+        for number in sorted(promise, key=lambda n: (-promise[n], n)):
+            if promise[number] < best + np.log(NEGLIGIBLE):
+                break
+            seen = self._infer(number, everyone[number].kernel, data, probit)
+            if seen is not None:
+                weights[number] = everyone[number].log_prior + seen.posterior.log_evidence
+                best = max(best, weights[number])
+        return weights
+
+    def _promise(self, number: int, member: Member, data: Comparisons, probit: Probit) -> float:
+        """No member can weigh more than this: its evidence when last seen, since further answers lower it."""
+        seen = self._seen.get(number)
+        if seen is None or seen.answers > len(data) or seen.margin != probit.margin:
+            return np.inf
+        return member.log_prior + seen.posterior.log_evidence + 1e-3
+
+    def _infer(self, number: int, kernel: Kernel, data: Comparisons, probit: Probit) -> _Seen | None:
+        old = self._seen.get(number)
+        if old is not None and old.answers == len(data) and old.margin == probit.margin:
+            return old
+        start = None if old is None else Start.after(old.solution, len(data))
+        try:
+            posterior, solution = infer(kernel, data, probit, self.inference, start)
+        except NotSettled:
+            return None  # the others go on without it
+        self._seen[number] = _Seen(posterior, solution, len(data), probit.margin)
+        return self._seen[number]
+
+    def _probit(self, data: Comparisons) -> Probit:
+        """How the person answers: the noise is the unit of the reward, the margin is learned from ties."""
+        if self.margin is not None or not data.has_ties:
+            return Probit(self.noise, self.margin or 0.0)
+        guess = Probit(self.noise, self.noise)
+        typical = [_kernels(structure, self.features, (10 * self.noise) ** 2) for structure in GRID]
+        kernel = max(
+            (kernels[len(kernels) // 2][0] for kernels in typical),
+            key=lambda kernel: infer(self._standard(kernel), data, guess, self.inference)[1].log_evidence,
+        )
+        kernel = self._standard(kernel)
+        return maximise(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True).probit
+
+    def _uneven_member(self, data: Comparisons, probit: Probit) -> list[Member]:
+        """The ARD structure; its parameters are sought again whenever there are half as many answers more."""
+        first = _last_milestone(len(data))
+        if not self.uneven or self.features < 2 or not first:
+            return []
+        some = Comparisons(data.winners[:first], data.losers[:first], data.tied[:first])
+        key = (some.winners.tobytes(), some.losers.tobytes(), some.tied.tobytes(), probit.margin)
+        if self._uneven is None or self._uneven[0] != key:
+            d = self.features
+            start = Anchored((10.0 * self.noise) ** 2 * RBF((0.6 / d,) * d), (0.0,) * d)
+            learned = maximise(self._standard(start), some, probit, self.inference, seconds=1.0)
+            inside = infer(learned.kernel, some, probit, self.inference)[1].log_evidence
+            log_prior = learned.height - inside + learned.volume + float(np.log(1 / 4))
+            self._uneven = key, Member(UNEVEN, learned.kernel, log_prior)
+            self._seen.pop(len(self._grid), None)
+        return [self._uneven[1]]
+
+
+def _leading(
+    shares: dict[int, float], kind: dict[int, str], structures: dict[str, float]
+) -> dict[int, float]:
+    """The few members that stand for all: the heaviest of each structure, then the heaviest of all.
+
+    Within a structure they share its whole weight, so that many small members are not lost against one.
+    """
+    ranked = sorted(shares, key=lambda n: (-shares[n], n))
+    ranked = [n for n in ranked if structures[kind[n]] >= NEGLIGIBLE]
+    first = [n for s in structures for n in [n for n in ranked if kind[n] == s][:PER_STRUCTURE]]
+    chosen = [*first, *(n for n in ranked if n not in first)][: max(LEADING, len(first))]
+    chosen = [n for n in chosen if shares[n] >= NEGLIGIBLE * shares[ranked[0]]]
+    spoken_for = {s: sum(shares[n] for n in chosen if kind[n] == s) for s in structures}
+    weights = {n: shares[n] / spoken_for[kind[n]] * structures[kind[n]] for n in chosen}
+    total = sum(weights.values())
+    return {n: weight / total for n, weight in weights.items()}
+
+
+def _continues(old: Comparisons, new: Comparisons) -> bool:
+    """Whether one of the two is the beginning of the other."""
+    n = min(len(old), len(new))
+    pairs = ((old.winners, new.winners), (old.losers, new.losers), (old.tied, new.tied))
+    return all(np.array_equal(a[:n], b[:n]) for a, b in pairs)
+
+
+def _last_milestone(answers: int) -> int:
+    """The last of 20, 30, 45, 67, ... that `answers` has reached, or 0."""
+    milestone, last = 20, 0
+    while milestone <= answers:
+        last, milestone = milestone, milestone + milestone // 2
+    return last

@@ -1,0 +1,206 @@
+"""Learner: asks, is told, and knows the reward so far.
+
+    open         questions that were asked and wait for their answer
+    skipped      questions that the person would rather not answer; their pairs are not asked again
+    number       every question has its own, so that an answer may come late, out of order, or twice
+
+What a learner believes depends on its answers alone, so it is rebuilt from them:
+`Learner(pool, answers=...)`.
+"""
+
+import warnings
+from collections.abc import Iterable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Literal, Protocol, Self
+
+import numpy as np
+
+from prefero.asking import Purpose, best_question, bits_of, random_question
+from prefero.belief import Belief
+from prefero.inference import NotSettled
+from prefero.information import Formula
+from prefero.model import PreferenceGP
+from prefero.posterior import Distribution
+from prefero.questions import Answer, Choice, Comparisons, Question
+from prefero.reward import Reward
+from prefero.trajectories import Pool
+
+
+class Model(Protocol):
+    """What a learner needs of a model: `PreferenceGP` or `LinearPreference`."""
+
+    posterior_: Distribution
+
+    def fit_comparisons(self, data: Comparisons) -> Self:
+        """Learn from answers."""
+
+
+class AnswerConflict(ValueError):
+    """A question was answered twice, and differently."""
+
+
+class Learner:
+    """Asks the questions worth asking about a pool, and learns the reward from the answers.
+
+    pool      the trajectories
+    seed      decides the sides of questions, and random questions
+    model     how rewards are modelled: None is the belief over structures, `PreferenceGP(...)` or
+              `LinearPreference(...)` are others
+    formula   of the information, see `prefero.information_gain`
+    answers   of an earlier session, to go on from
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        *,
+        seed: int = 0,
+        model: Model | None = None,
+        formula: Formula = "exact",
+        answers: Iterable[Answer] = (),
+    ) -> None:
+        if not isinstance(pool, Pool):
+            raise TypeError(f"a learner needs a prefero.Pool, but got {type(pool).__name__}: Pool(features)")
+        self.pool = pool
+        self.seed = seed
+        self.formula = formula
+        self._model: Model = PreferenceGP() if model is None else deepcopy(model)
+        self._imagining: Model = deepcopy(self._model)
+        self._told: dict[int, Answer] = {}  # in the order in which they came
+        self._open: dict[int, Question] = {}
+        self._skipped: dict[int, Question] = {}
+        self._numbers = 0
+        self._belief: tuple[tuple[Answer, ...], Distribution] | None = None
+        self._warned = False
+        for answer in answers:
+            self.tell(answer.question, answer.choice)
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """All answers, in the order of their questions."""
+        return tuple(self._told[number] for number in sorted(self._told))
+
+    @property
+    def open_questions(self) -> tuple[Question, ...]:
+        """Questions that wait for their answer."""
+        return tuple(self._open.values())
+
+    def ask(self, purpose: Purpose = "learn", how: Literal["best", "random"] = "best") -> Question:
+        """The next question: the most informative one (`purpose="learn"`), or the one that is most likely to
+        show the best trajectory (`purpose="best"`); or, for comparison, a random one (`how="random"`).
+        """
+        number = self._numbers + 1
+        rng = np.random.default_rng([self.seed, number])
+        banned = [(q.left, q.right) for q in (*self._open.values(), *self._skipped.values())]
+        belief = self._belief_for_asking()
+        if how == "random":
+            pair = random_question(len(self.pool), rng, banned)
+        elif how == "best":
+            pair = best_question(
+                belief, self.pool.scaled, purpose=purpose, formula=self.formula, exclude=banned
+            )
+        else:
+            raise ValueError(f"how must be 'best' or 'random', but is {how!r}")
+        sides = (pair.left, pair.right) if rng.random() < 0.5 else (pair.right, pair.left)
+        told = bits_of(belief, self.pool.scaled[sides[0]], self.pool.scaled[sides[1]])
+        question = Question(*sides, bits=told, number=number)
+        self._numbers, self._open[number] = number, question
+        return question
+
+    def tell(self, question: Question, choice: Choice) -> None:
+        """The person's answer: "left", "right" or "equal". Told twice alike is told once."""
+        answer = Answer(self._known(question), choice)
+        number = answer.question.number
+        before = self._told.get(number)
+        if before is not None and before != answer:
+            raise AnswerConflict(
+                f"question {number} ({before.question.left} or {before.question.right}) was answered "
+                f"{before.choice!r} before, and now {choice!r}: undo the first answer to change it"
+            )
+        if before is None:
+            self._told[number] = answer
+            self._numbers = max(self._numbers, number)
+        self._open.pop(number, None)
+        self._skipped.pop(number, None)
+
+    def skip(self, question: Question) -> None:
+        """Leave a question unanswered; its pair is not asked again."""
+        known = self._known(question)
+        if known.number in self._told:
+            raise AnswerConflict(f"question {known.number} was answered already: undo that answer to skip it")
+        self._open.pop(known.number, None)
+        self._skipped[known.number] = known
+        self._numbers = max(self._numbers, known.number)
+
+    def undo(self) -> Answer:
+        """Take back the answer that was told last; its question is open again."""
+        if not self._told:
+            raise ValueError("there is no answer to take back")
+        number, answer = self._told.popitem()
+        self._open[number] = answer.question
+        return answer
+
+    def reward(self) -> Reward:
+        """The reward learned so far."""
+        belief = self.belief()
+        noise, margin = belief.probit.noise, belief.probit.margin
+        diagnostics = {
+            "answers": len(self._told),
+            "ties": sum(answer.choice == "equal" for answer in self._told.values()),
+            "skipped": len(self._skipped),
+            "noise": noise,
+            "margin": margin,
+            "model": repr(self._model),
+            "seed": self.seed,
+            "trajectories": len(self.pool),
+        }
+        if isinstance(belief, Belief):
+            diagnostics["looks"] = belief.describe()
+        return Reward(self.pool.scaling, belief, diagnostics)
+
+    def belief(self) -> Distribution:
+        """What is believed about the reward after all answers; the last good belief, should a fit fail."""
+        answers = self.answers
+        if self._belief is None or self._belief[0] != answers:
+            self._belief = answers, self._fit(self._model, answers)
+        return self._belief[1]
+
+    def _belief_for_asking(self) -> Distribution:
+        """With open questions, imagine their likely answers, so that the next one asks something else."""
+        belief = self.belief()
+        if not self._open:
+            return belief
+        x = self.pool.scaled
+        imagined = [
+            Answer(q, "left" if belief.difference(x[[q.left]], x[[q.right]])[0][0] >= 0 else "right")
+            for q in self._open.values()
+        ]
+        return self._fit(self._imagining, (*self.answers, *imagined))
+
+    def _fit(self, model: Model, answers: tuple[Answer, ...]) -> Distribution:
+        try:
+            return model.fit_comparisons(Comparisons.from_answers(self.pool.scaled, answers)).posterior_
+        except (NotSettled, np.linalg.LinAlgError) as error:
+            if self._belief is None:
+                raise
+            if not self._warned:
+                warnings.warn(f"the model could not be fitted and stays as it was: {error}", stacklevel=3)
+                self._warned = True
+            return self._belief[1]
+
+    def _known(self, question: Question) -> Question:
+        """The question with a number, after checking that it is one about this pool."""
+        if not isinstance(question, Question):
+            raise TypeError(f"wanted a question, as ask() returns it, but got {question!r}")
+        self.pool.check_index(question.left)
+        self.pool.check_index(question.right)
+        if question.number == 0:
+            return replace(question, number=self._numbers + 1)
+        asked = self._open.get(question.number) or self._skipped.get(question.number)
+        if asked is not None and asked != question:
+            raise ValueError(
+                f"question {question.number} was about {asked.left} and {asked.right}, "
+                f"not about {question.left} and {question.right}"
+            )
+        return question

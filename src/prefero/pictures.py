@@ -1,0 +1,59 @@
+"""Pictures of learning, with matplotlib; saved to files, since there may be no screen."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from prefero.arrays import Array
+from prefero.extras import need
+from prefero.reward import Reward
+from prefero.simulation import Task
+
+ACTIVE, RANDOM, GREY = "#0b6e99", "#d1662c", "#8a8a8a"
+
+
+def _figure(columns: int) -> tuple[Any, Any]:
+    matplotlib = need("matplotlib", extra="plots")
+    matplotlib.use("Agg")
+    pyplot = need("matplotlib.pyplot", extra="plots")
+    figure, axes = pyplot.subplots(1, columns, figsize=(4.6 * columns, 4.0), layout="constrained")
+    return figure, np.atleast_1d(axes)
+
+
+def save_learning(path: Path, curves: dict[str, list[float]], task: Task, reward: Reward) -> None:
+    """Accuracy against questions, and for two features the true and the learned reward side by side."""
+    flat = len(task.pool.names) == 2
+    figure, axes = _figure(3 if flat else 1)
+    for (name, values), colour in zip(curves.items(), (ACTIVE, RANDOM), strict=False):
+        axes[0].plot(range(1, len(values) + 1), values, color=colour, label=name, linewidth=2)
+    axes[0].axhline(0.5, color=GREY, linewidth=1, linestyle=":")
+    axes[0].set(xlabel="questions answered", ylabel="accuracy on new pairs", ylim=(0.45, 1.01))
+    axes[0].set_title(f"learning a {task.kind} reward")
+    axes[0].legend(frameon=False, loc="lower right")
+    axes[0].spines[["top", "right"]].set_visible(False)
+    if flat:
+        _reward_maps(axes[1:], task, reward)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=140)
+    need("matplotlib.pyplot", extra="plots").close(figure)
+
+
+def _reward_maps(axes: Any, task: Task, reward: Reward, size: int = 120) -> None:
+    low, high = task.pool.features.min(axis=0), task.pool.features.max(axis=0)
+    across, up = np.meshgrid(np.linspace(low[0], high[0], size), np.linspace(low[1], high[1], size))
+    grid = np.column_stack([across.ravel(), up.ravel()])
+    truth, learned = task.person.reward(task.pool.scaling(grid)), reward(grid)
+    for axis, title, values in (
+        (axes[0], "the person's reward", truth),
+        (axes[1], "the learned reward", learned),
+    ):
+        axis.contourf(across, up, _ranks(values).reshape(size, size), levels=20, cmap="viridis")
+        axis.set(title=title, xlabel=task.pool.names[0], ylabel=task.pool.names[1])
+    best = reward.best(task.pool).index
+    axes[1].plot(*task.pool.features[best], marker="*", color="white", markersize=16, markeredgecolor="black")
+
+
+def _ranks(values: Array) -> Array:
+    """Only the order of rewards can be learned from comparisons, so only the order is drawn."""
+    return np.argsort(np.argsort(values)) / max(len(values) - 1, 1)
