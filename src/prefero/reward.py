@@ -83,11 +83,9 @@ class Reward:
 
     def describe(self) -> str:
         """What the reward looks like, in words."""
-        return (
-            self.belief.describe()
-            if isinstance(self.belief, Belief)
-            else str(self.diagnostics.get("model", ""))
-        )
+        if isinstance(self.belief, Belief):
+            return self.belief.describe()
+        return f"the reward was learned by {self.diagnostics.get('model', 'a model')}"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the reward to a JSON file, whole or not at all."""
@@ -103,7 +101,8 @@ class Reward:
     def _scaled(self, pool: Pool) -> Array:
         if pool.names != self.scaling.names:
             raise ValueError(
-                f"this reward is about {', '.join(self.scaling.names)}, but the pool has {', '.join(pool.names)}"
+                f"this reward is about {', '.join(self.scaling.names)}, "
+                f"but the pool has {', '.join(pool.names)}"
             )
         return self.scaling(pool.features)
 

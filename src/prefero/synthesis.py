@@ -39,7 +39,8 @@ def synthesise(
     bottom, top = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     if bottom.ndim != 1 or bottom.shape != top.shape or not np.all(bottom < top):
         raise ValueError(
-            f"the box needs a low and a high value for each feature, low below high, but is {low!r} to {high!r}"
+            "the box needs a low and a high value for each feature, low below high, "
+            f"but is {low!r} to {high!r}"
         )
     d = len(bottom)
     box = list(zip(np.tile(bottom, 2), np.tile(top, 2), strict=True))
