@@ -1,0 +1,34 @@
+"""Kernels: the prior covariance of the reward, k(x, y) = Cov[f(x), f(y)].
+
+    x            (M, d)     features, one trajectory a row
+    y            (N, d)     features, one trajectory a row
+    k(x, y)      (M, N)     covariance of every pair
+    theta                   the paper's RBF parameter, 1 / (2 lengthscale^2); one number, or one per feature
+    anchor       (d,)       the paper's Psi-bar, where the reward is pinned to 0
+
+A kernel is an immutable value. Its free parameters are positive and are seen by an optimiser as
+`log_parameters`; `gradient` and `slope` differentiate it by them and by x. Calling a kernel, and its
+diagonal, follow the array API standard, so that a pool may live on a GPU.
+"""
+
+from prefero.kernels.anchored import Anchored
+from prefero.kernels.base import Kernel
+from prefero.kernels.composed import Scaled, Standardised, Sum
+from prefero.kernels.files import from_json, to_json
+from prefero.kernels.polynomial import Linear, Parameterless, Quadratic
+from prefero.kernels.stationary import RBF, Matern
+
+__all__ = [
+    "RBF",
+    "Anchored",
+    "Kernel",
+    "Linear",
+    "Matern",
+    "Parameterless",
+    "Quadratic",
+    "Scaled",
+    "Standardised",
+    "Sum",
+    "from_json",
+    "to_json",
+]

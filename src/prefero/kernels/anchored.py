@@ -1,0 +1,90 @@
+"""A reward is known only up to a constant: kernels that pin it to 0 at an anchor."""
+
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero.arrays import AnyArray, Array, like
+from prefero.kernels.base import Kernel
+
+
+@dataclass(frozen=True)
+class Anchored(Kernel):
+    """A kernel whose reward is 0 at the anchor.
+
+    `how="subtract"` is the prior of f(x) - f(anchor): every difference of rewards, and so everything that
+    answers can teach, is untouched by the choice of anchor. `how="condition"` is the paper's kernel, the
+    prior of f given f(anchor) = 0, which trusts the reward near the anchor to be small.
+    """
+
+    kernel: Kernel
+    anchor: tuple[float, ...]
+    how: Literal["subtract", "condition"] = "subtract"
+
+    def __post_init__(self) -> None:
+        anchor = np.asarray(self.anchor, dtype=float)
+        if anchor.ndim != 1 or anchor.size == 0 or not np.all(np.isfinite(anchor)):
+            raise ValueError(f"the anchor must be the features of one point, but is {self.anchor!r}")
+        object.__setattr__(self, "anchor", tuple(anchor.tolist()))
+        if self.how not in ("subtract", "condition"):
+            raise ValueError(f"how must be 'subtract' or 'condition', but is {self.how!r}")
+        if self.how == "condition" and self._variance_at_anchor <= 0:
+            raise ValueError(
+                "this kernel's reward is already 0 at the anchor, so it cannot be conditioned there: "
+                "use how='subtract'"
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.kernel.names
+
+    @property
+    def log_parameters(self) -> Array:
+        return self.kernel.log_parameters
+
+    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
+        return replace(self, kernel=self.kernel.with_log_parameters(values))
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        covariance, with_x, with_y = self.kernel(x, y), self._with_anchor(x), self._with_anchor(y)
+        if self.how == "condition":
+            covariance -= with_x[:, None] * with_y[None, :] / self._variance_at_anchor
+        else:
+            covariance -= with_x[:, None]
+            covariance += (self._variance_at_anchor - with_y)[None, :]
+        return covariance
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        variance, with_x = self.kernel.diagonal(x), self._with_anchor(x)
+        if self.how == "condition":
+            return variance - with_x * with_x / self._variance_at_anchor
+        return variance - 2.0 * with_x + self._variance_at_anchor
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        a, inner = np.asarray(self.anchor)[None, :], self.kernel.gradient
+        if self.how == "subtract":
+            to_x, to_y, to_a = -weights.sum(1), -weights.sum(0), weights.sum()
+        else:
+            with_x, with_y, alone = self._with_anchor(x), self._with_anchor(y), self._variance_at_anchor
+            to_x, to_y = -(weights @ with_y) / alone, -(with_x @ weights) / alone
+            to_a = with_x @ weights @ with_y / alone**2
+        ends = inner(x, a, to_x[:, None]) + inner(a, y, to_y[None, :]) + inner(a, a, np.full((1, 1), to_a))
+        return inner(x, y, weights) + ends
+
+    def slope(self, x: Array, y: Array) -> Array:
+        a = np.asarray(self.anchor)[None, :]
+        share = 1.0 if self.how == "subtract" else (self._with_anchor(y) / self._variance_at_anchor)[:, None]
+        return self.kernel.slope(x, y) - self.kernel.slope(x, a) * share
+
+    def _with_anchor(self, x: AnyArray) -> AnyArray:
+        if x.shape[1] != len(self.anchor):
+            raise ValueError(
+                f"the anchor has {len(self.anchor)} features, but the trajectories have {x.shape[1]}"
+            )
+        return self.kernel(x, like(self.anchor, x)[None, :])[:, 0]
+
+    @property
+    def _variance_at_anchor(self) -> float:
+        return float(self.kernel.diagonal(np.asarray(self.anchor)[None, :])[0])

@@ -1,0 +1,55 @@
+"""What every kernel can do."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
+import numpy.typing as npt
+
+from prefero.arrays import AnyArray, Array
+
+if TYPE_CHECKING:
+    from prefero.kernels.composed import Scaled, Sum
+
+
+class Kernel(ABC):
+    """A covariance of rewards. Add two with `+`, scale one with `2.0 *`."""
+
+    @abstractmethod
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        """Cov[f(x), f(y)], shape (M, N)."""
+
+    @abstractmethod
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        """Var[f(x)], shape (M,)."""
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """What each of the log-parameters is: "theta", "lengthscale" or "variance"."""
+
+    @property
+    @abstractmethod
+    def log_parameters(self) -> Array:
+        """Logarithms of the free parameters, shape (P,)."""
+
+    @abstractmethod
+    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
+        """The same kernel with other parameters."""
+
+    @abstractmethod
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        """Derivative of sum(weights * k(x, y)) by the log-parameters, shape (P,)."""
+
+    @abstractmethod
+    def slope(self, x: Array, y: Array) -> Array:
+        """Derivative of k(x_i, y_j) by x_i, shape (M, N, d)."""
+
+    def __add__(self, other: "Kernel") -> "Sum":
+        from prefero.kernels.composed import Sum
+
+        return Sum(self, other)
+
+    def __rmul__(self, variance: float) -> "Scaled":
+        from prefero.kernels.composed import Scaled
+
+        return Scaled(self, float(variance))

@@ -1,0 +1,127 @@
+"""Kernels made of kernels: scaled, added, and for features in their own units."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero.arrays import AnyArray, Array, like
+from prefero.kernels.base import Kernel
+
+
+@dataclass(frozen=True)
+class Scaled(Kernel):
+    """variance * kernel."""
+
+    kernel: Kernel
+    variance: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.variance) and self.variance > 0):
+            raise ValueError(f"a kernel is scaled by a positive variance, but this is {self.variance!r}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("variance", *self.kernel.names)
+
+    @property
+    def log_parameters(self) -> Array:
+        return np.concatenate([[np.log(self.variance)], self.kernel.log_parameters])
+
+    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
+        first, *rest = np.asarray(values, dtype=float)
+        return replace(self, kernel=self.kernel.with_log_parameters(rest), variance=float(np.exp(first)))
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        covariance = self.kernel(x, y)
+        covariance *= self.variance
+        return covariance
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        return self.variance * self.kernel.diagonal(x)
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        own = np.sum(weights * self(x, y))
+        return np.concatenate([[own], self.kernel.gradient(x, y, self.variance * weights)])
+
+    def slope(self, x: Array, y: Array) -> Array:
+        return self.variance * self.kernel.slope(x, y)
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """first + second: the reward is a sum of two independent parts."""
+
+    first: Kernel
+    second: Kernel
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.first.names + self.second.names
+
+    @property
+    def log_parameters(self) -> Array:
+        return np.concatenate([self.first.log_parameters, self.second.log_parameters])
+
+    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
+        numbers, split = np.asarray(values, dtype=float), len(self.first.names)
+        return replace(
+            self,
+            first=self.first.with_log_parameters(numbers[:split]),
+            second=self.second.with_log_parameters(numbers[split:]),
+        )
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        covariance = self.first(x, y)
+        covariance += self.second(x, y)
+        return covariance
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        return self.first.diagonal(x) + self.second.diagonal(x)
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        return np.concatenate([self.first.gradient(x, y, weights), self.second.gradient(x, y, weights)])
+
+    def slope(self, x: Array, y: Array) -> Array:
+        return self.first.slope(x, y) + self.second.slope(x, y)
+
+
+@dataclass(frozen=True)
+class Standardised(Kernel):
+    """A kernel of features of unit size, for features in their own units: (x - centre) / scale."""
+
+    kernel: Kernel
+    centre: tuple[float, ...]
+    scale: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name in ("centre", "scale"):
+            object.__setattr__(self, name, tuple(np.asarray(getattr(self, name), dtype=float).tolist()))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.kernel.names
+
+    @property
+    def log_parameters(self) -> Array:
+        return self.kernel.log_parameters
+
+    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
+        return replace(self, kernel=self.kernel.with_log_parameters(values))
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        return self.kernel(self._unit(x), self._unit(y))
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        return self.kernel.diagonal(self._unit(x))
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        return self.kernel.gradient(self._unit(x), self._unit(y), weights)
+
+    def slope(self, x: Array, y: Array) -> Array:
+        slope: Array = self.kernel.slope(self._unit(x), self._unit(y)) / np.array(self.scale)
+        return slope
+
+    def _unit(self, x: AnyArray) -> AnyArray:
+        return (x - like(self.centre, x)) / like(self.scale, x)

@@ -1,0 +1,140 @@
+"""Kernels of the distance between two trajectories: RBF and Matern, with one scale or one for each feature."""
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero.arrays import AnyArray, Array, like, namespace_of
+from prefero.kernels.base import Kernel
+
+SQRT_3, SQRT_5 = float(np.sqrt(3.0)), float(np.sqrt(5.0))
+
+
+def _positive(value: float | npt.ArrayLike, name: str) -> float | tuple[float, ...]:
+    """One positive number, or a tuple of them, as a kernel keeps its parameters."""
+    numbers = np.asarray(value, dtype=float)
+    if numbers.ndim > 1 or numbers.size == 0 or not np.all((numbers > 0) & np.isfinite(numbers)):
+        raise ValueError(f"{name} must be a positive number, or one for each feature, but is {value!r}")
+    return float(numbers) if numbers.ndim == 0 else tuple(float(n) for n in numbers)
+
+
+@dataclass(frozen=True)
+class Stationary(Kernel):
+    """k = profile(s) with s = sum_k metric_k (x_k - y_k)^2: what RBF and Matern share."""
+
+    parameter: ClassVar[str]
+    power: ClassVar[float]  # metric = parameter ** power
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.parameter,) * len(self.log_parameters)
+
+    @property
+    def log_parameters(self) -> Array:
+        logs: Array = np.log(np.atleast_1d(getattr(self, self.parameter)))
+        return logs
+
+    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
+        numbers = np.exp(np.asarray(values, dtype=float))
+        alone = isinstance(getattr(self, self.parameter), float)
+        return replace(self, **{self.parameter: float(numbers[0]) if alone else tuple(numbers.tolist())})
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        return self.profile(self._squared_distances(x, y))
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        return namespace_of(x).ones_like(x[:, 0])
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        flow = self.power * weights * self.profile_slope(self._squared_distances(x, y))
+        # sum_ij flow_ij (x_ik - y_jk)^2 for every feature k, without an array of three dimensions
+        squares = flow.sum(1) @ x**2 + flow.sum(0) @ y**2 - 2 * np.einsum("ik,ik->k", x, flow @ y)
+        by_feature: Array = self._metric(x) * squares
+        return by_feature if len(self.log_parameters) > 1 else by_feature.sum(keepdims=True)
+
+    def slope(self, x: Array, y: Array) -> Array:
+        apart = x[:, None, :] - y[None, :, :]
+        slope: Array = (
+            2 * self.profile_slope(self._squared_distances(x, y))[:, :, None] * self._metric(x) * apart
+        )
+        return slope
+
+    @abstractmethod
+    def profile(self, s: AnyArray) -> AnyArray:
+        """The covariance at squared distance s."""
+
+    @abstractmethod
+    def profile_slope(self, s: Array) -> Array:
+        """Its derivative by s."""
+
+    def _metric(self, x: AnyArray) -> AnyArray:
+        parameter = getattr(self, self.parameter)
+        if not isinstance(parameter, float) and len(parameter) != x.shape[1]:
+            raise ValueError(
+                f"the kernel has {len(parameter)} values of {self.parameter}, but the trajectories have "
+                f"{x.shape[1]} features: give one number, or one for each feature"
+            )
+        return like(np.broadcast_to(np.asarray(parameter) ** self.power, x.shape[1]), x)
+
+    def _squared_distances(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        """One matrix product: |x|^2 - 2 x.y + |y|^2. It may fall below 0 by rounding."""
+        xp = namespace_of(x)
+        root = xp.sqrt(self._metric(x))
+        centre = xp.mean(y, axis=0)  # distances do not change, their rounding does
+        x, y = (x - centre) * root, (y - centre) * root
+        left = xp.concat([x, xp.sum(x * x, axis=1, keepdims=True), xp.ones_like(x[:, :1])], axis=1)
+        right = xp.concat([-2.0 * y, xp.ones_like(y[:, :1]), xp.sum(y * y, axis=1, keepdims=True)], axis=1)
+        return left @ right.T
+
+
+@dataclass(frozen=True)
+class RBF(Stationary):
+    """exp(-theta |x - y|^2), the paper's kernel before anchoring; a theta per feature makes it ARD."""
+
+    theta: float | tuple[float, ...] = 1.0
+    parameter: ClassVar[str] = "theta"
+    power: ClassVar[float] = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "theta", _positive(self.theta, "theta"))
+
+    def profile(self, s: AnyArray) -> AnyArray:
+        """exp(-s)."""
+        return namespace_of(s).exp(-s)
+
+    def profile_slope(self, s: Array) -> Array:
+        """-exp(-s)."""
+        return -np.exp(-s)
+
+
+@dataclass(frozen=True)
+class Matern(Stationary):
+    """The Matern kernel of smoothness nu = 3/2 or 5/2; a lengthscale per feature makes it ARD."""
+
+    lengthscale: float | tuple[float, ...] = 1.0
+    nu: float = 2.5
+    parameter: ClassVar[str] = "lengthscale"
+    power: ClassVar[float] = -2.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lengthscale", _positive(self.lengthscale, "lengthscale"))
+        if self.nu not in (1.5, 2.5):
+            raise ValueError(f"nu must be 1.5 or 2.5, but is {self.nu!r}")
+
+    def profile(self, s: AnyArray) -> AnyArray:
+        """(1 + r sqrt3) exp(-r sqrt3), or its smoother sister, with r = sqrt(s)."""
+        xp = namespace_of(s)
+        r = xp.sqrt(xp.clip(s, min=0.0))
+        if self.nu == 1.5:
+            return (1.0 + SQRT_3 * r) * xp.exp(-SQRT_3 * r)
+        return (1.0 + SQRT_5 * r + (5.0 / 3.0) * r * r) * xp.exp(-SQRT_5 * r)
+
+    def profile_slope(self, s: Array) -> Array:
+        """Finite at s = 0 for both."""
+        r = np.sqrt(np.maximum(s, 0.0))
+        if self.nu == 1.5:
+            return -1.5 * np.exp(-SQRT_3 * r)
+        return -(5.0 / 6.0) * (1.0 + SQRT_5 * r) * np.exp(-SQRT_5 * r)
