@@ -37,7 +37,7 @@ def like(values: Any, array: AnyArray) -> AnyArray:
     """`values` as an array of the same library, precision and device as `array`."""
     if isinstance(array, np.ndarray):
         return np.asarray(values, dtype=array.dtype)
-    return namespace_of(array).asarray(np.asarray(values), dtype=array.dtype, device=array.device)
+    return namespace_of(array).asarray(np.array(values), dtype=array.dtype, device=array.device)
 
 
 def like_indices(values: Indices, array: AnyArray) -> AnyArray:

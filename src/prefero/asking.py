@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from prefero.arrays import AnyArray, Array, Indices, like_indices, namespace_of, to_numpy
-from prefero.information import Criterion, Formula, Information, Part, Utility
+from prefero.information import FORMULAS, Criterion, Formula, Information, Part, Utility
 from prefero.kernels import Kernel
 from prefero.posterior import Distribution, Gaussian
 from prefero.questions import Question
@@ -29,6 +29,8 @@ TILE = {"cpu": 256, "gpu": 8192}
 
 def criterion_for(purpose: Purpose, formula: Formula = "exact") -> Criterion:
     """Information to learn the reward everywhere, utility to find the best trajectory soon."""
+    if formula not in FORMULAS:
+        raise ValueError(f"formula must be one of {', '.join(FORMULAS)}, but is {formula!r}")
     if purpose == "learn":
         return Information(formula)
     if purpose == "best":
@@ -98,11 +100,15 @@ def best_question(
     The array library and the device of `x` decide where the work is done: NumPy here, torch on a GPU.
     Pairs in `exclude` are not asked; of equally good pairs the one with the smallest indices is.
     """
-    count = x.shape[0]
+    count, banned = x.shape[0], list(exclude)
     if count < 2:
         raise ValueError(f"a question needs two trajectories, but the pool has {count}")
+    if not all(0 <= i < count for pair in banned for i in pair):
+        raise ValueError(f"excluded pairs must be of trajectories 0 to {count - 1}, but are {banned}")
+    if tile is not None and tile < 1:
+        raise ValueError(f"tile must be 1 or more, but is {tile}")
     size = tile or TILE["cpu" if isinstance(x, np.ndarray) else "gpu"]
-    search = _Search(belief, x, criterion_for(purpose, formula), exclude)
+    search = _Search(belief, x, criterion_for(purpose, formula), banned)
     search.look_at_a_few()
     for rows, columns in _tiles(count, size):
         search.look_at(rows, columns)
@@ -187,6 +193,8 @@ class _Search:
     def _remember(self, scores: Array, rows: Indices, columns: Indices) -> None:
         """Keep the best; of pairs that are equally good, the one with the smallest indices."""
         top = float(scores.max())
+        if not np.isfinite(top):
+            raise ValueError("the value of a question is not finite: are the pool's features finite?")
         if top < self.value - SAME:
             return
         best = np.flatnonzero(scores >= max(top, self.value) - SAME)
@@ -208,7 +216,7 @@ def random_question(
     """Two different trajectories of a pool of `count`, every pair with the same probability."""
     if count < 2:
         raise ValueError(f"a question needs two trajectories, but the pool has {count}")
-    banned = {(min(pair), max(pair)) for pair in exclude}
+    banned = {(min(p), max(p)) for p in exclude if 0 <= min(p) < max(p) < count}
     if len(banned) >= count * (count - 1) // 2:
         raise ValueError("every question about this pool is excluded: nothing is left to ask")
     while True:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.optimize import minimize
 
 from prefero.arrays import Array, one_thread
 from prefero.inference import Inference, NotSettled, Solution, Start, solve, weigh
@@ -204,6 +203,8 @@ class _Climb:
 
     def run(self, z: Array) -> None:
         """Climb from z, and remember the top if it is the highest."""
+        from scipy.optimize import minimize  # a third of the time of `import prefero`, and seldom needed
+
         before = self.height
         if time.monotonic() > self.deadline and self.evaluations:
             return

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from prefero.arrays import Array, Flags, one_thread
 from prefero.kernels import Kernel
 from prefero.likelihood import Likelihood, Probit
-from prefero.posterior import Basis, Posterior, basis_of, covariance_of_differences
+from prefero.posterior import Posterior, basis_of, covariance_of_differences, triangular_solve
 from prefero.questions import Comparisons
 
 Inference = Literal["ep", "laplace"]
@@ -88,8 +87,17 @@ def infer(
         raise ValueError(f"inference must be 'ep' or 'laplace', but is {inference!r}")
     basis = basis_of(covariance_of_differences(kernel, data), probit.noise)
     solution = solve(basis.basis, data.tied, probit, inference, start, tolerance)
-    sites = solution.W, solution.shift
-    return _predictive(kernel, data, probit, basis, sites, solution.log_evidence), solution
+    posterior = Posterior(
+        kernel,
+        probit,
+        data,
+        (solution.W, solution.shift),
+        basis,
+        solution.centre,
+        solution.factor,
+        solution.log_evidence,
+    )
+    return posterior, solution
 
 
 @one_thread
@@ -98,26 +106,8 @@ def from_sites(
 ) -> Posterior:
     """The posterior again from what an inference found; nothing is iterated."""
     basis = basis_of(covariance_of_differences(kernel, data), probit.noise)
-    return _predictive(kernel, data, probit, basis, sites, log_evidence)
-
-
-def _predictive(
-    kernel: Kernel,
-    data: Comparisons,
-    probit: Probit,
-    basis: Basis,
-    sites: tuple[Array, Array],
-    log_evidence: float,
-) -> Posterior:
-    """Put sites into the form that predicts."""
     factor, centre = _centre(basis.basis, *sites)
-    chosen = basis.pivots
-    pivots = Comparisons(data.winners[chosen], data.losers[chosen], data.tied[chosen])
-    # Var[u] has fallen from I to Lambda^-1: `known` is a root of the difference
-    inverse = _solve(factor, np.eye(len(chosen)))
-    known = basis_of(np.eye(len(chosen)) - inverse.T @ inverse, 0.0).basis
-    both = _solve(basis.basis[chosen], np.column_stack([centre, known]), transposed=True)
-    return Posterior(kernel, probit, data, sites, pivots, both[:, 0], both[:, 1:], log_evidence)
+    return Posterior(kernel, probit, data, sites, basis, centre, factor, log_evidence)
 
 
 def solve(
@@ -148,7 +138,7 @@ def expectation_propagation(
     for sweep in range(1, limit + 1):
         factor, centre = _centre(basis, precision, shift)
         mean = basis @ centre
-        variance = np.sum(_solve(factor, basis.T) ** 2, axis=0)
+        variance = np.sum(triangular_solve(factor, basis.T) ** 2, axis=0)
         tilted, cavity, to_precision, to_shift = _site_steps(mean, variance, precision, shift, tied, probit)
         residual = _mismatch(to_precision, to_shift, mean, variance)
         if residual <= tolerance:
@@ -183,7 +173,7 @@ def _one_by_one(
 ) -> tuple[Array, Array]:
     """A sweep of sequential EP (GPML, Algorithm 3.5): slower, and steady where contradictions are sharp."""
     precision, shift, centre = precision.copy(), shift.copy(), centre.copy()
-    covariance = _solve(factor, np.eye(len(factor)))
+    covariance = triangular_solve(factor, np.eye(len(factor)))
     covariance = covariance.T @ covariance
     for i in range(len(basis)):
         one = slice(i, i + 1)
@@ -235,7 +225,7 @@ class Extrapolation:
         if len(self.steps) == 1:
             return plain
         changes, moves = np.diff(self.steps, axis=0).T, np.diff(self.points, axis=0).T
-        share = np.linalg.lstsq(changes, self.steps[-1], rcond=1e-10)[0]
+        share = np.linalg.lstsq(changes.T @ changes, changes.T @ self.steps[-1], rcond=1e-12)[0]
         correction: Array = (moves + self.damping * changes) @ share
         too_bold = np.linalg.norm(correction) > 10.0 * np.linalg.norm(self.steps[-1])
         return plain if too_bold else plain - correction
@@ -245,7 +235,8 @@ def _centre(basis: Array, W: Array, shift: Array) -> tuple[Array, Array]:
     """The Cholesky factor of Lambda, and the posterior mean of u."""
     if not basis.size:
         return np.empty((basis.shape[1], basis.shape[1])), np.zeros(basis.shape[1])
-    precision = (basis.T * W) @ basis
+    scaled = np.sqrt(W)[:, None] * basis
+    precision = scaled.T @ scaled
     precision[np.diag_indices_from(precision)] += 1.0
     factor, _ = dpotrf(precision, lower=1, clean=1)  # GPML 3.1, line 5, in terms of u
     centre, _ = dpotrs(factor, basis.T @ shift, lower=1)
@@ -254,7 +245,7 @@ def _centre(basis: Array, W: Array, shift: Array) -> tuple[Array, Array]:
 
 def weigh(basis: Array, solution: Solution) -> Array:
     """W^1/2 B^-1 W^1/2 = (C + W^-1)^-1, shape (N, N), as W - W basis Lambda^-1 basis.T W."""
-    spread = _solve(solution.factor, (basis * solution.W[:, None]).T)
+    spread = triangular_solve(solution.factor, (basis * solution.W[:, None]).T)
     return np.diag(solution.W) - spread.T @ spread
 
 
@@ -322,14 +313,6 @@ def _climb(
         if now >= height - allowance or size < 1e-6:
             return tried, d, at, now
         size *= 0.5
-
-
-def _solve(factor: Array, right: Array, *, transposed: bool = False) -> Array:
-    """factor^-1 right, for a lower triangular factor of any size, 0 included."""
-    if not right.size:
-        return right
-    solved: Array = solve_triangular(factor, right, lower=True, trans=int(transposed), check_finite=False)
-    return solved
 
 
 Solver = Callable[[Array, Flags, Probit, Start, float], Solution]

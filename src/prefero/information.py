@@ -21,17 +21,19 @@ Everything here is elementwise and follows the array API standard.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
 from prefero.arrays import AnyArray, Array, namespace_of, ndtr
-from prefero.likelihood import Probit
+from prefero.likelihood import SQRT_2PI, Probit
 
 Formula = Literal["exact", "houlsby", "paper"]
 FORMULAS = ("exact", "houlsby", "paper")
-TINY = 1e-300
+PI_LN_2, ONE_OVER_LN_4 = float(np.pi * np.log(2.0)), float(1.0 / np.log(4.0))
+TINY = 1e-30  # above the smallest number of single precision
+WIDE = 6.0
 # Phi(z) = (1 + tanh(z (CENTRE + CUBE z^2))) / 2 to 2e-4: in entropy below ALLOWANCE, rounding included
 CENTRE, CUBE, ALLOWANCE = 0.79788456, 0.03567741, 3e-3
 
@@ -63,9 +65,12 @@ class Bells(NamedTuple):
 TWO_ANSWERS = Bells((1.44187909, -0.45805773, 0.01617876), (0.0,) * 3, (1.02157809, 0.88369757, 0.63769179))
 
 
-@cache
+@lru_cache(maxsize=64)
 def three_answers(margin: float) -> Bells:
     """The entropy of A, B or "about equal" as a function of x, for a margin in units of the scale."""
+    if margin > WIDE:  # nobody wavers between A and B: two questions of two answers, at both ends
+        two = TWO_ANSWERS
+        return Bells(two.heights * 2, (margin,) * 3 + (-margin,) * 3, two.widths * 2)
     reach, width, apart = margin + 7.0, 0.6, 0.55
     centres = np.linspace(-reach, reach, 2 * int(np.ceil(reach / apart)) + 1)
     x = np.linspace(-reach - 3.0, reach + 3.0, 16 * len(centres))
@@ -102,7 +107,7 @@ def expected_entropy(gap: AnyArray, spread: AnyArray, probit: Probit, formula: F
         return bells.expected(gap / probit.scale, spread / probit.scale**2)
     xp = namespace_of(spread)
     # "paper" prints pi ln2 / 2 where the substitution x = difference / scale gives pi ln2
-    c = (1.0 if formula == "houlsby" else 0.5) * np.pi * np.log(2.0) * probit.noise**2
+    c = (1.0 if formula == "houlsby" else 0.5) * PI_LN_2 * probit.noise**2
     return xp.sqrt(c / (c + spread)) * xp.exp(-0.5 * gap**2 / (c + spread))
 
 
@@ -218,7 +223,7 @@ class Information:
             tilt = weight * xp.tanh(z) + tilt  # 2 p - 1
         unsure = xp.clip(1.0 - tilt * tilt, min=1e-30)
         # h(p) <= (4 p (1 - p))^(1 / ln 4)
-        return xp.exp(xp.log(unsure) * (1.0 / np.log(4.0))) + ALLOWANCE - remains
+        return xp.exp(xp.log(unsure) * ONE_OVER_LN_4) + ALLOWANCE - remains
 
     def least_spread(self, parts: Sequence[Part], value: float) -> float:
         probit = parts[0].probit
@@ -257,7 +262,7 @@ class Utility:
             xp, gap = namespace_of(s), a - b
             root = xp.sqrt(xp.clip(s, min=TINY))
             z = gap / root
-            away = gap * (2.0 * ndtr(z) - 1.0) + 2.0 * root * xp.exp(-0.5 * z * z) / np.sqrt(2 * np.pi)
+            away = gap * (2.0 * ndtr(z) - 1.0) + 2.0 * root * xp.exp(-0.5 * z * z) / SQRT_2PI
             total = total + weight * 0.5 * (a + b + away)  # max = half the sum and half the distance
         return total
 

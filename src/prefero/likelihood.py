@@ -25,7 +25,8 @@ from prefero.arrays import Array, Flags
 SQRT_2 = float(np.sqrt(2.0))
 SQRT_2PI = float(np.sqrt(2.0 * np.pi))
 LOG_SQRT_2PI = float(np.log(SQRT_2PI))
-DEEP = 50.0  # beyond this many standard deviations the asymptotic series is exact to rounding
+DEEP = 40.0  # beyond this many standard deviations the asymptotic series is exact to rounding
+NARROW = 1.0  # half widths up to this are summed by quadrature wherever the interval lies
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
@@ -119,10 +120,15 @@ def _interval(middle: Array, half: Array) -> Likelihood:
     """log(Phi(b) - Phi(a)) and its derivatives by a shift of the normal; a, b = middle -+ half."""
     sign = np.where(middle < 0, -1.0, 1.0)  # by symmetry, look at intervals right of the middle
     a, b = np.abs(middle) - half, np.abs(middle) + half
-    result = Likelihood(
-        *(np.where(a < 0, near, far) for near, far in zip(_near(a, b), _far(a, b), strict=True))
-    )
+    plain = _plain(a, half)
+    near, far = _near(a, b), _far(np.where(plain, 0.0, a), 2.0 * half)
+    result = Likelihood(*(np.where(plain, n, f) for n, f in zip(near, far, strict=True)))
     return Likelihood(result.log, sign * result.slope, result.curvature, sign * result.third)
+
+
+def _plain(a: Array, half: Array) -> Flags:
+    """Where the plain formulas lose nothing: wide intervals around 0."""
+    return (a < 0) & (half > NARROW)
 
 
 def _near(a: Array, b: Array) -> Likelihood:
@@ -137,43 +143,42 @@ def _near(a: Array, b: Array) -> Likelihood:
     return Likelihood(log, slope, slope**2 - second, third - 3 * second * slope + 2 * slope**3)
 
 
-def _far(a: Array, b: Array) -> Likelihood:
-    """The interval right of 0 (0 <= a < b): moments of exp(-a y - y^2 / 2), y in [0, b - a], by quadrature.
-
-    Central moments are summed as they are, so nothing cancels however far away the interval is.
-    """
-    a = np.maximum(a, 0.0)
-    y, weight = _tail_nodes(a, b - a)
-    mass = weight.sum(1)
-    mean = (weight * y).sum(1) / mass
-    centred = y - mean[:, None]
-    variance, skew = (weight * centred**2).sum(1) / mass, (weight * centred**3).sum(1) / mass
+def _far(a: Array, width: Array) -> Likelihood:
+    """Narrow intervals, and those right of 0: by the moments of exp(-a y - y^2 / 2), y in [0, width]."""
+    mass, mean, variance, skew = _moments(a, width)
     # the third cumulant is the third derivative
     return Likelihood(np.log(mass) - 0.5 * a**2 - LOG_SQRT_2PI, a + mean, 1.0 - variance, skew)
 
 
-def _tail_nodes(a: Array, width: Array) -> tuple[Array, Array]:
-    """Where exp(-a y - y^2 / 2) matters (the rest is below 1e-18 of it), and its weights there."""
-    reach = np.minimum(width, 83.0 / (a + np.sqrt(a**2 + 83.0)))
+def _moments(a: Array, width: Array) -> tuple[Array, Array, Array, Array]:
+    """Mass, mean, variance and third central moment of exp(-a y - y^2 / 2), y in [0, width].
+
+    Central moments are summed as they are, so nothing cancels however far away the interval is.
+    """
+    tail = np.maximum(a, 0.0)
+    reach = np.minimum(width, 83.0 / (tail + np.sqrt(tail**2 + 83.0)))  # the rest is below 1e-18 of it
     y = 0.5 * reach[:, None] * (1.0 + NODES)
-    return y, 0.5 * reach[:, None] * WEIGHTS * np.exp(-y * (a[:, None] + 0.5 * y))
+    weight = 0.5 * reach[:, None] * WEIGHTS * np.exp(-y * (a[:, None] + 0.5 * y))
+    mass = weight.sum(1)
+    mean = (weight * y).sum(1) / mass
+    centred = y - mean[:, None]
+    return mass, mean, (weight * centred**2).sum(1) / mass, (weight * centred**3).sum(1) / mass
 
 
 def _interval_by_margin(middle: Array, half: Array) -> MarginSlopes:
-    """Derivatives of `_interval` by its half width."""
+    """Derivatives of `_interval` by its half width: how moments change as both ends move out."""
     sign = np.where(middle < 0, -1.0, 1.0)
     a, b = np.abs(middle) - half, np.abs(middle) + half
-    inside = np.minimum(a, 0.0)
-    Z = ndtr(b) - ndtr(inside)
-    _, weight = _tail_nodes(np.maximum(a, 0.0), b - a)
-    mass = weight.sum(1)
-    at_a = np.where(a < 0, _density(inside) / Z, 1.0 / mass)
-    at_b = np.where(a < 0, _density(b) / Z, np.exp(-(b - a) * 0.5 * (a + b)) / mass)
-    total, slope = at_a + at_b, at_a - at_b
-    a_moves, b_moves = at_a * (a - total), -at_b * (b + total)
-    slope_moves = a_moves - b_moves
-    curvature_moves = 2 * slope * slope_moves + total - a * a_moves + b * b_moves
-    return MarginSlopes(total, sign * slope_moves, curvature_moves)
+    plain, near = _plain(a, half), _near(a, b)
+    mass, mean, variance, _ = _moments(np.where(plain, 0.0, a), 2.0 * half)
+    Z = np.exp(near.log)
+    at_a = np.where(plain, _density(a) / Z, 1.0 / mass)
+    at_b = np.where(plain, _density(b) / Z, np.exp(-half * (a + b)) / mass)
+    below = np.where(plain, near.slope - a, mean)  # from the lower end to the mean
+    above = 2.0 * half - below
+    variance = np.where(plain, 1.0 - near.curvature, variance)
+    variance_moves = at_a * (below**2 - variance) + at_b * (above**2 - variance)
+    return MarginSlopes(at_a + at_b, sign * (at_b * above - at_a * below), -variance_moves)
 
 
 def _density(x: Array) -> Array:

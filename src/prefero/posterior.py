@@ -19,10 +19,11 @@ Laplace and EP both end in this form (`prefero.inference`) and differ only in th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
+from scipy.linalg.lapack import dpstrf, dtrtrs
 
 from prefero.arrays import AnyArray, Array, Indices, like
 from prefero.kernels import Kernel
@@ -35,9 +36,14 @@ ROUNDING = 1e-12  # and so are those that rounding has eaten
 
 def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
     """C = Cov[differences, differences], shape (N, N)."""
-    across: Array = covariance_with_differences(kernel, data.winners, data)
-    across -= covariance_with_differences(kernel, data.losers, data)
-    return across
+    if not len(data):
+        return np.empty((0, 0))
+    across: Array = kernel(data.winners, data.losers)
+    C: Array = kernel(data.winners, data.winners)
+    C += kernel(data.losers, data.losers)
+    C -= across
+    C -= across.T
+    return C
 
 
 def covariance_with_differences(kernel: Kernel, x: AnyArray, data: Comparisons) -> AnyArray:
@@ -65,6 +71,23 @@ def basis_of(C: Array, noise: float) -> Basis:
     basis = np.empty((len(C), rank))
     basis[order - 1] = np.tril(lower)[:, :rank]
     return Basis(basis, order[:rank].astype(np.intp) - 1)
+
+
+def triangular_solve(factor: Array, right: Array, *, transposed: bool = False) -> Array:
+    """factor^-1 right (or factor^-T right), for a lower triangular factor of any size, 0 included.
+
+    Halves the triangle until it is small: matrix products are several times faster than triangular solves.
+    """
+    size = len(factor)
+    if not right.size:
+        return right
+    if size <= 64 or transposed or right.ndim == 1:
+        solved: Array = dtrtrs(factor, right, lower=1, trans=int(transposed))[0]
+        return solved
+    half = size // 2
+    top = triangular_solve(factor[:half, :half], right[:half])
+    bottom = triangular_solve(factor[half:, half:], right[half:] - factor[half:, :half] @ top)
+    return np.concatenate([top, bottom])
 
 
 class Distribution(Protocol):
@@ -121,9 +144,9 @@ class Posterior:
     probit: Probit
     data: Comparisons
     sites: tuple[Array, Array]  # precision and shift of every answer; all else follows from them
-    pivots: Comparisons
-    slope: Array
-    whitener: Array
+    basis: Basis
+    centre: Array  # (r,) posterior mean of u, where the differences are basis @ u
+    factor: Array  # (r, r) lower Cholesky factor of u's posterior precision
     log_evidence: float
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
@@ -161,6 +184,29 @@ class Posterior:
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         draws: Array = mean + rng.standard_normal((count, len(x))) @ root.T
         return draws
+
+    @cached_property
+    def pivots(self) -> Comparisons:
+        """The answers whose differences determine all others."""
+        chosen = self.basis.pivots
+        return Comparisons(self.data.winners[chosen], self.data.losers[chosen], self.data.tied[chosen])
+
+    @cached_property
+    def slope(self) -> Array:
+        """mean(x) = Cov[f(x), differences[pivots]] @ slope, shape (r,)."""
+        return triangular_solve(self._triangle, self.centre, transposed=True)
+
+    @cached_property
+    def whitener(self) -> Array:
+        """learned(x) = Cov[f(x), differences[pivots]] @ whitener, shape (r, r)."""
+        inverse = triangular_solve(self.factor, np.eye(len(self.factor)))
+        # Var[u] has fallen from I to inverse.T @ inverse: `known` is a root of the difference
+        known = basis_of(np.eye(len(inverse)) - inverse.T @ inverse, 0.0).basis
+        return triangular_solve(self._triangle, known, transposed=True)
+
+    @property
+    def _triangle(self) -> Array:
+        return np.asfortranarray(self.basis.basis[self.basis.pivots])
 
     @property
     def components(self) -> tuple[tuple[float, "Posterior"], ...]:

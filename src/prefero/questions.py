@@ -28,6 +28,11 @@ class Question:
     number: int = 0  # a learner numbers its questions, so that the same pair may be asked again
 
     def __post_init__(self) -> None:
+        for index in (self.left, self.right):
+            if not isinstance(index, int | np.integer) or index < 0:
+                raise ValueError(
+                    f"a trajectory is named by its index, a whole number from 0 on, but this is {index!r}"
+                )
         if self.left == self.right:
             raise ValueError(
                 f"trajectory {self.left} cannot be compared with itself: a question needs two different ones"

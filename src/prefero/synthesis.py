@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import minimize
 from scipy.special import ndtr
 
 from prefero.arrays import Array, one_thread
@@ -36,6 +35,8 @@ def synthesise(
     belief: Posterior | Belief, low: npt.ArrayLike, high: npt.ArrayLike, *, starts: int = 8, seed: int = 0
 ) -> Synthesised:
     """The most informative pair of points in the box from `low` to `high` (in the model's features)."""
+    from scipy.optimize import minimize
+
     bottom, top = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     if bottom.ndim != 1 or bottom.shape != top.shape or not np.all(bottom < top):
         raise ValueError(

@@ -97,7 +97,12 @@ class Standardised(Kernel):
 
     def __post_init__(self) -> None:
         for name in ("centre", "scale"):
-            object.__setattr__(self, name, tuple(np.asarray(getattr(self, name), dtype=float).tolist()))
+            object.__setattr__(self, name, tuple(np.atleast_1d(getattr(self, name)).astype(float).tolist()))
+        if len(self.centre) != len(self.scale) or not all(0 < s < np.inf for s in self.scale):
+            raise ValueError(
+                "every feature needs a centre and a positive scale, "
+                f"but the centres are {self.centre} and the scales {self.scale}"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:

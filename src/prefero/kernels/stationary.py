@@ -1,4 +1,4 @@
-"""Kernels of the distance between two trajectories: RBF and Matern, with one scale or one for each feature."""
+"""Kernels of the distance between two trajectories: RBF and Matern, with one scale or one a feature."""
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace

@@ -1,0 +1,138 @@
+"""Speed of fitting and asking, as ratios to a bare Cholesky factorisation or a bare matrix product."""
+
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+from scipy.linalg import cholesky
+from threadpoolctl import threadpool_limits
+
+from benchmarks.measure import problem, row, seconds
+from prefero.asking import best_question
+from prefero.belief import BeliefFitter
+from prefero.inference import Inference, Start, infer
+from prefero.kernels import RBF
+from prefero.likelihood import Probit
+from prefero.questions import Comparisons
+
+NOISE = Probit(0.1)
+
+
+def first(data: Comparisons, count: int) -> Comparisons:
+    return Comparisons(data.winners[:count], data.losers[:count], data.tied[:count])
+
+
+def fitting(answers: int = 200) -> None:
+    _, data = problem(answers, 1000, 4)
+    matrix = np.random.default_rng(0).standard_normal((answers, answers))
+    matrix = matrix @ matrix.T + answers * np.eye(answers)
+    kernel = RBF(0.3)
+    _, before = infer(kernel, first(data, answers - 1), NOISE)
+    start = Start.after(before, answers)
+
+    def cold(inference: Inference) -> object:
+        return infer(kernel, data, NOISE, inference)
+
+    unit, laplace, ep, warm = seconds(
+        lambda: cholesky(matrix, lower=True),
+        lambda: cold("laplace"),
+        lambda: cold("ep"),
+        lambda: infer(kernel, data, NOISE, "ep", start),
+        repeats=25,
+    )
+    print(f"\nfit, {answers} answers, 4 features, fixed hyper-parameters, beside one Cholesky factorisation")
+    print(row("one Cholesky factorisation", unit, unit))
+    print(row("Laplace", laplace, unit, 40))
+    print(row("EP", ep, unit, 80))
+    print(row("EP, warm after one new answer", warm, unit, 30))
+
+
+def asking(pool: int = 1000, answers: int = 200) -> None:
+    x, data = problem(answers, pool, 4)
+    V = np.random.default_rng(0).standard_normal((answers, pool))
+    kernel, known = RBF(0.3), first(data, answers - 1)
+    _, before = infer(kernel, known, NOISE)
+    start = Start.after(before, answers)
+    fitter = BeliefFitter(4)
+    fitter.fit(known)
+
+    def belief_after_one() -> object:
+        fitter.fit(known)
+        return best_question(fitter.fit(data), x)
+
+    unit, one, both, back = seconds(
+        lambda: V.T @ V,
+        lambda: best_question(infer(kernel, data, NOISE, "ep", start)[0], x),
+        belief_after_one,
+        lambda: (fitter.fit(known), fitter.fit(first(data, answers - 2))),
+        repeats=7,
+    )
+    belief = both - back / 2  # stepping back for the next repeat is not part of the answer
+    print(f"\nfrom an answer to the next question, pool of {pool}, {answers} answers, beside V.T @ V")
+    print(row("V.T @ V", unit, unit))
+    print(row("one structure", one, unit, 6))
+    print(row(f"belief of {len(fitter.fit(data).components)} members", belief, unit, 20))
+    for count, limit in ((50, 0.2), (200, 1.0)):
+        fresh, warm = _refit(data, count)
+        print(
+            f"all hyper-parameters again at {count} answers: {warm:.3f} s (wanted {limit}), fresh {fresh:.3f} s"
+        )
+
+
+def _refit(data: Comparisons, count: int) -> tuple[float, float]:
+    """Everything from nothing, and every member woken after one more answer, ARD parameters included."""
+    some, fewer = first(data, count), first(data, count - 1)
+
+    def warm() -> object:
+        fitter._uneven = None
+        for seen in fitter._seen.values():
+            seen.margin = -1.0  # nobody may rest
+        return fitter.fit(some)
+
+    fitter = BeliefFitter(4)
+    fitter.fit(fewer)
+    fresh, again = seconds(lambda: BeliefFitter(4).fit(some), warm, repeats=5)
+    return fresh, again
+
+
+def large_pool(pool: int = 10_000, answers: int = 200) -> None:
+    x, data = problem(answers, pool, 4)
+    V = np.random.default_rng(0).standard_normal((answers, pool))
+    one, belief = infer(RBF(0.3), data, NOISE)[0], BeliefFitter(4).fit(data)
+    small = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    best_question(one, x)
+    best_question(belief, x)
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - small) / 1024
+    unit, alone, mixed = seconds(
+        lambda: V.T @ V, lambda: best_question(one, x), lambda: best_question(belief, x), repeats=3
+    )
+    print(f"\nthe exactly best of {pool * (pool - 1) // 2:,} questions, {answers} answers, beside V.T @ V")
+    print(row("V.T @ V", unit, unit))
+    print(row("one structure", alone, unit, 5))
+    print(row(f"belief of {len(belief.components)} members", mixed, unit, 25))
+    print(f"memory added by both searches: {grown:.0f} MB (wanted below 1000)")
+
+
+def importing() -> None:
+    def start(code: str) -> object:
+        return subprocess.run([sys.executable, "-c", code], check=True)
+
+    base = "import numpy, scipy.linalg, scipy.special"
+    bare, full = seconds(
+        lambda: start(base), lambda: start(base + ", prefero"), repeats=7, clock=time.perf_counter
+    )
+    print(f"\nimport prefero: {full - bare:.3f} s more than {base!r} ({bare:.3f} s) (wanted below 0.4)")
+
+
+def main() -> None:
+    with threadpool_limits(1):
+        fitting()
+        asking()
+        large_pool()
+    importing()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""Questions, answers, and the comparisons made of them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prefero.questions import CHOICES, Answer, Choice, Comparisons, Question, pair_indices
+
+ITEMS = np.arange(10.0).reshape(5, 2)
+
+
+def test_a_question_keeps_left_right_bits_and_number() -> None:
+    question = Question(3, 1, bits=0.5, number=7)
+    assert (question.left, question.right, question.bits, question.number) == (3, 1, 0.5, 7)
+
+
+def test_the_bits_of_a_question_are_unknown_unless_given() -> None:
+    assert np.isnan(Question(0, 1).bits)
+
+
+def test_questions_are_equal_whatever_their_bits() -> None:
+    assert Question(0, 1) == Question(0, 1, bits=0.3)
+    assert hash(Question(0, 1)) == hash(Question(0, 1, bits=0.3))
+    assert Question(0, 1) != Question(1, 0)
+    assert Question(0, 1, number=1) != Question(0, 1, number=2)
+
+
+def test_a_question_needs_two_different_trajectories() -> None:
+    with pytest.raises(ValueError, match="trajectory 4 cannot be compared with itself: a question needs two"):
+        Question(4, 4)
+
+
+def test_there_are_three_choices() -> None:
+    assert CHOICES == ("left", "right", "equal")
+
+
+@pytest.mark.parametrize(("choice", "pair"), [("left", (3, 1)), ("right", (1, 3)), ("equal", (3, 1))])
+def test_the_winner_of_an_answer_comes_first(choice: Choice, pair: tuple[int, int]) -> None:
+    assert Answer(Question(3, 1), choice).pair == pair
+
+
+@pytest.mark.parametrize("bad", ["", "Left", "both", None, 0])
+def test_an_unknown_choice_is_refused(bad: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"an answer is 'left', 'right' or 'equal', but this is .*: to leave"
+    ):
+        Answer(Question(0, 1), bad)
+
+
+def test_no_comparisons_are_none() -> None:
+    data = Comparisons.none(3)
+    assert len(data) == 0
+    assert data.winners.shape == data.losers.shape == (0, 3)
+    assert not data.has_ties
+
+
+def test_comparisons_hold_the_features_of_winner_and_loser() -> None:
+    data = Comparisons.of(ITEMS, [[3, 1], [0, 4]])
+    np.testing.assert_array_equal(data.winners, ITEMS[[3, 0]])
+    np.testing.assert_array_equal(data.losers, ITEMS[[1, 4]])
+    np.testing.assert_array_equal(data.tied, [False, False])
+    assert len(data) == 2
+    assert not data.has_ties
+
+
+def test_ties_come_after_the_pairs() -> None:
+    data = Comparisons.of(ITEMS, [[3, 1]], ties=[[0, 4], [2, 1]])
+    np.testing.assert_array_equal(data.tied, [False, True, True])
+    np.testing.assert_array_equal(data.winners[1:], ITEMS[[0, 2]])
+    assert data.has_ties
+
+
+def test_there_may_be_only_ties_and_no_answers_at_all() -> None:
+    assert Comparisons.of(ITEMS, [], ties=[[0, 1]]).has_ties
+    assert len(Comparisons.of(ITEMS, [])) == 0
+    assert len(Comparisons.of(ITEMS, np.empty((0, 2), dtype=int), ties=[])) == 0
+
+
+def test_answers_become_comparisons_in_their_order() -> None:
+    choices: list[Choice] = ["left", "equal", "right"]
+    answers = [Answer(Question(i, i + 1), choice) for i, choice in enumerate(choices)]
+    data = Comparisons.from_answers(ITEMS, answers)
+    np.testing.assert_array_equal(data.winners, ITEMS[[0, 1, 3]])
+    np.testing.assert_array_equal(data.losers, ITEMS[[1, 2, 2]])
+    np.testing.assert_array_equal(data.tied, [False, True, False])
+
+
+def test_answers_and_pairs_say_the_same() -> None:
+    answers = [
+        Answer(Question(0, 1), "left"),
+        Answer(Question(2, 3), "right"),
+        Answer(Question(4, 0), "equal"),
+    ]
+    of_answers = Comparisons.from_answers(ITEMS, answers)
+    of_pairs = Comparisons.of(ITEMS, [[0, 1], [3, 2]], ties=[[4, 0]])
+    for name in ("winners", "losers", "tied"):
+        np.testing.assert_array_equal(getattr(of_answers, name), getattr(of_pairs, name))
+
+
+def test_no_answers_become_no_comparisons() -> None:
+    data = Comparisons.from_answers(ITEMS, [])
+    assert data.winners.shape == (0, 2)
+    assert data.tied.dtype == np.bool_
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64])
+def test_indices_may_be_of_any_integer_type(dtype: type[np.integer[Any]]) -> None:
+    indices = pair_indices(np.array([[0, 1], [4, 2]], dtype=dtype), 5, "pairs")
+    assert indices.dtype == np.intp
+    np.testing.assert_array_equal(indices, [[0, 1], [4, 2]])
+
+
+@pytest.mark.parametrize(
+    "bad", [[0, 1], [[0, 1, 2]], [[0.0, 1.0]], [[True, False]], [[[0, 1]]], [["0", "1"]], 3]
+)
+def test_indices_must_be_rows_of_two_integers(bad: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"pairs must be an \(N, 2\) array of item indices, but has shape .* type"
+    ):
+        pair_indices(bad, 5, "pairs")
+
+
+@pytest.mark.parametrize("bad", [[0, 5], [-1, 2], [0, 2**40]])
+def test_indices_must_point_into_the_pool_and_the_row_is_named(bad: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"ties must point at items 0 to 4, but row 1 is \["):
+        pair_indices([[0, 1], bad], 5, "ties")
+
+
+def test_a_row_that_compares_an_item_with_itself_is_named() -> None:
+    with pytest.raises(ValueError, match="row 2 of pairs compares item 3 with itself: drop that row"):
+        pair_indices([[0, 1], [1, 2], [3, 3]], 5, "pairs")
+
+
+def test_comparisons_name_the_argument_that_was_wrong() -> None:
+    with pytest.raises(ValueError, match="pairs must point at items 0 to 4"):
+        Comparisons.of(ITEMS, [[0, 9]])
+    with pytest.raises(ValueError, match="ties must point at items 0 to 4"):
+        Comparisons.of(ITEMS, [[0, 1]], ties=[[0, 9]])
