@@ -188,7 +188,7 @@ def _one_by_one(
 
 
 class Extrapolation:
-    """Anderson's acceleration of a fixed-point iteration, with a memory of two steps.
+    """Anderson's acceleration of a fixed-point iteration, with a memory of three steps.
 
     The next sites are where the last steps, seen as linear in their starting points, would vanish. When the
     residual has grown, the memory is dropped; when it grows without any, the steps are halved.
@@ -215,8 +215,8 @@ class Extrapolation:
             self.points, self.steps, self.best = [], [], np.inf
         self.best = min(self.best, residual)
         # multiplied by the noise, precisions are of the same size as shifts
-        self.points = [*self.points[-2:], np.concatenate([unit * precision, shift])]
-        self.steps = [*self.steps[-2:], np.concatenate([unit * to_precision, to_shift])]
+        self.points = [*self.points[-3:], np.concatenate([unit * precision, shift])]
+        self.steps = [*self.steps[-3:], np.concatenate([unit * to_precision, to_shift])]
         scaled, shift = np.split(self._ahead(), 2)
         return np.maximum(scaled / unit, 0.0), shift
 

@@ -28,15 +28,20 @@ class Question:
     number: int = 0  # a learner numbers its questions, so that the same pair may be asked again
 
     def __post_init__(self) -> None:
-        for index in (self.left, self.right):
-            if not isinstance(index, int | np.integer) or index < 0:
-                raise ValueError(
-                    f"a trajectory is named by its index, a whole number from 0 on, but this is {index!r}"
-                )
+        for side in ("left", "right"):
+            object.__setattr__(self, side, _index(getattr(self, side)))
         if self.left == self.right:
             raise ValueError(
                 f"trajectory {self.left} cannot be compared with itself: a question needs two different ones"
             )
+
+
+def _index(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise ValueError(
+            f"a trajectory is named by its index, a whole number from 0 on, but this is {value!r}"
+        )
+    return int(value)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import numpy.typing as npt
 
 from prefero.arrays import Array
@@ -48,10 +47,7 @@ class Pool:
         scaled.setflags(write=False)
         return scaled
 
-    def check_index(self, index: int) -> int:
-        """`index` as that of a trajectory, or an error."""
-        if isinstance(index, bool) or not isinstance(index, int | np.integer):
-            raise ValueError(f"a trajectory is named by its index, a whole number, but this is {index!r}")
+    def check_index(self, index: int) -> None:
+        """An error unless `index` is that of a trajectory of this pool."""
         if not 0 <= index < len(self):
             raise ValueError(f"the pool has trajectories 0 to {len(self) - 1}, but this is {index}")
-        return int(index)
