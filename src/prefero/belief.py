@@ -4,8 +4,8 @@ Nobody knows before asking whether a reward is linear, curved or bumpy, nor how 
 default model keeps several Gaussian processes, each with its own structure and hyper-parameters, and weighs
 them by how well they foretold the answers: prior times evidence. What the belief predicts is the mixture.
 
-    member       a structure with fixed hyper-parameters: a kernel and its prior weight
-    ratio        the prior standard deviation of the reward over the person's noise
+    member       a structure with fixed hyper-parameters: a kernel of about unit variance, and a noise
+    noise        the paper's sigma, beside a reward whose prior standard deviation is 1
     theta        the RBF parameter for features of unit size, divided by their number
     awake        members whose weight may matter; the others rest, and cost nothing
 
@@ -17,7 +17,7 @@ that by the share of its prior's volume that fits as well.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,8 +40,9 @@ WORDS = {
     UNEVEN: "smooth, and some features matter more than others",
 }
 GRID = (LINEAR, CURVED, SMOOTH, MIXED)
-RATIOS = {3.0: 0.25, 10.0: 0.5, 30.0: 0.25}
+NOISES = {0.3: 0.25, 0.1: 0.5, 0.03: 0.25}
 THETAS = {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15}
+TYPICAL_NOISE = 0.1
 LEADING = 8  # members that make up the mixture, at most
 PER_STRUCTURE = 2  # of which so many speak for each structure
 NEGLIGIBLE = 1e-3  # of the heaviest member's weight
@@ -53,31 +54,33 @@ class Member:
 
     structure: str
     kernel: Kernel
+    noise: float
     log_prior: float
 
 
-def members(features: int, noise: float = 1.0) -> list[Member]:
+def members(features: int, noise: float | None = None) -> list[Member]:
     """The grid: every structure has the same prior weight, spread over its hyper-parameters."""
-    grid = []
-    for structure in GRID:
-        for ratio, share in RATIOS.items():
-            for kernel, part in _kernels(structure, features, (ratio * noise) ** 2):
-                log_prior = float(np.log(share * part / len(GRID)))
-                grid.append(Member(structure, Anchored(kernel, (0.0,) * features), log_prior))
-    return grid
+    return [
+        Member(
+            structure, Anchored(kernel, (0.0,) * features), sigma, float(np.log(chance * share / len(GRID)))
+        )
+        for structure in GRID
+        for sigma, chance in (NOISES if noise is None else {noise: 1.0}).items()
+        for kernel, share in _kernels(structure, features)
+    ]
 
 
-def _kernels(structure: str, features: int, variance: float) -> list[tuple[Kernel, float]]:
-    """The kernels of a structure, each with its share; the variance is of a typical trajectory's reward."""
+def _kernels(structure: str, features: int) -> list[tuple[Kernel, float]]:
+    """The kernels of a structure, each with its share; a typical trajectory's reward has variance 1."""
     d = float(features)
     if structure == LINEAR:
-        return [(variance / d * Linear(), 1.0)]
+        return [(1 / d * Linear(), 1.0)]
     if structure == CURVED:
-        return [(variance / (2 * d + d * (d + 1) / 2) * (Linear() + Quadratic()), 1.0)]
+        return [(1 / (2 * d + d * (d + 1) / 2) * (Linear() + Quadratic()), 1.0)]
     smooth = [(RBF(theta / d), share) for theta, share in THETAS.items()]
     if structure == SMOOTH:
-        return [(variance * rbf, share) for rbf, share in smooth]
-    return [((0.5 * variance / d) * Linear() + (0.5 * variance) * rbf, share) for rbf, share in smooth]
+        return [*smooth]
+    return [((0.5 / d) * Linear() + 0.5 * rbf, share) for rbf, share in smooth]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,8 +93,9 @@ class Belief:
 
     @property
     def probit(self) -> Probit:
-        """How the person answers; the same in all members."""
-        return self.components[0][1].probit
+        """How the person answers, on average over the members."""
+        noise = sum(weight * part.probit.noise for weight, part in self.components)
+        return Probit(noise, sum(weight * part.probit.margin for weight, part in self.components))
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and covariance (M, M) of the rewards of x under the mixture."""
@@ -150,7 +154,7 @@ class BeliefFitter:
     """
 
     features: int
-    noise: float = 1.0
+    noise: float | None = None  # None: marginalised
     margin: float | None = None  # None: learned where there are ties
     inference: Inference = "ep"
     uneven: bool = True  # the ARD structure
@@ -162,7 +166,7 @@ class BeliefFitter:
     def __post_init__(self) -> None:
         self.settings = (self.features, self.noise, self.margin, self.inference, self.uneven, self.units)
         grid = members(self.features, self.noise)
-        self._grid = [Member(m.structure, self._standard(m.kernel), m.log_prior) for m in grid]
+        self._grid = [replace(member, kernel=self._standard(member.kernel)) for member in grid]
 
     def _standard(self, kernel: Kernel) -> Kernel:
         return kernel if self.units is None else Standardised(kernel, *self.units)
@@ -171,9 +175,9 @@ class BeliefFitter:
     def fit(self, data: Comparisons) -> Belief:
         """The belief after these answers."""
         self._forget_unless_continued(data)
-        probit = self._probit(data)
-        everyone = [*self._grid, *self._uneven_member(data, probit)]
-        weights = self._weigh(everyone, data, probit)
+        margin = self._margin(data)
+        everyone = [*self._grid, *self._uneven_member(data, margin)]
+        weights = self._weigh(everyone, data, margin)
         if not weights:
             raise NotSettled("no structure of the belief could be fitted to these answers")
         total = float(logsumexp(list(weights.values())))
@@ -190,68 +194,77 @@ class BeliefFitter:
             self._seen = {}
         self._data = data
 
-    def _weigh(self, everyone: list[Member], data: Comparisons, probit: Probit) -> dict[int, float]:
+    def _weigh(self, everyone: list[Member], data: Comparisons, margin: float) -> dict[int, float]:
         """Log weights (not normalised) of the members that matter, woken in the order of their promise."""
-        promise = {n: self._promise(n, member, data, probit) for n, member in enumerate(everyone)}
+        promise = {n: self._promise(n, member, data, margin) for n, member in enumerate(everyone)}
         weights: dict[int, float] = {}
         best = -np.inf
         for number in sorted(promise, key=lambda n: (-promise[n], n)):
             if promise[number] < best + np.log(NEGLIGIBLE):
                 break
-            seen = self._infer(number, everyone[number].kernel, data, probit)
+            seen = self._infer(number, everyone[number], data, margin)
             if seen is not None:
                 weights[number] = everyone[number].log_prior + seen.posterior.log_evidence
                 best = max(best, weights[number])
         return weights
 
-    def _promise(self, number: int, member: Member, data: Comparisons, probit: Probit) -> float:
+    def _promise(self, number: int, member: Member, data: Comparisons, margin: float) -> float:
         """No member can weigh more than this: its evidence when last seen, since further answers lower it."""
         seen = self._seen.get(number)
-        if seen is None or seen.answers > len(data) or seen.margin != probit.margin:
+        if seen is None or seen.answers > len(data) or seen.margin != margin:
             return np.inf
         return member.log_prior + seen.posterior.log_evidence + 1e-3
 
-    def _infer(self, number: int, kernel: Kernel, data: Comparisons, probit: Probit) -> _Seen | None:
+    def _infer(self, number: int, member: Member, data: Comparisons, margin: float) -> _Seen | None:
         old = self._seen.get(number)
-        if old is not None and old.answers == len(data) and old.margin == probit.margin:
+        if old is not None and old.answers == len(data) and old.margin == margin:
             return old
         start = None if old is None else Start.after(old.solution, len(data))
         try:
-            posterior, solution = infer(kernel, data, probit, self.inference, start)
+            probit = self._probit(member.noise, margin)
+            posterior, solution = infer(member.kernel, data, probit, self.inference, start)
         except NotSettled:
             return None  # the others go on without it
-        self._seen[number] = _Seen(posterior, solution, len(data), probit.margin)
+        self._seen[number] = _Seen(posterior, solution, len(data), margin)
         return self._seen[number]
 
-    def _probit(self, data: Comparisons) -> Probit:
-        """How the person answers: the noise is the unit of the reward, the margin is learned from ties."""
-        if self.margin is not None or not data.has_ties:
-            return Probit(self.noise, self.margin or 0.0)
-        guess = Probit(self.noise, self.noise)
-        typical = [_kernels(structure, self.features, (10 * self.noise) ** 2) for structure in GRID]
-        kernel = max(
-            (kernels[len(kernels) // 2][0] for kernels in typical),
-            key=lambda kernel: infer(self._standard(kernel), data, guess, self.inference)[1].log_evidence,
-        )
-        kernel = self._standard(kernel)
-        return maximise(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True).probit
+    def _probit(self, noise: float, margin: float) -> Probit:
+        """A learned margin is a multiple of the noise, a given one is in units of the reward."""
+        return Probit(noise, margin * noise if self.margin is None else self.margin)
 
-    def _uneven_member(self, data: Comparisons, probit: Probit) -> list[Member]:
+    def _margin(self, data: Comparisons) -> float:
+        """The margin in units of the noise: 0 without ties, else learned with the typical model that fits best."""
+        if self.margin is not None or not data.has_ties:
+            return 0.0
+        guess = Probit(self.noise or TYPICAL_NOISE, self.noise or TYPICAL_NOISE)
+        typical = (_kernels(structure, self.features) for structure in GRID)
+        kernel = max(
+            (self._standard(kernels[len(kernels) // 2][0]) for kernels in typical),
+            key=lambda kernel: infer(kernel, data, guess, self.inference)[1].log_evidence,
+        )
+        learned = maximise(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True)
+        return learned.probit.margin / learned.probit.noise
+
+    def _uneven_member(self, data: Comparisons, margin: float) -> list[Member]:
         """The ARD structure; its parameters are sought again whenever there are half as many answers more."""
         first = _last_milestone(len(data))
         if not self.uneven or self.features < 2 or not first:
             return []
         some = Comparisons(data.winners[:first], data.losers[:first], data.tied[:first])
-        key = (some.winners.tobytes(), some.losers.tobytes(), some.tied.tobytes(), probit.margin)
+        key = (some.winners.tobytes(), some.losers.tobytes(), some.tied.tobytes(), margin)
         if self._uneven is None or self._uneven[0] != key:
-            d = self.features
-            start = Anchored((10.0 * self.noise) ** 2 * RBF((0.6 / d,) * d), (0.0,) * d)
-            learned = maximise(self._standard(start), some, probit, self.inference, seconds=1.0)
-            inside = infer(learned.kernel, some, probit, self.inference)[1].log_evidence
-            log_prior = learned.height - inside + learned.volume + float(np.log(1 / 4))
-            self._uneven = key, Member(UNEVEN, learned.kernel, log_prior)
+            self._uneven = key, self._learn_uneven(some, margin)
             self._seen.pop(len(self._grid), None)
         return [self._uneven[1]]
+
+    def _learn_uneven(self, some: Comparisons, margin: float) -> Member:
+        d = self.features
+        start = self._standard(Anchored(RBF((0.6 / d,) * d), (0.0,) * d))
+        probit = self._probit(self.noise or TYPICAL_NOISE, margin)
+        learned = maximise(start, some, probit, self.inference, learn_noise=self.noise is None, seconds=1.0)
+        evidence = infer(learned.kernel, some, learned.probit, self.inference)[1].log_evidence
+        log_prior = learned.height - evidence + learned.volume + float(np.log(1 / len(GRID)))
+        return Member(UNEVEN, learned.kernel, learned.probit.noise, log_prior)
 
 
 def _leading(

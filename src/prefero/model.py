@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero.arrays import Array
-from prefero.belief import BeliefFitter
+from prefero.belief import TYPICAL_NOISE, BeliefFitter
 from prefero.evidence import maximise
 from prefero.features import feature_matrix
 from prefero.inference import Inference, infer
@@ -20,8 +20,6 @@ from prefero.kernels import Kernel
 from prefero.likelihood import Probit
 from prefero.posterior import Distribution
 from prefero.questions import Comparisons
-
-TYPICAL_NOISE = 0.1  # of the prior's standard deviation, where a kernel is given and no noise
 
 
 class NotFitted(ValueError, AttributeError):
@@ -105,8 +103,8 @@ class PreferenceGP(PreferenceModel):
         The prior covariance of the reward, of the features as they are given. None means the belief over
         structures, which scales the features itself.
     noise
-        The paper's sigma: P(a preferred to b) = Phi((f(a) - f(b)) / (sqrt(2) noise)). None means that it is
-        learned (with a kernel, under a weak prior around 0.1), or that it is the unit (1, without one).
+        The paper's sigma: P(a preferred to b) = Phi((f(a) - f(b)) / (sqrt(2) noise)), beside a prior standard
+        deviation of the reward of about 1. None means that it is learned.
     margin
         Differences that look smaller than this are answered "about equal". None means 0 without ties, and
         learned where there are some.
@@ -172,7 +170,7 @@ class PreferenceGP(PreferenceModel):
     def _fit_belief(
         self, data: Comparisons, units: tuple[tuple[float, ...], tuple[float, ...]] | None
     ) -> None:
-        wanted = (self.n_features_in_, self.noise or 1.0, self.margin, self.inference, self.learn, units)
+        wanted = (self.n_features_in_, self.noise, self.margin, self.inference, self.learn, units)
         kept: BeliefFitter | None = self.__dict__.get("_fitter")
         if kept is None or kept.settings != wanted:
             self._fitter = BeliefFitter(*wanted)

@@ -1,0 +1,286 @@
+"""The house rules: which way imports point, what is documented, and that what is documented runs."""
+
+import ast
+import inspect
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+import prefero
+from prefero.asking import best_question
+from prefero.cli import app
+from prefero.inference import NotSettled
+from prefero.learner import AnswerConflict
+from prefero.people import Person
+from prefero.reward import RewardFileError
+from prefero.simulation import make_task, teach
+from prefero.synthesis import synthesise
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "prefero"
+FLOW = [
+    "extras",
+    "arrays",
+    "features",
+    "trajectories",
+    "questions",
+    "kernels",
+    "likelihood",
+    "people",
+    "posterior",
+    "inference",
+    "evidence",
+    "belief",
+    "model",
+    "linear",
+    "information",
+    "asking",
+    "synthesis",
+    "reward",
+    "learner",
+    "simulation",
+    "pictures",
+    "__init__",
+    "cli",
+    "__main__",
+]
+KERNELS_FLOW = ["base", "stationary", "polynomial", "composed", "anchored", "files", "__init__"]
+EDGE = {"simulation", "pictures", "cli", "__main__"}
+CORE_PACKAGES = {"numpy", "scipy", "threadpoolctl"}
+OPTIONAL = ["typer", "rich", "matplotlib", "torch", "array_api_compat", "sklearn"]
+USED_BY_USERS = [
+    *(getattr(prefero, name) for name in prefero.__all__ if name != "kernels"),
+    AnswerConflict,
+    NotSettled,
+    Person,
+    RewardFileError,
+    best_question,
+    make_task,
+    synthesise,
+    teach,
+]
+# users meet these as +, *, fit and save
+BUILDING_BLOCKS = {"Kernel", "Parameterless", "Scaled", "Standardised", "Sum", "from_json", "to_json"}
+
+
+# --- imports ----------------------------------------------------------------------------------------------
+
+
+def part_of(file: Path) -> str:
+    """The place in the flow that a file belongs to: its own name, or that of its package."""
+    return file.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def sources() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Full names of the modules, or of names in modules, that a piece of code imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def parts_imported(file: Path) -> set[str]:
+    """The parts of Prefero that a file imports, its own excepted."""
+    names = [n.split(".") for n in imported(ast.parse(file.read_text())) if n.split(".")[0] == "prefero"]
+    found = {n[1] if len(n) > 1 and n[1] in FLOW else "__init__" for n in names}
+    return found - {part_of(file)}
+
+
+def at_import(tree: ast.Module) -> ast.Module:
+    """What runs when the module is imported: no function's body, nothing that only a type checker reads."""
+    kept = [
+        node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node))
+    ]
+    return ast.Module([n for n in kept if not isinstance(n, ast.FunctionDef | ast.ClassDef)], [])
+
+
+def test_every_module_has_its_place_in_the_flow() -> None:
+    assert {part_of(file) for file in sources()} == set(FLOW)
+
+
+@pytest.mark.parametrize("file", sources(), ids=lambda file: str(file.relative_to(SOURCE)))
+def test_a_module_imports_only_from_modules_above_it(file: Path) -> None:
+    above = set(FLOW[: FLOW.index(part_of(file))])
+    assert parts_imported(file) <= above
+
+
+def test_the_kernels_import_only_from_files_above_them() -> None:
+    for place, name in enumerate(KERNELS_FLOW):
+        tree = at_import(ast.parse((SOURCE / "kernels" / f"{name}.py").read_text()))
+        inner = {n.split(".")[2] for n in imported(tree) if n.startswith("prefero.kernels.")}
+        assert inner <= set(KERNELS_FLOW[:place]), name
+
+
+def test_the_mathematical_core_needs_only_numpy_scipy_and_threadpoolctl() -> None:
+    allowed = CORE_PACKAGES | {"prefero"} | sys.stdlib_module_names
+    core = [file for file in sources() if part_of(file) not in EDGE]
+    for file in core:
+        packages = {name.partition(".")[0] for name in imported(at_import(ast.parse(file.read_text())))}
+        assert packages <= allowed, file.name
+    assert len(core) > 20
+
+
+def test_importing_prefero_imports_no_optional_package() -> None:
+    code = f"import sys, prefero; print(*[p for p in {OPTIONAL} if p in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+# --- documentation ----------------------------------------------------------------------------------------
+
+
+def pages() -> list[Path]:
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def documentation() -> str:
+    return "\n".join(page.read_text() for page in pages())
+
+
+def mentioned(name: str, text: str) -> bool:
+    return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text) is not None
+
+
+def public_methods(kind: type) -> list[str]:
+    """Methods that a class of Prefero's has, its own and those it inherits from Prefero."""
+    members = inspect.getmembers(kind, lambda m: inspect.isfunction(m) or isinstance(m, property))
+    return [name for name, _ in members if not name.startswith("_")]
+
+
+def commands() -> dict[str, set[str]]:
+    """Every command of the command line with its options."""
+    group = typer.main.get_command(app)
+    found = {"": {option for p in group.params for option in p.opts}}
+    for name, command in getattr(group, "commands", {}).items():
+        options = {option for p in command.params for option in p.opts if option.startswith("--")}
+        found[name] = options
+    return found
+
+
+@pytest.mark.parametrize("name", sorted({*prefero.__all__, *(o.__name__ for o in USED_BY_USERS)}))
+def test_every_public_name_is_documented(name: str) -> None:
+    assert mentioned(name, documentation())
+
+
+@pytest.mark.parametrize("name", sorted(set(prefero.kernels.__all__) - BUILDING_BLOCKS))
+def test_every_kernel_is_documented(name: str) -> None:
+    assert mentioned(name, documentation())
+
+
+@pytest.mark.parametrize("kind", [prefero.Learner, prefero.Pool, prefero.PreferenceGP, prefero.Reward])
+def test_every_method_a_user_calls_is_documented(kind: type) -> None:
+    text = documentation()
+    inner = {"check_index", "fit_comparisons", "get_params", "set_params"}
+    assert [m for m in public_methods(kind) if m not in inner and not mentioned(m, text)] == []
+
+
+def test_every_command_and_every_option_is_documented() -> None:
+    text = documentation()
+    known = commands()
+    assert known["simulate"] >= {"--questions", "--noise", "--out", "--save"}
+    for command, options in known.items():
+        assert not command or mentioned(f"prefero {command}", text), command
+        assert [option for option in options if not mentioned(option, text)] == []
+
+
+def public_definitions(file: Path) -> list[ast.FunctionDef | ast.ClassDef]:
+    body = ast.parse(file.read_text()).body
+    found = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    return [node for node in found if not node.name.startswith("_")]
+
+
+@pytest.mark.parametrize("file", sources(), ids=lambda file: str(file.relative_to(SOURCE)))
+def test_every_module_class_and_function_has_a_docstring(file: Path) -> None:
+    assert ast.get_docstring(ast.parse(file.read_text()))
+    assert [node.name for node in public_definitions(file) if not ast.get_docstring(node)] == []
+
+
+@pytest.mark.parametrize("kind", [o for o in USED_BY_USERS if inspect.isclass(o)], ids=lambda o: o.__name__)
+def test_every_method_a_user_calls_has_a_docstring(kind: type) -> None:
+    assert [name for name in public_methods(kind) if not inspect.getdoc(getattr(kind, name))] == []
+
+
+def fences(page: Path) -> list[tuple[str, str]]:
+    """The code blocks of a page: what the fence says, and the code."""
+    found = re.findall(r"^```([^\n`]*)\n(.*?)^```\s*$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return [(info.strip(), code) for info, code in found]
+
+
+def test_the_readme_shows_code() -> None:
+    assert "python" in [info for info, _ in fences(ROOT / "README.md")]
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_every_code_block_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = [(info, code) for info, code in fences(page) if info.startswith("python")]
+    assert {info for info, _ in blocks} <= {"python"}, "a block that is not run may be wrong"
+    names: dict[str, object] = {"__name__": page.stem}
+    for number, (_, code) in enumerate(blocks, 1):
+        exec(compile(code, f"{page.name}, block {number}", "exec"), names)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+# --- the house --------------------------------------------------------------------------------------------
+
+KEPT = {".ci", ".gitignore"}  # of the hidden ones
+OUTPUTS = {"site", "dist", "build", "results"}
+BINARY = {".png", ".npz", ".pdf", ".gif"}
+
+
+def our_files() -> list[Path]:
+    """Every text file of the repository, caches and outputs excepted."""
+    ours = [top for top in ROOT.iterdir() if top.name in KEPT or not top.name.startswith(".")]
+    files = [f for top in ours if top.name not in OUTPUTS for f in [top, *top.rglob("*")] if f.is_file()]
+    return [file for file in files if file.suffix not in BINARY and "__pycache__" not in file.parts]
+
+
+def test_no_file_knows_the_machine_it_was_written_on() -> None:
+    machine = re.compile(r"(?<![\w.:/-])/(?:work|root|opt|home|Users)/\w")
+    found = {f.name: m.group() for f in our_files() if (m := machine.search(f.read_text()))}
+    assert found == {}
+
+
+def test_no_file_leaves_work_for_later() -> None:
+    later = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME)\b")
+    assert [file.name for file in our_files() if later.search(file.read_text())] == []
+    assert len(our_files()) > 30
+
+
+def make_targets() -> set[str]:
+    return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+
+
+def test_every_make_target_in_the_readme_exists() -> None:
+    wanted = set(re.findall(r"(?:^|`)make ([a-z]+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE))
+    assert wanted <= make_targets()
+    assert {"demo", "test"} <= wanted
+
+
+def test_every_phony_target_is_a_target_and_every_target_is_phony() -> None:
+    declared = re.search(r"^\.PHONY:(.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert declared is not None
+    assert set(declared.group(1).split()) == make_targets()
+
+
+def test_the_demo_calls_a_command_that_exists() -> None:
+    line = next(line for line in (ROOT / "Makefile").read_text().splitlines() if "/prefero " in line)
+    command, *words = line.split("/prefero ")[1].split()
+    assert {word for word in words if word.startswith("--")} <= commands()[command]
+
+
+def test_continuous_integration_runs_what_make_test_runs() -> None:
+    assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()

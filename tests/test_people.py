@@ -1,0 +1,113 @@
+"""Simulated people: how often they answer what, against the formulas of the noise convention."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from prefero import people
+from prefero.arrays import Array
+from prefero.people import Person
+
+COUNT = 4000
+
+
+def first_feature(x: Array) -> Array:
+    return x[:, 0]
+
+
+def shares(person: Person, difference: float, seed: int = 0) -> dict[str, float]:
+    """How often each answer is given to a question whose rewards differ by `difference`."""
+    rng = np.random.default_rng(seed)
+    left, right = np.array([0.3 + difference]), np.array([0.3])
+    counted = Counter(person.answer(left, right, rng) for _ in range(COUNT))
+    return {choice: counted[choice] / COUNT for choice in ("left", "right", "equal")}
+
+
+def close_to(expected: float) -> Any:
+    """Within four standard errors of a share."""
+    return pytest.approx(expected, abs=4 * np.sqrt(0.25 / COUNT))
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0])
+@pytest.mark.parametrize("ratio", [-2.0, -0.5, 0.0, 0.7, 1.5])
+def test_the_left_one_is_preferred_as_often_as_the_noise_convention_says(noise: float, ratio: float) -> None:
+    """P = Phi(difference / (sqrt(2) noise)), the paper's sigma."""
+    found = shares(Person(first_feature, noise), ratio * noise)
+    assert found["left"] == close_to(stats.norm.cdf(ratio / np.sqrt(2)))
+    assert found["equal"] == 0.0
+
+
+@pytest.mark.parametrize("ratio", [-1.0, 0.0, 0.5])
+def test_differences_that_look_smaller_than_the_margin_are_called_equal(ratio: float) -> None:
+    noise, margin = 0.5, 0.6
+    found = shares(Person(first_feature, noise, margin), ratio)
+    scale = np.sqrt(2) * noise
+    assert found["left"] == close_to(stats.norm.sf((margin - ratio) / scale))
+    assert found["right"] == close_to(stats.norm.cdf((-margin - ratio) / scale))
+    assert found["equal"] == close_to(
+        stats.norm.cdf((margin - ratio) / scale) - stats.norm.cdf((-margin - ratio) / scale)
+    )
+
+
+@pytest.mark.parametrize("lapses", [0.0, 0.3, 1.0])
+def test_a_lapse_is_a_coin(lapses: float) -> None:
+    found = shares(Person(first_feature, 0.01, lapses=lapses), 1.0)
+    assert found["right"] == close_to(lapses / 2)
+    assert found["equal"] == 0.0
+
+
+def test_the_same_generator_gives_the_same_answers() -> None:
+    assert shares(Person(first_feature), 0.05, seed=3) == shares(Person(first_feature), 0.05, seed=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"noise": 0.0}, "noise must be a positive number"),
+        ({"noise": np.nan}, "noise must be a positive number"),
+        ({"margin": -0.1}, "margin must be 0"),
+        ({"lapses": -0.1}, "lapses is a share between 0 and 1, but is -0.1"),
+        ({"lapses": 1.1}, "lapses is a share between 0 and 1, but is 1.1"),
+        ({"lapses": np.nan}, "lapses is a share between 0 and 1"),
+    ],
+)
+def test_impossible_people_are_refused(options: dict[str, float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Person(first_feature, **options)
+
+
+def third_difference(reward: people.RewardFunction, x: Array, step: Array) -> Array:
+    """0 for a polynomial of degree two, along any line."""
+    values: Array = reward(x + 3 * step) - 3 * reward(x + 2 * step) + 3 * reward(x + step) - reward(x)
+    return values
+
+
+@pytest.mark.parametrize("kind", people.KINDS)
+def test_rewards_have_the_shape_their_name_says(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    reward = people.KINDS[kind](3, rng)
+    x, step = rng.standard_normal((50, 3)), rng.standard_normal((50, 3))
+    second = reward(x + step) + reward(x - step) - 2 * reward(x)
+    assert reward(x).shape == (50,)
+    assert bool(np.allclose(second, 0.0, atol=1e-9)) == (kind == "linear")
+    assert bool(np.allclose(third_difference(reward, x, step), 0.0, atol=1e-9)) == (kind != "bumpy")
+
+
+def test_a_bumpy_reward_is_highest_where_its_best_bump_is() -> None:
+    line = np.linspace(-1.7, 1.7, 3401)[:, None]
+    reward = people.bumpy(1, np.random.default_rng(2), bumps=4)(line)
+    assert reward.max() == pytest.approx(5.0, rel=1e-3)  # scores 2, 3, 4, 5
+    assert reward.min() >= 0.0
+
+
+@pytest.mark.parametrize("kind", people.KINDS)
+def test_a_reward_of_unit_size_has_deviation_one_over_the_trajectories(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    features = rng.standard_normal((100, 2))
+    reward = people.KINDS[kind](2, rng)
+    scaled = people.of_unit_size(reward, features)
+    assert np.std(scaled(features)) == pytest.approx(1.0)
+    assert np.corrcoef(scaled(features), reward(features))[0, 1] == pytest.approx(1.0)
