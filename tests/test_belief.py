@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, ndtr
 
 from prefero import belief as module
-from prefero import evidence
 from prefero.arrays import Array
 from prefero.belief import CURVED, GRID, LINEAR, MIXED, SMOOTH, UNEVEN, Belief, BeliefFitter, members
 from prefero.inference import NotSettled, infer
@@ -77,12 +76,14 @@ def test_before_any_answer_every_structure_is_equally_likely() -> None:
         assert np.exp(part) == pytest.approx(1 / len(GRID))
 
 
-def test_a_typical_reward_is_as_large_as_its_ratio_says() -> None:
-    """Over features of unit size, all structures have the same prior variance of a typical reward."""
-    x = np.random.default_rng(0).standard_normal((4000, 3))
-    for member in members(3):
-        size = np.sqrt(np.mean(member.kernel(x[:2000:20], x[:2000:20]).diagonal()))
-        assert 3.0 / 2 < size < 30.0 * 2
+@pytest.mark.parametrize("features", [1, 2, 5])
+def test_in_every_structure_a_typical_reward_varies_by_about_one(features: int) -> None:
+    x = np.random.default_rng(0).standard_normal((1000, features))
+    for member in members(features):
+        covariance = member.kernel(x, x)
+        varies = covariance.diagonal().mean() - covariance.mean()
+        assert varies < 1.2
+        assert varies > (0.8 if member.structure in (LINEAR, CURVED) else 0.05)
 
 
 @pytest.mark.parametrize("kind", RIGHT)
@@ -96,8 +97,10 @@ def test_weights_are_shares(kind: str, number: int) -> None:
 
 @pytest.mark.parametrize("kind", RIGHT)
 def test_weights_are_prior_times_evidence_of_every_member(kind: str) -> None:
-    data, probit = first(answers(kind, 60), 9), Probit(1.0)
-    logs = np.array([m.log_prior + infer(m.kernel, data, probit)[0].log_evidence for m in members(2)])
+    data = first(answers(kind, 60), 9)
+    logs = np.array(
+        [m.log_prior + infer(m.kernel, data, Probit(m.noise))[0].log_evidence for m in members(2)]
+    )
     belief = fresh(data)
     assert belief.log_evidence == pytest.approx(logsumexp(logs), abs=2e-3)
     shares = np.exp(logs - logsumexp(logs))
@@ -108,8 +111,8 @@ def test_weights_are_prior_times_evidence_of_every_member(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", RIGHT)
 def test_the_few_members_that_are_kept_speak_for_all(kind: str) -> None:
-    data, probit = first(answers(kind, 60), 9), Probit(1.0)
-    every = [(m.log_prior, infer(m.kernel, data, probit)[0]) for m in members(2)]
+    data = first(answers(kind, 60), 9)
+    every = [(m.log_prior, infer(m.kernel, data, Probit(m.noise))[0]) for m in members(2)]
     logs = np.array([log_prior + posterior.log_evidence for log_prior, posterior in every])
     shares = np.exp(logs - logsumexp(logs))
     whole = sum(
@@ -188,13 +191,13 @@ def test_marginals_are_the_diagonal_and_differences_follow_from_the_covariance(m
 
 def test_probability_is_the_average_over_the_parts(mixed: Belief) -> None:
     a, b = places()
-    parts = [(weight, *part.difference(a, b)) for weight, part in mixed.components]
-    expected = sum(w * ndtr(gap / np.sqrt(2.0 + spread)) for w, gap, spread in parts)
+    parts = [(weight, part.probit.noise, *part.difference(a, b)) for weight, part in mixed.components]
+    expected = sum(w * ndtr(gap / np.sqrt(2.0 * noise**2 + spread)) for w, noise, gap, spread in parts)
     np.testing.assert_allclose(mixed.probability(a, b), expected, rtol=1e-12)
     np.testing.assert_allclose(mixed.probability(b, a), 1.0 - expected, rtol=1e-9)
 
 
-def test_samples_have_the_mixtures_moments_and_its_probabilities(mixed: Belief) -> None:
+def test_samples_have_the_moments_of_the_mixture(mixed: Belief) -> None:
     x, draws = places(4)[0], 40_000
     sampled = mixed.sample(x, draws, np.random.default_rng(0))
     mean, covariance = mixed(x)
@@ -203,8 +206,6 @@ def test_samples_have_the_mixtures_moments_and_its_probabilities(mixed: Belief) 
     np.testing.assert_allclose(sampled.mean(axis=0) / deviation, mean / deviation, atol=5 / np.sqrt(draws))
     scaled = np.cov(sampled.T) / np.outer(deviation, deviation)
     np.testing.assert_allclose(scaled, covariance / np.outer(deviation, deviation), atol=0.1)
-    preferred = ndtr((sampled[:, 0] - sampled[:, 1]) / np.sqrt(2.0)).mean()
-    assert preferred == pytest.approx(float(mixed.probability(x[:1], x[1:2])[0]), abs=0.01)
 
 
 def test_samples_come_in_no_order_of_their_parts(mixed: Belief) -> None:
@@ -222,8 +223,8 @@ def test_as_many_samples_come_as_were_asked_for(mixed: Belief, draws: int) -> No
 # --- symmetries -------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=8)
-@given(st.integers(0, 50), st.integers(1, 12))
+@settings(max_examples=5)
+@given(st.integers(0, 50), st.integers(1, 8))
 def test_swapping_every_answer_negates_the_mean_and_keeps_the_weights(seed: int, number: int) -> None:
     data = first(answers("quadratic", 12, seed), number)
     belief, mirrored = fresh(data), fresh(turned(data, *range(number)))
@@ -234,13 +235,20 @@ def test_swapping_every_answer_negates_the_mean_and_keeps_the_weights(seed: int,
         assert mirrored.structures[structure] == pytest.approx(weight, abs=1e-4)
 
 
-def test_the_noise_is_only_a_unit() -> None:
-    data = answers("quadratic", 25)
-    one, tenth = BeliefFitter(2).fit(data), BeliefFitter(2, noise=0.1).fit(data)
-    np.testing.assert_allclose(tenth.probability(*places()), one.probability(*places()), atol=1e-4)
-    np.testing.assert_allclose(
-        10.0 * tenth.marginals(places()[0])[0], one.marginals(places()[0])[0], atol=5e-3
+def test_the_noise_is_averaged_over_unless_it_is_given(mixed: Belief) -> None:
+    noises = np.array([part.probit.noise for _, part in mixed.components])
+    assert len(set(noises)) > 1
+    assert mixed.probit.noise == pytest.approx(
+        sum(w * n for (w, _), n in zip(mixed.components, noises, strict=True))
     )
+    given = BeliefFitter(2, noise=0.2).fit(first(answers("quadratic", 60), 25))
+    assert {part.probit.noise for _, part in given.components} == {0.2}
+    assert given.probit.noise == pytest.approx(0.2)
+
+
+def test_a_noisy_person_is_believed_to_be_noisier() -> None:
+    steady, coin = answers("linear", 60), turned(answers("linear", 60), *range(0, 60, 3))
+    assert fresh(coin).probit.noise > 1.5 * fresh(steady).probit.noise
 
 
 def test_laplace_comes_to_a_belief_too() -> None:
@@ -262,16 +270,16 @@ def test_with_one_feature_there_is_nothing_uneven() -> None:
 @pytest.mark.parametrize("kind", RIGHT)
 def test_answers_one_by_one_give_the_belief_of_all_at_once(kind: str) -> None:
     data, fitter = answers(kind, 60, seed=0), BeliefFitter(2)
-    for number in range(33):
+    for number in range(27):
         grown = fitter.fit(first(data, number))
-        if number in (4, 12, 19, 20, 26, 32):
+        if number in (4, 12, 20, 26):
             assert_same(grown, fresh(first(data, number)))
 
 
 @pytest.mark.parametrize("kind", RIGHT)
 def test_answers_taken_back_leave_no_trace(kind: str) -> None:
     data, fitter = answers(kind, 60), BeliefFitter(2)
-    for number in (32, 31, 24, 12, 3, 0):
+    for number in (32, 31, 12, 0):
         assert_same(fitter.fit(first(data, number)), fresh(first(data, number)), 1e-5)
 
 
@@ -302,7 +310,7 @@ def test_a_slow_machine_comes_to_the_same_belief(monkeypatch: pytest.MonkeyPatch
     data = first(answers("bumpy", 60), 20)
     quick = fresh(data)
     clock = count()
-    monkeypatch.setattr(evidence.time, "monotonic", lambda: 0.4 * next(clock))
+    monkeypatch.setattr("prefero.evidence.time.monotonic", lambda: 0.4 * next(clock))
     assert_same(fresh(data), quick)
 
 
@@ -365,18 +373,17 @@ def test_when_all_fail_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("margin", [0.2, 0.6])
 def test_ties_teach_the_margin(margin: float) -> None:
-    """Of unit noise, so that the true margin is 10 times the person's with noise 0.1."""
-    belief = fresh(answers("linear", 50, margin=margin))
-    assert 0.5 < belief.probit.margin / (10 * margin) < 2.0
+    """Simulated rewards have unit size, as the belief's have."""
+    assert 0.5 * margin < fresh(answers("linear", 50, margin=margin)).probit.margin < 2.0 * margin
 
 
 def test_without_ties_there_is_no_margin() -> None:
-    assert fresh(answers("linear", 20)).probit == Probit(1.0, 0.0)
+    assert fresh(answers("linear", 20)).probit.margin == 0.0
 
 
 def test_a_given_margin_is_kept() -> None:
-    belief = BeliefFitter(2, margin=1.5).fit(answers("linear", 15, margin=0.4))
-    assert belief.probit == Probit(1.0, 1.5)
+    belief = BeliefFitter(2, margin=0.3).fit(answers("linear", 15, margin=0.4))
+    assert {part.probit.margin for _, part in belief.components} == {0.3}
 
 
 def test_ties_without_a_margin_are_refused() -> None:

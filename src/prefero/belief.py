@@ -206,7 +206,8 @@ class BeliefFitter:
             if seen is not None:
                 weights[number] = everyone[number].log_prior + seen.posterior.log_evidence
                 best = max(best, weights[number])
-        return weights
+        # those that rest would be left out here, so those that only happen to be awake are too
+        return {number: weight for number, weight in weights.items() if weight >= best + np.log(NEGLIGIBLE)}
 
     def _promise(self, number: int, member: Member, data: Comparisons, margin: float) -> float:
         """No member can weigh more than this: its evidence when last seen, since further answers lower it."""
@@ -233,7 +234,7 @@ class BeliefFitter:
         return Probit(noise, margin * noise if self.margin is None else self.margin)
 
     def _margin(self, data: Comparisons) -> float:
-        """The margin in units of the noise: 0 without ties, else learned with the typical model that fits best."""
+        """The margin in units of the noise: 0 without ties, else learned with the best typical model."""
         if self.margin is not None or not data.has_ties:
             return 0.0
         guess = Probit(self.noise or TYPICAL_NOISE, self.noise or TYPICAL_NOISE)

@@ -114,18 +114,19 @@ def maximise(
     learn_noise: bool = False,
     learn_margin: bool = False,
     restarts: int = 0,
-    seconds: float = 10.0,
+    iterations: int = 60,
+    seconds: float = 60.0,
     seed: int = 0,
 ) -> Learned:
     """The hyper-parameters of largest evidence, from the given ones and from `restarts` other places.
 
-    Stops when `seconds` are over, with the best so far. A place where the inference fails counts as bad,
+    Each climb takes at most so many `iterations`; all stop when `seconds` are over, with the best so far. A place where the inference fails counts as bad,
     not as an error; if every place fails, the given hyper-parameters come back.
     """
     space = _Space(kernel, probit, data.winners.shape[1], learn_kernel, learn_noise, learn_margin)
     if not len(data) or not len(space):
         return Learned(kernel, probit, 0.0, 0.0, 0)
-    climb = _Climb(space, data, inference, time.monotonic() + seconds)
+    climb = _Climb(space, data, inference, iterations, time.monotonic() + seconds)
     rng = np.random.default_rng(seed)
     for z in [space.origin, *rng.uniform(-1.5, 1.5, (restarts, len(space)))]:
         climb.run(z)
@@ -196,8 +197,11 @@ def prior_of(name: str, features: int, noise: float) -> Prior:
 class _Climb:
     """L-BFGS-B on the negated evidence plus prior, warm-started from each place to the next."""
 
-    def __init__(self, space: _Space, data: Comparisons, inference: Inference, deadline: float) -> None:
-        self.space, self.data, self.inference, self.deadline = space, data, inference, deadline
+    def __init__(
+        self, space: _Space, data: Comparisons, inference: Inference, iterations: int, deadline: float
+    ) -> None:
+        self.space, self.data, self.inference = space, data, inference
+        self.iterations, self.deadline = iterations, deadline
         self.best, self.height, self.volume, self.evaluations = space.origin, -np.inf, 0.0, 0
         self.start: Start | None = None
 
@@ -215,6 +219,7 @@ class _Climb:
             method="L-BFGS-B",
             bounds=[(-3.0, 3.0)] * len(z),
             callback=self._in_time,
+            options={"maxiter": self.iterations},
         )
         if self.height > before:
             widths = np.linalg.eigvalsh(result.hess_inv.todense())
