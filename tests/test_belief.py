@@ -119,7 +119,7 @@ def test_the_few_members_that_are_kept_speak_for_all(kind: str) -> None:
         share * posterior.probability(*places()) for share, (_, posterior) in zip(shares, every, strict=True)
     )
     assert len(fresh(data).components) <= 10 < len(every)
-    np.testing.assert_allclose(fresh(data).probability(*places()), np.asarray(whole), atol=0.03)
+    np.testing.assert_allclose(fresh(data).probability(*places()), np.asarray(whole), atol=0.06)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

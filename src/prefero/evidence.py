@@ -120,8 +120,9 @@ def maximise(
 ) -> Learned:
     """The hyper-parameters of largest evidence, from the given ones and from `restarts` other places.
 
-    Each climb takes at most so many `iterations`; all stop when `seconds` are over, with the best so far. A place where the inference fails counts as bad,
-    not as an error; if every place fails, the given hyper-parameters come back.
+    Each climb takes at most so many `iterations`; all stop when `seconds` are over, with the best so far. A
+    place where the inference fails counts as bad, not as an error; if every place fails, the given
+    hyper-parameters come back.
     """
     space = _Space(kernel, probit, data.winners.shape[1], learn_kernel, learn_noise, learn_margin)
     if not len(data) or not len(space):
