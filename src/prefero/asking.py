@@ -42,10 +42,11 @@ def criterion_for(purpose: Purpose, formula: Formula = "exact") -> Criterion:
 class View:
     """One Gaussian of the belief, seen from the pool."""
 
-    kernel: Kernel
+    kernel: Kernel  # for differences
     x: AnyArray
     mean: AnyArray
     variance: AnyArray
+    level: AnyArray  # (M,) the kernel's diagonal less learned^2; not a variance, where the anchor is left out
     learned: AnyArray
 
     @classmethod
@@ -53,13 +54,16 @@ class View:
         """Project a Gaussian onto the pool."""
         xp = namespace_of(x)
         mean, learned = part.project(x)
-        variance = part.kernel.diagonal(x) - xp.sum(learned * learned, axis=1)
-        return cls(part.kernel, x, mean, xp.clip(variance, min=0.0), learned)
+        kernel, known = part.kernel.of_differences, xp.sum(learned * learned, axis=1)
+        variance = xp.clip(part.kernel.diagonal(x) - known, min=0.0)
+        return cls(kernel, x, mean, variance, kernel.diagonal(x) - known, learned)
 
     def taken(self, order: AnyArray) -> "View":
         """The same of some trajectories, in another order."""
         take = namespace_of(self.x).take
-        columns = (take(v, order, axis=0) for v in (self.x, self.mean, self.variance, self.learned))
+        columns = (
+            take(v, order, axis=0) for v in (self.x, self.mean, self.variance, self.level, self.learned)
+        )
         return View(self.kernel, *columns)
 
     def spread(self, rows: slice, columns: slice) -> AnyArray:
@@ -67,8 +71,8 @@ class View:
         covariance = self.kernel(self.x[rows, :], self.x[columns, :])
         covariance -= self.learned[rows, :] @ self.learned[columns, :].T
         covariance *= -2.0
-        covariance += self.variance[rows, None]
-        covariance += self.variance[None, columns]
+        covariance += self.level[rows, None]
+        covariance += self.level[None, columns]
         return covariance
 
 

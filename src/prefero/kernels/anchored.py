@@ -78,6 +78,10 @@ class Anchored(Kernel):
         share = 1.0 if self.how == "subtract" else (self._with_anchor(y) / self._variance_at_anchor)[:, None]
         return self.kernel.slope(x, y) - self.kernel.slope(x, a) * share
 
+    @property
+    def of_differences(self) -> Kernel:
+        return self.kernel.of_differences if self.how == "subtract" else self
+
     def _with_anchor(self, x: AnyArray) -> AnyArray:
         if x.shape[1] != len(self.anchor):
             raise ValueError(

@@ -44,6 +44,11 @@ class Kernel(ABC):
     def slope(self, x: Array, y: Array) -> Array:
         """Derivative of k(x_i, y_j) by x_i, shape (M, N, d)."""
 
+    @property
+    def of_differences(self) -> "Kernel":
+        """A kernel, perhaps cheaper, under which every difference f(x) - f(y) has the same variance."""
+        return self
+
     def __add__(self, other: "Kernel") -> "Sum":
         from prefero.kernels.composed import Sum
 

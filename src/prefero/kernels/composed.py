@@ -128,5 +128,9 @@ class Standardised(Kernel):
         slope: Array = self.kernel.slope(self._unit(x), self._unit(y)) / np.array(self.scale)
         return slope
 
+    @property
+    def of_differences(self) -> Kernel:
+        return replace(self, kernel=self.kernel.of_differences)
+
     def _unit(self, x: AnyArray) -> AnyArray:
         return (x - like(self.centre, x)) / like(self.scale, x)
