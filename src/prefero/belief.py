@@ -264,7 +264,9 @@ class BeliefFitter:
         probit = self._probit(self.noise or TYPICAL_NOISE, margin)
         learned = maximise(start, some, probit, self.inference, learn_noise=self.noise is None, seconds=1.0)
         evidence = infer(learned.kernel, some, learned.probit, self.inference)[1].log_evidence
-        log_prior = learned.height - evidence + learned.volume + float(np.log(1 / len(GRID)))
+        # the share of the prior that fits as well, had each answer told a tenth of what the prior does
+        volume = -0.5 * learned.free * float(np.log1p(0.1 * len(some)))
+        log_prior = learned.height - evidence + volume - float(np.log(len(GRID)))
         return Member(UNEVEN, learned.kernel, learned.probit.noise, log_prior)
 
 

@@ -98,8 +98,8 @@ class Learned:
 
     kernel: Kernel
     probit: Probit
-    height: float  # log evidence plus log prior there
-    volume: float  # log of the share of the prior that fits about as well (at most 0)
+    height: float  # log evidence plus log prior there, up to the prior's constant
+    free: int  # how many were learned
     evaluations: int
 
 
@@ -126,13 +126,13 @@ def maximise(
     """
     space = _Space(kernel, probit, data.winners.shape[1], learn_kernel, learn_noise, learn_margin)
     if not len(data) or not len(space):
-        return Learned(kernel, probit, 0.0, 0.0, 0)
+        return Learned(kernel, probit, 0.0, len(space), 0)
     climb = _Climb(space, data, inference, iterations, time.monotonic() + seconds)
     rng = np.random.default_rng(seed)
     for z in [space.origin, *rng.uniform(-1.5, 1.5, (restarts, len(space)))]:
         climb.run(z)
     kernel, probit = space.at(climb.best)
-    return Learned(kernel, probit, climb.height, climb.volume, climb.evaluations)
+    return Learned(kernel, probit, climb.height, len(space), climb.evaluations)
 
 
 class _Space:
@@ -203,17 +203,16 @@ class _Climb:
     ) -> None:
         self.space, self.data, self.inference = space, data, inference
         self.iterations, self.deadline = iterations, deadline
-        self.best, self.height, self.volume, self.evaluations = space.origin, -np.inf, 0.0, 0
+        self.best, self.height, self.evaluations = space.origin, -np.inf, 0
         self.start: Start | None = None
 
     def run(self, z: Array) -> None:
         """Climb from z, and remember the top if it is the highest."""
         from scipy.optimize import minimize  # a third of the time of `import prefero`, and seldom needed
 
-        before = self.height
         if time.monotonic() > self.deadline and self.evaluations:
             return
-        result = minimize(
+        minimize(
             self._objective,
             z,
             jac=True,
@@ -222,9 +221,6 @@ class _Climb:
             callback=self._in_time,
             options={"maxiter": self.iterations},
         )
-        if self.height > before:
-            widths = np.linalg.eigvalsh(result.hess_inv.todense())
-            self.volume = 0.5 * float(np.log(np.clip(widths, 1e-4, 1.0)).sum())
 
     def _objective(self, z: Array) -> tuple[float, Array]:
         self.evaluations += 1
