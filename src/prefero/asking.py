@@ -19,6 +19,7 @@ import numpy as np
 from prefero.arrays import AnyArray, Array, Indices, like_indices, namespace_of, to_numpy
 from prefero.information import FORMULAS, Criterion, Formula, Information, Part, Utility
 from prefero.kernels import Kernel
+from prefero.linear import Certain
 from prefero.posterior import Distribution, Gaussian
 from prefero.questions import Question
 
@@ -67,7 +68,9 @@ class View:
         return View(self.kernel, *columns)
 
     def spread(self, rows: slice, columns: slice) -> AnyArray:
-        """Var[f(x_i) - f(x_j)] for a tile of pairs."""
+        """Var[f(x_i) - f(x_j)] for a tile of pairs, or one 0 for all of them where the reward is certain."""
+        if isinstance(self.kernel, Certain):
+            return self.learned[:1, :] @ self.learned[:1, :].T
         covariance = self.kernel(self.x[rows, :], self.x[columns, :])
         covariance -= self.learned[rows, :] @ self.learned[columns, :].T
         covariance *= -2.0
@@ -175,10 +178,15 @@ class _Search:
                 self.parts,
                 [take(m[:, 0], i) for m in left],
                 [take(m[0, :], j) for m in right],
-                [self.xp.clip(take(self.xp.reshape(s, (-1,)), flat), min=0.0) for s in spreads],
+                [self._picked(s, flat) for s in spreads],
             )
             at = np.arange(len(self.order))
             self._remember(to_numpy(scores), at[rows][to_numpy(i)], at[columns][to_numpy(j)])
+
+    def _picked(self, spread: AnyArray, flat: AnyArray) -> AnyArray:
+        if spread.shape == (1, 1):
+            return spread[0, :]
+        return self.xp.clip(self.xp.take(self.xp.reshape(spread, (-1,)), flat), min=0.0)
 
     def _pairs(self, hopeful: AnyArray, rows: slice, columns: slice) -> tuple[AnyArray, AnyArray]:
         """Where in the tile the hopeful pairs are; each pair once, and no excluded one."""

@@ -55,7 +55,7 @@ class Bells(NamedTuple):
     def expected(self, M: AnyArray, V: AnyArray) -> AnyArray:
         """The function's expectation at x ~ N(M, V)."""
         xp = namespace_of(V)
-        total = 0.0 * V
+        total = 0.0 * (M + V)
         for a, t, b in zip(self.heights, self.centres, self.widths, strict=True):
             wide = V + b
             total += a * xp.sqrt(b / wide) * xp.exp(-0.5 * (M - t) ** 2 / wide)

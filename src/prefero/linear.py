@@ -120,6 +120,8 @@ class LinearPreference(PreferenceModel):
         """Learn from answers that are already features."""
         if data.has_ties and not self.margin:
             raise ValueError("some answers are 'about equal': give LinearPreference a positive margin")
+        if self.draws < 2:
+            raise ValueError(f"draws must be 2 or more, but is {self.draws}")
         probit = Probit(self.noise, self.margin)
         self.posterior_ = sample_directions(data, probit, self.draws, np.random.default_rng(self.seed))
         self.noise_, self.margin_, self.n_features_in_ = self.noise, self.margin, data.winners.shape[1]
