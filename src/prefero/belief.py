@@ -43,6 +43,7 @@ GRID = (LINEAR, CURVED, SMOOTH, MIXED)
 NOISES = {0.3: 0.25, 0.1: 0.5, 0.03: 0.25}
 THETAS = {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15}
 TYPICAL_NOISE = 0.1
+STALE = -1  # answers that a member has seen, some of which were taken back: good only to start from
 LEADING = 8  # members that make up the mixture, at most
 PER_STRUCTURE = 2  # of which so many speak for each structure
 NEGLIGIBLE = 1e-3  # of the heaviest member's weight
@@ -192,11 +193,14 @@ class BeliefFitter:
     def _forget_unless_continued(self, data: Comparisons) -> None:
         if self._data is not None and not _continues(self._data, data):
             self._seen = {}
+        for seen in self._seen.values():
+            if seen.answers > len(data):
+                seen.answers = STALE
         self._data = data
 
     def _weigh(self, everyone: list[Member], data: Comparisons, margin: float) -> dict[int, float]:
         """Log weights (not normalised) of the members that matter, woken in the order of their promise."""
-        promise = {n: self._promise(n, member, data, margin) for n, member in enumerate(everyone)}
+        promise = {n: self._promise(n, member, margin) for n, member in enumerate(everyone)}
         weights: dict[int, float] = {}
         best = -np.inf
         for number in sorted(promise, key=lambda n: (-promise[n], n)):
@@ -209,10 +213,10 @@ class BeliefFitter:
         # those that rest would be left out here, so those that only happen to be awake are too
         return {number: weight for number, weight in weights.items() if weight >= best + np.log(NEGLIGIBLE)}
 
-    def _promise(self, number: int, member: Member, data: Comparisons, margin: float) -> float:
+    def _promise(self, number: int, member: Member, margin: float) -> float:
         """No member can weigh more than this: its evidence when last seen, since further answers lower it."""
         seen = self._seen.get(number)
-        if seen is None or seen.answers > len(data) or seen.margin != margin:
+        if seen is None or seen.answers == STALE or seen.margin != margin:
             return np.inf
         return member.log_prior + seen.posterior.log_evidence + 1e-3
 
@@ -239,11 +243,11 @@ class BeliefFitter:
             return 0.0
         guess = Probit(self.noise or TYPICAL_NOISE, self.noise or TYPICAL_NOISE)
         typical = (_kernels(structure, self.features) for structure in GRID)
-        kernel = max(
-            (self._standard(kernels[len(kernels) // 2][0]) for kernels in typical),
-            key=lambda kernel: infer(kernel, data, guess, self.inference)[1].log_evidence,
+        kernels = [self._standard(choices[len(choices) // 2][0]) for choices in typical]
+        kernel = max(kernels, key=lambda kernel: self._evidence(kernel, data, guess))
+        learned = maximise(
+            kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True, seconds=np.inf
         )
-        learned = maximise(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True)
         return learned.probit.margin / learned.probit.noise
 
     def _uneven_member(self, data: Comparisons, margin: float) -> list[Member]:
@@ -256,17 +260,32 @@ class BeliefFitter:
         if self._uneven is None or self._uneven[0] != key:
             self._uneven = key, self._learn_uneven(some, margin)
             self._seen.pop(len(self._grid), None)
-        return [self._uneven[1]]
+        return [self._uneven[1]] if np.isfinite(self._uneven[1].log_prior) else []
+
+    def _evidence(self, kernel: Kernel, data: Comparisons, probit: Probit) -> float:
+        try:
+            return infer(kernel, data, probit, self.inference)[1].log_evidence
+        except NotSettled:
+            return -np.inf
 
     def _learn_uneven(self, some: Comparisons, margin: float) -> Member:
         d = self.features
         start = self._standard(Anchored(RBF((0.6 / d,) * d), (0.0,) * d))
         probit = self._probit(self.noise or TYPICAL_NOISE, margin)
-        learned = maximise(start, some, probit, self.inference, learn_noise=self.noise is None, seconds=1.0)
-        evidence = infer(learned.kernel, some, learned.probit, self.inference)[1].log_evidence
+        learned = maximise(
+            start,
+            some,
+            probit,
+            self.inference,
+            learn_noise=self.noise is None,
+            iterations=12,
+            seconds=np.inf,  # what is believed must not depend on the speed of the machine
+        )
+        evidence = self._evidence(learned.kernel, some, learned.probit)
         # the share of the prior that fits as well, had each answer told a tenth of what the prior does
         volume = -0.5 * learned.free * float(np.log1p(0.1 * len(some)))
         log_prior = learned.height - evidence + volume - float(np.log(len(GRID)))
+        log_prior = log_prior if np.isfinite(evidence) else -np.inf
         return Member(UNEVEN, learned.kernel, learned.probit.noise, log_prior)
 
 

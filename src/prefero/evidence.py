@@ -9,8 +9,8 @@ The gradients are those of Rasmussen & Williams (GPML), section 5.5: at EP's fix
 differentiated; at Laplace's mode they must, through the third derivative of the likelihood. Only the ratios
 of rewards, noise and margin matter to an answer, so the derivative by the noise follows from the other two.
 
-Hyper-parameters are sought in bounded log-space under weak log-normal priors, so that few answers, or
-answers without a contradiction, cannot send them to infinity.
+Hyper-parameters are sought in bounded log-space under weak log-normal priors around the given ones, so that
+few answers, or answers without a contradiction, cannot send them to infinity.
 """
 
 import time
@@ -26,15 +26,8 @@ from prefero.likelihood import Probit
 from prefero.posterior import basis_of, covariance_of_differences
 from prefero.questions import Comparisons
 
+SPREADS = {"theta": 1.5, "lengthscale": 0.75, "variance": 1.5, "noise": 1.5, "margin": 1.5}  # of logarithms
 PRECISE = {"ep": 1e-9, "laplace": 1e-10}  # gradients need a better fixed point than predictions
-
-
-@dataclass(frozen=True)
-class Prior:
-    """A log-normal prior, by its median and the standard deviation of the logarithm."""
-
-    median: float
-    spread: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +50,9 @@ def log_evidence(
     start: Start | None = None,
 ) -> Evidence:
     """The log evidence of the answers with its gradient."""
+    if not len(data):
+        nothing = solve(np.empty((0, 0)), data.tied, probit, inference)
+        return Evidence(0.0, np.zeros(len(kernel.names)), 0.0, 0.0, nothing)
     C = covariance_of_differences(kernel, data)
     basis = basis_of(C, probit.noise).basis
     solution = solve(basis, data.tied, probit, inference, start, PRECISE[inference])
@@ -124,25 +120,24 @@ def maximise(
     place where the inference fails counts as bad, not as an error; if every place fails, the given
     hyper-parameters come back.
     """
-    space = _Space(kernel, probit, data.winners.shape[1], learn_kernel, learn_noise, learn_margin)
+    space = _Space(kernel, probit, learn_kernel, learn_noise, learn_margin)
     if not len(data) or not len(space):
         return Learned(kernel, probit, 0.0, len(space), 0)
     climb = _Climb(space, data, inference, iterations, time.monotonic() + seconds)
     rng = np.random.default_rng(seed)
-    for z in [space.origin, *rng.uniform(-1.5, 1.5, (restarts, len(space)))]:
+    for z in [np.zeros(len(space)), *rng.uniform(-1.5, 1.5, (restarts, len(space)))]:
         climb.run(z)
     kernel, probit = space.at(climb.best)
     return Learned(kernel, probit, climb.height, len(space), climb.evaluations)
 
 
 class _Space:
-    """Hyper-parameters as standard normals z: log value = log median + spread * z."""
+    """Hyper-parameters as standard normals z: log value = log of the given one + spread * z."""
 
     def __init__(
         self,
         kernel: Kernel,
         probit: Probit,
-        features: int,
         learn_kernel: bool,
         learn_noise: bool,
         learn_margin: bool,
@@ -153,12 +148,10 @@ class _Space:
             *["noise"] * learn_noise,
             *["margin"] * learn_margin,
         ]
-        priors = [prior_of(name, features, probit.noise) for name in self.names]
-        self.centre = np.log([prior.median for prior in priors])
-        self.width = np.array([prior.spread for prior in priors])
+        self.width = np.array([SPREADS[name] for name in self.names])
         values = [*(kernel.log_parameters if learn_kernel else ())]
         values += [np.log(probit.noise)] * learn_noise + [np.log(max(probit.margin, 1e-12))] * learn_margin
-        self.origin = np.clip((np.array(values) - self.centre) / self.width, -3.0, 3.0)
+        self.centre = np.array(values)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -184,17 +177,6 @@ class _Space:
         return gradient
 
 
-def prior_of(name: str, features: int, noise: float) -> Prior:
-    """A weak prior for a kernel parameter, the noise or the margin, where features are of unit size."""
-    return {
-        "theta": Prior(0.6 / features, 1.5),
-        "lengthscale": Prior(np.sqrt(features / 1.2), 0.75),
-        "variance": Prior(100.0 * noise**2, 1.5),
-        "noise": Prior(noise, 1.5),
-        "margin": Prior(noise, 1.5),
-    }[name]
-
-
 class _Climb:
     """L-BFGS-B on the negated evidence plus prior, warm-started from each place to the next."""
 
@@ -203,7 +185,7 @@ class _Climb:
     ) -> None:
         self.space, self.data, self.inference = space, data, inference
         self.iterations, self.deadline = iterations, deadline
-        self.best, self.height, self.evaluations = space.origin, -np.inf, 0
+        self.best, self.height, self.evaluations = np.zeros(len(space)), -np.inf, 0
         self.start: Start | None = None
 
     def run(self, z: Array) -> None:

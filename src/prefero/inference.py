@@ -78,11 +78,6 @@ def infer(
     tolerance: float | None = None,
 ) -> tuple[Posterior, Solution]:
     """The posterior over rewards given the answers, and where the inference ended."""
-    if data.has_ties and probit.margin == 0:
-        raise ValueError(
-            "some answers are 'about equal', but the margin is 0, which makes them impossible: "
-            "give a positive margin, or leave it to be learned"
-        )
     if inference not in SOLVERS:
         raise ValueError(f"inference must be 'ep' or 'laplace', but is {inference!r}")
     basis = basis_of(covariance_of_differences(kernel, data), probit.noise)
@@ -119,6 +114,11 @@ def solve(
     tolerance: float | None = None,
 ) -> Solution:
     """Run an inference from `start`; should it not settle from there, once more from nothing."""
+    if tied.any() and probit.margin == 0:
+        raise ValueError(
+            "some answers are 'about equal', but the margin is 0, which makes them impossible: "
+            "give a positive margin, or leave it to be learned"
+        )
     solver, default = SOLVERS[inference]
     goal = default if tolerance is None else tolerance
     if start is not None:

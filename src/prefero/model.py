@@ -14,7 +14,7 @@ import numpy.typing as npt
 from prefero.arrays import Array
 from prefero.belief import TYPICAL_NOISE, BeliefFitter
 from prefero.evidence import maximise
-from prefero.features import feature_matrix
+from prefero.features import CONSTANT, feature_matrix
 from prefero.inference import Inference, infer
 from prefero.kernels import Kernel
 from prefero.likelihood import Probit
@@ -139,8 +139,9 @@ class PreferenceGP(PreferenceModel):
         ties    (T, 2)   pairs that were answered "about equal"
         """
         matrix = feature_matrix(items)
-        scale = matrix.std(axis=0)
-        units = tuple(matrix.mean(axis=0).tolist()), tuple(np.where(scale > 0, scale, 1.0).tolist())
+        centre, scale = matrix.mean(axis=0), matrix.std(axis=0)
+        varies = scale > CONSTANT * np.abs(centre)
+        units = tuple(centre.tolist()), tuple(np.where(varies, scale, 1.0).tolist())
         return self.fit_comparisons(Comparisons.of(matrix, pairs, ties), units)
 
     def fit_comparisons(
