@@ -13,7 +13,7 @@ test: $(READY)  ## lint, types and every test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks
