@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test check setup bench docs clean
+.PHONY: demo test setup bench docs clean
 
 demo: $(READY)  ## a simulated person teaches a reward in the terminal; a picture is saved
 	$(BIN)/prefero simulate quadratic --out results/simulate.png

@@ -22,6 +22,7 @@ from prefero.kernels import Kernel
 from prefero.linear import Certain
 from prefero.posterior import Distribution, Gaussian
 from prefero.questions import Question
+from prefero.trajectories import Pool
 
 Purpose = Literal["learn", "best"]
 SAME = 1e-10  # values this close are equal: the pair with the smaller indices is taken
@@ -95,7 +96,7 @@ def score_all(
 
 def best_question(
     belief: Distribution,
-    x: AnyArray,
+    pool: Pool | AnyArray,
     *,
     purpose: Purpose = "learn",
     formula: Formula = "exact",
@@ -104,9 +105,15 @@ def best_question(
 ) -> Question:
     """The best of all M (M - 1) / 2 questions about a pool, exactly.
 
-    The array library and the device of `x` decide where the work is done: NumPy here, torch on a GPU.
+    The pool is a `Pool`, or the features that the belief is about, shape (M, d). Their array library and their
+    device decide where the work is done: NumPy here, torch on a GPU.
     Pairs in `exclude` are not asked; of equally good pairs the one with the smallest indices is.
     """
+    if not hasattr(belief, "components"):
+        raise TypeError(
+            f"wanted a belief about rewards, as model.posterior_ or learner.belief(), but got {belief!r}"
+        )
+    x = pool.scaled if isinstance(pool, Pool) else np.asarray(pool) if isinstance(pool, list) else pool
     count, banned = x.shape[0], list(exclude)
     if count < 2:
         raise ValueError(f"a question needs two trajectories, but the pool has {count}")

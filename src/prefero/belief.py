@@ -84,7 +84,7 @@ def _kernels(structure: str, features: int) -> list[tuple[Kernel, float]]:
     return [((0.5 / d) * Linear() + 0.5 * rbf, share) for rbf, share in smooth]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Belief:
     """A mixture of Gaussians over rewards. Call it with features for a mean and a covariance."""
 
@@ -127,7 +127,16 @@ class Belief:
     def describe(self) -> str:
         """The most likely structure in words."""
         structure, weight = max(self.structures.items(), key=lambda item: item[1])
+        if weight < 0.4:
+            return f"the reward's form is still open: {self._shares()}"
         return f"the reward looks {WORDS[structure]}: {weight:.2f}"
+
+    def __repr__(self) -> str:
+        return f"Belief({self._shares()})"
+
+    def _shares(self) -> str:
+        ranked = sorted(self.structures.items(), key=lambda item: -item[1])
+        return ", ".join(f"{structure} {weight:.2f}" for structure, weight in ranked if weight >= 0.005)
 
     @staticmethod
     def _moments(each: Iterator[tuple[float, Array, Array]]) -> tuple[Array, Array]:

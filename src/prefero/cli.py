@@ -21,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 console = Console()
+PICTURES = (".png", ".pdf", ".svg")
 
 Kind = Literal["linear", "quadratic", "bumpy"]
 
@@ -62,6 +63,7 @@ def simulate(
     save: Annotated[Path | None, typer.Option(help="Save the learned reward here (.json).")] = None,
 ) -> None:
     """A simulated person teaches a reward in the terminal, with chosen questions beside random ones."""
+    _check_paths(out, save)
     task = make_task(
         kind,
         features=features,
@@ -76,10 +78,10 @@ def simulate(
     console.print(_table(curves))
     best = reward.best(task.pool)
     true = task.person.reward(task.pool.scaled)
-    console.print(f"After {questions} chosen questions {reward.describe()}.")
+    console.print(f"After {questions} chosen question{'s' * (questions > 1)} {reward.describe()}.")
     console.print(
         f"The trajectory it likes best is number {best.index}: "
-        f"truly better than {(true < true[best.index]).mean():.1%} of the others."
+        f"truly better than {(true < true[best.index]).sum() / (len(true) - 1):.1%} of the others."
     )
     if save:
         reward.save(save)
@@ -87,6 +89,15 @@ def simulate(
     if out:
         save_learning(out, curves, task, reward)
         console.print(f"The picture is in {out}.")
+
+
+def _check_paths(out: Path | None, save: Path | None) -> None:
+    """Before any work is done: can what it makes be written?"""
+    if out and out.suffix not in PICTURES:
+        raise ValueError(f"a picture is one of {', '.join(PICTURES)}, but --out is {out}")
+    for path in (out, save):
+        if path:
+            path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _teach_both(

@@ -86,6 +86,9 @@ class Learner:
         """Questions that wait for their answer."""
         return tuple(self._open.values())
 
+    def __repr__(self) -> str:
+        return f"Learner({len(self.pool)} trajectories, {len(self._told)} answers, {self._model!r})"
+
     def ask(self, purpose: Purpose = "learn", how: Literal["best", "random"] = "best") -> Question:
         """The next question: the most informative one (`purpose="learn"`), or the one that is most likely to
         show the best trajectory (`purpose="best"`); or, for comparison, a random one (`how="random"`).
@@ -111,6 +114,10 @@ class Learner:
     def tell(self, question: Question, choice: Choice) -> None:
         """The person's answer: "left", "right" or "equal". Told twice alike is told once."""
         answer = Answer(self._known(question), choice)
+        if choice == "equal" and getattr(self._model, "margin", None) == 0:
+            raise ValueError(
+                f"{self._model!r} knows no 'equal', since its margin is 0: give it a positive margin, or skip"
+            )
         number = answer.question.number
         before = self._told.get(number)
         if before is not None and before != answer:

@@ -58,7 +58,7 @@ class Direction:
         return x @ like(self.weights, x), x[:, :0]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearBelief:
     """Equally likely directions of a linear reward. Call it with features for a mean and a covariance."""
 
@@ -66,6 +66,9 @@ class LinearBelief:
     probit: Probit
     effective: float  # how many independent draws these are worth
     log_evidence: float = float("nan")
+
+    def __repr__(self) -> str:
+        return f"LinearBelief({len(self.weights)} draws, worth {self.effective:.0f}, {self.probit})"
 
     @property
     def components(self) -> tuple[tuple[float, Direction], ...]:

@@ -113,8 +113,16 @@ class PreferenceGP(PreferenceModel):
     inference
         "ep" (expectation propagation) or "laplace" (the paper's).
 
-    After `fit`: `posterior_` (call it with features for mean and covariance), `log_evidence_`, `noise_`,
-    `margin_`, `kernel_` (with a kernel), `structures_` (without: the weight of each structure).
+    Attributes
+    ----------
+    posterior_
+        What is believed about the reward; call it with features for a mean and a covariance.
+    log_evidence_, noise_, margin_
+        How well the answers were foretold, and what was learned about the person.
+    kernel_
+        With a kernel: the same with learned parameters.
+    structures_
+        Without one: the weight of each structure.
     """
 
     def __init__(

@@ -34,7 +34,6 @@ def save_learning(path: Path, curves: dict[str, list[float]], task: Task, reward
     axes[0].spines[["top", "right"]].set_visible(False)
     if flat:
         _reward_maps(axes[1:], task, reward)
-    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=140)
     need("matplotlib.pyplot", extra="plots").close(figure)
 
@@ -51,7 +50,14 @@ def _reward_maps(axes: Any, task: Task, reward: Reward, size: int = 120) -> None
         axis.contourf(across, up, _ranks(values).reshape(size, size), levels=20, cmap="viridis")
         axis.set(title=title, xlabel=task.pool.names[0], ylabel=task.pool.names[1])
     best = reward.best(task.pool).index
-    axes[1].plot(*task.pool.features[best], marker="*", color="white", markersize=16, markeredgecolor="black")
+    axes[1].plot(
+        *task.pool.features[best],
+        marker="*",
+        color="white",
+        markersize=16,
+        markeredgecolor="black",
+        clip_on=False,
+    )
 
 
 def _ranks(values: Array) -> Array:

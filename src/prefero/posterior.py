@@ -136,7 +136,7 @@ class Gaussian(Protocol):
         """Mean (M,) and `learned` (M, r)."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
     """A Gaussian over rewards. Call it with features for a mean and a covariance."""
 
@@ -156,6 +156,9 @@ class Posterior:
         covariance -= learned @ learned.T
         np.fill_diagonal(covariance, np.maximum(covariance.diagonal(), 0.0))
         return mean, covariance
+
+    def __repr__(self) -> str:
+        return f"Posterior({self.kernel}, {self.probit}, {len(self.data)} answers)"
 
     def marginals(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and variance (M,) of the rewards of x, without the covariance between them."""

@@ -43,7 +43,7 @@ class Best:
     std: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reward:
     """What a person wants, as a function of raw features."""
 
@@ -54,6 +54,9 @@ class Reward:
     def __call__(self, features: npt.ArrayLike) -> Array:
         """The expected reward of each row of features, shape (M,)."""
         return self.belief.marginals(self.scaling(features))[0]
+
+    def __repr__(self) -> str:
+        return f"Reward(of {', '.join(self.scaling.names)}: {self.describe()})"
 
     def predict(
         self, features: npt.ArrayLike, return_std: bool = False, return_cov: bool = False
