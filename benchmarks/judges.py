@@ -1,29 +1,31 @@
-"""How far EP and Laplace are from the exact posterior, beside how long each of them takes.
+"""How far EP and Laplace are from the exact posterior, and how long each of them takes.
 
     d            (N,)      answered differences, d ~ N(0, C) a priori
     y            (N,)      d as the person saw them, noise included: y ~ N(0, S), S = C + 2 noise^2 I
     low, high    (N,)      what the answers say of y: low < y < high
     gap          (T,)      f(a) - f(b) of test pairs that were not asked
-    weight       (draws,)  exact / proposed density of a draw of y
+    weight       (draws,)  true density of a draw of y, beside that from which it was drawn
 
-The answers cut a box out of the normal y, and given y every further difference is normal. So the judge draws
-y in that box by Botev's minimax tilting (J. R. Statist. Soc. B 79, 2017), whose weights are bounded, on
-scrambled Sobol points; the scatter between independent scrambles (batch means) is its own error. At these noises a
-Markov chain would need hours for the same; a short one, that of tests/reference.py, checks the judge.
+The answers cut a box out of the normal y, and given y every further gap is normal. So the judge draws y in
+that box by minimax tilting (Botev, J. R. Statist. Soc. B 79, 2017), whose weights are bounded, on scrambled
+Sobol points; the scatter between independent scrambles (batch means) is the judge's own error. A Markov
+chain would need an hour to come as close; a short run of the one in tests/reference.py checks the judge.
 
-"The closest Gaussian" has the exact mean and variance of every gap: what is left of its error no Gaussian
-posterior can avoid, since beside an answered question the truth is skewed.
+"The closest Gaussian" has the exact mean and variance of every gap: its error is what no Gaussian posterior
+can avoid, since beside an answered question the truth is skewed.
 """
 
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
+from scipy.linalg import cholesky
 from scipy.optimize import root
 from scipy.spatial.distance import cdist
 from scipy.special import ndtr, ndtri
@@ -33,48 +35,30 @@ from threadpoolctl import threadpool_limits
 from benchmarks.measure import seconds
 from prefero.arrays import Array, Indices
 from prefero.asking import best_question, random_question
-from prefero.inference import infer
+from prefero.inference import Inference, infer
 from prefero.kernels import RBF
 from prefero.likelihood import Probit
 from prefero.people import Person, RewardFunction
 from prefero.questions import Answer, Comparisons
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-import reference  # noqa: E402
+import reference
 
 How = Literal["active", "random"]
+Result = TypeVar("Result")
 THETA, FEATURES, ANSWERS, POOL, PAIRS = 0.5, 2, 25, 250, 200
 NOISES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the prior standard deviation
+MARGIN = 0.1  # with which some answers are "about equal"
 WANTED = 0.01
-BATCHES = 16
-CHAINS, STEPS = 200, 100
-
-
-class Exact(NamedTuple):
-    """Of every gap: mean, variance, P(a preferred) and the Monte Carlo error of that; and log P(answers)."""
-
-    mean: Array
-    variance: Array
-    probability: Array
-    error: Array
-    log_evidence: float
-    share: float  # of the draws that are effective
-    time: float
-
-
-class Off(NamedTuple):
-    """Errors over the test pairs."""
-
-    mean: Array  # in posterior standard deviations
-    variance: Array  # relative
-    probability: Array
+WAYS: dict[Inference, str] = {"laplace": "Laplace", "ep": "EP"}
+BATCHES, WALKERS, STEPS = 16, 12, 120  # a chain has so many walkers in each batch
 
 
 # --- the answers ------------------------------------------------------------------------------------------
 
 
 def drawn_reward(rng: np.random.Generator, centres: int = 150) -> RewardFunction:
-    """A reward drawn from the prior, exact at some points and smooth between them."""
+    """A reward drawn from the prior at some points, and as smooth as can be between them."""
     x = rng.standard_normal((centres, FEATURES))
     values, vectors = np.linalg.eigh(covariance(x, x))
     weights = vectors @ (rng.standard_normal(centres) / np.sqrt(np.maximum(values, 1e-9)))
@@ -93,48 +77,244 @@ def asked(how: How, probit: Probit, seed: int) -> Comparisons:
     return Comparisons.from_answers(x, told)
 
 
-# --- the judge --------------------------------------------------------------------------------------------
+# --- the model, written out without Prefero ---------------------------------------------------------------
 
 
 def covariance(x: Array, y: Array) -> Array:
-    """The kernel, written out: it shares nothing with Prefero's."""
+    """The prior's, of rewards."""
     return np.asarray(np.exp(-THETA * cdist(x, y, "sqeuclidean")))
 
 
-def of_differences(a: Array, b: Array, data: Comparisons) -> Array:
+def covariance_of_gaps(a: Array, b: Array, data: Comparisons) -> Array:
     """Cov[f(a) - f(b), d], shape (T, N)."""
-    first, second = data.winners, data.losers
-    above, below = (covariance(x, first) - covariance(x, second) for x in (a, b))
-    return np.asarray(above - below)
+    at_a, at_b = (covariance(x, data.winners) - covariance(x, data.losers) for x in (a, b))
+    return np.asarray(at_a - at_b)
+
+
+def variance_of_gaps(a: Array, b: Array) -> Array:
+    """Var[f(a) - f(b)] before any answer, shape (T,)."""
+    return np.asarray(2.0 - 2.0 * covariance(a, b).diagonal())
+
+
+# --- the judge --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """N(0, S) between `low` and `high`, its variables in the order in which they are drawn."""
+
+    order: Indices
+    L: Array
+    low: Array
+    high: Array
+    shift: Array  # of the standard normals behind y, so that they fall into the box more evenly
+
+    @classmethod
+    def of(cls, S: Array, low: Array, high: Array) -> Self:
+        order = _least_likely_first(S, low, high)
+        L, low, high = cholesky(S[np.ix_(order, order)], lower=True), low[order], high[order]
+        return cls(order, L, low, high, _minimax_shift(L, low, high))
+
+    def draw(self, uniform: Array) -> tuple[Array, Array]:
+        """Draws of y (M, N) and their weights (M,), whose expectation is P(y in the box)."""
+        z, log_weight = np.zeros_like(uniform), np.zeros(len(uniform))
+        for k, (size, shift) in enumerate(zip(self.L.diagonal(), self.shift, strict=True)):
+            before = z[:, :k] @ self.L[k, :k]
+            a, b = ((end[k] - before) / size - shift for end in (self.low, self.high))
+            step, chance = _between(a, b, uniform[:, k])
+            z[:, k] = step + shift
+            log_weight += np.log(chance) + 0.5 * shift**2 - shift * z[:, k]
+        y = np.empty_like(z)
+        y[:, self.order] = z @ self.L.T
+        return y, np.exp(log_weight)
+
+
+def _between(a: Array, b: Array, uniform: Array) -> tuple[Array, Array]:
+    """Standard normals between a and b, and P(a < z < b); right tails are drawn as left ones."""
+    mirrored = a > 0
+    low, high = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
+    below, above = ndtr(low), ndtr(high)
+    z = np.clip(ndtri(np.maximum(below + uniform * (above - below), 1e-300)), low, high)
+    return np.where(mirrored, -z, z), np.maximum(above - below, 1e-300)
+
+
+def _least_likely_first(S: Array, low: Array, high: Array) -> Indices:
+    """An order of drawing that keeps the weights even: those before stand where they are expected."""
+    V, centre, order = S.copy(), np.zeros(len(S)), list[int]()
+    for _ in range(len(S)):
+        sd = np.sqrt(np.maximum(V.diagonal(), 1e-12))
+        a, b = (low - centre) / sd, (high - centre) / sd
+        chance = ndtr(b) - ndtr(a)
+        chance[order] = np.inf
+        i = int(np.argmin(chance))
+        order.append(i)
+        centre += V[:, i] / sd[i] * (norm.pdf(a[i]) - norm.pdf(b[i])) / chance[i]
+        V -= np.outer(V[:, i], V[:, i]) / sd[i] ** 2
+    return np.array(order)
+
+
+def _minimax_shift(L: Array, low: Array, high: Array) -> Array:
+    """The shift whose largest weight is least: a saddle point of the log weight over z and shift.
+
+    The last shift is 0. Any shift gives the right answers, a good one gives them with fewer draws.
+    """
+    size = L.diagonal()
+    before = L / size[:, None] - np.eye(len(L))
+
+    def slopes(at: Array) -> Array:
+        z, shift = np.pad(at.reshape(2, -1), ((0, 0), (0, 1)))
+        a, b = (end / size - before @ z - shift for end in (low, high))
+        pull = truncnorm.mean(a, b)
+        return np.concatenate([(pull @ before - shift)[:-1], (pull + shift - z)[:-1]])
+
+    found: Array = root(slopes, np.zeros(2 * len(L) - 2)).x
+    return np.append(found[len(L) - 1 :], 0.0)
+
+
+class Exact(NamedTuple):
+    """Of every gap: mean, variance, P(a preferred) and the judge's error in that."""
+
+    mean: Array
+    variance: Array
+    probability: Array
+    error: Array
+    log_evidence: float
 
 
 def exact(data: Comparisons, probit: Probit, a: Array, b: Array, draws: int) -> Exact:
-    """The posterior of the gaps f(a) - f(b) from `draws` weighted draws in each of the batches."""
-    start = time.process_time()
-    S = of_differences(data.winners, data.losers, data) + probit.scale**2 * np.eye(len(data))
-    low = np.where(data.tied, -probit.margin, probit.margin)
-    high = np.where(data.tied, probit.margin, np.inf)
-    share = np.linalg.solve(S, of_differences(a, b, data).T).T
-    rest = 2.0 - 2.0 * covariance(a, b).diagonal() - np.sum(share * of_differences(a, b, data), axis=1)
-    scale = np.sqrt(probit.scale**2 + np.maximum(rest, 0.0))
-    order = least_likely_first(S, low, high)
-    L = np.linalg.cholesky(S[np.ix_(order, order)])
-    draw = partial(in_box, L, low[order], high[order], minimax_shift(L, low[order], high[order]))
+    """The posterior of the gaps f(a) - f(b), from weighted draws in independent batches."""
+    across, margin = covariance_of_gaps(a, b, data), probit.margin
+    S = covariance_of_gaps(data.winners, data.losers, data) + probit.scale**2 * np.eye(len(data))
+    share = np.linalg.solve(S, across.T)
+    rest = np.maximum(variance_of_gaps(a, b) - np.sum(across * share.T, axis=1), 0.0)
+    box = Box.of(S, np.where(data.tied, -margin, margin), np.where(data.tied, margin, np.inf))
     sums = []
     for batch in range(BATCHES):
-        y, weight = draw(qmc.Sobol(len(S), rng=batch).random(draws))
-        gap = y @ share[:, order].T
-        chosen = weight @ ndtr((gap - probit.margin) / scale)
-        sums.append([np.full(len(a), weight.sum()), weight @ gap, weight @ gap**2, chosen])
-        sums[-1].append(np.full(len(a), weight @ weight))
-    mass, first, second, chosen, square = np.mean(sums, axis=0) / draws
-    each = np.array([batch[3] / batch[0] for batch in sums])
+        y, weight = box.draw(qmc.Sobol(len(S), seed=batch).random(draws // BATCHES))
+        gap = y @ share
+        chosen = weight @ ndtr((gap - margin) / np.sqrt(probit.scale**2 + rest))
+        sums.append((weight.sum(), weight @ gap, weight @ gap**2, chosen))
+    mass, first, second, chosen = (np.array(part) for part in zip(*sums, strict=True))
+    mean = first.sum(axis=0) / mass.sum()
     return Exact(
-        first / mass,
-        second / mass - (first / mass) ** 2 + np.maximum(rest, 0.0),
-        chosen / mass,
-        each.std(axis=0, ddof=1) / np.sqrt(BATCHES),
-        float(np.log(mass[0])),
-        float(mass[0] ** 2 / square[0]),
-        time.process_time() - start,
+        mean,
+        second.sum(axis=0) / mass.sum() - mean**2 + rest,
+        chosen.sum(axis=0) / mass.sum(),
+        _error(chosen / mass[:, None]),
+        float(np.log(mass.sum() / (draws // BATCHES * BATCHES))),
     )
+
+
+def chain(data: Comparisons, probit: Probit, a: Array, b: Array) -> tuple[Array, Array]:
+    """P(a preferred) by a Markov chain, and its error."""
+    C, across = covariance_of_gaps(data.winners, data.losers, data), covariance_of_gaps(a, b, data)
+    prior, noise, margin = variance_of_gaps(a, b), probit.noise, probit.margin
+    length = {"chains": BATCHES * WALKERS, "steps": STEPS, "burn": STEPS, "thin": 4}
+    rng = np.random.default_rng(0)
+    samples = reference.sample_differences(C, data.tied, noise, rng, margin=margin, **length)
+    batches = np.moveaxis(samples.reshape(-1, BATCHES, WALKERS, len(C)), 1, 0).reshape(BATCHES, -1, len(C))
+    each = [reference.predict_from_samples(batch, C, across, prior, noise, margin) for batch in batches]
+    chosen = np.array([predicted.probability for predicted in each])
+    return chosen.mean(axis=0), _error(chosen)
+
+
+def _error(batches: Array) -> Array:
+    """The standard error of the mean of independent batches (B, T)."""
+    return np.asarray(batches.std(axis=0, ddof=1) / np.sqrt(len(batches)))
+
+
+# --- the table --------------------------------------------------------------------------------------------
+
+HEAD = (
+    f"{'':22s}{'mean, in sd':>16s}{'variance, %':>16s}{'P(a preferred)':>18s}{'pairs':>7s}{'log':>10s}\n"
+    f"{'':22s}{'max':>8s}{'mean':>8s}{'max':>8s}{'mean':>8s}{'max':>9s}{'mean':>9s}"
+    f"{f'<{WANTED:g}':>7s}{'evidence':>10s}{'ms':>8s}"
+)
+
+
+class Off(NamedTuple):
+    """Errors of every test pair: of the mean in posterior standard deviations, of the variance in parts."""
+
+    mean: Array
+    variance: Array
+    probability: Array
+    log_evidence: float
+
+
+def off(truth: Exact, mean: Array, variance: Array, probability: Array, log_evidence: float) -> Off:
+    return Off(
+        np.abs(mean - truth.mean) / np.sqrt(truth.variance),
+        np.abs(variance / truth.variance - 1.0),
+        np.abs(probability - truth.probability),
+        log_evidence - truth.log_evidence,
+    )
+
+
+def show(name: str, errors: Off, rest: str = "") -> None:
+    m, v, p = errors.mean, 100.0 * errors.variance, errors.probability
+    print(
+        f"  {name:20s}{m.max():8.3f}{m.mean():8.3f}{v.max():8.1f}{v.mean():8.1f}{p.max():9.4f}{p.mean():9.4f}"
+        f"{np.mean(p < WANTED):7.0%}{errors.log_evidence:10.3f}{rest}"
+    )
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    start = time.process_time()
+    return work(), time.process_time() - start
+
+
+def judged(how: How, probit: Probit, seed: int, draws: int) -> Off:
+    """Print what the judge says of one set of answers; EP's errors come back."""
+    data = asked(how, probit, seed)
+    a, b = np.random.default_rng([seed, 1]).standard_normal((2, PAIRS, FEATURES))
+    truth, judging = timed(lambda: exact(data, probit, a, b, draws))
+    times = seconds(*(partial(infer, RBF(THETA), data, probit, way) for way in WAYS))
+    ties = f", {data.tied.sum()} of them about equal (margin {probit.margin:g})" if probit.margin else ""
+    print(f"\n{len(data)} {how} answers, noise {probit.noise:g}{ties}")
+    for way, taken in zip(WAYS, times, strict=True):
+        found, _ = infer(RBF(THETA), data, probit, way)
+        errors = off(truth, *found.difference(a, b), found.probability(a, b), found.log_evidence)
+        show(WAYS[way], errors, f"{1e3 * taken:8.2f}{taken / times[0]:6.1f} x Laplace")
+    closest = probit.probabilities(truth.mean, truth.variance)[0]
+    show("the closest Gaussian", off(truth, truth.mean, truth.variance, closest, truth.log_evidence))
+    print(
+        f"  the judge took {judging / times[-1]:.0f} times as long as EP; its own error in P: "
+        f"max {truth.error.max():.4f}, mean {truth.error.mean():.4f}"
+    )
+    (walked, error), walking = timed(lambda: chain(data, probit, a, b))
+    apart = np.sqrt(np.mean((walked - truth.probability) ** 2 / (error**2 + truth.error**2)))
+    print(
+        f"  a Markov chain took {walking / times[-1]:.0f} times as long; its error: max {error.max():.4f}; "
+        f"it is {apart:.2f} standard errors from the judge (about 1 is right)"
+    )
+    return errors
+
+
+def verdict(name: str, errors: Sequence[float]) -> None:
+    good = sum(error < WANTED for error in errors)
+    print(
+        f"EP within {WANTED:g} in P(a preferred), {name}: {'yes' if good == len(errors) else 'NO'} "
+        f"({good} of {len(errors)} sets of answers, at most {max(errors):.4f})"
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.judges", description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=2**18, help="of the judge, for each set of answers")
+    parser.add_argument("--seed", type=int, default=0, help="of the rewards, the answers and the test pairs")
+    options = parser.parse_args(argv)
+    probits = [*(Probit(noise) for noise in NOISES), Probit(0.1, MARGIN)]
+    print(
+        f"{FEATURES} features, RBF(theta={THETA}), prior sd 1; errors over {PAIRS} pairs that were not asked"
+    )
+    print(HEAD)
+    with threadpool_limits(1):
+        hows: tuple[How, ...] = ("active", "random")
+        all_off = [judged(how, p, options.seed, options.draws) for p in probits for how in hows]
+    print()
+    verdict("on average over pairs", [float(errors.probability.mean()) for errors in all_off])
+    verdict("for the worst pair", [float(errors.probability.max()) for errors in all_off])
+
+
+if __name__ == "__main__":
+    main()

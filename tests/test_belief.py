@@ -270,9 +270,9 @@ def test_with_one_feature_there_is_nothing_uneven() -> None:
 @pytest.mark.parametrize("kind", RIGHT)
 def test_answers_one_by_one_give_the_belief_of_all_at_once(kind: str) -> None:
     data, fitter = answers(kind, 60, seed=0), BeliefFitter(2)
-    for number in range(27):
+    for number in range(24):
         grown = fitter.fit(first(data, number))
-        if number in (4, 12, 20, 26):
+        if number in (5, 19, 20, 23):
             assert_same(grown, fresh(first(data, number)))
 
 
@@ -301,7 +301,7 @@ def test_answers_taken_back_and_then_changed_leave_no_trace(back: int) -> None:
 def test_with_ties_answers_one_by_one_give_the_belief_of_all_at_once() -> None:
     data, fitter = answers("linear", 24, margin=0.4), BeliefFitter(2)
     assert data.has_ties
-    for number in range(0, 25, 3):
+    for number in range(0, 25, 4):
         grown = fitter.fit(first(data, number))
     assert_same(grown, fresh(data), 1e-5)
 

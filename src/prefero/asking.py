@@ -105,7 +105,7 @@ def best_question(
 ) -> Question:
     """The best of all M (M - 1) / 2 questions about a pool, exactly.
 
-    The pool is a `Pool`, or the features that the belief is about, shape (M, d). Their array library and their
+    The pool is a `Pool`, or the features that the belief is about, shape (M, d). Their array library and
     device decide where the work is done: NumPy here, torch on a GPU.
     Pairs in `exclude` are not asked; of equally good pairs the one with the smallest indices is.
     """
