@@ -68,12 +68,18 @@ def assert_same(found: Belief, expected: Belief, tolerance: float = 1e-4) -> Non
 # --- weights ----------------------------------------------------------------------------------------------
 
 
-def test_before_any_answer_every_structure_is_equally_likely() -> None:
-    grid = members(3)
-    assert logsumexp([member.log_prior for member in grid]) == pytest.approx(0.0, abs=1e-12)
-    for structure in GRID:
-        part = logsumexp([member.log_prior for member in grid if member.structure == structure])
-        assert np.exp(part) == pytest.approx(1 / len(GRID))
+def prior_shares() -> dict[str, float]:
+    """The prior weight of each structure, summed over its members."""
+    shares = dict.fromkeys(GRID, 0.0)
+    for member in members(2):
+        shares[member.structure] += float(np.exp(member.log_prior))
+    return shares
+
+
+def test_before_any_answer_the_structures_have_their_prior_weights() -> None:
+    assert sum(prior_shares().values()) == pytest.approx(1.0)
+    assert min(prior_shares().values()) > 0.05
+    assert fresh(Comparisons.none(2)).structures == pytest.approx(prior_shares())
 
 
 @pytest.mark.parametrize("features", [1, 2, 5])
@@ -144,6 +150,12 @@ def test_the_belief_says_in_words_what_the_reward_looks_like(kind: str, words: s
     belief = fresh(answers(kind, 60))
     assert belief.describe().startswith(words)
     assert float(belief.describe().rpartition(" ")[2]) == round(max(belief.structures.values()), 2)
+
+
+def test_a_belief_that_is_open_says_so() -> None:
+    words = fresh(Comparisons.none(2)).describe()
+    assert words.startswith("the reward's form is still open: ")
+    assert all(f"{structure} {share:.2f}" in words for structure, share in prior_shares().items())
 
 
 def test_a_feature_that_does_not_matter_is_noticed() -> None:

@@ -39,7 +39,8 @@ WORDS = {
     MIXED: "linear with smooth deviations",
     UNEVEN: "smooth, and some features matter more than others",
 }
-GRID = (LINEAR, CURVED, SMOOTH, MIXED)
+GRID = {LINEAR: 0.25, CURVED: 0.25, SMOOTH: 0.25, MIXED: 0.25}  # prior weights of the structures
+UNEVEN_SHARE = 0.25  # beside them
 NOISES = {0.3: 0.25, 0.1: 0.5, 0.03: 0.25}
 THETAS = {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15}
 TYPICAL_NOISE = 0.1
@@ -60,13 +61,12 @@ class Member:
 
 
 def members(features: int, noise: float | None = None) -> list[Member]:
-    """The grid: every structure has the same prior weight, spread over its hyper-parameters."""
+    """The grid: the prior weight of each structure, spread over its hyper-parameters."""
+    noises = NOISES if noise is None else {noise: 1.0}
     return [
-        Member(
-            structure, Anchored(kernel, (0.0,) * features), sigma, float(np.log(chance * share / len(GRID)))
-        )
-        for structure in GRID
-        for sigma, chance in (NOISES if noise is None else {noise: 1.0}).items()
+        Member(structure, Anchored(kernel, (0.0,) * features), sigma, float(np.log(weight * chance * share)))
+        for structure, weight in GRID.items()
+        for sigma, chance in noises.items()
         for kernel, share in _kernels(structure, features)
     ]
 
@@ -293,7 +293,7 @@ class BeliefFitter:
         evidence = self._evidence(learned.kernel, some, learned.probit)
         # the share of the prior that fits as well, had each answer told a tenth of what the prior does
         volume = -0.5 * learned.free * float(np.log1p(0.1 * len(some)))
-        log_prior = learned.height - evidence + volume - float(np.log(len(GRID)))
+        log_prior = learned.height - evidence + volume + float(np.log(UNEVEN_SHARE))
         log_prior = log_prior if np.isfinite(evidence) else -np.inf
         return Member(UNEVEN, learned.kernel, learned.probit.noise, log_prior)
 

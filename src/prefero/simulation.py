@@ -1,7 +1,7 @@
 """A simulated person teaches: the loop of a real one, with the truth known, so that learning can be seen.
 
 task       a pool to ask about, a person, and a diverse set of test trajectories from the same source
-accuracy   the share of all pairs of test trajectories that the learned reward orders as the truth does
+accuracy   the share of all pairs of test trajectories for which the predicted answer is the true one
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from prefero.features import sample_diverse
 from prefero.learner import Learner
 from prefero.people import Person
 from prefero.questions import Question
+from prefero.reward import Reward
 from prefero.trajectories import Pool
 
 BUMPY_BOX = 1.7  # bumps lie inside +-1.5: features of a bumpy task fill a box, others are normal
@@ -91,10 +92,11 @@ def teach(
         question = learner.ask(purpose, how)
         left, right = task.pool.scaled[question.left], task.pool.scaled[question.right]
         learner.tell(question, task.person.answer(left, right, rng))
-        yield Step(number, question, accuracy(learner.reward()(task.test), truth))
+        yield Step(number, question, accuracy(learner.reward(), task.test, truth))
 
 
-def accuracy(predicted: Array, truth: Array) -> float:
-    """The share of pairs that `predicted` orders as `truth` does."""
+def accuracy(reward: Reward, features: Array, truth: Array) -> float:
+    """The share of all pairs of trajectories whose true answer the reward predicts; a coin counts half."""
     i, j = np.triu_indices(len(truth), 1)
-    return float(np.mean((predicted[i] > predicted[j]) == (truth[i] > truth[j])))
+    lean = np.sign(reward.predict_proba(features[i], features[j]) - 0.5)
+    return float(np.mean(np.where(lean == 0, 0.5, lean == np.sign(truth[i] - truth[j]))))

@@ -1,0 +1,145 @@
+"""The command line, run as a user runs it: in a process of its own."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import prefero
+
+SMALL = ["--questions", "3", "--trajectories", "15", "--features", "2"]
+WIDE = {**os.environ, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def run(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "prefero", *words]
+    return subprocess.run(command, capture_output=True, text=True, env=WIDE, cwd=folder, check=False)
+
+
+def run_without(package: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """The same where a package is not installed."""
+    code = f"import sys; sys.modules[{package!r}] = None; from prefero.__main__ import main; main()"
+    command = [sys.executable, "-c", code, *words]
+    return subprocess.run(command, capture_output=True, text=True, env=WIDE, check=False)
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("simulated")
+    done = run("simulate", "linear", *SMALL, "--out", "new/p.png", "--save", "reward.json", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done
+
+
+def test_simulate_draws_a_picture(simulated: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    picture = (simulated[0] / "new" / "p.png").read_bytes()
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(picture) > 10_000
+
+
+def test_simulate_saves_a_reward_that_can_be_loaded(
+    simulated: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    reward = prefero.load_reward(simulated[0] / "reward.json")
+    assert reward.diagnostics["answers"] == 3
+    assert reward([[0.0, 0.0], [1.0, 1.0]]).shape == (2,)
+
+
+def test_simulate_says_what_was_learned_and_where_it_is(
+    simulated: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    told = simulated[1].stdout
+    assert "chosen questions" in told
+    assert "random questions" in told
+    assert "After 3 chosen questions the reward" in told
+    assert "prefero.load_reward('reward.json')" in told
+    assert "The picture is in new/p.png." in told
+    assert simulated[1].stderr == ""
+
+
+def test_the_seed_decides_what_simulate_prints() -> None:
+    first, again, other = (
+        run("simulate", "bumpy", "--questions", "1", "--trajectories", "10", "--seed", seed).stdout
+        for seed in ("1", "1", "2")
+    )
+    tables = [re.findall(r"0\.\d{3}", told) for told in (first, again, other)]
+    assert tables[0] == tables[1] != tables[2]
+    assert len(tables[0]) == 2
+
+
+def test_the_best_of_two_is_better_than_all_the_others() -> None:
+    told = run("simulate", "linear", "--questions", "2", "--trajectories", "2", "--noise", "0.01").stdout
+    assert "truly better than 100.0% of the others" in told
+
+
+def test_version() -> None:
+    done = run("--version")
+    assert (done.returncode, done.stdout.strip()) == (0, f"prefero {prefero.__version__}")
+
+
+def test_help_names_the_command_and_its_options() -> None:
+    assert "simulate" in run("--help").stdout
+    told = run("simulate", "--help").stdout
+    options = ["questions", "features", "trajectories", "noise", "margin", "purpose", "seed", "out", "save"]
+    assert [option for option in options if f"--{option}" not in told] == []
+    assert re.search("linear.*quadratic.*bumpy", told)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--noise", "-1"], "prefero: noise must be a positive number"),
+        (["--margin", "-0.5"], "prefero: margin must be 0"),
+        (["--out", "picture.docx"], "prefero: a picture is one of .png, .pdf, .svg"),
+        (["--save", "taken/reward.json"], "prefero: "),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line_before_any_work(
+    words: list[str], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "taken").write_text("a file where a folder should be")
+    done = run("simulate", *SMALL, *words, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(message)
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["simulate", "wavy"], "wavy"),
+        (["simulate", "--questions", "0"], "--questions"),
+        (["simulate", "--purpose", "fun"], "fun"),
+        (["simulate", "--bogus"], "--bogus"),
+        (["frobnicate"], "frobnicate"),
+    ],
+)
+def test_what_was_typed_wrong_is_named(words: list[str], named: str) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize("package", ["typer", "rich"])
+def test_a_missing_package_is_named_with_its_remedy(package: str) -> None:
+    done = run_without(package, "--version")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"prefero: this needs the package {package!r}, which is not installed: "
+        "type  pip install 'prefero[cli]'\n"
+    )
+
+
+def test_without_matplotlib_everything_but_the_picture_works(tmp_path: Path) -> None:
+    save, out = tmp_path / "reward.json", tmp_path / "p.png"
+    done = run_without("matplotlib", "simulate", "linear", *SMALL, "--save", str(save), "--out", str(out))
+    assert done.returncode == 2
+    assert prefero.load_reward(save).diagnostics["answers"] == 3
+    assert "pip install 'prefero[plots]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

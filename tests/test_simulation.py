@@ -1,0 +1,172 @@
+"""Simulated teaching: tasks are what they say, accuracy is a share of pairs, and chosen questions pay."""
+
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prefero import Learner, PreferenceGP, Question
+from prefero.kernels import Anchored, Linear, Quadratic
+from prefero.people import KINDS
+from prefero.simulation import Task, accuracy, make_task, teach
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def quick(features: int = 2) -> PreferenceGP:
+    """A model that knows the family: milliseconds a fit."""
+    kernel = Anchored(0.5 * Linear() + 0.2 * Quadratic(), (0.0,) * features)
+    return PreferenceGP(kernel=kernel, noise=0.1, margin=0.1, learn=False)
+
+
+# --- tasks ------------------------------------------------------------------------------------------------
+
+
+@every_kind
+@pytest.mark.parametrize("features", [1, 3])
+def test_a_task_has_the_sizes_that_were_asked_for(kind: str, features: int) -> None:
+    task = make_task(kind, features=features, trajectories=50, tests=12, noise=0.2, margin=0.3, lapses=0.1)
+    assert task.kind == kind
+    assert task.pool.features.shape == (50, features)
+    assert task.test.shape == (12, features)
+    assert (task.person.noise, task.person.margin, task.person.lapses) == (0.2, 0.3, 0.1)
+
+
+@every_kind
+def test_rewards_have_unit_size_over_the_pool(kind: str) -> None:
+    task = make_task(kind, trajectories=80, tests=5)
+    assert np.std(task.person.reward(task.pool.scaled)) == pytest.approx(1.0)
+
+
+@every_kind
+def test_the_seed_decides_the_task(kind: str) -> None:
+    first, again, other = (make_task(kind, trajectories=20, tests=5, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first.pool.features, again.pool.features)
+    np.testing.assert_array_equal(first.test, again.test)
+    np.testing.assert_array_equal(first.person.reward(first.test), again.person.reward(first.test))
+    assert not np.array_equal(first.pool.features, other.pool.features)
+
+
+def test_test_trajectories_are_diverse_and_not_those_of_the_pool() -> None:
+    task = make_task("linear", trajectories=60, tests=20)
+    apart = [float(np.linalg.norm(a - b)) for a, b in combinations(task.test, 2)]
+    assert min(apart) > 0.3
+    assert not set(map(tuple, task.test.tolist())) & set(map(tuple, task.pool.features.tolist()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("wavy", {}, "no kind of reward 'wavy': the kinds are linear, quadratic, bumpy"),
+        ("linear", {"features": 0}, "features must be 1 or more, but is 0"),
+        ("linear", {"trajectories": 1}, "trajectories must be 2 or more, but is 1"),
+        ("linear", {"tests": 1}, "tests must be 2 or more, but is 1"),
+        ("linear", {"noise": 0.0}, "noise must be a positive number"),
+        ("linear", {"margin": -1.0}, "margin must be 0"),
+        ("linear", {"lapses": 2.0}, "lapses is a share"),
+    ],
+)
+def test_impossible_tasks_are_refused(kind: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_task(kind, **options)
+
+
+# --- accuracy ---------------------------------------------------------------------------------------------
+
+
+def test_accuracy_is_the_share_of_pairs_in_the_right_order() -> None:
+    rng = np.random.default_rng(0)
+    predicted, truth = rng.standard_normal(9), rng.standard_normal(9)
+    right = [(predicted[i] - predicted[j]) * (truth[i] - truth[j]) > 0 for i, j in combinations(range(9), 2)]
+    assert accuracy(predicted, truth) == pytest.approx(np.mean(right))
+
+
+def test_accuracy_is_one_for_the_truth_in_other_units_and_zero_upside_down() -> None:
+    truth = np.random.default_rng(1).standard_normal(20)
+    assert accuracy(3.0 * truth + 7.0, truth) == 1.0
+    assert accuracy(-truth, truth) == 0.0
+
+
+@pytest.mark.parametrize("truth", [np.arange(6.0), -np.arange(6.0)], ids=["ascending", "descending"])
+def test_a_reward_that_orders_nothing_is_no_better_than_a_coin(truth: Any) -> None:
+    assert accuracy(np.zeros(6), truth) <= 0.5
+
+
+# --- teaching ---------------------------------------------------------------------------------------------
+
+
+def test_every_step_is_a_question_answered() -> None:
+    task = make_task("quadratic", trajectories=30, tests=8)
+    learner = Learner(task.pool, model=quick())
+    steps = list(teach(task, learner, 6))
+    assert [step.answers for step in steps] == [1, 2, 3, 4, 5, 6]
+    assert [step.question for step in steps] == [answer.question for answer in learner.answers]
+    truth = task.person.reward(task.pool.scaling(task.test))
+    assert steps[-1].accuracy == accuracy(learner.reward()(task.test), truth)
+
+
+def test_teaching_goes_one_step_at_a_time() -> None:
+    task = make_task("linear", trajectories=30, tests=8)
+    learner = Learner(task.pool, model=quick())
+    assert len(list(islice(teach(task, learner, 100), 3))) == 3
+    assert len(learner.answers) == 3
+
+
+@pytest.mark.parametrize("how", ["best", "random"])
+def test_the_seed_decides_the_lesson(how: Any) -> None:
+    task = make_task("linear", trajectories=30, tests=8, noise=1.0)
+    lessons = []
+    for seed in (1, 1, 2):
+        learner = Learner(task.pool, model=quick())
+        list(teach(task, learner, 8, how=how, seed=seed))
+        lessons.append(learner.answers)
+    assert lessons[0] == lessons[1] != lessons[2]
+
+
+def test_a_person_with_a_margin_teaches_with_ties() -> None:
+    task = make_task("linear", trajectories=30, tests=8, margin=1.0)
+    learner = Learner(task.pool, model=quick())
+    list(teach(task, learner, 12, how="random"))
+    assert 0 < learner.reward().diagnostics["ties"] < 12
+
+
+def test_a_linear_reward_is_learned_soon() -> None:
+    task = make_task("linear", trajectories=60, tests=30)
+    curve = [step.accuracy for step in teach(task, Learner(task.pool), 8)]
+    assert curve[0] < 0.8
+    assert curve[-1] > 0.95
+
+
+def chosen_accuracy(task: Task, seed: int, questions: int) -> float:
+    learner = Learner(task.pool, seed=seed, model=PreferenceGP(noise=0.1))
+    *_, last = teach(task, learner, questions, seed=seed)
+    return last.accuracy
+
+
+def random_accuracy(task: Task, seed: int, questions: int) -> float:
+    rng, x = np.random.default_rng(seed), task.pool.scaled
+    learner = Learner(task.pool, model=PreferenceGP(noise=0.1))
+    for _ in range(questions):
+        left, right = (int(n) for n in rng.choice(len(x), 2, replace=False))
+        learner.tell(Question(left, right), task.person.answer(x[left], x[right], rng))
+    return accuracy(learner.reward()(task.test), task.person.reward(task.pool.scaling(task.test)))
+
+
+def test_chosen_questions_teach_more_than_random_ones() -> None:
+    tasks = [make_task("quadratic", trajectories=100, tests=30, seed=seed) for seed in range(3)]
+    chosen = [chosen_accuracy(task, seed, 25) for seed, task in enumerate(tasks)]
+    random = [random_accuracy(task, seed, 25) for seed, task in enumerate(tasks)]
+    assert np.mean(chosen) > np.mean(random) + 0.03
+    assert np.mean(chosen) > 0.93
+
+
+def test_asking_for_the_best_finds_a_good_trajectory_soon() -> None:
+    shares = []
+    for seed in range(4):
+        task = make_task("quadratic", trajectories=60, tests=5, seed=seed)
+        learner = Learner(task.pool, seed=seed, model=quick())
+        list(teach(task, learner, 8, purpose="best", seed=seed))
+        true = task.person.reward(task.pool.scaled)
+        shares.append(np.mean(true <= true[learner.reward().best(task.pool).index]))
+    assert np.mean(shares) > 0.95
