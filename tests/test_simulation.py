@@ -9,7 +9,7 @@ import pytest
 from prefero import Learner, PreferenceGP, Question
 from prefero.kernels import Anchored, Linear, Quadratic
 from prefero.people import KINDS
-from prefero.simulation import Task, accuracy, make_task, teach
+from prefero.simulation import Task, accuracy, accuracy_of, make_task, teach
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -75,22 +75,29 @@ def test_impossible_tasks_are_refused(kind: str, options: dict[str, Any], messag
 # --- accuracy ---------------------------------------------------------------------------------------------
 
 
-def test_accuracy_is_the_share_of_pairs_in_the_right_order() -> None:
+def test_accuracy_is_the_share_of_pairs_whose_better_one_is_predicted() -> None:
     rng = np.random.default_rng(0)
-    predicted, truth = rng.standard_normal(9), rng.standard_normal(9)
-    right = [(predicted[i] - predicted[j]) * (truth[i] - truth[j]) > 0 for i, j in combinations(range(9), 2)]
-    assert accuracy(predicted, truth) == pytest.approx(np.mean(right))
+    probability, difference = rng.random(50), rng.standard_normal(50)
+    right = [(p > 0.5) == (d > 0) for p, d in zip(probability, difference, strict=True)]
+    assert accuracy(probability, difference) == pytest.approx(np.mean(right))
 
 
-def test_accuracy_is_one_for_the_truth_in_other_units_and_zero_upside_down() -> None:
-    truth = np.random.default_rng(1).standard_normal(20)
-    assert accuracy(3.0 * truth + 7.0, truth) == 1.0
-    assert accuracy(-truth, truth) == 0.0
+def test_a_coin_counts_half() -> None:
+    difference = np.array([1.0, 2.0, -3.0])
+    assert accuracy(np.full(3, 0.5), difference) == 0.5
+    assert accuracy(np.array([0.9, 0.5, 0.1]), difference) == pytest.approx(2.5 / 3)
 
 
-@pytest.mark.parametrize("truth", [np.arange(6.0), -np.arange(6.0)], ids=["ascending", "descending"])
-def test_a_reward_that_orders_nothing_is_no_better_than_a_coin(truth: Any) -> None:
-    assert accuracy(np.zeros(6), truth) <= 0.5
+def test_accuracy_of_a_reward_is_by_hand_over_all_pairs() -> None:
+    task = make_task("linear", trajectories=30, tests=6)
+    learner = Learner(task.pool, model=quick())
+    list(teach(task, learner, 3))
+    reward, truth = learner.reward(), task.person.reward(task.pool.scaling(task.test))
+    right = [
+        (reward.predict_proba(task.test[[i]], task.test[[j]])[0] > 0.5) == (truth[i] > truth[j])
+        for i, j in combinations(range(6), 2)
+    ]
+    assert accuracy_of(reward, task) == pytest.approx(np.mean(right))
 
 
 # --- teaching ---------------------------------------------------------------------------------------------
@@ -102,8 +109,7 @@ def test_every_step_is_a_question_answered() -> None:
     steps = list(teach(task, learner, 6))
     assert [step.answers for step in steps] == [1, 2, 3, 4, 5, 6]
     assert [step.question for step in steps] == [answer.question for answer in learner.answers]
-    truth = task.person.reward(task.pool.scaling(task.test))
-    assert steps[-1].accuracy == accuracy(learner.reward()(task.test), truth)
+    assert steps[-1].accuracy == accuracy_of(learner.reward(), task)
 
 
 def test_teaching_goes_one_step_at_a_time() -> None:
@@ -150,7 +156,7 @@ def random_accuracy(task: Task, seed: int, questions: int) -> float:
     for _ in range(questions):
         left, right = (int(n) for n in rng.choice(len(x), 2, replace=False))
         learner.tell(Question(left, right), task.person.answer(x[left], x[right], rng))
-    return accuracy(learner.reward()(task.test), task.person.reward(task.pool.scaling(task.test)))
+    return accuracy_of(learner.reward(), task)
 
 
 def test_chosen_questions_teach_more_than_random_ones() -> None:

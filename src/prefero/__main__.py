@@ -16,9 +16,6 @@ def main() -> None:
     except (MissingExtra, ValueError, OSError) as error:
         print(f"prefero: {error}", file=sys.stderr)
         sys.exit(2)
-    except KeyboardInterrupt:
-        print("prefero: stopped", file=sys.stderr)
-        sys.exit(130)
 
 
 if __name__ == "__main__":

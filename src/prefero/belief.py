@@ -45,8 +45,8 @@ NOISES = {0.3: 0.25, 0.1: 0.5, 0.03: 0.25}
 THETAS = {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15}
 TYPICAL_NOISE = 0.1
 STALE = -1  # answers that a member has seen, some of which were taken back: good only to start from
-LEADING = 8  # members that make up the mixture, at most
-PER_STRUCTURE = 2  # of which so many speak for each structure
+LEADING = 8  # members that make up the mixture, unless more are needed for
+PER_STRUCTURE = 2  # so many to speak for each structure
 NEGLIGIBLE = 1e-3  # of the heaviest member's weight
 
 

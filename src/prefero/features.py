@@ -51,6 +51,14 @@ class Scaling:
     centre: tuple[float, ...]
     scale: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        sizes = {len(self.names), len(self.centre), len(self.scale)}
+        if len(sizes) > 1 or not all(np.isfinite(self.centre)) or not all(0 < s < np.inf for s in self.scale):
+            raise ValueError(
+                "every feature needs a name, a centre and a positive scale, "
+                f"but they are {self.names}, {self.centre} and {self.scale}"
+            )
+
     @classmethod
     def of(cls, features: Array, names: Sequence[str] | None = None) -> Self:
         """Mean 0 and standard deviation 1 over these trajectories."""

@@ -16,7 +16,7 @@ from typing import Literal, Protocol, Self
 
 import numpy as np
 
-from prefero.asking import Purpose, best_question, bits_of, random_question
+from prefero.asking import Purpose, best_question, bits_of, criterion_for, random_question
 from prefero.belief import Belief
 from prefero.inference import NotSettled
 from prefero.information import Formula
@@ -62,8 +62,10 @@ class Learner:
     ) -> None:
         if not isinstance(pool, Pool):
             raise TypeError(f"a learner needs a prefero.Pool, but got {type(pool).__name__}: Pool(features)")
+        if seed < 0:
+            raise ValueError(f"the seed must be a whole number from 0 on, but is {seed!r}")
         self.pool = pool
-        self.seed = seed
+        self.seed = int(seed)
         self.formula = formula
         self._model: Model = PreferenceGP() if model is None else deepcopy(model)
         self._imagining: Model = deepcopy(self._model)
@@ -93,6 +95,7 @@ class Learner:
         """The next question: the most informative one (`purpose="learn"`), or the one that is most likely to
         show the best trajectory (`purpose="best"`); or, for comparison, a random one (`how="random"`).
         """
+        criterion_for(purpose, self.formula)  # checks both
         number = self._numbers + 1
         rng = np.random.default_rng([self.seed, number])
         banned = [(q.left, q.right) for q in (*self._open.values(), *self._skipped.values())]
@@ -120,6 +123,11 @@ class Learner:
             )
         number = answer.question.number
         before = self._told.get(number)
+        if before is not None and before.question != answer.question:
+            raise AnswerConflict(
+                f"question {number} was about {before.question.left} and {before.question.right}, "
+                f"not about {question.left} and {question.right}"
+            )
         if before is not None and before != answer:
             raise AnswerConflict(
                 f"question {number} ({before.question.left} or {before.question.right}) was answered "
@@ -189,12 +197,12 @@ class Learner:
         try:
             return model.fit_comparisons(Comparisons.from_answers(self.pool.scaled, answers)).posterior_
         except (NotSettled, np.linalg.LinAlgError) as error:
-            if self._belief is None:
-                raise
             if not self._warned:
                 warnings.warn(f"the model could not be fitted and stays as it was: {error}", stacklevel=3)
                 self._warned = True
-            return self._belief[1]
+            if self._belief is not None:
+                return self._belief[1]
+            return model.fit_comparisons(Comparisons.none(len(self.pool.names))).posterior_
 
     def _known(self, question: Question) -> Question:
         """The question with a number, after checking that it is one about this pool."""

@@ -127,6 +127,7 @@ class LinearPreference(PreferenceModel):
             raise ValueError(f"draws must be 2 or more, but is {self.draws}")
         probit = Probit(self.noise, self.margin)
         self.posterior_ = sample_directions(data, probit, self.draws, np.random.default_rng(self.seed))
+        self.log_evidence_ = self.posterior_.log_evidence
         self.noise_, self.margin_, self.n_features_in_ = self.noise, self.margin, data.winners.shape[1]
         return self
 
@@ -155,7 +156,8 @@ def _log_likelihood(vectors: Array, away: Array, tied: Flags, probit: Probit) ->
     z = (d[:, ~tied] - probit.margin) / probit.scale
     total = log_ndtr(z).sum(axis=1)
     if tied.any():
-        ends = [log_ndtr((sign * probit.margin - d[:, tied]) / probit.scale) for sign in (1.0, -1.0)]
+        away_from = np.abs(d[:, tied])  # symmetric, and seen from this side neither end rounds to 1
+        ends = [log_ndtr((sign * probit.margin - away_from) / probit.scale) for sign in (1.0, -1.0)]
         total += logsumexp(np.stack(ends), axis=0, b=np.array([1.0, -1.0])[:, None, None]).sum(axis=1)
     return np.asarray(total)
 

@@ -7,7 +7,7 @@ computes the same posterior again without iterating anything, and needs only Num
 
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,7 +129,7 @@ def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None
     try:
         scaling, belief = Scaling.from_json(document["features"]), _belief_from_json(document)
         reward = Reward(scaling, belief, document["diagnostics"])
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise RewardFileError(f"{place} is damaged: {type(error).__name__} {error}") from error
     if names is not None and tuple(names) != reward.scaling.names:
         raise RewardFileError(
@@ -177,6 +177,8 @@ def _belief_from_json(document: dict[str, Any]) -> Distribution:
         np.array(answers["tied"], dtype=bool),
     )
     parts = tuple((float(part["weight"]), _part_from_json(part, data)) for part in document["parts"])
+    if not parts or not np.isclose(sum(weight for weight, _ in parts), 1.0):
+        raise ValueError("the weights of the parts do not add up to 1")
     if document["structures"] is None:
         return parts[0][1]
     return Belief(parts, document["structures"], document["log_evidence"])
@@ -186,19 +188,21 @@ def _part_from_json(part: dict[str, Any], data: Comparisons) -> Posterior:
     sites = np.array(part["precision"], dtype=float), np.array(part["shift"], dtype=float)
     if not len(data) == len(data.losers) == len(data.tied) == len(sites[0]) == len(sites[1]):
         raise ValueError("the answers and the sites are not of one number")
+    if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)) or np.any(sites[0] < 0):
+        raise ValueError("the answers or the sites are not finite")
     probit = Probit(part["noise"], part["margin"])
     return from_sites(kernels.from_json(part["kernel"]), data, probit, sites, part["log_evidence"])
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that a crash leaves either the old one or the new one."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
+        with temporary.open("x", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)  # noqa: PTH105
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

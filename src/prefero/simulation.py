@@ -87,16 +87,21 @@ def teach(
 ) -> Iterator[Step]:
     """Let the task's person answer the learner's questions, one step at a time."""
     rng = np.random.default_rng([seed, 1])
-    truth = task.person.reward(task.pool.scaling(task.test))
     for number in range(1, questions + 1):
         question = learner.ask(purpose, how)
         left, right = task.pool.scaled[question.left], task.pool.scaled[question.right]
         learner.tell(question, task.person.answer(left, right, rng))
-        yield Step(number, question, accuracy(learner.reward(), task.test, truth))
+        yield Step(number, question, accuracy_of(learner.reward(), task))
 
 
-def accuracy(reward: Reward, features: Array, truth: Array) -> float:
-    """The share of all pairs of trajectories whose true answer the reward predicts; a coin counts half."""
+def accuracy_of(reward: Reward, task: Task) -> float:
+    """The share of all pairs of test trajectories whose true answer the reward predicts."""
+    truth = task.person.reward(task.pool.scaling(task.test))
     i, j = np.triu_indices(len(truth), 1)
-    lean = np.sign(reward.predict_proba(features[i], features[j]) - 0.5)
-    return float(np.mean(np.where(lean == 0, 0.5, lean == np.sign(truth[i] - truth[j]))))
+    return accuracy(reward.predict_proba(task.test[i], task.test[j]), truth[i] - truth[j])
+
+
+def accuracy(probability: Array, difference: Array) -> float:
+    """The share of pairs whose better one is predicted with more than half; exactly half counts half."""
+    lean = np.sign(probability - 0.5)
+    return float(np.mean(np.where(lean == 0, 0.5, lean == np.sign(difference))))

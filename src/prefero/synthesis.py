@@ -38,12 +38,14 @@ def synthesise(
     from scipy.optimize import minimize
 
     bottom, top = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
-    if bottom.ndim != 1 or bottom.shape != top.shape or not np.all(bottom < top):
+    d = belief.components[0][1].data.winners.shape[1]
+    if not bottom.shape == top.shape == (d,) or not np.all(
+        (-np.inf < bottom) & (bottom < top) & (top < np.inf)
+    ):
         raise ValueError(
-            "the box needs a low and a high value for each feature, low below high, "
+            f"the box needs a low and a high number for each of {d} features, low below high, "
             f"but is {low!r} to {high!r}"
         )
-    d = len(bottom)
     box = list(zip(np.tile(bottom, 2), np.tile(top, 2), strict=True))
     rng = np.random.default_rng(seed)
     tried = rng.uniform(np.tile(bottom, 2), np.tile(top, 2), (64 * starts, 2 * d))

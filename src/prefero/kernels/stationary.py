@@ -83,7 +83,7 @@ class Stationary(Kernel):
         """One matrix product: |x|^2 - 2 x.y + |y|^2. It may fall below 0 by rounding."""
         xp = namespace_of(x)
         root = xp.sqrt(self._metric(x))
-        centre = xp.mean(y, axis=0)  # distances do not change, their rounding does
+        centre = xp.mean(y, axis=0) if y.shape[0] else 0.0  # distances do not change, their rounding does
         x, y = (x - centre) * root, (y - centre) * root
         left = xp.concat([x, xp.sum(x * x, axis=1, keepdims=True), xp.ones_like(x[:, :1])], axis=1)
         right = xp.concat([-2.0 * y, xp.ones_like(y[:, :1]), xp.sum(y * y, axis=1, keepdims=True)], axis=1)

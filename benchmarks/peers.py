@@ -1,0 +1,219 @@
+"""Prefero beside the paper's 2N x 2N formulas and beside BoTorch's PairwiseGP: the same answers, one thread.
+
+First with fixed hyper-parameters: the naive Laplace of tests/reference.py, Prefero's Laplace (the same
+posterior, so their difference is printed too) and EP. The naive one is written to judge, not to be fast.
+
+Then with learned ones: BoTorch's PairwiseGP (Laplace, one climb of the evidence, tried again when it fails)
+with the features brought to the unit cube, as BoTorch expects them, and as they are; Prefero with one ARD
+kernel (two climbs, from two places), and Prefero's default, the belief over structures.
+
+    fit         fit_gpytorch_mll or PreferenceGP.fit, from nothing
+    posterior   mean and covariance of a pool of 500
+    accuracy    the share of pairs of 100 unseen trajectories that are ordered as the truth orders them
+
+Times are medians over several people, ratios are medians of each person's ratio.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from threadpoolctl import threadpool_limits
+
+import prefero
+from benchmarks.measure import row, seconds
+from prefero.arrays import Array, Indices
+from prefero.inference import Inference, infer
+from prefero.kernels import RBF
+from prefero.likelihood import Probit
+from prefero.questions import Comparisons
+from prefero.simulation import Task, accuracy, make_task
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+import reference
+
+ANSWERS = (25, 50, 100, 200)
+FEATURES, POOL, TESTS, NOISE, THETA = 4, 500, 100, 0.1, 0.15
+INSTALL = "BoTorch is not installed, so it is left out: type  pip install --group bench  in the repository"
+Predict = Callable[[Array], tuple[Array, Array]]  # features in, mean and covariance out
+Fit = Callable[[Array, Indices], Predict]  # items and pairs (winner, loser) in
+
+
+class People(NamedTuple):
+    """Somebody's task and so many answers, as rows of the pool: winner, loser."""
+
+    task: Task
+    pairs: Indices
+
+
+def people(answers: int, seed: int) -> People:
+    task = make_task("quadratic", features=FEATURES, trajectories=POOL, noise=NOISE, tests=TESTS, seed=seed)
+    x, rng = task.pool.scaled, np.random.default_rng([seed, answers])
+    pairs = np.array([rng.choice(POOL, 2, replace=False) for _ in range(answers)])
+    left = np.array([task.person.answer(x[i], x[j], rng) == "left" for i, j in pairs])
+    return People(task, np.where(left[:, None], pairs, pairs[:, ::-1]))
+
+
+# --- fixed hyper-parameters -------------------------------------------------------------------------------
+
+
+def plain_kernel(x: Array, y: Array) -> Array:
+    return np.asarray(np.exp(-THETA * cdist(x, y, "sqeuclidean")))
+
+
+def fixed(answers: int) -> None:
+    """The paper's formulas as they stand, beside the same in the space of differences."""
+    task, pairs = people(answers, 0)
+    x = task.pool.scaled
+    data = Comparisons.of(x, pairs)
+
+    def naive() -> tuple[Array, Array]:
+        return reference.naive_laplace(plain_kernel, data.winners, data.losers, data.tied, NOISE)(x)
+
+    def ours(inference: Inference) -> tuple[Array, Array]:
+        return infer(RBF(THETA), data, Probit(NOISE), inference)[0](x)
+
+    slow, laplace, ep = seconds(naive, lambda: ours("laplace"), lambda: ours("ep"), repeats=3)
+    apart = max(float(np.max(np.abs(a - b))) for a, b in zip(naive(), ours("laplace"), strict=True))
+    print(f"\n{answers} answers, fixed hyper-parameters: fit and posterior of {POOL}")
+    print(row("Prefero, Laplace", laplace, laplace))
+    print(row("Prefero, EP", ep, laplace))
+    print(row(f"naive Laplace, 2N x 2N; largest difference {apart:.0e}", slow, laplace))
+
+
+# --- learned hyper-parameters -----------------------------------------------------------------------------
+
+
+def one_kernel(inference: Inference) -> Fit:
+    def fit(items: Array, pairs: Indices) -> Predict:
+        kernel = 1.0 * RBF((THETA,) * items.shape[1])
+        return (
+            prefero.PreferenceGP(kernel=kernel, learn=True, inference=inference).fit(items, pairs).posterior_
+        )
+
+    return fit
+
+
+def belief(items: Array, pairs: Indices) -> Predict:
+    return prefero.PreferenceGP().fit(items, pairs).posterior_
+
+
+def botorch(unit_cube: bool) -> Fit:
+    torch: Any = import_module("torch")
+    models: Any = import_module("botorch.models.pairwise_gp")
+    transforms: Any = import_module("botorch.models.transforms.input")
+    fit_mll: Any = import_module("botorch.fit").fit_gpytorch_mll
+
+    def fit(items: Array, pairs: Indices) -> Predict:
+        shown, compared = np.unique(pairs, return_inverse=True)
+        transform = transforms.Normalize(items.shape[1]) if unit_cube else None
+        points, comparisons = torch.tensor(items[shown]), torch.tensor(compared.reshape(-1, 2))
+        model = models.PairwiseGP(points, comparisons, input_transform=transform)
+        fit_mll(models.PairwiseLaplaceMarginalLogLikelihood(model.likelihood, model))
+        return predict(model)
+
+    def predict(model: Any) -> Predict:
+        def at(x: Array) -> tuple[Array, Array]:
+            with torch.no_grad():
+                posterior = model.posterior(torch.tensor(x))
+                return posterior.mean.numpy().ravel(), posterior.covariance_matrix.numpy()
+
+        return at
+
+    return fit
+
+
+def peers() -> dict[str, Fit]:
+    ours: dict[str, Fit] = {
+        "Prefero, one ARD kernel, EP": one_kernel("ep"),
+        "Prefero, one ARD kernel, Laplace": one_kernel("laplace"),
+        "Prefero, belief (the default)": belief,
+    }
+    try:
+        theirs = import_module("botorch")
+    except ImportError:
+        print(INSTALL)
+        return ours
+    torch: Any = import_module("torch")
+    torch.set_num_threads(1)
+    print(f"BoTorch {theirs.__version__}, torch {torch.__version__}")
+    return ours | {
+        "BoTorch PairwiseGP, unit cube": botorch(unit_cube=True),
+        "BoTorch PairwiseGP, features as they are": botorch(unit_cube=False),
+    }
+
+
+@dataclass
+class Record:
+    """What was measured of one peer, person by person."""
+
+    fit: list[float] = field(default_factory=list)
+    posterior: list[float] = field(default_factory=list)
+    accuracy: list[float] = field(default_factory=list)
+    warned: int = 0
+
+    def add(self, fit: Fit, somebody: People) -> None:
+        task, pairs = somebody
+        x, test = task.pool.scaled, task.pool.scaling(task.test)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            start = time.process_time()
+            predict = fit(x, pairs)
+            fitted = time.process_time()
+            predict(x)
+            done = time.process_time()
+        self.fit.append(fitted - start)
+        self.posterior.append(done - fitted)
+        self.accuracy.append(accuracy(predict(test)[0], task.person.reward(test)))
+        self.warned += bool(caught)
+
+
+def learned(fits: dict[str, Fit], answers: int, persons: int) -> None:
+    records = {name: Record() for name in fits}
+    for seed in range(persons):
+        somebody = people(answers, seed)
+        for name, fit in fits.items():
+            records[name].add(fit, somebody)
+    unit = next(iter(records.values()))
+    print(f"\n{answers} answers, learned hyper-parameters, {persons} people")
+    print(f"{'':42s}{'fit, s':>9s}{'x EP':>8s}{'posterior, ms':>15s}{'x EP':>8s}{'accuracy':>10s}  warned")
+    for name, record in records.items():
+        print(
+            f"{name:42s}{np.median(record.fit):9.2f}{_ratio(record.fit, unit.fit):8.1f}"
+            f"{1e3 * np.median(record.posterior):15.1f}{_ratio(record.posterior, unit.posterior):8.1f}"
+            f"{np.mean(record.accuracy):10.3f}{f'{record.warned} of {persons}':>8s}",
+            flush=True,
+        )
+
+
+def _ratio(times: Sequence[float], units: Sequence[float]) -> float:
+    return float(np.median(np.divide(times, units)))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__.splitlines()[0])
+    parser.add_argument("--people", type=int, default=3, help="how many simulated people")
+    parser.add_argument("--most", type=int, default=max(ANSWERS), help="the most answers")
+    options = parser.parse_args(argv)
+    sizes = [answers for answers in ANSWERS if answers <= options.most]
+    with threadpool_limits(1):
+        for answers in sizes:
+            fixed(answers)
+        print()
+        fits = peers()
+        for fit in fits.values():
+            Record().add(fit, people(20, 0))  # the first time, everything is slower
+        for answers in sizes:
+            learned(fits, answers, options.people)
+
+
+if __name__ == "__main__":
+    main()
