@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from prefero.arrays import AnyArray, Array, Indices, like_indices, namespace_of, to_numpy
+from prefero.arrays import AnyArray, Array, Indices, like_indices, namespace_of, one_thread, to_numpy
 from prefero.information import FORMULAS, Criterion, Formula, Information, Part, Utility
 from prefero.kernels import Kernel
 from prefero.linear import Certain
@@ -94,6 +94,7 @@ def score_all(
     )
 
 
+@one_thread
 def best_question(
     belief: Distribution,
     pool: Pool | AnyArray,
