@@ -39,8 +39,8 @@ WORDS = {
     MIXED: "linear with smooth deviations",
     UNEVEN: "smooth, and some features matter more than others",
 }
-GRID = {LINEAR: 0.25, CURVED: 0.25, SMOOTH: 0.25, MIXED: 0.25}  # prior weights of the structures
-UNEVEN_SHARE = 0.25  # beside them
+GRID = {LINEAR: 0.25, CURVED: 0.1, SMOOTH: 0.35, MIXED: 0.3}  # prior weights of the structures
+UNEVEN_SHARE = 0.2  # beside them
 NOISES = {0.3: 0.25, 0.1: 0.5, 0.03: 0.25}
 THETAS = {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15}
 TYPICAL_NOISE = 0.1
