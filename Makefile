@@ -37,4 +37,4 @@ $(VENV)/.docs: $(READY)
 	@touch $@
 
 clean:
-	rm -rf $(VENV) site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) results site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -5,8 +5,9 @@ against the array API standard instead, so that the same lines run on NumPy, on 
 on any other library that keeps the standard. In those, an array is an `AnyArray`.
 """
 
+import threading
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -36,7 +37,7 @@ def namespace_of(array: AnyArray) -> Namespace:
 def like(values: Any, array: AnyArray) -> AnyArray:
     """`values` as an array of the same library, precision and device as `array`."""
     if isinstance(array, np.ndarray):
-        return np.asarray(values, dtype=array.dtype)
+        return np.asarray(values, dtype=array.dtype if array.dtype.kind == "f" else float)
     return namespace_of(array).asarray(np.array(values), dtype=array.dtype, device=array.device)
 
 
@@ -64,9 +65,30 @@ def ndtr(x: AnyArray) -> AnyArray:
     return xp.asarray(special.ndtr(to_numpy(x)), device=x.device)
 
 
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
+class _OneThread:
+    """One BLAS thread while anybody inside wants it; the limit is the process's, so entries are counted."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside = threading.Lock(), 0
+        self.blas: ThreadpoolController | None = None
+        self.limit: Any = None
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.inside == 0:
+                self.blas = self.blas or ThreadpoolController().select(user_api="blas")
+                self.limit = self.blas.limit(limits=1)
+                self.limit.__enter__()
+            self.inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.inside -= 1
+            if self.inside == 0:
+                self.limit.__exit__(None, None, None)
+
+
+ONE_THREAD = _OneThread()
 
 
 def one_thread(function: Callable[P, R]) -> Callable[P, R]:
@@ -74,7 +96,7 @@ def one_thread(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-        with _blas().limit(limits=1):
+        with ONE_THREAD:
             return function(*args, **kwargs)
 
     return limited

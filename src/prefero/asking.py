@@ -12,12 +12,13 @@ spread <= (sd_i + sd_j)^2; then single pairs. What is left is computed exactly, 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from prefero.arrays import AnyArray, Array, Indices, like_indices, namespace_of, one_thread, to_numpy
-from prefero.information import FORMULAS, Criterion, Formula, Information, Part, Utility
+from prefero.features import feature_matrix
+from prefero.information import Criterion, Formula, Information, Part, Utility, check_formula
 from prefero.kernels import Kernel
 from prefero.linear import Certain
 from prefero.posterior import Distribution, Gaussian
@@ -31,8 +32,7 @@ TILE = {"cpu": 256, "gpu": 8192}
 
 def criterion_for(purpose: Purpose, formula: Formula = "exact") -> Criterion:
     """Information to learn the reward everywhere, utility to find the best trajectory soon."""
-    if formula not in FORMULAS:
-        raise ValueError(f"formula must be one of {', '.join(FORMULAS)}, but is {formula!r}")
+    check_formula(formula)
     if purpose == "learn":
         return Information(formula)
     if purpose == "best":
@@ -106,15 +106,16 @@ def best_question(
 ) -> Question:
     """The best of all M (M - 1) / 2 questions about a pool, exactly.
 
-    The pool is a `Pool`, or the features that the belief is about, shape (M, d). Their array library and
-    device decide where the work is done: NumPy here, torch on a GPU.
+    A `Pool` stands for its scaled features, which a learner's belief is about; for a model that was fitted to
+    other features, give those, shape (M, d). Their array library and device decide where the work is done:
+    NumPy here, torch on a GPU.
     Pairs in `exclude` are not asked; of equally good pairs the one with the smallest indices is.
     """
     if not hasattr(belief, "components"):
         raise TypeError(
             f"wanted a belief about rewards, as model.posterior_ or learner.belief(), but got {belief!r}"
         )
-    x = pool.scaled if isinstance(pool, Pool) else np.asarray(pool) if isinstance(pool, list) else pool
+    x = _features_of(pool)
     count, banned = x.shape[0], list(exclude)
     if count < 2:
         raise ValueError(f"a question needs two trajectories, but the pool has {count}")
@@ -128,6 +129,12 @@ def best_question(
     for rows, columns in _tiles(count, size):
         search.look_at(rows, columns)
     return search.question()
+
+
+def _features_of(pool: Any) -> AnyArray:
+    if isinstance(pool, Pool):
+        return pool.scaled
+    return feature_matrix(pool) if isinstance(pool, list | np.ndarray) else pool
 
 
 def _parts(belief: Distribution) -> list[Part]:

@@ -9,8 +9,8 @@ them by how well they foretold the answers: prior times evidence. What the belie
     theta        the RBF parameter for features of unit size, divided by their number
     awake        members whose weight may matter; the others rest, and cost nothing
 
-Hyper-parameters are marginalised over a small grid: nothing is optimised, nothing can fail to converge to
-the same place, and the belief depends on the answers alone, not on the way to them. The evidence of a
+Hyper-parameters are marginalised over a small grid: it needs no optimiser, and the belief depends on the
+answers alone, not on the way to them. The evidence of a
 resting member can only fall with further answers, so it is woken only when it might matter again. One
 structure, the ARD kernel with its own theta for each feature, has no grid: it is maximised, and pays for
 that by the share of its prior's volume that fits as well.
@@ -45,8 +45,8 @@ NOISES = {0.3: 0.25, 0.1: 0.5, 0.03: 0.25}
 THETAS = {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15}
 TYPICAL_NOISE = 0.1
 STALE = -1  # answers that a member has seen, some of which were taken back: good only to start from
-LEADING = 8  # members that make up the mixture, unless more are needed for
-PER_STRUCTURE = 2  # so many to speak for each structure
+LEADING = 8  # at most so many members make up the mixture, or as many as it takes to have
+PER_STRUCTURE = 2  # speak for each structure
 NEGLIGIBLE = 1e-3  # of the heaviest member's weight
 
 
@@ -254,22 +254,23 @@ class BeliefFitter:
         typical = (_kernels(structure, self.features) for structure in GRID)
         kernels = [self._standard(choices[len(choices) // 2][0]) for choices in typical]
         kernel = max(kernels, key=lambda kernel: self._evidence(kernel, data, guess))
-        learned = maximise(
-            kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True, seconds=np.inf
-        )
-        return learned.probit.margin / learned.probit.noise
+        learned = maximise(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True)
+        ratio = learned.probit.margin / learned.probit.noise
+        return float(
+            np.exp(0.1 * np.round(10 * np.log(ratio)))
+        )  # in steps of a tenth, so that members may rest
 
     def _uneven_member(self, data: Comparisons, margin: float) -> list[Member]:
         """The ARD structure; its parameters are sought again whenever there are half as many answers more."""
         first = _last_milestone(len(data))
         if not self.uneven or self.features < 2 or not first:
             return []
-        some = Comparisons(data.winners[:first], data.losers[:first], data.tied[:first])
+        some = data[:first]
         key = (some.winners.tobytes(), some.losers.tobytes(), some.tied.tobytes(), margin)
         if self._uneven is None or self._uneven[0] != key:
             self._uneven = key, self._learn_uneven(some, margin)
             self._seen.pop(len(self._grid), None)
-        return [self._uneven[1]] if np.isfinite(self._uneven[1].log_prior) else []
+        return [self._uneven[1]]
 
     def _evidence(self, kernel: Kernel, data: Comparisons, probit: Probit) -> float:
         try:
@@ -281,20 +282,13 @@ class BeliefFitter:
         d = self.features
         start = self._standard(Anchored(RBF((0.6 / d,) * d), (0.0,) * d))
         probit = self._probit(self.noise or TYPICAL_NOISE, margin)
+        # a learned margin is a multiple of the noise, so with ties the noise stays as it is
         learned = maximise(
-            start,
-            some,
-            probit,
-            self.inference,
-            learn_noise=self.noise is None,
-            iterations=12,
-            seconds=np.inf,  # what is believed must not depend on the speed of the machine
+            start, some, probit, self.inference, learn_noise=self.noise is None and not margin, iterations=12
         )
-        evidence = self._evidence(learned.kernel, some, learned.probit)
         # the share of the prior that fits as well, had each answer told a tenth of what the prior does
         volume = -0.5 * learned.free * float(np.log1p(0.1 * len(some)))
-        log_prior = learned.height - evidence + volume + float(np.log(UNEVEN_SHARE))
-        log_prior = log_prior if np.isfinite(evidence) else -np.inf
+        log_prior = learned.log_prior + volume + float(np.log(UNEVEN_SHARE))
         return Member(UNEVEN, learned.kernel, learned.probit.noise, log_prior)
 
 
@@ -309,7 +303,6 @@ def _leading(
     ranked = [n for n in ranked if structures[kind[n]] >= NEGLIGIBLE]
     first = [n for s in structures for n in [n for n in ranked if kind[n] == s][:PER_STRUCTURE]]
     chosen = [*first, *(n for n in ranked if n not in first)][: max(LEADING, len(first))]
-    chosen = [n for n in chosen if shares[n] >= NEGLIGIBLE * shares[ranked[0]]]
     spoken_for = {s: sum(shares[n] for n in chosen if kind[n] == s) for s in structures}
     weights = {n: shares[n] / spoken_for[kind[n]] * structures[kind[n]] for n in chosen}
     total = sum(weights.values())

@@ -58,7 +58,7 @@ def simulate(
         int, typer.Option(min=0, help="Decides the reward, the trajectories and the answers.")
     ] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Save a picture of the learning here (.png, .pdf).")
+        Path | None, typer.Option(help="Save a picture of the learning here (.png, .pdf, .svg).")
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Save the learned reward here (.json).")] = None,
 ) -> None:
@@ -93,7 +93,7 @@ def simulate(
 
 def _check_paths(out: Path | None, save: Path | None) -> None:
     """Before any work is done: can what it makes be written?"""
-    if out and out.suffix not in PICTURES:
+    if out and out.suffix.lower() not in PICTURES:
         raise ValueError(f"a picture is one of {', '.join(PICTURES)}, but --out is {out}")
     for path in (out, save):
         if path:

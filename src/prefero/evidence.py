@@ -95,6 +95,7 @@ class Learned:
     kernel: Kernel
     probit: Probit
     height: float  # log evidence plus log prior there, up to the prior's constant
+    log_prior: float
     free: int  # how many were learned
     evaluations: int
 
@@ -111,7 +112,7 @@ def maximise(
     learn_margin: bool = False,
     restarts: int = 0,
     iterations: int = 60,
-    seconds: float = 60.0,
+    seconds: float = np.inf,
     seed: int = 0,
 ) -> Learned:
     """The hyper-parameters of largest evidence, from the given ones and from `restarts` other places.
@@ -122,13 +123,14 @@ def maximise(
     """
     space = _Space(kernel, probit, learn_kernel, learn_noise, learn_margin)
     if not len(data) or not len(space):
-        return Learned(kernel, probit, 0.0, len(space), 0)
+        return Learned(kernel, probit, 0.0, 0.0, len(space), 0)
     climb = _Climb(space, data, inference, iterations, time.monotonic() + seconds)
     rng = np.random.default_rng(seed)
     for z in [np.zeros(len(space)), *rng.uniform(-1.5, 1.5, (restarts, len(space)))]:
         climb.run(z)
     kernel, probit = space.at(climb.best)
-    return Learned(kernel, probit, climb.height, len(space), climb.evaluations)
+    log_prior = -0.5 * float(climb.best @ climb.best)
+    return Learned(kernel, probit, climb.height, log_prior, len(space), climb.evaluations)
 
 
 class _Space:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero.arrays import Array, Indices
+from prefero.arrays import Array, Flags, Indices
 
 CONSTANT = 1e-9  # a standard deviation this small beside the values is rounding
 
@@ -43,6 +43,12 @@ def feature_matrix(features: npt.ArrayLike, names: Sequence[str] | None = None) 
     return matrix
 
 
+def units_of(features: Array) -> tuple[Array, Array, Flags]:
+    """Mean and standard deviation of every feature, and whether it varies by more than rounding."""
+    centre, scale = features.mean(axis=0), features.std(axis=0)
+    return centre, scale, scale > CONSTANT * np.abs(centre)
+
+
 @dataclass(frozen=True)
 class Scaling:
     """Raw features to features of unit size, and the names of both."""
@@ -67,8 +73,8 @@ class Scaling:
         )
         if len(set(labels)) != len(labels):
             raise ValueError(f"feature names must differ from each other, but are {list(labels)}")
-        centre, scale = features.mean(axis=0), features.std(axis=0)
-        flat = np.flatnonzero(scale <= CONSTANT * np.maximum(np.abs(centre), 1e-300))
+        centre, scale, varies = units_of(features)
+        flat = np.flatnonzero(~varies)
         if len(flat):
             column = int(flat[0])
             raise ValueError(
@@ -95,6 +101,12 @@ class Scaling:
     def from_json(cls, values: dict[str, Any]) -> Self:
         """What `to_json` wrote."""
         return cls(tuple(values["names"]), tuple(values["centre"]), tuple(values["scale"]))
+
+
+def same_rows(a: Array, b: Array) -> None:
+    """An error unless a and b can be compared row by row."""
+    if a.shape != b.shape:
+        raise ValueError(f"a and b are compared row by row, but have shapes {a.shape} and {b.shape}")
 
 
 def sample_diverse(

@@ -141,6 +141,10 @@ def expectation_propagation(
         variance = np.sum(triangular_solve(factor, basis.T) ** 2, axis=0)
         tilted, cavity, to_precision, to_shift = _site_steps(mean, variance, precision, shift, tied, probit)
         residual = _mismatch(to_precision, to_shift, mean, variance)
+        if np.isnan(residual):
+            raise NotSettled(
+                f"expectation propagation lost its numbers in sweep {sweep}: are all features finite?"
+            )
         if residual <= tolerance:
             log_evidence = _ep_evidence(tilted, cavity, precision, shift, mean, factor)
             return Solution(centre, precision, shift, factor, log_evidence, sweep, residual, tilted, cavity)

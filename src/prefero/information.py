@@ -81,6 +81,11 @@ def three_answers(margin: float) -> Bells:
     return Bells(tuple(heights.tolist()), tuple(centres.tolist()), (width,) * len(centres))
 
 
+def bells_for(probit: Probit) -> Bells:
+    """The entropy of this person's answers, as a function of x."""
+    return three_answers(probit.margin / probit.scale) if probit.margin else TWO_ANSWERS
+
+
 def outcome_entropy(first: AnyArray, second: AnyArray) -> AnyArray:
     """Entropy in bits of an answer that is A, B, or (with the rest of the probability) about equal."""
     xp = namespace_of(first)
@@ -92,9 +97,14 @@ def outcome_entropy(first: AnyArray, second: AnyArray) -> AnyArray:
     return term(first) + term(second) + term(equal)
 
 
-def _check(formula: str, probit: Probit) -> None:
+def check_formula(formula: str) -> None:
+    """An error unless there is such a formula."""
     if formula not in FORMULAS:
         raise ValueError(f"formula must be one of {', '.join(FORMULAS)}, but is {formula!r}")
+
+
+def _check(formula: str, probit: Probit) -> None:
+    check_formula(formula)
     if formula != "exact" and probit.margin:
         raise ValueError(f"formula {formula!r} knows only two answers: with a margin, use 'exact'")
 
@@ -103,8 +113,7 @@ def expected_entropy(gap: AnyArray, spread: AnyArray, probit: Probit, formula: F
     """What would remain of the answer's entropy, on average, if the reward were known."""
     _check(formula, probit)
     if formula == "exact":
-        bells = three_answers(probit.margin / probit.scale) if probit.margin else TWO_ANSWERS
-        return bells.expected(gap / probit.scale, spread / probit.scale**2)
+        return bells_for(probit).expected(gap / probit.scale, spread / probit.scale**2)
     xp = namespace_of(spread)
     # "paper" prints pi ln2 / 2 where the substitution x = difference / scale gives pi ln2
     c = (1.0 if formula == "houlsby" else 0.5) * PI_LN_2 * probit.noise**2
@@ -211,7 +220,8 @@ class Information:
         tilt, remains, xp = 0.0, 0.0, namespace_of(spread[0])
         for (weight, probit), a, b, s in zip(parts, left, right, spread, strict=True):
             root = xp.sqrt(xp.astype(s, xp.float32) + probit.scale**2)
-            z = (xp.astype(a, xp.float32) - xp.astype(b, xp.float32)) / root
+            near = a[:1, :1]  # what all means share would drown their differences in single precision
+            z = (xp.astype(a - near, xp.float32) - xp.astype(b - near, xp.float32)) / root
             square = z * z
             bell = xp.exp(-0.5 * square)
             bell /= root

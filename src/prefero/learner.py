@@ -96,18 +96,18 @@ class Learner:
         show the best trajectory (`purpose="best"`); or, for comparison, a random one (`how="random"`).
         """
         criterion_for(purpose, self.formula)  # checks both
+        if how not in ("best", "random"):
+            raise ValueError(f"how must be 'best' or 'random', but is {how!r}")
         number = self._numbers + 1
         rng = np.random.default_rng([self.seed, number])
         banned = [(q.left, q.right) for q in (*self._open.values(), *self._skipped.values())]
         belief = self._belief_for_asking()
         if how == "random":
             pair = random_question(len(self.pool), rng, banned)
-        elif how == "best":
+        else:
             pair = best_question(
                 belief, self.pool.scaled, purpose=purpose, formula=self.formula, exclude=banned
             )
-        else:
-            raise ValueError(f"how must be 'best' or 'random', but is {how!r}")
         sides = (pair.left, pair.right) if rng.random() < 0.5 else (pair.right, pair.left)
         told = bits_of(belief, self.pool.scaled[sides[0]], self.pool.scaled[sides[1]])
         question = Question(*sides, bits=told, number=number)

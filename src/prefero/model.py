@@ -14,11 +14,11 @@ import numpy.typing as npt
 from prefero.arrays import Array
 from prefero.belief import TYPICAL_NOISE, BeliefFitter
 from prefero.evidence import maximise
-from prefero.features import CONSTANT, feature_matrix
+from prefero.features import feature_matrix, same_rows, units_of
 from prefero.inference import Inference, infer
 from prefero.kernels import Kernel
 from prefero.likelihood import Probit
-from prefero.posterior import Distribution
+from prefero.posterior import Distribution, predict
 from prefero.questions import Comparisons
 
 
@@ -66,21 +66,12 @@ class PreferenceModel(Estimator):
         self, x: npt.ArrayLike, return_std: bool = False, return_cov: bool = False
     ) -> Array | tuple[Array, Array]:
         """The expected reward of rows of features (M,), with their deviations (M,) or covariance (M, M)."""
-        if return_std and return_cov:
-            raise ValueError("ask for the standard deviation or for the covariance, not for both")
-        features = self._features(x)
-        if return_cov:
-            return self.posterior_(features)
-        mean, variance = self.posterior_.marginals(features)
-        return (mean, np.sqrt(variance)) if return_std else mean
+        return predict(self.posterior_, self._features(x), return_std, return_cov)
 
     def predict_proba(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
         """P(a preferred to b), row by row, shape (M,)."""
         first, second = self._features(a), self._features(b)
-        if first.shape != second.shape:
-            raise ValueError(
-                f"a and b are compared row by row, but have shapes {first.shape} and {second.shape}"
-            )
+        same_rows(first, second)
         return self.posterior_.probability(first, second)
 
     def sample(self, x: npt.ArrayLike, count: int = 1, seed: int = 0) -> Array:
@@ -109,7 +100,8 @@ class PreferenceGP(PreferenceModel):
         Differences that look smaller than this are answered "about equal". None means 0 without ties, and
         learned where there are some.
     learn
-        Whether hyper-parameters are learned from the answers.
+        With a kernel: whether its parameters, and a noise of None, are learned. Without one: whether the ARD
+        structure takes part. A margin of None is learned from ties in any case.
     inference
         "ep" (expectation propagation) or "laplace" (the paper's).
 
@@ -147,15 +139,14 @@ class PreferenceGP(PreferenceModel):
         ties    (T, 2)   pairs that were answered "about equal"
         """
         matrix = feature_matrix(items)
-        centre, scale = matrix.mean(axis=0), matrix.std(axis=0)
-        varies = scale > CONSTANT * np.abs(centre)
+        centre, scale, varies = units_of(matrix)
         units = tuple(centre.tolist()), tuple(np.where(varies, scale, 1.0).tolist())
         return self.fit_comparisons(Comparisons.of(matrix, pairs, ties), units)
 
     def fit_comparisons(
         self, data: Comparisons, units: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     ) -> Self:
-        """Learn from answers that are already features; quick when they continue the last ones.
+        """Learn from answers that are already features; a belief is quick when they continue the last ones.
 
         Without `units`, the belief takes the features to be of unit size, as those of a pool are.
         """

@@ -81,4 +81,6 @@ KINDS: dict[str, Callable[[int, np.random.Generator], RewardFunction]] = {
 def of_unit_size(reward: RewardFunction, features: Array) -> RewardFunction:
     """The reward divided by its standard deviation over these trajectories."""
     size = float(np.std(reward(features)))
+    if not size > 0:
+        raise ValueError("the reward is the same for every trajectory: use fewer features, or another kind")
     return lambda x: reward(x) / size

@@ -12,7 +12,7 @@ An answer speaks only of one difference, so what the answers add is diagonal the
 is formed. The differences are often dependent (a question asked twice, a linear reward, a smooth one), and
 then r is smaller than N: repeated questions need no jitter, and a linear reward in d features costs d.
 
-    mean(x) = Cov[f(x), differences] @ ...         Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T
+    Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T
 
 Laplace and EP both end in this form (`prefero.inference`) and differ only in the numbers they fill in.
 """
@@ -191,8 +191,7 @@ class Posterior:
     @cached_property
     def pivots(self) -> Comparisons:
         """The answers whose differences determine all others."""
-        chosen = self.basis.pivots
-        return Comparisons(self.data.winners[chosen], self.data.losers[chosen], self.data.tied[chosen])
+        return self.data[self.basis.pivots]
 
     @cached_property
     def slope(self) -> Array:
@@ -215,6 +214,18 @@ class Posterior:
     def components(self) -> tuple[tuple[float, "Posterior"], ...]:
         """This Gaussian as a mixture of one; a belief has several."""
         return ((1.0, self),)
+
+
+def predict(
+    belief: Distribution, x: Array, return_std: bool = False, return_cov: bool = False
+) -> Array | tuple[Array, Array]:
+    """The expected reward of rows of features (M,), with their deviations (M,) or covariance (M, M)."""
+    if return_std and return_cov:
+        raise ValueError("ask for the standard deviation or for the covariance, not for both")
+    if return_cov:
+        return belief(x)
+    mean, variance = belief.marginals(x)
+    return (mean, np.sqrt(variance)) if return_std else mean
 
 
 def _rowwise(kernel: Kernel, a: Array, b: Array, block: int = 64) -> Array:

@@ -6,7 +6,7 @@ Comparisons    the answers as features: who won, who lost, and which were "about
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, Self, get_args
 
 import numpy as np
@@ -80,6 +80,10 @@ class Comparisons:
 
     def __len__(self) -> int:
         return len(self.winners)
+
+    def __getitem__(self, which: slice | Indices) -> Self:
+        """Some of the comparisons."""
+        return replace(self, winners=self.winners[which], losers=self.losers[which], tied=self.tied[which])
 
     @property
     def has_ties(self) -> bool:

@@ -19,11 +19,11 @@ import numpy.typing as npt
 from prefero import kernels
 from prefero.arrays import Array, Indices
 from prefero.belief import Belief
-from prefero.features import Scaling
+from prefero.features import Scaling, same_rows
 from prefero.inference import from_sites
 from prefero.likelihood import Probit
 from prefero.linear import LinearBelief
-from prefero.posterior import Distribution, Posterior
+from prefero.posterior import Distribution, Posterior, predict
 from prefero.questions import Comparisons
 from prefero.trajectories import Pool
 
@@ -62,17 +62,13 @@ class Reward:
         self, features: npt.ArrayLike, return_std: bool = False, return_cov: bool = False
     ) -> Array | tuple[Array, Array]:
         """The expected reward (M,), with its standard deviation (M,) or covariance (M, M)."""
-        if return_std and return_cov:
-            raise ValueError("ask for the standard deviation or for the covariance, not for both")
-        scaled = self.scaling(features)
-        if return_cov:
-            return self.belief(scaled)
-        mean, variance = self.belief.marginals(scaled)
-        return (mean, np.sqrt(variance)) if return_std else mean
+        return predict(self.belief, self.scaling(features), return_std, return_cov)
 
     def predict_proba(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
         """P(a preferred to b), row by row."""
-        return self.belief.probability(self.scaling(a), self.scaling(b))
+        first, second = self.scaling(a), self.scaling(b)
+        same_rows(first, second)
+        return self.belief.probability(first, second)
 
     def best(self, pool: Pool) -> Best:
         """The pool's best trajectory, with the uncertainty of its reward."""
@@ -169,7 +165,10 @@ def _part_to_json(part: Posterior) -> dict[str, Any]:
 def _belief_from_json(document: dict[str, Any]) -> Distribution:
     if "directions" in document:
         probit = Probit(document["noise"], document["margin"])
-        return LinearBelief(np.array(document["directions"]), probit, document["effective"])
+        directions = np.array(document["directions"], dtype=float)
+        if directions.ndim != 2 or directions.shape[1] != len(document["features"]["names"]):
+            raise ValueError("the directions are not of these features")
+        return LinearBelief(directions, probit, document["effective"])
     answers, features = document["answers"], len(document["features"]["names"])
     data = Comparisons(
         np.array(answers["winners"], dtype=float).reshape(-1, features),

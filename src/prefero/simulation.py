@@ -98,7 +98,9 @@ def accuracy_of(reward: Reward, task: Task) -> float:
     """The share of all pairs of test trajectories whose true answer the reward predicts."""
     truth = task.person.reward(task.pool.scaling(task.test))
     i, j = np.triu_indices(len(truth), 1)
-    return accuracy(reward.predict_proba(task.test[i], task.test[j]), truth[i] - truth[j])
+    a, b = task.test[i], task.test[j]
+    lead = reward.predict_proba(a, b) - reward.predict_proba(b, a)  # with a margin they do not add up to 1
+    return accuracy(0.5 + 0.5 * lead, truth[i] - truth[j])
 
 
 def accuracy(probability: Array, difference: Array) -> float:

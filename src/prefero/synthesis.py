@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from prefero.arrays import Array, one_thread
 from prefero.belief import Belief
-from prefero.information import TWO_ANSWERS, Part, bits, three_answers
+from prefero.information import Part, bells_for, bits
 from prefero.likelihood import SQRT_2PI, Probit
 from prefero.posterior import Posterior
 
@@ -38,6 +38,8 @@ def synthesise(
     from scipy.optimize import minimize
 
     bottom, top = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    if starts < 1:
+        raise ValueError(f"a search needs one start or more, but starts is {starts}")
     d = belief.components[0][1].data.winners.shape[1]
     if not bottom.shape == top.shape == (d,) or not np.all(
         (-np.inf < bottom) & (bottom < top) & (top < np.inf)
@@ -142,8 +144,7 @@ def _outcomes(probit: Probit, gap: float, spread: float) -> list[tuple[float, fl
 
 def _remains_slope(probit: Probit, gap: float, spread: float) -> tuple[float, float]:
     """Derivatives of the expected entropy by gap and spread."""
-    bells = three_answers(probit.margin / probit.scale) if probit.margin else TWO_ANSWERS
-    a, t, b = (np.array(v) for v in bells)
+    a, t, b = (np.array(v) for v in bells_for(probit))
     wide, off = b + spread / probit.scale**2, gap / probit.scale - t
     each = a * np.sqrt(b / wide) * np.exp(-0.5 * off**2 / wide)
     by_M, by_V = -each * off / wide, 0.5 * each * (off**2 / wide - 1.0) / wide
