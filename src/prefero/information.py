@@ -220,7 +220,7 @@ class Information:
         tilt, remains, xp = 0.0, 0.0, namespace_of(spread[0])
         for (weight, probit), a, b, s in zip(parts, left, right, spread, strict=True):
             root = xp.sqrt(xp.astype(s, xp.float32) + probit.scale**2)
-            near = a[:1, :1]  # what all means share would drown their differences in single precision
+            near = xp.mean(a)  # what all means share would drown their differences in single precision
             z = (xp.astype(a - near, xp.float32) - xp.astype(b - near, xp.float32)) / root
             square = z * z
             bell = xp.exp(-0.5 * square)
