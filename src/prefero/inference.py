@@ -22,7 +22,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from prefero.arrays import Array, Flags, one_thread
 from prefero.kernels import Kernel
 from prefero.likelihood import Likelihood, Probit
-from prefero.posterior import Posterior, basis_of, covariance_of_differences, triangular_solve
+from prefero.posterior import Posterior, basis_of, covariance_of_differences, triangular_inverse
 from prefero.questions import Comparisons
 
 Inference = Literal["ep", "laplace"]
@@ -101,7 +101,8 @@ def from_sites(
 ) -> Posterior:
     """The posterior again from what an inference found; nothing is iterated."""
     basis = basis_of(covariance_of_differences(kernel, data), probit.noise)
-    factor, centre = _centre(basis.basis, *sites)
+    factor = _factor(basis.basis, sites[0])
+    centre = _centre(basis.basis, factor, sites[1])
     return Posterior(kernel, probit, data, sites, basis, centre, factor, log_evidence)
 
 
@@ -136,9 +137,11 @@ def expectation_propagation(
     precision, shift = start.precision, start.shift
     extrapolation = Extrapolation()
     for sweep in range(1, limit + 1):
-        factor, centre = _centre(basis, precision, shift)
+        factor = _factor(basis, precision)
+        inverse = triangular_inverse(factor)
+        centre = inverse.T @ (inverse @ (basis.T @ shift))
         mean = basis @ centre
-        variance = np.sum(triangular_solve(factor, basis.T) ** 2, axis=0)
+        variance = np.sum((basis @ inverse.T) ** 2, axis=1)
         tilted, cavity, to_precision, to_shift = _site_steps(mean, variance, precision, shift, tied, probit)
         residual = _mismatch(to_precision, to_shift, mean, variance)
         if np.isnan(residual):
@@ -149,7 +152,7 @@ def expectation_propagation(
             log_evidence = _ep_evidence(tilted, cavity, precision, shift, mean, factor)
             return Solution(centre, precision, shift, factor, log_evidence, sweep, residual, tilted, cavity)
         if sweep > AT_ONCE or not residual < HOPELESS:
-            precision, shift = _one_by_one(basis, tied, probit, precision, shift, factor, centre)
+            precision, shift = _one_by_one(basis, tied, probit, precision, shift, inverse, centre)
         else:
             precision, shift = extrapolation(precision, shift, to_precision, to_shift, residual, probit.scale)
     raise NotSettled(
@@ -173,12 +176,11 @@ def _site_steps(
 
 
 def _one_by_one(
-    basis: Array, tied: Flags, probit: Probit, precision: Array, shift: Array, factor: Array, centre: Array
+    basis: Array, tied: Flags, probit: Probit, precision: Array, shift: Array, inverse: Array, centre: Array
 ) -> tuple[Array, Array]:
     """A sweep of sequential EP (GPML, Algorithm 3.5): slower, and steady where contradictions are sharp."""
     precision, shift, centre = precision.copy(), shift.copy(), centre.copy()
-    covariance = triangular_solve(factor, np.eye(len(factor)))
-    covariance = covariance.T @ covariance
+    covariance = inverse.T @ inverse
     for i in range(len(basis)):
         one = slice(i, i + 1)
         along = covariance @ basis[i]
@@ -235,22 +237,27 @@ class Extrapolation:
         return plain if too_bold else plain - correction
 
 
-def _centre(basis: Array, W: Array, shift: Array) -> tuple[Array, Array]:
-    """The Cholesky factor of Lambda, and the posterior mean of u."""
+def _factor(basis: Array, W: Array) -> Array:
+    """The Cholesky factor of Lambda."""
     if not basis.size:
-        return np.empty((basis.shape[1], basis.shape[1])), np.zeros(basis.shape[1])
+        return np.empty((basis.shape[1], basis.shape[1]))
     scaled = np.sqrt(W)[:, None] * basis
     precision = scaled.T @ scaled
     precision[np.diag_indices_from(precision)] += 1.0
-    factor, _ = dpotrf(precision, lower=1, clean=1)  # GPML 3.1, line 5, in terms of u
-    centre, _ = dpotrs(factor, basis.T @ shift, lower=1)
-    return factor, centre
+    factor: Array = dpotrf(precision, lower=1, clean=1)[0]  # GPML 3.1, line 5, in terms of u
+    return factor
+
+
+def _centre(basis: Array, factor: Array, shift: Array) -> Array:
+    """The posterior mean of u."""
+    right = basis.T @ shift
+    return dpotrs(factor, right, lower=1)[0] if right.size else right
 
 
 def weigh(basis: Array, solution: Solution) -> Array:
     """W^1/2 B^-1 W^1/2 = (C + W^-1)^-1, shape (N, N), as W - W basis Lambda^-1 basis.T W."""
-    spread = triangular_solve(solution.factor, (basis * solution.W[:, None]).T)
-    return np.diag(solution.W) - spread.T @ spread
+    spread = (basis * solution.W[:, None]) @ triangular_inverse(solution.factor).T
+    return np.diag(solution.W) - spread @ spread.T
 
 
 def _mismatch(to_precision: Array, to_shift: Array, mean: Array, variance: Array) -> float:
@@ -278,12 +285,13 @@ def laplace(
     basis: Array, tied: Flags, probit: Probit, start: Start, tolerance: float, limit: int = 100
 ) -> Solution:
     """The posterior's mode by Newton steps, halved until they climb (GPML, Algorithm 3.1)."""
-    _, u = _centre(basis, start.precision, start.shift)
+    u = _centre(basis, _factor(basis, start.precision), start.shift)
     d, at, height = _height(basis, tied, probit, u)
     last = np.inf
     for step in range(1, limit + 1):
         shift = at.curvature * d + at.slope
-        factor, target = _centre(basis, at.curvature, shift)
+        factor = _factor(basis, at.curvature)
+        target = _centre(basis, factor, shift)
         residual = float(np.max(np.abs(basis @ (target - u)), initial=0.0)) / probit.noise
         at_rounding = residual < 1e-4 and residual > 0.5 * last
         if residual <= tolerance or at_rounding:
@@ -321,6 +329,6 @@ def _climb(
 
 Solver = Callable[[Array, Flags, Probit, Start, float], Solution]
 SOLVERS: dict[str, tuple[Solver, float]] = {
-    "ep": (expectation_propagation, 1e-6),
+    "ep": (expectation_propagation, 1e-5),
     "laplace": (laplace, 1e-8),
 }

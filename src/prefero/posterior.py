@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf, dtrtrs
+from scipy.linalg.lapack import dpstrf, dtrtri
 
 from prefero.arrays import AnyArray, Array, Indices, like
 from prefero.kernels import Kernel
@@ -73,21 +73,21 @@ def basis_of(C: Array, noise: float) -> Basis:
     return Basis(basis, order[:rank].astype(np.intp) - 1)
 
 
-def triangular_solve(factor: Array, right: Array, *, transposed: bool = False) -> Array:
-    """factor^-1 right (or factor^-T right), for a lower triangular factor of any size, 0 included.
+def triangular_inverse(factor: Array) -> Array:
+    """The inverse of a lower triangular matrix.
 
-    Halves the triangle until it is small: matrix products are several times faster than triangular solves.
+    Halves the triangle until it is small, so that most of the work is matrix products: these, and the
+    products with the inverse, are several times faster than triangular solves.
     """
     size = len(factor)
-    if not right.size:
-        return right
-    if size <= 64 or transposed or right.ndim == 1:
-        solved: Array = dtrtrs(factor, right, lower=1, trans=int(transposed))[0]
-        return solved
+    if size <= 64:
+        return dtrtri(factor, lower=1)[0] if size else np.empty((0, 0))
     half = size // 2
-    top = triangular_solve(factor[:half, :half], right[:half])
-    bottom = triangular_solve(factor[half:, half:], right[half:] - factor[half:, :half] @ top)
-    return np.concatenate([top, bottom])
+    top, bottom = triangular_inverse(factor[:half, :half]), triangular_inverse(factor[half:, half:])
+    inverse = np.zeros((size, size))
+    inverse[:half, :half], inverse[half:, half:] = top, bottom
+    inverse[half:, :half] = -(bottom @ (factor[half:, :half] @ top))
+    return inverse
 
 
 class Distribution(Protocol):
@@ -196,19 +196,19 @@ class Posterior:
     @cached_property
     def slope(self) -> Array:
         """mean(x) = Cov[f(x), differences[pivots]] @ slope, shape (r,)."""
-        return triangular_solve(self._triangle, self.centre, transposed=True)
+        return self._unpivot @ self.centre
 
     @cached_property
     def whitener(self) -> Array:
         """learned(x) = Cov[f(x), differences[pivots]] @ whitener, shape (r, r)."""
-        inverse = triangular_solve(self.factor, np.eye(len(self.factor)))
+        inverse = triangular_inverse(self.factor)
         # Var[u] has fallen from I to inverse.T @ inverse: `known` is a root of the difference
         known = basis_of(np.eye(len(inverse)) - inverse.T @ inverse, 0.0).basis
-        return triangular_solve(self._triangle, known, transposed=True)
+        return self._unpivot @ known
 
-    @property
-    def _triangle(self) -> Array:
-        return np.asfortranarray(self.basis.basis[self.basis.pivots])
+    @cached_property
+    def _unpivot(self) -> Array:
+        return triangular_inverse(self.basis.basis[self.basis.pivots]).T
 
     @property
     def components(self) -> tuple[tuple[float, "Posterior"], ...]:
