@@ -17,6 +17,7 @@ from prefero.inference import infer
 from prefero.information import Formula
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.likelihood import Probit
+from prefero.model import PreferenceGP
 from prefero.questions import Comparisons, Question
 
 KERNELS: list[Kernel] = [
@@ -399,3 +400,19 @@ def test_an_unknown_formula_is_refused() -> None:
 def test_three_answers_need_the_exact_formula() -> None:
     with pytest.raises(ValueError, match="formula 'paper' knows only two answers"):
         best_question(belief_of(0, 1, margin=0.2), pool(0, 5), formula="paper")
+
+
+def test_whole_numbers_are_features_too() -> None:
+    whole = np.random.default_rng(0).integers(-3, 4, (30, 2))
+    posterior = PreferenceGP(RBF(0.2), noise=0.3, learn=False).fit(whole, [[0, 1], [2, 3], [4, 5]]).posterior_
+    as_numbers = best_question(posterior, whole.astype(float))
+    for pool in (whole, whole.tolist()):
+        assert best_question(posterior, pool) == as_numbers
+        assert best_question(posterior, pool).bits == as_numbers.bits
+    rewards: Any = posterior.marginals(whole)[0]  # type: ignore[arg-type]
+    np.testing.assert_array_equal(rewards, posterior.marginals(whole.astype(float))[0])
+
+
+def test_what_is_no_belief_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"wanted a belief about rewards, as model.posterior_"):
+        best_question(PreferenceGP(), np.zeros((3, 2)))  # type: ignore[arg-type]

@@ -326,3 +326,10 @@ def test_a_machine_with_only_numpy_and_scipy_can_load_it(rewards: dict[str, Rewa
     values, hidden = done.stdout.splitlines()
     np.testing.assert_allclose(json.loads(values), rewards["belief"]([[5.0, 0.0], [6.0, 0.1]]), rtol=1e-9)
     assert hidden.endswith("True")
+
+
+def test_rewards_are_compared_row_by_row_only() -> None:
+    features = np.random.default_rng(0).normal(size=(20, 2))
+    reward = Learner(Pool(features)).reward()
+    with pytest.raises(ValueError, match=r"compared row by row, but have shapes \(4, 2\) and \(1, 2\)"):
+        reward.predict_proba(features[:4], features[:1])

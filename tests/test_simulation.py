@@ -176,3 +176,15 @@ def test_asking_for_the_best_finds_a_good_trajectory_soon() -> None:
         true = task.person.reward(task.pool.scaled)
         shares.append(np.mean(true <= true[learner.reward().best(task.pool).index]))
     assert np.mean(shares) > 0.95
+
+
+def test_with_a_margin_the_likelier_of_both_choices_is_predicted() -> None:
+    task = make_task("linear", trajectories=60, tests=12, margin=1.0)
+    learner = Learner(task.pool, model=PreferenceGP(1.0 * Linear(), noise=0.1, margin=1.0, learn=False))
+    list(teach(task, learner, 15))
+    reward, truth = learner.reward(), task.person.reward(task.pool.scaling(task.test))
+    right = [
+        (reward(task.test)[i] > reward(task.test)[j]) == (truth[i] > truth[j])
+        for i, j in combinations(range(12), 2)
+    ]
+    assert accuracy_of(reward, task) == pytest.approx(np.mean(right))

@@ -40,6 +40,7 @@ def save_learning(path: Path, curves: dict[str, list[float]], task: Task, reward
 
 def _reward_maps(axes: Any, task: Task, reward: Reward, size: int = 120) -> None:
     low, high = task.pool.features.min(axis=0), task.pool.features.max(axis=0)
+    low, high = low - 0.05 * (high - low), high + 0.05 * (high - low)
     across, up = np.meshgrid(np.linspace(low[0], high[0], size), np.linspace(low[1], high[1], size))
     grid = np.column_stack([across.ravel(), up.ravel()])
     truth, learned = task.person.reward(task.pool.scaling(grid)), reward(grid)

@@ -1,17 +1,16 @@
 """A reward is known only up to a constant: kernels that pin it to 0 at an anchor."""
 
-from dataclasses import dataclass, replace
-from typing import Literal, Self
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from prefero.arrays import AnyArray, Array, like
-from prefero.kernels.base import Kernel
+from prefero.kernels.base import Kernel, Wrapped
 
 
 @dataclass(frozen=True)
-class Anchored(Kernel):
+class Anchored(Wrapped):
     """A kernel whose reward is 0 at the anchor.
 
     `how="subtract"` is the prior of f(x) - f(anchor): every difference of rewards, and so everything that
@@ -19,7 +18,6 @@ class Anchored(Kernel):
     prior of f given f(anchor) = 0, which trusts the reward near the anchor to be small.
     """
 
-    kernel: Kernel
     anchor: tuple[float, ...]
     how: Literal["subtract", "condition"] = "subtract"
 
@@ -35,17 +33,6 @@ class Anchored(Kernel):
                 "this kernel's reward is already 0 at the anchor, so it cannot be conditioned there: "
                 "use how='subtract'"
             )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.kernel.names
-
-    @property
-    def log_parameters(self) -> Array:
-        return self.kernel.log_parameters
-
-    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
-        return replace(self, kernel=self.kernel.with_log_parameters(values))
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
         covariance, with_x, with_y = self.kernel(x, y), self._with_anchor(x), self._with_anchor(y)

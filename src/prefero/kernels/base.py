@@ -1,6 +1,7 @@
 """What every kernel can do."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy.typing as npt
@@ -58,3 +59,21 @@ class Kernel(ABC):
         from prefero.kernels.composed import Scaled
 
         return Scaled(self, float(variance))
+
+
+@dataclass(frozen=True)
+class Wrapped(Kernel):
+    """A kernel seen through something that has no parameters of its own."""
+
+    kernel: Kernel
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.kernel.names
+
+    @property
+    def log_parameters(self) -> Array:
+        return self.kernel.log_parameters
+
+    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
+        return replace(self, kernel=self.kernel.with_log_parameters(values))

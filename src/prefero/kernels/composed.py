@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero.arrays import AnyArray, Array, like
-from prefero.kernels.base import Kernel
+from prefero.kernels.base import Kernel, Wrapped
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,9 @@ class Sum(Kernel):
 
 
 @dataclass(frozen=True)
-class Standardised(Kernel):
+class Standardised(Wrapped):
     """A kernel of features of unit size, for features in their own units: (x - centre) / scale."""
 
-    kernel: Kernel
     centre: tuple[float, ...]
     scale: tuple[float, ...]
 
@@ -103,17 +102,6 @@ class Standardised(Kernel):
                 "every feature needs a centre and a positive scale, "
                 f"but the centres are {self.centre} and the scales {self.scale}"
             )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.kernel.names
-
-    @property
-    def log_parameters(self) -> Array:
-        return self.kernel.log_parameters
-
-    def with_log_parameters(self, values: npt.ArrayLike) -> Self:
-        return replace(self, kernel=self.kernel.with_log_parameters(values))
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
         return self.kernel(self._unit(x), self._unit(y))
