@@ -45,6 +45,10 @@ class Part(NamedTuple):
     probit: Probit
 
 
+Parts = Sequence[Part]
+Arrays = Sequence[AnyArray]  # one for each part
+
+
 class Bells(NamedTuple):
     """A function of x as a sum of Gaussians."""
 
@@ -120,12 +124,7 @@ def expected_entropy(gap: AnyArray, spread: AnyArray, probit: Probit, formula: F
     return xp.sqrt(c / (c + spread)) * xp.exp(-0.5 * gap**2 / (c + spread))
 
 
-def bits(
-    parts: Sequence[Part],
-    gaps: Sequence[AnyArray],
-    spreads: Sequence[AnyArray],
-    formula: Formula = "exact",
-) -> AnyArray:
+def bits(parts: Parts, gaps: Arrays, spreads: Arrays, formula: Formula = "exact") -> AnyArray:
     """Bits of questions under a mixture of Gaussians; `gaps` and `spreads` hold one array for each part."""
     first, second, remains = 0.0, 0.0, 0.0
     for (weight, probit), gap, spread in zip(parts, gaps, spreads, strict=True):
@@ -171,25 +170,13 @@ class Criterion(Protocol):
     All three take the parts of the mixture and, for each, the means of both trajectories and their spread.
     """
 
-    def score(
-        self,
-        parts: Sequence[Part],
-        left: Sequence[AnyArray],
-        right: Sequence[AnyArray],
-        spread: Sequence[AnyArray],
-    ) -> AnyArray:
+    def score(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         """The value of each question."""
 
-    def ceiling(
-        self,
-        parts: Sequence[Part],
-        left: Sequence[AnyArray],
-        right: Sequence[AnyArray],
-        spread: Sequence[AnyArray],
-    ) -> AnyArray:
+    def ceiling(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         """A number no smaller than the value, and cheaper."""
 
-    def least_spread(self, parts: Sequence[Part], value: float) -> float:
+    def least_spread(self, parts: Parts, value: float) -> float:
         """Below this spread no question of a single Gaussian reaches `value`; 0 where that is unknown."""
 
 
@@ -199,22 +186,10 @@ class Information:
 
     formula: Formula = "exact"
 
-    def score(
-        self,
-        parts: Sequence[Part],
-        left: Sequence[AnyArray],
-        right: Sequence[AnyArray],
-        spread: Sequence[AnyArray],
-    ) -> AnyArray:
+    def score(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         return bits(parts, [a - b for a, b in zip(left, right, strict=True)], spread, self.formula)
 
-    def ceiling(
-        self,
-        parts: Sequence[Part],
-        left: Sequence[AnyArray],
-        right: Sequence[AnyArray],
-        spread: Sequence[AnyArray],
-    ) -> AnyArray:
+    def ceiling(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         if self.formula != "exact" or any(part.probit.margin for part in parts):
             return self._entropy_ceiling(parts, left, right, spread)
         tilt, remains, xp = 0.0, 0.0, namespace_of(spread[0])
@@ -235,19 +210,13 @@ class Information:
         # h(p) <= (4 p (1 - p))^(1 / ln 4)
         return xp.exp(xp.log(unsure) * ONE_OVER_LN_4) + ALLOWANCE - remains
 
-    def least_spread(self, parts: Sequence[Part], value: float) -> float:
+    def least_spread(self, parts: Parts, value: float) -> float:
         probit = parts[0].probit
         if len(parts) > 1 or self.formula != "exact" or probit.margin or not 0.0 < value < 1.0:
             return 0.0
         return _least_spread(value - 1e-6) * probit.scale**2
 
-    def _entropy_ceiling(
-        self,
-        parts: Sequence[Part],
-        left: Sequence[AnyArray],
-        right: Sequence[AnyArray],
-        spread: Sequence[AnyArray],
-    ) -> AnyArray:
+    def _entropy_ceiling(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         first, second = 0.0, 0.0
         for (weight, probit), a, b, s in zip(parts, left, right, spread, strict=True):
             root = namespace_of(s).sqrt(s + probit.scale**2)
@@ -260,13 +229,7 @@ class Information:
 class Utility:
     """E[max(f(A), f(B))], the expected utility of the best option: finds the best trajectory soon."""
 
-    def score(
-        self,
-        parts: Sequence[Part],
-        left: Sequence[AnyArray],
-        right: Sequence[AnyArray],
-        spread: Sequence[AnyArray],
-    ) -> AnyArray:
+    def score(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         total = 0.0
         for (weight, _), a, b, s in zip(parts, left, right, spread, strict=True):
             xp, gap = namespace_of(s), a - b
@@ -276,13 +239,7 @@ class Utility:
             total = total + weight * 0.5 * (a + b + away)  # max = half the sum and half the distance
         return total
 
-    def ceiling(
-        self,
-        parts: Sequence[Part],
-        left: Sequence[AnyArray],
-        right: Sequence[AnyArray],
-        spread: Sequence[AnyArray],
-    ) -> AnyArray:
+    def ceiling(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         total = 0.0
         for (weight, _), a, b, s in zip(parts, left, right, spread, strict=True):
             xp = namespace_of(s)
@@ -290,7 +247,7 @@ class Utility:
             total = total + weight * 0.5 * (a + b + away)
         return total
 
-    def least_spread(self, parts: Sequence[Part], value: float) -> float:  # noqa: ARG002
+    def least_spread(self, parts: Parts, value: float) -> float:  # noqa: ARG002
         return 0.0
 
 
