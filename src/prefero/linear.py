@@ -33,7 +33,7 @@ class Certain(Parameterless):
     """No covariance: the reward is known."""
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        """Zeros, of a shape that broadcasts."""
+        """Zeros, shape (M, N)."""
         return 0.0 * x[:, :1] @ y[:, :1].T
 
     def diagonal(self, x: AnyArray) -> AnyArray:
