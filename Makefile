@@ -6,8 +6,8 @@ READY  := $(VENV)/.ready
 
 .PHONY: demo test setup bench docs clean
 
-demo: $(READY)  ## a simulated person teaches a reward in the terminal; a picture is saved
-	$(BIN)/prefero simulate quadratic --out results/simulate.png
+demo: $(READY)  ## a simulated person teaches the tosser robot in the terminal; a picture is saved
+	$(BIN)/prefero simulate tosser --out results/simulate.png
 
 test: $(READY)  ## lint, types and every test
 	$(BIN)/ruff check .

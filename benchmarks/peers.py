@@ -168,7 +168,7 @@ class Record:
 
     def add(self, fit: Fit, somebody: People) -> None:
         task, pairs = somebody
-        x, test = task.pool.scaled, task.pool.scaling(task.test)
+        x, test = task.pool.scaled, task.pool.scaling(task.exam.features)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             start = time.process_time()

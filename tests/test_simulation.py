@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from prefero import Learner, PreferenceGP, Question
+from prefero.arrays import Array
+from prefero.exams import Exam
 from prefero.kernels import Anchored, Linear, Quadratic
 from prefero.people import KINDS
-from prefero.simulation import Task, accuracy, accuracy_of, make_task, teach
+from prefero.simulation import Task, accuracy_of, make_task, teach
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -29,7 +31,7 @@ def test_a_task_has_the_sizes_that_were_asked_for(kind: str, features: int) -> N
     task = make_task(kind, features=features, trajectories=50, tests=12, noise=0.2, margin=0.3, lapses=0.1)
     assert task.kind == kind
     assert task.pool.features.shape == (50, features)
-    assert task.test.shape == (12, features)
+    assert task.exam.features.shape == (12, features)
     assert (task.person.noise, task.person.margin, task.person.lapses) == (0.2, 0.3, 0.1)
 
 
@@ -43,16 +45,18 @@ def test_rewards_have_unit_size_over_the_pool(kind: str) -> None:
 def test_the_seed_decides_the_task(kind: str) -> None:
     first, again, other = (make_task(kind, trajectories=20, tests=5, seed=seed) for seed in (1, 1, 2))
     np.testing.assert_array_equal(first.pool.features, again.pool.features)
-    np.testing.assert_array_equal(first.test, again.test)
-    np.testing.assert_array_equal(first.person.reward(first.test), again.person.reward(first.test))
+    np.testing.assert_array_equal(first.exam.features, again.exam.features)
+    np.testing.assert_array_equal(
+        first.person.reward(first.exam.features), again.person.reward(first.exam.features)
+    )
     assert not np.array_equal(first.pool.features, other.pool.features)
 
 
 def test_test_trajectories_are_diverse_and_not_those_of_the_pool() -> None:
     task = make_task("linear", trajectories=60, tests=20)
-    apart = [float(np.linalg.norm(a - b)) for a, b in combinations(task.test, 2)]
+    apart = [float(np.linalg.norm(a - b)) for a, b in combinations(task.exam.features, 2)]
     assert min(apart) > 0.3
-    assert not set(map(tuple, task.test.tolist())) & set(map(tuple, task.pool.features.tolist()))
+    assert not set(map(tuple, task.exam.features.tolist())) & set(map(tuple, task.pool.features.tolist()))
 
 
 @pytest.mark.parametrize(
@@ -75,26 +79,31 @@ def test_impossible_tasks_are_refused(kind: str, options: dict[str, Any], messag
 # --- accuracy ---------------------------------------------------------------------------------------------
 
 
+def exam(difference: Array) -> Exam:
+    return Exam(np.zeros((2, 1)), np.zeros((len(difference), 2), dtype=np.intp), difference)
+
+
 def test_accuracy_is_the_share_of_pairs_whose_better_one_is_predicted() -> None:
     rng = np.random.default_rng(0)
     probability, difference = rng.random(50), rng.standard_normal(50)
     right = [(p > 0.5) == (d > 0) for p, d in zip(probability, difference, strict=True)]
-    assert accuracy(probability, difference) == pytest.approx(np.mean(right))
+    assert exam(difference).accuracy(probability) == pytest.approx(np.mean(right))
 
 
 def test_a_coin_counts_half() -> None:
     difference = np.array([1.0, 2.0, -3.0])
-    assert accuracy(np.full(3, 0.5), difference) == 0.5
-    assert accuracy(np.array([0.9, 0.5, 0.1]), difference) == pytest.approx(2.5 / 3)
+    assert exam(difference).accuracy(np.full(3, 0.5)) == 0.5
+    assert exam(difference).accuracy(np.array([0.9, 0.5, 0.1])) == pytest.approx(2.5 / 3)
 
 
 def test_accuracy_of_a_reward_is_by_hand_over_all_pairs() -> None:
     task = make_task("linear", trajectories=30, tests=6)
     learner = Learner(task.pool, model=quick())
     list(teach(task, learner, 3))
-    reward, truth = learner.reward(), task.person.reward(task.pool.scaling(task.test))
+    reward, truth = learner.reward(), task.person.reward(task.pool.scaling(task.exam.features))
     right = [
-        (reward.predict_proba(task.test[[i]], task.test[[j]])[0] > 0.5) == (truth[i] > truth[j])
+        (reward.predict_proba(task.exam.features[[i]], task.exam.features[[j]])[0] > 0.5)
+        == (truth[i] > truth[j])
         for i, j in combinations(range(6), 2)
     ]
     assert accuracy_of(reward, task) == pytest.approx(np.mean(right))
@@ -182,9 +191,9 @@ def test_with_a_margin_the_likelier_of_both_choices_is_predicted() -> None:
     task = make_task("linear", trajectories=60, tests=12, margin=1.0)
     learner = Learner(task.pool, model=PreferenceGP(1.0 * Linear(), noise=0.1, margin=1.0, learn=False))
     list(teach(task, learner, 15))
-    reward, truth = learner.reward(), task.person.reward(task.pool.scaling(task.test))
+    reward, truth = learner.reward(), task.person.reward(task.pool.scaling(task.exam.features))
     right = [
-        (reward(task.test)[i] > reward(task.test)[j]) == (truth[i] > truth[j])
+        (reward(task.exam.features)[i] > reward(task.exam.features)[j]) == (truth[i] > truth[j])
         for i, j in combinations(range(12), 2)
     ]
     assert accuracy_of(reward, task) == pytest.approx(np.mean(right))

@@ -21,9 +21,9 @@ from prefero.features import feature_matrix
 from prefero.information import Criterion, Formula, Information, Part, Utility, check_formula
 from prefero.kernels import Kernel
 from prefero.linear import Certain
+from prefero.pools import Pool
 from prefero.posterior import Distribution, Gaussian
 from prefero.questions import Question
-from prefero.trajectories import Pool
 
 Purpose = Literal["learn", "best"]
 SAME = 1e-10  # values this close are equal: the pair with the smaller indices is taken

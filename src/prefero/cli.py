@@ -1,18 +1,27 @@
 """The command line: parse, one call, print."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 import prefero
 from prefero.asking import Purpose
+from prefero.extras import MissingExtra
+from prefero.files import cache_folder
 from prefero.learner import Learner
 from prefero.pictures import save_learning
-from prefero.simulation import Task, make_task, teach
+from prefero.pools import Pool
+from prefero.simulation import Task, make_task, teach, world_task
+
+if TYPE_CHECKING:
+    from prefero.worlds.base import World
 
 app = typer.Typer(
     help="Learn what a person wants from a robot by asking which of two behaviours they like better.",
@@ -23,7 +32,9 @@ app = typer.Typer(
 console = Console()
 PICTURES = (".png", ".pdf", ".svg")
 
-Kind = Literal["linear", "quadratic", "bumpy"]
+Kind = Literal["linear", "quadratic", "bumpy", "targets"]
+View = Literal["clip", "samples", "poisson", "targets"]
+SYNTHETIC = "synthetic"
 
 
 def _version(wanted: bool) -> None:
@@ -43,9 +54,14 @@ def common(
 
 @app.command()
 def simulate(
-    kind: Annotated[Kind, typer.Argument(help="What the simulated person's reward is like.")] = "quadratic",
+    world: Annotated[
+        str, typer.Argument(help="A world (driver, tosser, golf), or 'synthetic': random features, no robot.")
+    ] = SYNTHETIC,
+    reward: Annotated[
+        Kind, typer.Option(help="What the person's reward is like; 'targets' is golf's.")
+    ] = "quadratic",
     questions: Annotated[int, typer.Option(min=1, help="How many questions the person answers.")] = 40,
-    features: Annotated[int, typer.Option(min=1, help="How many features a trajectory has.")] = 2,
+    features: Annotated[int, typer.Option(min=1, help="How many features a synthetic trajectory has.")] = 2,
     trajectories: Annotated[int, typer.Option(min=2, help="How many trajectories can be asked about.")] = 500,
     noise: Annotated[
         float, typer.Option(help="The person's noise; rewards have standard deviation 1.")
@@ -64,31 +80,108 @@ def simulate(
 ) -> None:
     """A simulated person teaches a reward in the terminal, with chosen questions beside random ones."""
     _check_paths(out, save)
-    task = make_task(
-        kind,
-        features=features,
-        trajectories=trajectories,
-        noise=noise,
-        margin=margin,
-        seed=seed,
+    made = (
+        partial(make_task, reward, features=features)
+        if world == SYNTHETIC
+        else partial(world_task, prefero.worlds.make(world), reward)
     )
+    task = made(trajectories=trajectories, noise=noise, margin=margin, seed=seed)
     active, random = Learner(task.pool, seed=seed), Learner(task.pool, seed=seed)
     curves = _teach_both(task, active, random, questions, purpose)
-    reward = active.reward()
+    learned = active.reward()
     console.print(_table(curves))
-    best = reward.best(task.pool)
+    best = learned.best(task.pool)
     true = task.person.reward(task.pool.scaled)
-    console.print(f"After {questions} chosen question{'s' * (questions > 1)} {reward.describe()}.")
+    console.print(f"After {questions} chosen question{'s' * (questions > 1)} {learned.describe()}.")
     console.print(
         f"The trajectory it likes best is number {best.index}: "
         f"truly better than {(true < true[best.index]).sum() / (len(true) - 1):.1%} of the others."
     )
     if save:
-        reward.save(save)
+        learned.save(save)
         console.print(f"The reward is in {save}: prefero.load_reward({str(save)!r}) reads it.")
     if out:
-        save_learning(out, curves, task, reward)
+        save_learning(out, curves, task, learned)
         console.print(f"The picture is in {out}.")
+
+
+@app.command()
+def worlds() -> None:
+    """List the worlds: what a robot is told there, what is noted of it, and whether it runs here."""
+    table = Table("world", "actions", "features", "lasts", "physics", title=None)
+    for name in prefero.worlds.names():
+        try:
+            world = prefero.worlds.make(name)
+        except MissingExtra as error:
+            table.add_row(name, "", "", "", f"[red]{escape(str(error))}")
+            continue
+        noted = ", ".join(f"{f.name} ({f.unit})" if f.unit else f.name for f in world.features)
+        table.add_row(name, _summary(world.actions.names), noted, f"{world.seconds:g} s", world.physics)
+    console.print(table)
+    console.print(f"Simulated pools are kept in {cache_folder()}; what is there can be deleted.")
+
+
+def _summary(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if len(names) < 4 else f"{len(names)}: {names[0]}, {names[1]}, ..."
+
+
+@app.command()
+def show(
+    world: Annotated[str, typer.Argument(help="A world: driver, tosser or golf.")],
+    out: Annotated[
+        Path, typer.Option(help="A film (.mp4), a strip or picture (.png, .pdf, .svg), or a replay (.json).")
+    ],
+    seed: Annotated[int, typer.Option(min=0, help="Decides the random action, or the pool of a view.")] = 0,
+    actions: Annotated[
+        str | None, typer.Option(help="The action itself instead: numbers with commas between them.")
+    ] = None,
+    frames: Annotated[int, typer.Option(min=1, help="How many pictures a strip has.")] = 6,
+    view: Annotated[
+        View,
+        typer.Option(
+            help="One trajectory, or a picture of many: sample paths, a diverse set, golf's targets."
+        ),
+    ] = "clip",
+) -> None:
+    """Show a trajectory of a world, or one of the paper's views of it, in a file."""
+    from prefero.showing import check_clip, save_clip
+
+    made = prefero.worlds.make(world)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if view != "clip":
+        _show_view(view, made, seed, out)
+    else:
+        check_clip(out)
+        action = (
+            made.actions.sample(1, np.random.default_rng(seed))[0] if actions is None else _numbers(actions)
+        )
+        trajectory = made.rollout(action)
+        save_clip(out, made, trajectory, frames=frames)
+        for feature, value in zip(made.features, trajectory.features, strict=True):
+            console.print(f"{feature.name}: {value:.3g} {feature.unit}")
+    console.print(f"It is in {out}.")
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise ValueError(f"--actions are numbers with commas between them, but are {text!r}") from error
+
+
+def _show_view(view: View, world: "World", seed: int, out: Path) -> None:
+    from prefero import views
+    from prefero.worlds.golf import Golf
+
+    _check_paths(out, None)
+    if view == "targets":
+        if not isinstance(world, Golf):
+            raise ValueError(f"only golf has targets, but the world is {world.name}")
+        views.save_targets(out, world)
+    elif view == "samples":
+        views.save_samples(out, world, Pool.simulate(world, 1000, seed), seed=seed)
+    else:
+        views.save_poisson(out, Pool.simulate(world, 1000, seed), seed=seed)
 
 
 def _check_paths(out: Path | None, save: Path | None) -> None:

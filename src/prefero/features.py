@@ -93,6 +93,11 @@ class Scaling:
         scaled: Array = (matrix - np.array(self.centre)) / np.array(self.scale)
         return scaled
 
+    def back(self, scaled: Array) -> Array:
+        """Features in the user's units again."""
+        raw: Array = scaled * np.array(self.scale) + np.array(self.centre)
+        return raw
+
     def to_json(self) -> dict[str, Any]:
         """Plain values for a file."""
         return {"names": list(self.names), "centre": list(self.centre), "scale": list(self.scale)}

@@ -21,10 +21,10 @@ from prefero.belief import Belief
 from prefero.inference import NotSettled
 from prefero.information import Formula
 from prefero.model import PreferenceGP
+from prefero.pools import Pool
 from prefero.posterior import Distribution
 from prefero.questions import Answer, Choice, Comparisons, Question
 from prefero.reward import Reward
-from prefero.trajectories import Pool
 
 
 class Model(Protocol):

@@ -61,14 +61,20 @@ def quadratic(features: int, rng: np.random.Generator) -> RewardFunction:
 def bumpy(features: int, rng: np.random.Generator, bumps: int = 8, width: float = 0.35) -> RewardFunction:
     """The highest of some Gaussian bumps, scored 2, 3, 4, ... in random places, as in mini-golf."""
     places = rng.uniform(-1.5, 1.5, (bumps, features))
-    scores = rng.permutation(bumps) + 2.0
+    scores = 2.0 + rng.permutation(bumps).astype(float)
 
-    def reward(x: Array) -> Array:
-        squared = np.sum((x[:, None, :] - places) ** 2, axis=2)
-        best: Array = np.max(scores * np.exp(-squared / (2 * width**2)), axis=1)
+    return on_targets(places, scores, width)
+
+
+def on_targets(targets: Array, scores: Array, reach: float = 0.25) -> RewardFunction:
+    """The score of the target that a row lies on, falling off with the distance to its middle."""
+
+    def worth(places: Array) -> Array:
+        squared = np.sum((places[:, None, :] - targets) ** 2, axis=2)
+        best: Array = np.max(scores * np.exp(-squared / (2 * reach**2)), axis=1)
         return best
 
-    return reward
+    return worth
 
 
 KINDS: dict[str, Callable[[int, np.random.Generator], RewardFunction]] = {

@@ -1,5 +1,6 @@
 """Pictures of learning, with matplotlib; saved to files, since there may be no screen."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -7,24 +8,31 @@ import numpy as np
 
 from prefero.arrays import Array
 from prefero.extras import need
+from prefero.files import write_whole
 from prefero.reward import Reward
 from prefero.simulation import Task
 
 ACTIVE, RANDOM, GREY = "#0b6e99", "#d1662c", "#8a8a8a"
 
 
-def _figure(columns: int) -> tuple[Any, Any]:
-    matplotlib = need("matplotlib", extra="plots")
-    matplotlib.use("Agg")
-    pyplot = need("matplotlib.pyplot", extra="plots")
-    figure, axes = pyplot.subplots(1, columns, figsize=(4.6 * columns, 4.0), layout="constrained")
-    return figure, np.atleast_1d(axes)
+def new_figure(columns: int, *, width: float = 4.6, height: float = 4.0) -> tuple[Any, Any]:
+    """A figure that needs no screen, and its axes side by side; sizes in inches, the width of one axis."""
+    figures = need("matplotlib.figure", extra="plots")
+    figure = figures.Figure(figsize=(width * columns, height), layout="constrained")
+    return figure, np.atleast_1d(figure.subplots(1, columns))
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Into a file, whole; its suffix says which kind."""
+    memory = io.BytesIO()
+    figure.savefig(memory, dpi=140, format=path.suffix.lstrip(".").lower())
+    write_whole(path, memory.getvalue())
 
 
 def save_learning(path: Path, curves: dict[str, list[float]], task: Task, reward: Reward) -> None:
     """Accuracy against questions, and for two features the true and the learned reward side by side."""
     flat = len(task.pool.names) == 2
-    figure, axes = _figure(3 if flat else 1)
+    figure, axes = new_figure(3 if flat else 1)
     for (name, values), colour in zip(curves.items(), (ACTIVE, RANDOM), strict=False):
         axes[0].plot(range(1, len(values) + 1), values, color=colour, label=name, linewidth=2)
     axes[0].axhline(0.5, color=GREY, linewidth=1, linestyle=":")
@@ -34,8 +42,7 @@ def save_learning(path: Path, curves: dict[str, list[float]], task: Task, reward
     axes[0].spines[["top", "right"]].set_visible(False)
     if flat:
         _reward_maps(axes[1:], task, reward)
-    figure.savefig(path, dpi=140)
-    need("matplotlib.pyplot", extra="plots").close(figure)
+    save_figure(figure, path)
 
 
 def _reward_maps(axes: Any, task: Task, reward: Reward, size: int = 120) -> None:

@@ -7,7 +7,6 @@ computes the same posterior again without iterating anything, and needs only Num
 
 import json
 import os
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,12 +19,13 @@ from prefero import kernels
 from prefero.arrays import Array, Indices
 from prefero.belief import Belief
 from prefero.features import Scaling, same_rows
+from prefero.files import write_whole
 from prefero.inference import from_sites
 from prefero.likelihood import Probit
 from prefero.linear import LinearBelief
+from prefero.pools import Pool
 from prefero.posterior import Distribution, Posterior, predict
 from prefero.questions import Comparisons
-from prefero.trajectories import Pool
 
 FORMAT, VERSION = "prefero reward", 1
 
@@ -191,17 +191,3 @@ def _part_from_json(part: dict[str, Any], data: Comparisons) -> Posterior:
         raise ValueError("the answers or the sites are not finite")
     probit = Probit(part["noise"], part["margin"])
     return from_sites(kernels.from_json(part["kernel"]), data, probit, sites, part["log_evidence"])
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a crash leaves either the old one or the new one."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with temporary.open("x", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)  # noqa: PTH105
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

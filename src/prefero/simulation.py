@@ -1,25 +1,30 @@
 """A simulated person teaches: the loop of a real one, with the truth known, so that learning can be seen.
 
-task       a pool to ask about, a person, and a diverse set of test trajectories from the same source
-accuracy   the share of all pairs of test trajectories for which the predicted answer is the true one
+task       a pool to ask about, a person, and an exam of diverse trajectories from the same source
+accuracy   the share of the exam's pairs for which the predicted answer is the true one
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from prefero import people
 from prefero.arrays import Array
 from prefero.asking import Purpose
+from prefero.exams import Exam
 from prefero.features import sample_diverse
 from prefero.learner import Learner
-from prefero.people import Person
+from prefero.people import Person, RewardFunction
+from prefero.pools import Pool
 from prefero.questions import Question
 from prefero.reward import Reward
-from prefero.trajectories import Pool
 
+if TYPE_CHECKING:
+    from prefero.worlds.base import World
+
+EXAM_SEED = 1_000_003  # an exam's pool has the task's seed and this
 BUMPY_BOX = 1.7  # bumps lie inside +-1.5: features of a bumpy task fill a box, others are normal
 
 
@@ -30,7 +35,7 @@ class Task:
     kind: str
     pool: Pool
     person: Person
-    test: Array  # (T, d) raw features
+    exam: Exam
 
 
 def make_task(
@@ -44,22 +49,66 @@ def make_task(
     tests: int = 40,
     seed: int = 0,
 ) -> Task:
-    """A synthetic task: a "linear", "quadratic" or "bumpy" reward of random features, of unit size."""
-    if kind not in people.KINDS:
-        raise ValueError(f"there is no kind of reward {kind!r}: the kinds are {', '.join(people.KINDS)}")
-    for name, value, least in (
-        ("features", features, 1),
-        ("trajectories", trajectories, 2),
-        ("tests", tests, 2),
-    ):
-        if value < least:
-            raise ValueError(f"{name} must be {least} or more, but is {value}")
+    """A synthetic task: a "linear", "quadratic" or "bumpy" reward of random features, of unit size.
+
+    With `features` columns that are normal, or for a bumpy reward uniform. See `world_task` for real ones.
+    """
+    _check(kind, features=features, trajectories=trajectories, tests=tests)
     rng = np.random.default_rng([seed, *kind.encode(), features])
     pool = Pool(_draw(kind, trajectories, features, rng))
     reward = people.of_unit_size(people.KINDS[kind](features, rng), pool.scaled)
     unseen = _draw(kind, 20 * tests, features, rng)
-    test = unseen[sample_diverse(unseen, tests, seed=seed)]
-    return Task(kind, pool, Person(reward, noise, margin, lapses), test)
+    chosen = unseen[sample_diverse(unseen, tests, seed=seed)]
+    exam = Exam.of(chosen, reward(pool.scaling(chosen)))
+    return Task(kind, pool, Person(reward, noise, margin, lapses), exam)
+
+
+def world_task(
+    world: "World",
+    kind: str = "quadratic",
+    *,
+    trajectories: int = 1000,
+    noise: float = 0.1,
+    margin: float = 0.0,
+    lapses: float = 0.0,
+    tests: int = 40,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Task:
+    """A task in a world: its person likes the features by a random reward, or in golf has scores for targets.
+
+    The exam's trajectories are the most diverse of a pool of their own, with another seed.
+    """
+    _check(kind, (*people.KINDS, "targets"), trajectories=trajectories, tests=tests)
+    rng = np.random.default_rng([seed, *kind.encode(), *world.name.encode()])
+    pool = Pool.simulate(world, trajectories, seed, progress=progress)
+    unseen = Pool.simulate(world, trajectories, seed + EXAM_SEED, progress=progress)
+    wish = _scores(world, pool, rng) if kind == "targets" else people.KINDS[kind](len(world.features), rng)
+    reward = people.of_unit_size(wish, pool.scaled)
+    exam = Exam.diverse(unseen, lambda x: reward(pool.scaling(x)), tests, seed)
+    return Task(kind, pool, Person(reward, noise, margin, lapses), exam)
+
+
+def _scores(world: "World", pool: Pool, rng: np.random.Generator) -> RewardFunction:
+    """Distinct scores from 2 up for golf's targets, as in the paper's study, of scaled features."""
+    from prefero.worlds.golf import Golf
+
+    if not isinstance(world, Golf):
+        raise ValueError(
+            f"only golf has targets, but the world is {world.name}: choose another kind of reward"
+        )
+    targets = np.stack([target.place for target in world.targets])
+    worth = people.on_targets(targets, 2.0 + rng.permutation(len(targets)).astype(float))
+    return lambda x: worth(world.place_of(pool.scaling.back(x)))
+
+
+def _check(kind: str, kinds: Iterable[str] = people.KINDS, **sizes: int) -> None:
+    if kind not in kinds:
+        raise ValueError(f"there is no kind of reward {kind!r}: the kinds are {', '.join(kinds)}")
+    least = {"features": 1, "trajectories": 2, "tests": 2}
+    for name, value in sizes.items():
+        if value < least[name]:
+            raise ValueError(f"{name} must be {least[name]} or more, but is {value}")
 
 
 def _draw(kind: str, count: int, features: int, rng: np.random.Generator) -> Array:
@@ -95,15 +144,7 @@ def teach(
 
 
 def accuracy_of(reward: Reward, task: Task) -> float:
-    """The share of all pairs of test trajectories whose true answer the reward predicts."""
-    truth = task.person.reward(task.pool.scaling(task.test))
-    i, j = np.triu_indices(len(truth), 1)
-    a, b = task.test[i], task.test[j]
+    """The share of the exam's pairs whose true answer the reward predicts."""
+    a, b = task.exam.sides
     lead = reward.predict_proba(a, b) - reward.predict_proba(b, a)  # with a margin they do not add up to 1
-    return accuracy(0.5 + 0.5 * lead, truth[i] - truth[j])
-
-
-def accuracy(probability: Array, difference: Array) -> float:
-    """The share of pairs whose better one is predicted with more than half; exactly half counts half."""
-    lean = np.sign(probability - 0.5)
-    return float(np.mean(np.where(lean == 0, 0.5, lean == np.sign(difference))))
+    return task.exam.accuracy(0.5 + 0.5 * lead)

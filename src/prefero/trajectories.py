@@ -1,53 +1,42 @@
-"""Trajectories that can be shown to a person, with their features."""
+"""Trajectories: what a robot did, what was told to it, and what is noted of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from typing import Self
 
-import numpy.typing as npt
+import numpy as np
 
 from prefero.arrays import Array
-from prefero.features import Scaling, feature_matrix
 
 
-@dataclass(frozen=True, eq=False, init=False)
-class Pool:
-    """The trajectories that questions are made of.
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """One trajectory, or a batch of N with one more axis in front.
 
-    features   (M, d)   one row a trajectory, in the user's units
-    scaled     (M, d)   the same with mean 0 and standard deviation 1, as models see them
-    names      d        names of the features
+    actions    (A,)        what was told to the robot
+    features   (d,)        what a person's wish may depend on, in their units
+    poses      (T, P, k)   where the moving parts of the scene were, for replay
     """
 
+    actions: Array
     features: Array
-    scaling: Scaling
-
-    def __init__(self, features: npt.ArrayLike, names: Sequence[str] | None = None) -> None:
-        matrix = feature_matrix(features, names).copy()
-        if len(matrix) < 2:
-            raise ValueError(
-                f"a pool needs at least two trajectories to compare, but has {len(matrix)}: add more rows"
-            )
-        matrix.setflags(write=False)
-        object.__setattr__(self, "features", matrix)
-        object.__setattr__(self, "scaling", Scaling.of(matrix, names))
+    poses: Array
 
     def __len__(self) -> int:
+        if self.features.ndim == 1:
+            raise TypeError("this is one trajectory, not a batch")
         return len(self.features)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The features' names."""
-        return self.scaling.names
+    def __getitem__(self, which: int | slice | Array) -> Self:
+        """Some of a batch, or with one index the trajectory itself."""
+        len(self)
+        return type(self)(self.actions[which], self.features[which], self.poses[which])
 
-    @cached_property
-    def scaled(self) -> Array:
-        """The features in units of their spread over the pool."""
-        scaled = self.scaling(self.features)
-        scaled.setflags(write=False)
-        return scaled
-
-    def check_index(self, index: int) -> None:
-        """An error unless `index` is that of a trajectory of this pool."""
-        if not 0 <= index < len(self):
-            raise ValueError(f"the pool has trajectories 0 to {len(self) - 1}, but this is {index}")
+    @classmethod
+    def join(cls, batches: Sequence[Self]) -> Self:
+        """Several batches as one."""
+        return cls(
+            np.concatenate([batch.actions for batch in batches]),
+            np.concatenate([batch.features for batch in batches]),
+            np.concatenate([batch.poses for batch in batches]),
+        )

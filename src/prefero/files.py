@@ -1,0 +1,74 @@
+"""Files: written whole or not at all, and the folder where what can be made again is kept.
+
+An archive is one `.npz` file of arrays and a header, a JSON object that says what the arrays are. It holds no
+pickles, so a file from a stranger can do no harm.
+"""
+
+import io
+import json
+import os
+import secrets
+import sys
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+HEADER = "header"
+
+
+class ArchiveError(ValueError):
+    """A file is not an archive, or not a whole one."""
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file so that a crash leaves either the old one or the new one."""
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with temporary.open("xb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)  # noqa: PTH105
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+def write_archive(path: Path, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Arrays and their header in one file."""
+    memory = io.BytesIO()
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(memory, allow_pickle=False, **{HEADER: text}, **arrays)
+    write_whole(path, memory.getvalue())
+
+
+def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """What `write_archive` wrote; every byte is checked."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file.items())
+        header = json.loads(arrays.pop(HEADER).tobytes())
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        raise ArchiveError(f"{path} is damaged or is another kind of file: {error}") from error
+    if not isinstance(header, dict):
+        raise ArchiveError(f"{path} is another kind of file: its header is no JSON object")
+    return header, arrays
+
+
+def cache_folder() -> Path:
+    """Where Prefero keeps what it can make again; the variable PREFERO_CACHE moves it."""
+    chosen = os.environ.get("PREFERO_CACHE")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "prefero" / "cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "prefero"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "prefero"

@@ -1,0 +1,137 @@
+"""What every world has: bounded actions in, trajectories with named features out, and a drawing.
+
+actions     (A,) or (N, A)    one robot's instructions, or a batch of them
+horizon                       steps of a trajectory
+time_step                     seconds of a step
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero.arrays import Array
+from prefero.scenes import Scene
+from prefero.trajectories import Trajectory
+
+ROUNDING = 1e-9  # actions may be out of bounds by this
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Something that is noted of a trajectory."""
+
+    name: str
+    unit: str
+    meaning: str
+
+
+@dataclass(frozen=True, eq=False)
+class Actions:
+    """The box of actions that a world takes."""
+
+    names: tuple[str, ...]
+    low: Array
+    high: Array
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def check(self, actions: npt.ArrayLike) -> Array:
+        """`actions` as an array (A,) or (N, A) inside the bounds, or an error that says which one is not."""
+        try:
+            values = np.asarray(actions, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"actions must be numbers: {error}") from error
+        if values.ndim not in (1, 2) or values.shape[-1] != len(self) or len(values) == 0:
+            raise ValueError(
+                f"an action has {len(self)} numbers ({', '.join(self.names)}), so actions have shape "
+                f"({len(self)},) or (trajectories, {len(self)}), but these have {values.shape}"
+            )
+        inside = (values >= self.low - ROUNDING) & (
+            values <= self.high + ROUNDING
+        )  # not a number: not inside
+        if not inside.all():
+            *row, column = (int(n) for n in np.argwhere(~inside)[0])
+            raise ValueError(
+                f"action {self.names[column]!r} must be between {self.low[column]:g} and "
+                f"{self.high[column]:g}, but is {values[(*row, column)]:g}"
+                + (f" in row {row[0]}" if row else "")
+            )
+        clipped: Array = np.clip(values, self.low, self.high)
+        return clipped
+
+    def sample(self, count: int, rng: np.random.Generator) -> Array:
+        """Uniformly random actions, (count, A)."""
+        return rng.uniform(self.low, self.high, (count, len(self)))
+
+    def grid(self, count: int) -> Array:
+        """The largest even grid of at most `count` actions, corners included."""
+        side = int(np.floor(count ** (1 / len(self)) + 1e-9))
+        if side < 2:
+            raise ValueError(
+                f"a grid over {len(self)} actions has at least {2 ** len(self)} points, but {count} were "
+                "asked for: ask for more, or take random actions"
+            )
+        axes = [np.linspace(low, high, side) for low, high in zip(self.low, self.high, strict=True)]
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(self))
+
+
+class World(ABC):
+    """A simulator that knows nothing of people or models."""
+
+    name: str
+    options: Mapping[str, Any]  # what `make` needs to make it again
+    physics: str  # changes whenever the same actions may lead elsewhere
+    actions: Actions
+    features: tuple[Feature, ...]
+    horizon: int
+    time_step: float
+    cacheable: bool = False  # do name, options and physics say all that decides a trajectory?
+
+    @property
+    @abstractmethod
+    def scene(self) -> Scene:
+        """How it is drawn."""
+
+    @abstractmethod
+    def simulate(self, actions: Array) -> tuple[Array, Array]:
+        """Features (N, d) and poses (N, T, P, k) of checked actions (N, A); use all cores."""
+
+    def rollout(self, actions: npt.ArrayLike) -> Trajectory:
+        """What happens: one trajectory for an action, a batch for a batch."""
+        checked = self.actions.check(actions)
+        features, poses = self.simulate(np.atleast_2d(checked))
+        batch = Trajectory(np.atleast_2d(checked), features, poses.astype(np.float32))
+        return batch if checked.ndim == 2 else batch[0]
+
+    @property
+    def seconds(self) -> float:
+        """How long a trajectory lasts."""
+        return self.horizon * self.time_step
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features, in their order."""
+        return tuple(feature.name for feature in self.features)
+
+
+@runtime_checkable
+class Filmed(Protocol):
+    """A world that renders its own frames, where those that are drawn from its scene would be plainer."""
+
+    def film(self, actions: Array, rate: float, width: int, height: int) -> Iterator[npt.NDArray[np.uint8]]:
+        """Frames (height, width, 3) of one trajectory, `rate` a second."""
+        ...
+
+
+def choose(known: Mapping[str, Feature], wanted: Sequence[str]) -> tuple[Feature, ...]:
+    """The features of these names, or an error that lists those there are."""
+    unknown = [name for name in wanted if name not in known]
+    if unknown or not wanted or len(set(wanted)) != len(wanted):
+        what = f"there is no feature {unknown[0]!r}" if unknown else f"features are {list(wanted)}"
+        raise ValueError(f"{what}: choose one or more of {', '.join(known)}, each once")
+    return tuple(known[name] for name in wanted)

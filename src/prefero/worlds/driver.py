@@ -1,0 +1,184 @@
+"""Driver: a car on a three-lane road while another one cuts in; flat, and without a physics engine.
+
+    state     (..., 4)   x, y, heading, speed
+    control   (..., 2)   steer, acceleration
+
+The road and the other car's manoeuvre are those of the public environment that the paper cites (Sadigh et
+al., 2016): explicit Euler steps of a tenth of a second, friction 1.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+
+from prefero.arrays import Array
+from prefero.scenes import Part, Polygon, Scene, Window, box
+from prefero.worlds.base import Actions, Feature, World
+
+FeatureSet = Literal["plain", "shaped"]
+
+TIME_STEP, FRICTION = 0.1, 1.0
+SEGMENTS, HOLD = 5, 10  # a plan is five controls, each held for ten steps
+START = np.array([0.0, -0.3, np.pi / 2, 0.4])
+OTHER_START = np.array([0.17, 0.0, np.pi / 2, 0.41])
+OTHER_SCRIPT = ((0.0, 0.41), (1.0, 0.41), (-1.0, 0.41), (0.0, 0.533), (0.0, 0.533))  # ten steps each
+LANE = 0.17
+LANES = np.array([-LANE, 0.0, LANE])
+
+CAR_LENGTH, CAR_WIDTH = 0.12, 0.06
+VIEW = Window(-0.55, 0.55, -0.45, 0.75, follow="car")
+ROAD = (-3.5, 6.0)  # farther than any car gets
+GRASS, ASPHALT, PAINT, FENCE = "#8fb573", "#4a4e54", "#e8e6df", "#7a5c43"
+CAR, OTHER_CAR, GLASS = "#2f7fd1", "#e6e6e6", "#1d2733"
+
+FEATURES: dict[str, tuple[Feature, ...]] = {
+    "plain": (
+        Feature("lane distance", "m", "mean distance to the closest lane's centre"),
+        Feature("speed", "m/s", "mean speed"),
+        Feature("heading", "rad", "mean deviation of the heading from straight ahead"),
+        Feature("car distance", "m", "mean distance to the other car"),
+    ),
+    "shaped": (
+        Feature("lane keeping", "", "mean of exp(-30 d^2), d to the closest lane's centre"),
+        Feature("speed error", "m^2/s^2", "mean of (speed - 1)^2"),
+        Feature("straightness", "", "mean sine of the heading"),
+        Feature("closeness", "", "mean of exp(-(7 dx^2 + 3 dy^2)) to the other car"),
+    ),
+}
+
+
+def step(state: Array, control: Array) -> Array:
+    """One Euler step of every car in the batch: (..., 4), (..., 2) -> (..., 4)."""
+    heading, speed = state[..., 2], state[..., 3]
+    rate = np.stack(
+        [
+            speed * np.cos(heading),
+            speed * np.sin(heading),
+            speed * control[..., 0],
+            control[..., 1] - FRICTION * speed,
+        ],
+        axis=-1,
+    )
+    moved: Array = state + TIME_STEP * rate
+    return moved
+
+
+def drive(start: Array, controls: Array) -> Array:
+    """The states before the first and after every step: controls (..., T, 2) -> (..., T + 1, 4)."""
+    states = [np.broadcast_to(start, (*controls.shape[:-2], 4))]
+    for control in np.moveaxis(controls, -2, 0):
+        states.append(step(states[-1], control))
+    return np.stack(states, axis=-2)
+
+
+OTHER = drive(OTHER_START, np.repeat(np.array(OTHER_SCRIPT), HOLD, axis=0))  # (51, 4)
+
+
+def plain(states: Array) -> Array:
+    """What the paper describes: (..., 50, 4) -> (..., 4)."""
+    x, y, heading, speed = np.moveaxis(states, -1, 0)
+    noted = [
+        _lane_distance(x),
+        speed,
+        heading - np.pi / 2,
+        np.hypot(x - OTHER[1:, 0], y - OTHER[1:, 1]),
+    ]
+    return np.stack([values.mean(axis=-1) for values in noted], axis=-1)
+
+
+def shaped(states: Array) -> Array:
+    """What earlier work with linear rewards used: (..., 50, 4) -> (..., 4)."""
+    x, y, heading, speed = np.moveaxis(states, -1, 0)
+    noted = [
+        np.exp(-30 * _lane_distance(x) ** 2),
+        (speed - 1) ** 2,
+        np.sin(heading),
+        np.exp(-(7 * (x - OTHER[1:, 0]) ** 2 + 3 * (y - OTHER[1:, 1]) ** 2)),
+    ]
+    return np.stack([values.mean(axis=-1) for values in noted], axis=-1)
+
+
+def _lane_distance(x: Array) -> Array:
+    """The lanes lie evenly, so the closest is found by rounding."""
+    closest = np.clip(np.round(x / LANE), -1, 1) * LANE
+    distance: Array = np.abs(x - closest)
+    return distance
+
+
+NOTE: dict[str, Callable[[Array], Array]] = {"plain": plain, "shaped": shaped}
+
+
+class Driver(World):
+    """A car on a three-lane road while another one cuts in from the right.
+
+    An action is five controls (steer, acceleration), each held for a second. With `features="shaped"` the
+    features are those of earlier work, tuned so that a linear reward of them drives well.
+    """
+
+    name = "driver"
+    cacheable = True
+    physics = "driver 1"
+    actions = Actions(
+        tuple(f"{what} {second}" for second in range(1, SEGMENTS + 1) for what in ("steer", "acceleration")),
+        np.full(2 * SEGMENTS, -1.0),
+        np.full(2 * SEGMENTS, 1.0),
+    )
+    horizon = SEGMENTS * HOLD
+    time_step = TIME_STEP
+
+    def __init__(self, features: FeatureSet = "plain") -> None:
+        if features not in get_args(FeatureSet):
+            raise ValueError(
+                f"driver has the feature sets {' and '.join(get_args(FeatureSet))}, but not {features!r}"
+            )
+        self.options = {"features": features}
+        self.features = FEATURES[features]
+        self.note = NOTE[features]
+
+    def simulate(self, actions: Array) -> tuple[Array, Array]:
+        """Drive every plan."""
+        states = drive(START, self.controls(actions))
+        return self.note(states[..., 1:, :]), self.poses(states)
+
+    def controls(self, actions: Array) -> Array:
+        """The controls of every step: (..., 10) -> (..., 50, 2)."""
+        return np.repeat(actions.reshape(*actions.shape[:-1], SEGMENTS, 2), HOLD, axis=-2)
+
+    def poses(self, states: Array) -> Array:
+        """Poses of both cars from this one's states: (..., T, 4) -> (..., T, 2, 3)."""
+        others = np.broadcast_to(OTHER[: states.shape[-2], :3], (*states.shape[:-1], 3))
+        return np.stack([states[..., :3], others], axis=-2)
+
+    @cached_property
+    def scene(self) -> Scene:
+        """The road, seen from above."""
+        road = Part("road", (box(-2 * LANE, 2 * LANE, *ROAD, ASPHALT), *_paint()))
+        return Scene(
+            (road, _car("car", CAR), _car("other car", OTHER_CAR)),
+            VIEW,
+            frame=TIME_STEP,
+            background=GRASS,
+        )
+
+
+def _paint() -> list[Polygon]:
+    fences = [box(x - 0.008, x + 0.008, *ROAD, FENCE) for x in (-2 * LANE, 2 * LANE)]
+    edges = [box(x - 0.004, x + 0.004, *ROAD, PAINT) for x in (-1.5 * LANE, 1.5 * LANE)]
+    dashes = [
+        box(x - 0.004, x + 0.004, y, y + 0.1, PAINT)
+        for x in (-LANE / 2, LANE / 2)
+        for y in np.arange(*ROAD, 0.2).tolist()
+    ]
+    return [*fences, *edges, *dashes]
+
+
+def _car(name: str, colour: str) -> Part:
+    """A car that points along its own x axis."""
+    long, wide = CAR_LENGTH / 2, CAR_WIDTH / 2
+    right = np.array([[-long, -wide], [0.7 * long, -wide], [long, -0.75 * wide]])
+    body = np.concatenate([right, right[::-1] * [1, -1]])
+    windows = box(0.1 * long, 0.45 * long, -0.75 * wide, 0.75 * wide, GLASS)
+    rear = box(-0.7 * long, -0.45 * long, -0.7 * wide, 0.7 * wide, GLASS)
+    return Part(name, (Polygon(body, colour), windows, rear), moves=True)
