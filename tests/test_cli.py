@@ -11,25 +11,29 @@ import pytest
 import prefero
 
 SMALL = ["--questions", "3", "--trajectories", "15", "--features", "2"]
-WIDE = {**os.environ, "COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1"}
+WIDE = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def run(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "prefero", *words]
-    return subprocess.run(command, capture_output=True, text=True, env=WIDE, cwd=folder, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | WIDE, cwd=folder, check=False
+    )
 
 
 def run_without(package: str, *words: str) -> subprocess.CompletedProcess[str]:
     """The same where a package is not installed."""
     code = f"import sys; sys.modules[{package!r}] = None; from prefero.__main__ import main; main()"
     command = [sys.executable, "-c", code, *words]
-    return subprocess.run(command, capture_output=True, text=True, env=WIDE, check=False)
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | WIDE, check=False)
 
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("simulated")
-    done = run("simulate", "linear", *SMALL, "--out", "new/p.png", "--save", "reward.json", folder=folder)
+    done = run(
+        "simulate", "--reward", "linear", *SMALL, "--out", "new/p.png", "--save", "reward.json", folder=folder
+    )
     assert done.returncode == 0, done.stderr
     return folder, done
 
@@ -62,7 +66,9 @@ def test_simulate_says_what_was_learned_and_where_it_is(
 
 def test_the_seed_decides_what_simulate_prints() -> None:
     first, again, other = (
-        run("simulate", "bumpy", "--questions", "1", "--trajectories", "10", "--seed", seed).stdout
+        run(
+            "simulate", "--reward", "bumpy", "--questions", "1", "--trajectories", "10", "--seed", seed
+        ).stdout
         for seed in ("1", "1", "2")
     )
     tables = [re.findall(r"0\.\d{3}", told) for told in (first, again, other)]
@@ -71,8 +77,53 @@ def test_the_seed_decides_what_simulate_prints() -> None:
 
 
 def test_the_best_of_two_is_better_than_all_the_others() -> None:
-    told = run("simulate", "linear", "--questions", "2", "--trajectories", "2", "--noise", "0.01").stdout
+    words = ["--reward", "linear", "--questions", "2", "--trajectories", "2", "--noise", "0.01"]
+    told = run("simulate", *words).stdout
     assert "truly better than 100.0% of the others" in told
+
+
+def test_a_simulated_person_teaches_in_a_world(tmp_path: Path) -> None:
+    done = run("simulate", "driver", "--questions", "2", "--trajectories", "20", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "After 2 chosen questions" in done.stdout
+
+
+def test_worlds_lists_every_world_with_its_features_and_physics() -> None:
+    told = run("worlds").stdout
+    for word in ("driver", "tosser", "golf", "lane distance (m)", "flips (turns)", "mujoco", "5.6 s"):
+        assert word in told
+
+
+def test_worlds_says_what_a_world_needs_that_is_not_there() -> None:
+    done = run_without("mujoco", "worlds")
+    assert done.returncode == 0
+    assert done.stdout.count("prefero[worlds]") == 2
+    assert "lane distance" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["clip.mp4", "strip.png", "strip.pdf", "replay.json"])
+def test_show_makes_what_the_name_of_the_file_says(name: str, tmp_path: Path) -> None:
+    done = run("show", "driver", "--seed", "3", "--out", f"new/{name}", "--frames", "3", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    made = (tmp_path / "new" / name).read_bytes()
+    beginnings = {".mp4": b"ftyp", ".png": b"PNG", ".pdf": b"%PDF", ".json": b'{"world": "driver"'}
+    assert beginnings[Path(name).suffix] in made[:30]
+    assert "speed: -0.198 m/s" in done.stdout
+    assert f"It is in new/{name}." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("world", "view"), [("driver", "samples"), ("driver", "poisson"), ("golf", "targets")]
+)
+def test_show_draws_the_views_of_the_paper(world: str, view: str, tmp_path: Path) -> None:
+    done = run("show", world, "--view", view, "--out", "view.svg", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "<svg" in (tmp_path / "view.svg").read_text()
+
+
+def test_an_action_can_be_given(tmp_path: Path) -> None:
+    words = ["show", "golf", "--actions", "1.5,-20", "--out", "shot.json"]
+    assert "angle: -20 degrees" in run(*words, folder=tmp_path).stdout
 
 
 def test_version() -> None:
@@ -81,7 +132,8 @@ def test_version() -> None:
 
 
 def test_help_names_the_command_and_its_options() -> None:
-    assert "simulate" in run("--help").stdout
+    told = run("--help").stdout
+    assert all(command in told for command in ("simulate", "worlds", "show"))
     told = run("simulate", "--help").stdout
     options = ["questions", "features", "trajectories", "noise", "margin", "purpose", "seed", "out", "save"]
     assert [option for option in options if f"--{option}" not in told] == []
@@ -111,15 +163,24 @@ def test_what_cannot_be_done_is_said_in_one_line_before_any_work(
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["simulate", "wavy"], "wavy"),
+        (["simulate", "--reward", "wavy"], "wavy"),
+        (["simulate", "nowhere"], "driver, tosser, golf"),
+        (["simulate", "driver", "--reward", "targets"], "only golf has targets"),
+        (["show", "nowhere", "--out", "a.png"], "driver, tosser, golf"),
+        (["show", "driver", "--out", "a.gif"], ".mp4"),
+        (["show", "driver", "--out", "a.png", "--actions", "1,x"], "1,x"),
+        (["show", "driver", "--out", "a.png", "--actions", "1,2"], "10 numbers"),
+        (["show", "driver", "--out", "a.png", "--view", "targets"], "only golf has targets"),
+        (["show", "golf", "--out", "a.png", "--view", "samples"], "driver and tosser"),
+        (["show", "driver"], "--out"),
         (["simulate", "--questions", "0"], "--questions"),
         (["simulate", "--purpose", "fun"], "fun"),
         (["simulate", "--bogus"], "--bogus"),
         (["frobnicate"], "frobnicate"),
     ],
 )
-def test_what_was_typed_wrong_is_named(words: list[str], named: str) -> None:
-    done = run(*words)
+def test_what_was_typed_wrong_is_named(words: list[str], named: str, tmp_path: Path) -> None:
+    done = run(*words, folder=tmp_path)
     assert done.returncode == 2
     assert named in done.stderr
     assert "Traceback" not in done.stderr
@@ -138,7 +199,7 @@ def test_a_missing_package_is_named_with_its_remedy(package: str) -> None:
 
 def test_without_matplotlib_everything_but_the_picture_works(tmp_path: Path) -> None:
     save, out = tmp_path / "reward.json", tmp_path / "p.png"
-    done = run_without("matplotlib", "simulate", "linear", *SMALL, "--save", str(save), "--out", str(out))
+    done = run_without("matplotlib", "simulate", *SMALL, "--save", str(save), "--out", str(out))
     assert done.returncode == 2
     assert prefero.load_reward(save).diagnostics["answers"] == 3
     assert "pip install 'prefero[plots]'" in done.stderr

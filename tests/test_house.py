@@ -30,6 +30,7 @@ FLOW = [
     "progress",
     "features",
     "scenes",
+    "rasters",
     "drawing",
     "video",
     "trajectories",
@@ -59,12 +60,38 @@ FLOW = [
     "cli",
     "__main__",
 ]
-KERNELS_FLOW = ["base", "stationary", "polynomial", "composed", "anchored", "files", "__init__"]
-EDGE = {"simulation", "pictures", "cli", "__main__"}
+PACKAGES = {
+    "kernels": ["base", "stationary", "polynomial", "composed", "anchored", "files", "__init__"],
+    "worlds": [
+        "base",
+        "driver",
+        "physics",
+        "tosser",
+        "fetch",
+        "geometry",
+        "filming",
+        "golf",
+        "golf_film",
+        "own",
+        "environments",
+        "__init__",
+    ],
+}
+EDGE = {"worlds", "simulation", "pictures", "views", "showing", "cli", "__main__"}
 CORE_PACKAGES = {"numpy", "scipy", "threadpoolctl"}
-OPTIONAL = ["typer", "rich", "matplotlib", "torch", "array_api_compat", "sklearn"]
+OPTIONAL = [
+    "typer",
+    "rich",
+    "matplotlib",
+    "torch",
+    "array_api_compat",
+    "sklearn",
+    "mujoco",
+    "gymnasium",
+    "av",
+]
 USED_BY_USERS = [
-    *(getattr(prefero, name) for name in prefero.__all__ if name != "kernels"),
+    *(getattr(prefero, name) for name in prefero.__all__ if name not in PACKAGES),
     AnswerConflict,
     NotSettled,
     Person,
@@ -125,11 +152,14 @@ def test_a_module_imports_only_from_modules_above_it(file: Path) -> None:
     assert parts_imported(file) <= above
 
 
-def test_the_kernels_import_only_from_files_above_them() -> None:
-    for place, name in enumerate(KERNELS_FLOW):
-        tree = at_import(ast.parse((SOURCE / "kernels" / f"{name}.py").read_text()))
-        inner = {n.split(".")[2] for n in imported(tree) if n.startswith("prefero.kernels.")}
-        assert inner <= set(KERNELS_FLOW[:place]), name
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_packages_files_import_only_from_files_above_them(package: str) -> None:
+    flow = PACKAGES[package]
+    assert {file.stem for file in (SOURCE / package).glob("*.py")} == set(flow)
+    for place, name in enumerate(flow):
+        tree = at_import(ast.parse((SOURCE / package / f"{name}.py").read_text()))
+        inner = {n.split(".")[2] for n in imported(tree) if n.startswith(f"prefero.{package}.")}
+        assert inner & set(flow) <= set(flow[:place]), name
 
 
 def test_the_mathematical_core_needs_only_numpy_scipy_and_threadpoolctl() -> None:

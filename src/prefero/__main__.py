@@ -1,12 +1,19 @@
 """`prefero` and `python -m prefero`: the command line, or one line that says what it needs."""
 
 import sys
+import warnings
+from typing import Any
 
 from prefero.extras import MissingExtra, need
 
 
+def _in_one_line(message: Warning | str, *_: Any, **__: Any) -> str:
+    return f"prefero: {message}\n"
+
+
 def main() -> None:
     """Run the command line; errors that a user can mend end in one line and exit code 2."""
+    warnings.formatwarning = _in_one_line
     try:
         need("typer", extra="cli")
         need("rich", extra="cli")

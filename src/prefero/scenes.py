@@ -2,7 +2,8 @@
 
 A scene is flat or solid. It is made of parts; a part is rigid, is made of shapes, and stays or moves.
 
-    poses     (T, P, 3)   flat:  x, y and angle (radians, anticlockwise) of the P moving parts at T times
+    poses     (T, P, 3)   flat:  x, y and angle (radians, anticlockwise, going on past a full turn) of the
+                          P moving parts at T times
               (T, P, 7)   solid: x, y, z and the unit quaternion w, x, y, z
     frame                 seconds from one time to the next
 
@@ -154,16 +155,21 @@ class Scene:
 
     def index(self, name: str) -> int:
         """The place of a moving part in the poses."""
-        return [part.name for part in self.moving].index(name)
+        names = [part.name for part in self.moving]
+        if name not in names:
+            raise ValueError(f"no part {name!r} moves in this scene: those that do are {', '.join(names)}")
+        return names.index(name)
 
     def check_poses(self, poses: Array) -> None:
-        """An error unless `poses` (T, P, 3 or 7) are of this scene."""
+        """An error unless `poses` (T, P, 3 or 7) are finite and of this scene."""
         wanted = (len(self.moving), FLAT if self.flat else SOLID)
         if poses.ndim != 3 or len(poses) == 0 or poses.shape[1:] != wanted:
             raise ValueError(
                 f"this scene has {wanted[0]} moving parts with {wanted[1]} numbers each, "
                 f"so poses have shape (times, {wanted[0]}, {wanted[1]}), but these have {poses.shape}"
             )
+        if not np.all(np.isfinite(poses)):
+            raise ValueError("poses must be finite, but some are not")
 
     def at_rate(self, poses: Array, rate: float) -> Array:
         """The poses at `rate` frames a second, between the given ones where there are none."""
@@ -251,7 +257,7 @@ def coarser(vertices: Array, faces: Array, cell: float) -> tuple[Array, Array]:
 def solid_of_revolution(
     radii: Iterable[float], heights: Iterable[float], sides: int = 20
 ) -> tuple[Array, Array]:
-    """The mesh that a profile sweeps about the z axis: spheres, discs, cylinders and capsules."""
+    """The mesh that a profile, from below to above, sweeps about the z axis: spheres, discs and capsules."""
     turns = 2 * np.pi * np.arange(sides) / sides
     rings = [
         np.column_stack([r * np.cos(turns), r * np.sin(turns), np.full(sides, h)])

@@ -82,7 +82,7 @@ def world_task(
     _check(kind, (*people.KINDS, "targets"), trajectories=trajectories, tests=tests)
     rng = np.random.default_rng([seed, *kind.encode(), *world.name.encode()])
     pool = Pool.simulate(world, trajectories, seed, progress=progress)
-    unseen = Pool.simulate(world, trajectories, seed + EXAM_SEED, progress=progress)
+    unseen = Pool.simulate(world, max(trajectories, 5 * tests), seed + EXAM_SEED, progress=progress)
     wish = _scores(world, pool, rng) if kind == "targets" else people.KINDS[kind](len(world.features), rng)
     reward = people.of_unit_size(wish, pool.scaled)
     exam = Exam.diverse(unseen, lambda x: reward(pool.scaling(x)), tests, seed)

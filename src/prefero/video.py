@@ -32,9 +32,7 @@ def save_video(path: Path, frames: Iterable[Picture], rate: float) -> None:
     av = need("av", extra="worlds")
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.mp4")
     try:
-        temporary.touch(
-            exist_ok=False
-        )  # its error names the folder that is missing, as the encoder's does not
+        temporary.touch()  # where the folder is missing, its error says so; the encoder's does not
         _encode(av, temporary, _even(frames), Fraction(rate).limit_denominator(1001))
         _to_disk(temporary)
         os.replace(temporary, path)  # noqa: PTH105

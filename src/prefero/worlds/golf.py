@@ -31,7 +31,7 @@ TARGET_RADIUS = 0.14
 
 GREEN, ROUGH = "#5d9e57", "#dfe7df"
 COURSE = (-0.8, 4.4, -2.6, 2.6)  # the green: from and to along x, then along y
-CAMERA = Camera(eye=(-1.7, -2.6, 3.3), target=(1.45, -0.05, 0.25), angle=43.0)
+CAMERA = Camera(eye=(-2.1, -2.3, 3.3), target=(1.5, -0.25, 0.2), angle=42.0)
 
 
 @dataclass(frozen=True)
