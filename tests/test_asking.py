@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 import reference
 from prefero.arrays import Array
-from prefero.asking import Purpose, best_question, bits_of, random_question, score_all
+from prefero.asking import Purpose, best_question, bits_of, probabilities, random_question, score_all
 from prefero.inference import infer
 from prefero.information import Formula
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.likelihood import Probit
+from prefero.linear import LinearPreference
 from prefero.model import PreferenceGP
 from prefero.questions import Comparisons, Question
 
@@ -416,3 +417,15 @@ def test_whole_numbers_are_features_too() -> None:
 def test_what_is_no_belief_is_refused() -> None:
     with pytest.raises(TypeError, match=r"wanted a belief about rewards, as model.posterior_"):
         best_question(PreferenceGP(), np.zeros((3, 2)))  # type: ignore[arg-type]
+
+
+def test_probabilities_of_all_pairs_are_those_of_each_pair() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((30, 2))
+    data = Comparisons.of(x, np.array([[0, 1], [2, 3], [4, 5], [6, 7]]))
+    for model in (PreferenceGP(), LinearPreference()):
+        belief = model.fit_comparisons(data).posterior_
+        every = probabilities(belief, x)
+        i, j = np.triu_indices(30, 1)
+        np.testing.assert_allclose(every[i, j], belief.probability(x[i], x[j]), atol=1e-12)
+        np.testing.assert_allclose(every + every.T, 1.0, atol=1e-12)

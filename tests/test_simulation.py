@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prefero import Learner, PreferenceGP, Question
+from prefero import Learner, Pool, PreferenceGP, Question
 from prefero.arrays import Array
 from prefero.exams import Exam
 from prefero.kernels import Anchored, Linear, Quadratic
 from prefero.people import KINDS
-from prefero.simulation import Task, accuracy_of, make_task, teach
+from prefero.pools import Source
+from prefero.simulation import EXAM_SEED, Task, accuracy_of, make_task, teach, world_task
+from prefero.worlds import make
+from prefero.worlds.golf import Golf
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -74,6 +77,93 @@ def test_test_trajectories_are_diverse_and_not_those_of_the_pool() -> None:
 def test_impossible_tasks_are_refused(kind: str, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_task(kind, **options)
+
+
+# --- tasks in worlds --------------------------------------------------------------------------------------
+
+
+def source_of(pool: Pool) -> Source:
+    assert pool.source is not None
+    return pool.source
+
+
+@pytest.mark.parametrize(("world", "kind"), [("driver", "linear"), ("driver", "bumpy"), ("tosser", "quadratic")])
+def test_a_task_in_a_world_has_the_sizes_that_were_asked_for(world: str, kind: str) -> None:
+    task = world_task(make(world), kind, trajectories=30, tests=6, noise=0.2, margin=0.3, lapses=0.1, seed=2)
+    assert task.kind == kind
+    assert task.pool.names == make(world).feature_names
+    assert task.exam.features.shape == (6, len(task.pool.names))
+    assert len(task.exam.differences) == 15
+    assert (task.person.noise, task.person.margin, task.person.lapses) == (0.2, 0.3, 0.1)
+    assert np.std(task.person.reward(task.pool.scaled)) == pytest.approx(1.0)
+    assert source_of(task.pool) == Source(world, make(world).options, make(world).physics, 30, 2, "random")  # type: ignore[arg-type]
+
+
+def test_the_exam_of_a_world_is_from_a_pool_of_its_own() -> None:
+    task = world_task(make("driver"), trajectories=200, tests=30, seed=1)
+    asked, examined = (set(map(tuple, x.tolist())) for x in (task.pool.features, task.exam.features))
+    assert not asked & examined
+    unseen = Pool.simulate("driver", 200, 1 + EXAM_SEED)
+    assert examined <= set(map(tuple, unseen.features.tolist()))
+    apart = [float(np.linalg.norm(a - b)) for a, b in combinations(unseen.scaling(task.exam.features), 2)]
+    random = [float(np.linalg.norm(a - b)) for a, b in combinations(unseen.scaled[:30], 2)]
+    assert min(apart) > 2 * min(random)
+
+
+def test_the_true_answers_in_a_world_are_those_of_its_person() -> None:
+    task = world_task(make("driver"), "quadratic", trajectories=50, tests=7)
+    truth = task.person.reward(task.pool.scaling(task.exam.features))
+    wanted = [truth[i] - truth[j] for i, j in combinations(range(7), 2)]
+    np.testing.assert_allclose(task.exam.differences, wanted)
+
+
+def test_the_seed_decides_a_task_in_a_world() -> None:
+    first, again, other = (world_task(make("driver"), trajectories=20, tests=5, seed=s) for s in (1, 1, 2))
+    np.testing.assert_array_equal(first.exam.differences, again.exam.differences)
+    assert not np.array_equal(first.pool.features, other.pool.features)
+    x = first.pool.scaled
+    assert not np.allclose(first.person.reward(x), other.person.reward(x))
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "message"),
+    [
+        ("wavy", {}, "no kind of reward 'wavy': the kinds are linear, quadratic, bumpy, targets"),
+        ("linear", {"trajectories": 1}, "trajectories must be 2 or more, but is 1"),
+        ("linear", {"tests": 1}, "tests must be 2 or more, but is 1"),
+        ("targets", {"trajectories": 10, "tests": 2}, "only golf has targets, but the world is driver: choose"),
+    ],
+)
+def test_impossible_tasks_in_a_world_are_refused(kind: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        world_task(make("driver"), kind, **options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [("targets", {}), ("linear", {"noise": 0.0}), ("linear", {"lapses": 2.0})]
+)
+def test_an_impossible_task_is_refused_before_anything_is_simulated(
+    kind: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    def simulate(*_: Any, **__: Any) -> Pool:
+        raise RuntimeError("this takes a minute")
+
+    monkeypatch.setattr(Pool, "simulate", simulate)
+    with pytest.raises(ValueError, match=r"only golf has targets|noise must be|lapses is a share"):
+        world_task(make("driver"), kind, **options)
+
+
+def test_in_golf_every_target_has_a_score_of_its_own(golf: Golf) -> None:
+    """Worth of the shots that land on the middles: 2, 3, ... 9 in some order, but for their unit."""
+    task = world_task(golf, "targets", trajectories=12, tests=4)
+    speeds = np.linspace(0.6, 2.2, 801)
+    reach = np.hypot(*golf.place_of(np.column_stack([speeds, np.zeros(801)])).T)
+    shots = [[speeds[np.argmin(np.abs(reach - t.distance))], t.angle] for t in golf.targets]
+    worth = task.person.reward(task.pool.scaling(shots))
+    np.testing.assert_allclose(np.sort(worth) * 9 / worth.max(), np.arange(2.0, 10.0), rtol=0.03)
+    assert task.kind == "targets"
+    assert source_of(task.pool).world == "golf"
 
 
 # --- accuracy ---------------------------------------------------------------------------------------------

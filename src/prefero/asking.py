@@ -95,6 +95,17 @@ def score_all(
 
 
 @one_thread
+def probabilities(belief: Distribution, x: Array) -> Array:
+    """P(the first is preferred to the second) for every pair of rows, shape (M, M)."""
+    total, whole = np.zeros((len(x), len(x))), slice(None)
+    for weight, part in belief.components:
+        view = View.of(part, x)
+        gap, spread = view.mean[:, None] - view.mean[None, :], np.maximum(view.spread(whole, whole), 0.0)
+        total += weight * part.probit.probabilities(gap, spread)[0]
+    return total
+
+
+@one_thread
 def best_question(
     belief: Distribution,
     pool: Pool | AnyArray,

@@ -190,18 +190,22 @@ class Information:
         return bits(parts, [a - b for a, b in zip(left, right, strict=True)], spread, self.formula)
 
     def ceiling(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
-        if self.formula != "exact" or any(part.probit.margin for part in parts):
+        if any(part.probit.margin for part in parts):
             return self._entropy_ceiling(parts, left, right, spread)
         tilt, remains, xp = 0.0, 0.0, namespace_of(spread[0])
         for (weight, probit), a, b, s in zip(parts, left, right, spread, strict=True):
-            root = xp.sqrt(xp.astype(s, xp.float32) + probit.scale**2)
+            variance = xp.astype(s, xp.float32) + probit.scale**2
             near = xp.mean(a)  # what all means share would drown their differences in single precision
-            z = (xp.astype(a - near, xp.float32) - xp.astype(b - near, xp.float32)) / root
+            gap = xp.astype(a - near, xp.float32) - xp.astype(b - near, xp.float32)
+            z = gap / xp.sqrt(variance)
             square = z * z
-            bell = xp.exp(-0.5 * square)
-            bell /= root
-            bell *= weight * probit.scale
-            remains = bell + remains  # E[h] is at least this, since h(Phi(x)) >= exp(-x^2 / 2)
+            if self.formula == "exact":  # E[h] is at least this, since h(Phi(x)) >= exp(-x^2 / 2)
+                bell = xp.exp(-0.5 * square)
+                bell *= weight * probit.scale
+                bell /= xp.sqrt(variance)
+            else:
+                bell = weight * expected_entropy(gap, xp.astype(s, xp.float32), probit, self.formula)
+            remains = bell + remains
             square *= CUBE
             square += CENTRE
             z *= square

@@ -12,7 +12,7 @@ import numpy as np
 
 from prefero import people
 from prefero.arrays import Array
-from prefero.asking import Purpose
+from prefero.asking import Purpose, probabilities
 from prefero.exams import Exam
 from prefero.features import sample_diverse
 from prefero.learner import Learner
@@ -145,6 +145,12 @@ def teach(
 
 def accuracy_of(reward: Reward, task: Task) -> float:
     """The share of the exam's pairs whose true answer the reward predicts."""
-    a, b = task.exam.sides
-    lead = reward.predict_proba(a, b) - reward.predict_proba(b, a)  # with a margin they do not add up to 1
-    return task.exam.accuracy(0.5 + 0.5 * lead)
+    return task.exam.accuracy(predicted(reward, task.exam))
+
+
+def predicted(reward: Reward, exam: Exam) -> Array:
+    """The probability, for every pair of the exam, that its first trajectory is the better one."""
+    first, second = exam.pairs.T
+    chances = probabilities(reward.belief, reward.scaling(exam.features))
+    lead: Array = chances[first, second] - chances[second, first]  # with a margin they add up to less than 1
+    return 0.5 + 0.5 * lead
