@@ -51,7 +51,8 @@ def tosser(count: int = 1000) -> None:
 def golf(count: int = 64) -> None:
     world = Golf()
     taken = clock(lambda: Pool.simulate(world, count, cache=False, progress=False), 1)
-    print(f"\n{count} shots of golf: {1e3 * taken / count:.0f} ms a shot of {world.seconds:g} s on {cores()} cores")
+    each = 1e3 * taken / count
+    print(f"\n{count} shots of golf: {each:.0f} ms a shot of {world.seconds:g} s on {cores()} cores")
 
 
 def main() -> None:

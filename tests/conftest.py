@@ -1,6 +1,36 @@
-"""How the tests search: the same examples in every run, and no clock, since the machine may be busy."""
+"""How the tests search: the same examples in every run, and no clock, since the machine may be busy.
 
+They keep their pools in a folder of their own. It is named before any test is imported, since those of the
+command line copy the environment; workers of pytest-xdist inherit it, and so share the folder.
+"""
+
+import os
+import tempfile
+
+import pytest
 from hypothesis import settings
+
+from prefero import Pool
+from prefero.worlds.golf import Golf
 
 settings.register_profile("prefero", derandomize=True, deadline=None, max_examples=100)
 settings.load_profile("prefero")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        folder = tempfile.TemporaryDirectory(prefix="prefero-tests-")
+        os.environ["PREFERO_CACHE"] = folder.name
+        config.add_cleanup(folder.cleanup)
+
+
+@pytest.fixture(scope="session")
+def golf() -> Golf:
+    """One robot for all tests: what it has worked out about distances takes seconds."""
+    return Golf()
+
+
+@pytest.fixture(scope="session")
+def golf_pool(golf: Golf) -> Pool:
+    """An even grid of 11 speeds by 11 angles."""
+    return Pool.simulate(golf, 121, how="grid", progress=False)

@@ -123,6 +123,21 @@ def test_a_scaling_survives_a_file() -> None:
     assert Scaling.from_json(json.loads(json.dumps(scaling.to_json()))) == scaling
 
 
+@settings(max_examples=50)
+@given(st.integers(0, 1000), st.floats(1e-3, 1e3), st.floats(-1e3, 1e3))
+def test_scaled_features_come_back_in_their_units(seed: int, unit: float, offset: float) -> None:
+    features = unit * normal(seed=seed) + offset
+    scaling = Scaling.of(features)
+    np.testing.assert_allclose(
+        scaling.back(scaling(features)), features, rtol=1e-12, atol=1e-12 * abs(offset)
+    )
+
+
+def test_one_row_comes_back_too() -> None:
+    scaling = Scaling.of(np.array([[0.0], [10.0]]), ["metres"])
+    assert scaling.back(np.array([[3.0]])).tolist() == [[20.0]]
+
+
 # --- diverse subsets --------------------------------------------------------------------------------------
 
 

@@ -57,6 +57,7 @@ FLOW = [
     "views",
     "showing",
     "__init__",
+    "experiments",
     "cli",
     "__main__",
 ]
@@ -76,8 +77,27 @@ PACKAGES = {
         "environments",
         "__init__",
     ],
+    "experiments": [
+        "settings",
+        "methods",
+        "runs",
+        "results",
+        "running",
+        "statistics",
+        "figures",
+        "curves",
+        "drawings",
+        "needed",
+        "calibration",
+        "variations",
+        "golf",
+        "claims",
+        "report",
+        "reproduce",
+        "__init__",
+    ],
 }
-EDGE = {"worlds", "simulation", "pictures", "views", "showing", "cli", "__main__"}
+EDGE = {"worlds", "experiments", "simulation", "pictures", "views", "showing", "cli", "__main__"}
 CORE_PACKAGES = {"numpy", "scipy", "threadpoolctl"}
 OPTIONAL = [
     "typer",

@@ -111,3 +111,35 @@ def test_a_reward_of_unit_size_has_deviation_one_over_the_trajectories(kind: str
     scaled = people.of_unit_size(reward, features)
     assert np.std(scaled(features)) == pytest.approx(1.0)
     assert np.corrcoef(scaled(features), reward(features))[0, 1] == pytest.approx(1.0)
+
+
+# --- targets ----------------------------------------------------------------------------------------------
+
+PLACES = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
+SCORES = np.array([2.0, 9.0, 5.0])
+
+
+def test_a_row_is_worth_what_the_best_target_near_it_gives() -> None:
+    rng = np.random.default_rng(4)
+    rows = rng.uniform(-0.5, 2.5, (40, 2))
+    wanted = [
+        max(s * np.exp(-np.sum((row - p) ** 2) / (2 * 0.25**2)) for p, s in zip(PLACES, SCORES, strict=True))
+        for row in rows
+    ]
+    np.testing.assert_allclose(people.on_targets(PLACES, SCORES)(rows), wanted)
+
+
+def test_the_middle_of_a_target_has_its_score() -> None:
+    np.testing.assert_allclose(people.on_targets(PLACES, SCORES, reach=0.1)(PLACES), SCORES)
+
+
+def test_the_worth_falls_with_the_distance_and_slower_with_more_reach() -> None:
+    away = np.column_stack([1.0 + np.linspace(0.0, 1.0, 20), np.zeros(20)])
+    near, far = (people.on_targets(PLACES[1:2], SCORES[1:2], reach)(away) for reach in (0.25, 0.5))
+    assert np.all(np.diff(near) < 0)
+    assert np.all(far[1:] > near[1:])
+
+
+def test_a_reward_that_is_the_same_everywhere_has_no_unit() -> None:
+    with pytest.raises(ValueError, match="the reward is the same for every trajectory"):
+        people.of_unit_size(lambda x: np.ones(len(x)), np.zeros((5, 2)))

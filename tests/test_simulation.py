@@ -87,7 +87,9 @@ def source_of(pool: Pool) -> Source:
     return pool.source
 
 
-@pytest.mark.parametrize(("world", "kind"), [("driver", "linear"), ("driver", "bumpy"), ("tosser", "quadratic")])
+@pytest.mark.parametrize(
+    ("world", "kind"), [("driver", "linear"), ("driver", "bumpy"), ("tosser", "quadratic")]
+)
 def test_a_task_in_a_world_has_the_sizes_that_were_asked_for(world: str, kind: str) -> None:
     task = world_task(make(world), kind, trajectories=30, tests=6, noise=0.2, margin=0.3, lapses=0.1, seed=2)
     assert task.kind == kind
@@ -131,7 +133,11 @@ def test_the_seed_decides_a_task_in_a_world() -> None:
         ("wavy", {}, "no kind of reward 'wavy': the kinds are linear, quadratic, bumpy, targets"),
         ("linear", {"trajectories": 1}, "trajectories must be 2 or more, but is 1"),
         ("linear", {"tests": 1}, "tests must be 2 or more, but is 1"),
-        ("targets", {"trajectories": 10, "tests": 2}, "only golf has targets, but the world is driver: choose"),
+        (
+            "targets",
+            {"trajectories": 10, "tests": 2},
+            "only golf has targets, but the world is driver: choose",
+        ),
     ],
 )
 def test_impossible_tasks_in_a_world_are_refused(kind: str, options: dict[str, Any], message: str) -> None:

@@ -1,5 +1,8 @@
 """The command line: parse, one call, print."""
 
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -21,6 +24,7 @@ from prefero.pools import Pool
 from prefero.simulation import Task, make_task, teach, world_task
 
 if TYPE_CHECKING:
+    from prefero.experiments.runs import Run
     from prefero.worlds.base import World
 
 app = typer.Typer(
@@ -35,6 +39,7 @@ PICTURES = (".png", ".pdf", ".svg")
 Kind = Literal["linear", "quadratic", "bumpy", "targets"]
 View = Literal["clip", "samples", "poisson", "targets"]
 SYNTHETIC = "synthetic"
+Backend = Literal["local", "dask", "ray"]
 
 
 def _version(wanted: bool) -> None:
@@ -182,6 +187,77 @@ def _show_view(view: View, world: "World", seed: int, out: Path) -> None:
         views.save_samples(out, world, Pool.simulate(world, 1000, seed), seed=seed)
     else:
         views.save_poisson(out, Pool.simulate(world, 1000, seed), seed=seed)
+
+
+@app.command()
+def reproduce(
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(help="A figure by name, more than once if you like; none: all of them."),
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="How many runs, each with its own seed.")] = 5,
+    questions: Annotated[int, typer.Option(min=15, help="How many questions a run has.")] = 200,
+    tests: Annotated[int, typer.Option(min=2, help="How many diverse trajectories an exam has.")] = 40,
+    seed: Annotated[int, typer.Option(min=0, help="The first run's seed.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="How many runs at once.")] = 2,
+    out: Annotated[Path, typer.Option(help="The folder for runs, figures and the report.")] = Path("results"),
+    backend: Annotated[Backend, typer.Option(help="Where runs are carried out.")] = "local",
+    address: Annotated[str | None, typer.Option(help="Of the dask scheduler or the ray cluster.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A first look: small, and in about two minutes.")
+    ] = False,
+    names: Annotated[bool, typer.Option("--list", help="List the figures and end.")] = False,
+) -> None:
+    """Regenerate the paper's simulation figures and tables; what is done is kept, and not done again."""
+    from prefero.experiments.figures import Scale
+    from prefero.experiments.reproduce import FIGURES, QUICK, figures_named, plan_of
+    from prefero.experiments.reproduce import reproduce as carry_out
+    from prefero.experiments.results import Results
+
+    if names:
+        for name, known in FIGURES.items():
+            console.print(f"{name:18s} {known.title}")
+        return
+    chosen = figures_named(figure or [])
+    scale = QUICK if quick else Scale(runs=runs, questions=questions, tests=tests, first_seed=seed)
+    missing = Results(out).missing(plan_of(chosen, scale))
+    console.print(f"{len(missing)} runs to do; what is done is kept in {out}.")
+    with _run_progress(missing) as done:
+        carry_out(
+            chosen,
+            scale,
+            out,
+            jobs=jobs,
+            backend=backend,
+            address=address,
+            command=" ".join(["prefero", *sys.argv[1:]]),
+            done=done,
+        )
+    console.print(f"The report is in {out / 'report.html'} and {out / 'report.md'}.")
+
+
+@contextmanager
+def _run_progress(missing: Sequence["Run"]) -> Iterator[Callable[["Run"], None]]:
+    """Runs and questions done, and the time that is left, by questions."""
+    columns = (
+        TextColumn("runs {task.fields[runs]}/{task.fields[all]}, questions"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("[dim]{task.fields[last]}"),
+    )
+    finished = 0
+    with Progress(*columns, console=console) as progress:
+        total = sum(run.setting.questions for run in missing)
+        bar = progress.add_task("", total=total, runs=0, all=len(missing), last="")
+
+        def done(run: "Run") -> None:
+            nonlocal finished
+            finished += 1
+            last = f"{run.setting.world} {run.setting.truth}, {run.method}"
+            progress.update(bar, advance=run.setting.questions, runs=finished, last=last)
+
+        yield done
 
 
 def _check_paths(out: Path | None, save: Path | None) -> None:

@@ -17,6 +17,8 @@ from prefero.features import sample_diverse
 from prefero.people import RewardFunction
 from prefero.pools import Pool
 
+SURE = 1e-15  # nobody is surer: the loss of being wrong is finite, and the same either way round
+
 
 @dataclass(frozen=True, eq=False)
 class Exam:
@@ -50,6 +52,6 @@ class Exam:
 
     def log_likelihood(self, probability: Array) -> float:
         """The mean log probability of the true answers; a tie in truth counts both ways."""
-        share = np.clip(probability, 1e-300, 1 - 1e-16)
+        share = np.clip(probability, SURE, 1 - SURE)
         first = 0.5 + 0.5 * np.sign(self.differences)
         return float(np.mean(first * np.log(share) + (1 - first) * np.log1p(-share)))

@@ -18,7 +18,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-HEADER = "header"
+HEADER, ARRAYS = "header", "arrays"
+
+BROKEN = (  # what reading a zip file of arrays may end in
+    OSError,
+    ValueError,
+    KeyError,
+    EOFError,
+    TypeError,
+    AttributeError,
+    RuntimeError,
+    MemoryError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 class ArchiveError(ValueError):
@@ -42,7 +55,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 def write_archive(path: Path, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Arrays and their header in one file."""
     memory = io.BytesIO()
-    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    text = np.frombuffer(json.dumps({**header, ARRAYS: sorted(arrays)}).encode(), dtype=np.uint8)
     np.savez(memory, allow_pickle=False, **{HEADER: text}, **arrays)
     write_whole(path, memory.getvalue())
 
@@ -50,15 +63,18 @@ def write_archive(path: Path, header: Mapping[str, Any], arrays: Mapping[str, np
 def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """What `write_archive` wrote; every byte is checked."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        memory = io.BytesIO(path.read_bytes())  # NumPy would leave a damaged file open
+        with np.load(memory, allow_pickle=False) as file:
             arrays = dict(file.items())
         header = json.loads(arrays.pop(HEADER).tobytes())
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+    except BROKEN as error:
         raise ArchiveError(f"{path} is damaged or is another kind of file: {error}") from error
     if not isinstance(header, dict):
         raise ArchiveError(f"{path} is another kind of file: its header is no JSON object")
+    if header.pop(ARRAYS, sorted(arrays)) != sorted(arrays):
+        raise ArchiveError(f"{path} is damaged: some of its arrays are missing")
     return header, arrays
 
 

@@ -219,7 +219,7 @@ class Pool:
     @classmethod
     def _from_archive(cls, header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Pool:
         features, trajectories = arrays["features"], None
-        if "actions" in arrays:
+        if len(arrays) > 1:
             actions, poses = arrays["actions"], arrays["poses"]
             if not len(features) == len(actions) == len(poses) or poses.ndim != 4:
                 shapes = (features.shape, actions.shape, poses.shape)

@@ -34,6 +34,8 @@ def save_clip(path: Path, world: World, trajectory: Trajectory, *, frames: int =
     """A film (.mp4), a strip of `frames` pictures (.png, .pdf, .svg) or a replay (.json)."""
     check_clip(path)
     kind = path.suffix.lower()
+    if not world.scene.parts and kind != ".mp4":
+        raise ValueError(f"{world.name} has no drawing, only films: save an .mp4 instead of {path.name}")
     if kind == ".mp4":
         save_video(path, film(world, trajectory), _rate_of(world))
     elif kind == ".json":

@@ -17,7 +17,7 @@ from prefero.exams import Exam
 from prefero.features import sample_diverse
 from prefero.learner import Learner
 from prefero.people import Person, RewardFunction
-from prefero.pools import Pool
+from prefero.pools import How, Pool
 from prefero.questions import Question
 from prefero.reward import Reward
 
@@ -73,16 +73,23 @@ def world_task(
     lapses: float = 0.0,
     tests: int = 40,
     seed: int = 0,
+    how: How = "random",
+    pool_seed: int | None = None,
     progress: bool | None = None,
 ) -> Task:
     """A task in a world: its person likes the features by a random reward, or in golf has scores for targets.
 
-    The exam's trajectories are the most diverse of a pool of their own, with another seed.
+    The exam's trajectories are the most diverse of a pool of their own, with random actions and another seed.
+    `pool_seed`, if it is given, decides both pools instead of `seed`, and `how` the actions of the first.
     """
     _check(kind, (*people.KINDS, "targets"), trajectories=trajectories, tests=tests)
+    if kind == "targets" and not hasattr(world, "targets"):
+        raise ValueError(f"only golf has targets, but the world is {world.name}: choose another reward")
+    Person(np.ravel, noise, margin, lapses)  # refuses before anything is simulated
     rng = np.random.default_rng([seed, *kind.encode(), *world.name.encode()])
-    pool = Pool.simulate(world, trajectories, seed, progress=progress)
-    unseen = Pool.simulate(world, max(trajectories, 5 * tests), seed + EXAM_SEED, progress=progress)
+    drawn = seed if pool_seed is None else pool_seed
+    pool = Pool.simulate(world, trajectories, drawn, how=how, progress=progress)
+    unseen = Pool.simulate(world, max(trajectories, 5 * tests), drawn + EXAM_SEED, progress=progress)
     wish = _scores(world, pool, rng) if kind == "targets" else people.KINDS[kind](len(world.features), rng)
     reward = people.of_unit_size(wish, pool.scaled)
     exam = Exam.diverse(unseen, lambda x: reward(pool.scaling(x)), tests, seed)
@@ -93,10 +100,7 @@ def _scores(world: "World", pool: Pool, rng: np.random.Generator) -> RewardFunct
     """Distinct scores from 2 up for golf's targets, as in the paper's study, of scaled features."""
     from prefero.worlds.golf import Golf
 
-    if not isinstance(world, Golf):
-        raise ValueError(
-            f"only golf has targets, but the world is {world.name}: choose another kind of reward"
-        )
+    assert isinstance(world, Golf)
     targets = np.stack([target.place for target in world.targets])
     worth = people.on_targets(targets, 2.0 + rng.permutation(len(targets)).astype(float))
     return lambda x: worth(world.place_of(pool.scaling.back(x)))

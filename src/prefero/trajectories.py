@@ -6,7 +6,7 @@ from typing import Self
 
 import numpy as np
 
-from prefero.arrays import Array
+from prefero.arrays import Array, Flags, Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class Trajectory:
             raise TypeError("this is one trajectory, not a batch")
         return len(self.features)
 
-    def __getitem__(self, which: int | slice | Array) -> Self:
+    def __getitem__(self, which: int | slice | Indices | Flags) -> Self:
         """Some of a batch, or with one index the trajectory itself."""
         len(self)
         return type(self)(self.actions[which], self.features[which], self.poses[which])

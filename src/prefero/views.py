@@ -54,6 +54,8 @@ def _fit(axis: Any, places: Array, world: World) -> None:
 
 def save_poisson(path: Path, pool: Pool, *, count: int = 20, seed: int = 0) -> None:
     """The first two features of a pool: all of them, a diverse few, and as many uniformly random ones."""
+    if len(pool.names) < 2:
+        raise ValueError(f"this picture needs two features, but the pool has only {pool.names[0]!r}")
     x, y = pool.features[:, 0], pool.features[:, 1]
     diverse = sample_diverse(pool.scaled, count, seed=seed)
     uniform = np.random.default_rng(seed).choice(len(pool), count, replace=False)

@@ -40,7 +40,10 @@ def make(name: str, **options: Any) -> World:
     except TypeError as error:
         known = ", ".join(inspect.signature(factory).parameters) or "none"
         raise ValueError(f"{name} does not take these options: {error}; its options: {known}") from error
-    return factory(**options)
+    world = factory(**options)
+    if name in _registered:  # so that a pool finds its world again
+        world.name, world.options = name, options
+    return world
 
 
 def _factory(name: str) -> Callable[..., World]:

@@ -130,6 +130,7 @@ class Filmed(Protocol):
 
 def choose(known: Mapping[str, Feature], wanted: Sequence[str]) -> tuple[Feature, ...]:
     """The features of these names, or an error that lists those there are."""
+    wanted = [wanted] if isinstance(wanted, str) else wanted
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted or len(set(wanted)) != len(wanted):
         what = f"there is no feature {unknown[0]!r}" if unknown else f"features are {list(wanted)}"

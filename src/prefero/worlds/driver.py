@@ -29,7 +29,7 @@ LANES = np.array([-LANE, 0.0, LANE])
 
 CAR_LENGTH, CAR_WIDTH = 0.12, 0.06
 VIEW = Window(-0.55, 0.55, -0.45, 0.75, follow="car")
-ROAD = (-3.5, 6.0)  # farther than any car gets
+ROAD = (-5.0, 6.0)  # farther than any car gets
 GRASS, ASPHALT, PAINT, FENCE = "#8fb573", "#4a4e54", "#e8e6df", "#7a5c43"
 CAR, OTHER_CAR, GLASS = "#2f7fd1", "#e6e6e6", "#1d2733"
 

@@ -106,9 +106,13 @@ def _motorise(spec: Any) -> None:
 
 
 def _equip(spec: Any) -> None:
-    """A putter in the gripper, whose x axis points down and whose y axis is the wrist's."""
-    kinds, gripper = engine().mjtGeom, spec.body(GRIPPER)
-    gripper.add_geom(
+    """A putter in the gripper, whose x axis points down and whose y axis is the wrist's.
+
+    It is a body of its own, since MuJoCo takes no mass from geoms added to a body that says its own.
+    """
+    kinds = engine().mjtGeom
+    putter = spec.body(GRIPPER).add_body(name="putter", gravcomp=1.0)
+    putter.add_geom(
         name="shaft",
         type=kinds.mjGEOM_CAPSULE,
         fromto=[0, 0, 0, SHAFT, 0, 0],
@@ -118,7 +122,7 @@ def _equip(spec: Any) -> None:
         conaffinity=0,
         rgba=[0.75, 0.77, 0.8, 1],
     )
-    gripper.add_geom(
+    putter.add_geom(
         name="head",
         type=kinds.mjGEOM_BOX,
         pos=[GRIP_HEIGHT - HEAD_CLEARANCE - HEAD_TALL / 2, 0, 0],

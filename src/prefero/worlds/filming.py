@@ -36,6 +36,8 @@ def frames_from(module: str, arguments: list[str], width: int, height: int) -> I
                 if first is not None:
                     yield first
                     yield from frames
+                    if process.wait():
+                        raise RuntimeError(f"the renderer stopped in the middle: {_last_line(complaints)}")
                     return
                 process.wait()
                 reasons.append(f"{library or 'default'}: {_last_line(complaints)}")

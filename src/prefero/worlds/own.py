@@ -53,7 +53,12 @@ class GymnasiumWorld(World):
 
     def _made(self, **options: Any) -> Any:
         if callable(self._environment):
-            return self._environment(**options)
+            try:
+                return self._environment(**options)
+            except TypeError as error:
+                raise ValueError(
+                    f"the function that makes the environment must take {list(options)}: {error}"
+                ) from error
         return need("gymnasium", extra="worlds").make(self._environment, **options)
 
     def simulate(self, actions: Array) -> tuple[Array, Array]:

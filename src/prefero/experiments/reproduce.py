@@ -1,0 +1,56 @@
+"""Reproducing the paper: plan the runs of figures, carry them out, draw from what was kept, and report."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from prefero.experiments.calibration import Calibration
+from prefero.experiments.curves import CURVES
+from prefero.experiments.drawings import DRAWINGS
+from prefero.experiments.figures import Figure, Scale
+from prefero.experiments.golf import GOLF
+from prefero.experiments.needed import Needed
+from prefero.experiments.report import write_report
+from prefero.experiments.results import Results
+from prefero.experiments.running import Backend, carry_out
+from prefero.experiments.runs import Run
+from prefero.experiments.variations import VARIATIONS
+
+FIGURES: dict[str, Figure] = {
+    figure.name: figure for figure in [*CURVES, *DRAWINGS, Needed(), Calibration(), *VARIATIONS, *GOLF]
+}
+QUICK = Scale(runs=2, questions=30, trajectories=150, tests=20, thetas=(0.1, 1.0), sigmas=(0.1,))
+
+
+def figures_named(names: Sequence[str]) -> list[Figure]:
+    """These figures, or all if none is named."""
+    unknown = [name for name in names if name not in FIGURES]
+    if unknown:
+        raise ValueError(f"there is no figure {unknown[0]!r}: the figures are {', '.join(FIGURES)}")
+    return [FIGURES[name] for name in names] or list(FIGURES.values())
+
+
+def plan_of(figures: Sequence[Figure], scale: Scale) -> list[Run]:
+    """All runs that the figures need, each once."""
+    return list(dict.fromkeys(run for figure in figures for run in figure.plan(scale)))
+
+
+def reproduce(
+    figures: Sequence[Figure],
+    scale: Scale,
+    folder: Path,
+    *,
+    jobs: int = 1,
+    backend: Backend = "local",
+    address: str | None = None,
+    command: str = "prefero reproduce",
+    done: Callable[[Run], None] = lambda run: None,  # noqa: ARG005
+) -> None:
+    """Run what is missing, then draw every figure and write the report."""
+    results, plan = Results(folder), plan_of(figures, scale)
+    folder.mkdir(parents=True, exist_ok=True)
+    carry_out(plan, results, jobs=jobs, backend=backend, address=address, done=done)
+    for figure in figures:
+        figure.draw(results, scale, folder / f"{figure.name}.png")
+    if plan:
+        results.export(plan, folder / "results.parquet")
+    write_report(figures, results, scale, folder, command, whole=len(figures) == len(FIGURES))

@@ -1,0 +1,55 @@
+"""Summaries of runs: bands, questions needed, and paired tests.
+
+curves   (R, N)   one row a run, one column a question
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from prefero.arrays import Array
+from prefero.extras import need
+
+DRAWS = 2000  # of the bootstrap
+
+
+class Interval(NamedTuple):
+    """A value, and where it lies with 95 %."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{_count(self.value)} ({_count(self.low)} to {_count(self.high)})"
+
+
+def _count(number: float) -> str:
+    return f"{number:.0f}" if np.isfinite(number) else "more"
+
+
+def questions_to(curve: Array, goal: float) -> float:
+    """The first question after which a curve has reached the goal; infinity if it does not."""
+    reached = np.flatnonzero(curve >= goal)
+    return float(reached[0] + 1) if len(reached) else np.inf
+
+
+def needed(curves: Array, goal: float, seed: int = 0) -> Interval:
+    """Questions until the mean of the runs reaches the goal, with a bootstrap over the runs."""
+    rng = np.random.default_rng(seed)
+    means = (curves[rng.integers(len(curves), size=len(curves))].mean(axis=0) for _ in range(DRAWS))
+    drawn = np.sort([questions_to(mean, goal) for mean in means])
+    low, high = drawn[int(0.025 * DRAWS)], drawn[int(0.975 * DRAWS)]
+    return Interval(questions_to(curves.mean(axis=0), goal), float(low), float(high))
+
+
+def paired_test(first: Array, second: Array) -> float:
+    """The p-value of Wilcoxon's signed-rank test of paired values; 1 where all are equal."""
+    if np.allclose(first, second):
+        return 1.0
+    return float(need("scipy.stats", extra="experiments").wilcoxon(first, second).pvalue)
+
+
+def standard_error(values: Array) -> float:
+    """Of the mean."""
+    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
