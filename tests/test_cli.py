@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import prefero
+from prefero.experiments.reproduce import FIGURES
 
 SMALL = ["--questions", "3", "--trajectories", "15", "--features", "2"]
 WIDE = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -133,7 +135,7 @@ def test_version() -> None:
 
 def test_help_names_the_command_and_its_options() -> None:
     told = run("--help").stdout
-    assert all(command in told for command in ("simulate", "worlds", "show"))
+    assert all(command in told for command in ("simulate", "worlds", "show", "reproduce"))
     told = run("simulate", "--help").stdout
     options = ["questions", "features", "trajectories", "noise", "margin", "purpose", "seed", "out", "save"]
     assert [option for option in options if f"--{option}" not in told] == []
@@ -160,9 +162,116 @@ def test_what_cannot_be_done_is_said_in_one_line_before_any_work(
     assert done.stdout == ""
 
 
+# --- reproduce --------------------------------------------------------------------------------------------
+
+TINY = """
+from dataclasses import replace
+import prefero.experiments.reproduce as r
+grid = {"thetas": r.QUICK.thetas[:1], "sigmas": r.QUICK.sigmas[:1]}
+r.QUICK = replace(r.QUICK, runs=1, questions=15, trajectories=24, tests=6, **grid)
+from prefero.__main__ import main
+main()
+"""
+
+
+def reproduce(*words: str, folder: Path, without: str = "none") -> subprocess.CompletedProcess[str]:
+    """A quick look that is quicker still: 1 run, 15 questions, 24 trajectories, one theta."""
+    code = f"import sys; sys.modules[{without!r}] = None\n{TINY}"
+    command = [sys.executable, "-c", code, "reproduce", "--quick", "--jobs", "1", *words]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | WIDE, cwd=folder, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+    folder = tmp_path_factory.mktemp("reproduced")
+    done = reproduce("--figure", "driver-active", "--out", "my results", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder, done
+
+
+def test_reproduce_makes_runs_a_figure_and_a_report(
+    reproduced: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    out, done = reproduced[0] / "my results", reproduced[1]
+    count = len(list((out / "runs").glob("*.parquet")))
+    assert count >= 4
+    assert (out / "driver-active.png").read_bytes().startswith(b"\x89PNG")
+    assert "<img" in (out / "report.html").read_text()
+    assert "driver-active.png" in (out / "report.md").read_text()
+    assert f"{count} runs to do; what is done is kept in my results." in done.stdout
+    assert f"runs {count}/{count}, questions" in done.stdout
+    assert f"{15 * count}/{15 * count}" in done.stdout
+    assert "The report is in my results/report.html and my results/report.md." in done.stdout
+    assert done.stderr == ""
+
+
+def test_reproduce_again_does_nothing_new(
+    reproduced: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    folder = reproduced[0]
+    kept = {path: path.stat().st_mtime_ns for path in (folder / "my results" / "runs").iterdir()}
+    done = reproduce("--figure", "driver-active", "--out", "my results", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "0 runs to do" in done.stdout
+    assert {path: path.stat().st_mtime_ns for path in (folder / "my results" / "runs").iterdir()} == kept
+
+
+def test_the_report_has_a_command_that_can_be_typed_again(
+    reproduced: tuple[Path, subprocess.CompletedProcess[str]],
+) -> None:
+    text = (reproduced[0] / "my results" / "report.md").read_text()
+    told = re.search(r"`(prefero reproduce .*)`", text)
+    assert told is not None
+    words = ["--quick", "--jobs", "1", "--figure", "driver-active", "--out", "my results"]
+    assert shlex.split(told[1]) == ["prefero", "reproduce", *words]
+
+
+def test_reproduce_lists_the_figures(tmp_path: Path) -> None:
+    done = run("reproduce", "--list", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == list(FIGURES)
+    assert all(line.endswith(figure.title) for line, figure in zip(lines, FIGURES.values(), strict=True))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--figure", "moon"], "prefero: there is no figure 'moon': the figures are driver-linear, "),
+        (["--figure", "driver-poly", "--out", "taken/results"], "prefero: "),
+    ],
+)
+def test_what_cannot_be_reproduced_is_said_in_one_line(
+    words: list[str], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "taken").write_text("a file where a folder should be")
+    done = run("reproduce", *words, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(message)
+    assert len(done.stderr.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+@pytest.mark.parametrize("package", ["joblib", "pyarrow"])
+def test_reproduce_names_a_missing_package_with_its_remedy(package: str, tmp_path: Path) -> None:
+    done = reproduce("--figure", "driver-active", folder=tmp_path, without=package)
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"prefero: this needs the package {package!r}, which is not installed: "
+        "type  pip install 'prefero[experiments]'\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [
+        (["reproduce", "--questions", "14"], "--questions"),
+        (["reproduce", "--runs", "0"], "--runs"),
+        (["reproduce", "--tests", "1"], "--tests"),
+        (["reproduce", "--backend", "abacus"], "abacus"),
         (["simulate", "--reward", "wavy"], "wavy"),
         (["simulate", "nowhere"], "driver, tosser, golf"),
         (["simulate", "driver", "--reward", "targets"], "only golf has targets"),

@@ -91,6 +91,7 @@ PACKAGES = {
         "calibration",
         "variations",
         "golf",
+        "study",
         "claims",
         "report",
         "reproduce",

@@ -123,7 +123,7 @@ def test_a_row_is_worth_what_the_best_target_near_it_gives() -> None:
     rng = np.random.default_rng(4)
     rows = rng.uniform(-0.5, 2.5, (40, 2))
     wanted = [
-        max(s * np.exp(-np.sum((row - p) ** 2) / (2 * 0.25**2)) for p, s in zip(PLACES, SCORES, strict=True))
+        max(s * np.exp(-np.sum((row - p) ** 2) / (2 * 0.45**2)) for p, s in zip(PLACES, SCORES, strict=True))
         for row in rows
     ]
     np.testing.assert_allclose(people.on_targets(PLACES, SCORES)(rows), wanted)

@@ -1,5 +1,6 @@
 """The command line: parse, one call, print."""
 
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -184,6 +185,7 @@ def _show_view(view: View, world: "World", seed: int, out: Path) -> None:
             raise ValueError(f"only golf has targets, but the world is {world.name}")
         views.save_targets(out, world)
     elif view == "samples":
+        views.check_samples(world)
         views.save_samples(out, world, Pool.simulate(world, 1000, seed), seed=seed)
     else:
         views.save_poisson(out, Pool.simulate(world, 1000, seed), seed=seed)
@@ -204,8 +206,12 @@ def reproduce(
     backend: Annotated[Backend, typer.Option(help="Where runs are carried out.")] = "local",
     address: Annotated[str | None, typer.Option(help="Of the dask scheduler or the ray cluster.")] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A first look: small, and in about two minutes.")
+        bool, typer.Option("--quick", help="A first look: small, whatever the sizes above are.")
     ] = False,
+    study: Annotated[
+        Path | None,
+        typer.Option(help="A study's exported folder: the golf table from real people's answers."),
+    ] = None,
     names: Annotated[bool, typer.Option("--list", help="List the figures and end.")] = False,
 ) -> None:
     """Regenerate the paper's simulation figures and tables; what is done is kept, and not done again."""
@@ -216,7 +222,10 @@ def reproduce(
 
     if names:
         for name, known in FIGURES.items():
-            console.print(f"{name:18s} {known.title}")
+            console.print(f"{name:18s} {known.title}", soft_wrap=True)
+        return
+    if study is not None:
+        _study_table(study, out)
         return
     chosen = figures_named(figure or [])
     scale = QUICK if quick else Scale(runs=runs, questions=questions, tests=tests, first_seed=seed)
@@ -230,10 +239,21 @@ def reproduce(
             jobs=jobs,
             backend=backend,
             address=address,
-            command=" ".join(["prefero", *sys.argv[1:]]),
+            command=shlex.join(["prefero", *sys.argv[1:]]),
             done=done,
         )
     console.print(f"The report is in {out / 'report.html'} and {out / 'report.md'}.")
+
+
+def _study_table(study: Path, out: Path) -> None:
+    from prefero.experiments.golf import draw_study, study_table
+    from prefero.experiments.study import read_study
+
+    outcomes = read_study(study)
+    out.mkdir(parents=True, exist_ok=True)
+    draw_study(outcomes, out / "golf-study.png")
+    console.print(study_table(outcomes), soft_wrap=True)
+    console.print(f"The picture is in {out / 'golf-study.png'}.")
 
 
 @contextmanager

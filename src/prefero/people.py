@@ -66,7 +66,7 @@ def bumpy(features: int, rng: np.random.Generator, bumps: int = 8, width: float 
     return on_targets(places, scores, width)
 
 
-def on_targets(targets: Array, scores: Array, reach: float = 0.25) -> RewardFunction:
+def on_targets(targets: Array, scores: Array, reach: float = 0.45) -> RewardFunction:
     """The score of the target that a row lies on, falling off with the distance to its middle."""
 
     def worth(places: Array) -> Array:

@@ -25,8 +25,7 @@ MAIN_PARTS = {"driver": "car", "tosser": "capsule"}
 
 def save_samples(path: Path, world: World, pool: Pool, *, count: int = 4, seed: int = 0) -> None:
     """Diverse trajectories of a flat world: the scene as it ends, and the paths that led there."""
-    if world.name not in MAIN_PARTS:
-        raise ValueError(f"samples are drawn of {' and '.join(MAIN_PARTS)}, but the world is {world.name}")
+    check_samples(world)
     part = MAIN_PARTS[world.name]
     chosen = [pool.trajectory(int(i)).poses for i in sample_diverse(pool.scaled, count, seed=seed)]
     figure, axes = new_figure(1, width=6.4 if world.name == "tosser" else 4.0, height=4.2)
@@ -38,6 +37,12 @@ def save_samples(path: Path, world: World, pool: Pool, *, count: int = 4, seed: 
     _fit(axes[0], np.concatenate([poses[:, world.scene.index(part), :2] for poses in chosen]), world)
     axes[0].set(title=f"{count} trajectories of {world.name}", xticks=[], yticks=[])
     save_figure(figure, path)
+
+
+def check_samples(world: World) -> None:
+    """An error unless sample trajectories can be drawn."""
+    if world.name not in MAIN_PARTS:
+        raise ValueError(f"samples are drawn of {' and '.join(MAIN_PARTS)}, but the world is {world.name}")
 
 
 def _fit(axis: Any, places: Array, world: World) -> None:

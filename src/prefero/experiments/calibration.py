@@ -13,6 +13,10 @@ from prefero.pictures import new_figure, save_figure
 
 LABELS = {"Prefero": "Prefero", "ActiveLinear": "ActiveLinear", "ActiveGP": named("ActiveGP", *CHOSEN)}
 SETTINGS = [(world, truth) for world in ("driver", "tosser") for truth in ("linear", "quadratic")]
+NOTE = """
+What is predicted are a person's answers, noise and all, and the exam's answers are free of noise: to be right
+more often than predicted is as it should be, to be right less often is not.
+"""
 LEAST = 50  # pairs in a bin, for a point to be drawn
 
 
@@ -37,7 +41,7 @@ class Calibration(Figure):
             if run.method == method:
                 rows = results.rows(run)
                 bins += rows["bins"][after - 1]
-                right += rows["right"][after - 1]
+                right += rows["hits"][after - 1]
         return bins, right
 
     def moments(self, scale: Scale) -> list[int]:
@@ -72,4 +76,4 @@ class Calibration(Figure):
                 cells.append(f"{float(np.sum(bins * gap) / bins.sum()):.3f}")
             rows.append([label, *cells])
         head = ["calibration error after", *(str(n) for n in self.moments(scale))]
-        return table(head, rows)
+        return table(head, rows) + NOTE

@@ -131,8 +131,12 @@ def _prefero_is_near_the_limit(evidence: Evidence, world: str, truth: str) -> Cl
         f"{TITLES[world]}, {TRUTHS[truth]}: to reach 0.95 Prefero needs at most {ALLOWED:g} times the "
         "questions of a model that knows the family",
         prefero <= ALLOWED * knows and bool(np.isfinite(prefero)),
-        f"{prefero:.0f} against {knows:.0f}.",
+        f"{_words(prefero)} against {_words(knows)}.",
     )
+
+
+def _words(questions: float) -> str:
+    return f"{questions:.0f}" if np.isfinite(questions) else "not reached"
 
 
 def _prefero_is_as_good_as_linear(evidence: Evidence, world: str, title: str) -> Claim:

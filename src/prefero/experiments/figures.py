@@ -14,8 +14,8 @@ from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
 from prefero.experiments.settings import Setting
 
-GRID_THETAS, GRID_SIGMAS = (0.03, 0.1, 0.3, 1.0), (0.1, 0.3)
-CHOSEN = (0.1, 0.1)  # theta and sigma that were best over all tasks on the seeds from CHOOSING_SEED on
+GRID_THETAS, GRID_SIGMAS = (0.01, 0.1, 1.0), (0.03, 0.1)
+CHOSEN = (0.01, 0.03)  # theta and sigma that were best over all tasks on the seeds from CHOOSING_SEED on
 CHOOSING_SEED = 1000
 
 COLOURS = {
@@ -120,4 +120,5 @@ def tidy(axis: Any, **labels: Any) -> None:
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines) + "\n"
+    cells = ([str(cell).replace("|", "\\|") for cell in line] for line in lines)
+    return "".join(f"| {' | '.join(line)} |\n" for line in cells)

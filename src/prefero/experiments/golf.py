@@ -5,7 +5,6 @@ stops on, falling off with the distance to its middle. Its rating on the paper's
 times its worth as a share of the best shot's, and 1 at least.
 """
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,30 +124,19 @@ def people(scale: Scale, methods: Iterable[str]) -> list[Run]:
     return [Run(setting, method, seed) for method in methods for seed in seeds]
 
 
-def read_outcomes(path: Path) -> list[Outcome]:
-    """Outcomes of real people: a CSV file with the columns person, method, accuracy and rating."""
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        wanted = {"person", "method", "accuracy", "rating"}
-        if not wanted <= set(reader.fieldnames or ()):
-            raise ValueError(f"{path} must have the columns {', '.join(sorted(wanted))}")
-        rows = list(reader)
-    try:
-        return [Outcome(r["person"], r["method"], float(r["accuracy"]), float(r["rating"])) for r in rows]
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path} has a row whose accuracy or rating is no number: {error}") from error
-
-
 def study_table(outcomes: Sequence[Outcome]) -> str:
     """Means with standard errors beside the paper's, and paired tests against ActiveGP."""
     methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
     rows = []
     for method in methods:
-        accuracy, rating = _paired(outcomes, method)
+        accuracy, rating = _measured(outcomes, method)
         tests = ["", ""]
         if method != "ActiveGP" and "ActiveGP" in methods:
-            others = _paired(outcomes, "ActiveGP")
-            tests = [f"{paired_test(a, b):.3f}" for a, b in zip((accuracy, rating), others, strict=True)]
+            both = [
+                _measured(outcomes, name, also=other)
+                for name, other in ((method, "ActiveGP"), ("ActiveGP", method))
+            ]
+            tests = [f"{paired_test(a, b):.3f}" for a, b in zip(*both, strict=True)]
         printed = PAPER.get(method)
         rows.append(
             [
@@ -165,9 +153,10 @@ def study_table(outcomes: Sequence[Outcome]) -> str:
     return table(head, rows) + "\nMean and standard error; p: Wilcoxon's signed-rank test against ActiveGP.\n"
 
 
-def _paired(outcomes: Sequence[Outcome], method: str) -> tuple[Array, Array]:
-    """Accuracies and ratings of a method, person by person in the same order."""
-    of = sorted((o for o in outcomes if o.method == method), key=lambda o: o.person)
+def _measured(outcomes: Sequence[Outcome], method: str, also: str | None = None) -> tuple[Array, Array]:
+    """Accuracies and ratings of a method, sorted by person; only of those who taught `also` too."""
+    taught = {o.person for o in outcomes if also is None or o.method == also}
+    of = sorted((o for o in outcomes if o.method == method and o.person in taught), key=lambda o: o.person)
     return np.array([o.accuracy for o in of]), np.array([o.rating for o in of])
 
 
@@ -196,7 +185,7 @@ def draw_study(outcomes: Sequence[Outcome], path: Path) -> None:
     figure, axes = new_figure(2, width=4.6, height=3.4)
     for measure, axis in enumerate(axes):
         for place, method in enumerate(methods):
-            values = _paired(outcomes, method)[measure]
+            values = _measured(outcomes, method)[measure]
             axis.bar(place, values.mean(), yerr=standard_error(values), color=colour_of(method), capsize=4)
             if method in PAPER:
                 mean, error = PAPER[method][2 * measure : 2 * measure + 2]

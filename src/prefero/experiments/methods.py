@@ -13,6 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from prefero.arrays import Array
 from prefero.asking import Purpose
 from prefero.experiments.settings import Setting
 from prefero.inference import Inference
@@ -22,11 +25,11 @@ from prefero.learner import Model
 from prefero.linear import LinearPreference
 from prefero.model import PreferenceGP
 
-THETAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+THETAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 SIGMAS = (0.03, 0.1, 0.3, 1.0)
-DRAWS = 30  # of the linear baseline's weights; each costs as much as a Gaussian process
+DRAWS = 25  # of the linear baseline's weights; each costs as much as a Gaussian process
 
-Builder = Callable[[Setting, int], Model]  # of a setting and the number of features
+Builder = Callable[[Setting, Array], Model]  # of a setting and the pool's scaled features
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,8 @@ def named(method: str, theta: float, sigma: float) -> str:
 
 
 def _fixed(theta: float, sigma: float, inference: Inference) -> Builder:
-    def build(_: Setting, features: int) -> Model:
-        kernel = Anchored(RBF(theta), (0.0,) * features, how="condition")
+    def build(_: Setting, x: Array) -> Model:
+        kernel = Anchored(RBF(theta), (0.0,) * x.shape[1], how="condition")
         return PreferenceGP(kernel, noise=sigma, learn=False, inference=inference)
 
     return build
@@ -63,28 +66,27 @@ def _fixed_methods(theta: float, sigma: float) -> list[Method]:
     ]
 
 
-def _linear(setting: Setting, _: int) -> Model:
+def _linear(setting: Setting, _: Array) -> Model:
     return LinearPreference(noise=setting.noise, margin=setting.margin, draws=DRAWS)
 
 
 def _knows(inference: Inference) -> Builder:
-    """The right kernel, scaled so that a reward has variance 1 before any answer, and the right noise."""
+    """The right kernel, scaled to rewards of variance 1 over the pool, and the right noise."""
 
-    def build(setting: Setting, features: int) -> Model:
-        d = float(features)
-        families: dict[str, Kernel] = {
-            "linear": (1 / d) * Linear(),
-            "quadratic": (1 / (2 * d + d * (d + 1) / 2)) * (Linear() + Quadratic()),
-        }
+    def build(setting: Setting, x: Array) -> Model:
+        families: dict[str, Kernel] = {"linear": Linear(), "quadratic": Linear() + Quadratic()}
         if setting.truth not in families:
             raise ValueError(f"nobody knows the family of {setting.truth} rewards")
         kernel = families[setting.truth]
-        return PreferenceGP(kernel, setting.noise, setting.margin, learn=False, inference=inference)
+        variance = float(np.mean(kernel.diagonal(x)) - np.mean(kernel(x, x)))
+        return PreferenceGP(
+            (1 / variance) * kernel, setting.noise, setting.margin, learn=False, inference=inference
+        )
 
     return build
 
 
-def _prefero(_: Setting, __: int) -> Model:
+def _prefero(_: Setting, __: Array) -> Model:
     return PreferenceGP()
 
 

@@ -35,7 +35,7 @@ class Needed(Figure):
 
     def draw(self, results: Results, scale: Scale, path: Path) -> None:
         """A bar for each method; one that does not arrive has an open end."""
-        figure, axes = new_figure(len(SETTINGS), width=3.6, height=3.2)
+        figure, axes = new_figure(len(SETTINGS), width=3.2, height=3.0)
         for axis, setting in zip(axes, SETTINGS, strict=True):
             found = self.found(results, scale, setting, 0.95)
             for place, (label, need) in enumerate(found.items()):
@@ -43,7 +43,7 @@ class Needed(Figure):
                 arrived = np.isfinite(need.value)
                 axis.barh(place, value, color=colour_of(label), alpha=1.0 if arrived else 0.3)
                 axis.plot([low, high], [place, place], color="black", linewidth=1)
-            axis.set_yticks(range(len(found)), list(found), fontsize=7)
+            axis.set_yticks(range(len(found)), list(found) if axis is axes[0] else [""] * len(found))
             axis.invert_yaxis()
             tidy(axis, xlabel="questions to accuracy 0.95")
             axis.set_title(setting.title, fontsize=9)

@@ -75,10 +75,16 @@ def _block(block: str, folder: Path) -> str:
         return f"<h{level}>{_inline(block.lstrip('# '))}</h{level}>"
     lines = block.splitlines()
     if block.startswith("|"):
-        return _table([[_inline(cell.strip()) for cell in line.strip("|").split("|")] for line in lines])
+        return _table([[_inline(cell) for cell in _cells(line)] for line in lines])
     if block.startswith("- "):
         return "<ul>" + "".join(f"<li>{_inline(line[2:])}</li>" for line in lines) + "</ul>"
     return f"<p>{_inline(block)}</p>"
+
+
+def _cells(line: str) -> list[str]:
+    """Of a row of a table; a bar inside a cell is escaped."""
+    inner = re.split(r"(?<!\\)\|", line.strip())[1:-1]
+    return [cell.strip().replace("\\|", "|") for cell in inner]
 
 
 def _table(rows: Sequence[Sequence[str]]) -> str:

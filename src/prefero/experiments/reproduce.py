@@ -18,7 +18,7 @@ from prefero.experiments.variations import VARIATIONS
 FIGURES: dict[str, Figure] = {
     figure.name: figure for figure in [*CURVES, *DRAWINGS, Needed(), Calibration(), *VARIATIONS, *GOLF]
 }
-QUICK = Scale(runs=2, questions=30, trajectories=150, tests=20, thetas=(0.1, 1.0), sigmas=(0.1,))
+QUICK = Scale(runs=2, questions=30, trajectories=150, tests=20, thetas=(0.01, 1.0), sigmas=(0.03,))
 
 
 def figures_named(names: Sequence[str]) -> list[Figure]:
@@ -26,7 +26,7 @@ def figures_named(names: Sequence[str]) -> list[Figure]:
     unknown = [name for name in names if name not in FIGURES]
     if unknown:
         raise ValueError(f"there is no figure {unknown[0]!r}: the figures are {', '.join(FIGURES)}")
-    return [FIGURES[name] for name in names] or list(FIGURES.values())
+    return [FIGURES[name] for name in dict.fromkeys(names)] or list(FIGURES.values())
 
 
 def plan_of(figures: Sequence[Figure], scale: Scale) -> list[Run]:

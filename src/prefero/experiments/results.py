@@ -34,7 +34,15 @@ class Results:
 
     def missing(self, runs: Iterable[Run]) -> list[Run]:
         """Those that are not done, each once."""
-        return [run for run in dict.fromkeys(runs) if not self.path(run).is_file()]
+        return [run for run in dict.fromkeys(runs) if not self._whole(run)]
+
+    def _whole(self, run: Run) -> bool:
+        """Is there a file, and can it be read? A damaged one is as good as none."""
+        try:
+            need("pyarrow.parquet", extra="experiments").read_table(self.path(run))
+        except (OSError, ValueError):  # pyarrow's own errors are both
+            return False
+        return True
 
     def save(self, run: Run, rows: Rows) -> None:
         """Keep a finished run."""

@@ -3,11 +3,13 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Literal, get_args
 
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Rows, Run, play
-from prefero.extras import need
+from prefero.extras import MissingExtra, need
 
 Backend = Literal["local", "dask", "ray"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -29,6 +31,7 @@ def carry_out(
     )
     if not waiting:
         return
+    _check(backend)
     prepare(waiting)
     joblib = need("joblib", extra="experiments")
     with _where(backend, address):
@@ -38,10 +41,22 @@ def carry_out(
             done(run)
 
 
+def _check(backend: str) -> None:
+    """Before any work is done: is there all that it takes?"""
+    if backend not in get_args(Backend):
+        raise ValueError(f"runs are carried out by local, dask or ray, but the backend is {backend!r}")
+    for package in ("joblib", "pyarrow"):
+        need(package, extra="experiments")
+    if backend == "dask":
+        need("distributed", extra="cluster")
+    if backend == "ray" and find_spec("ray") is None:
+        raise MissingExtra("this needs the package 'ray', which is not installed: type  pip install ray")
+
+
 def prepare(runs: Sequence[Run]) -> None:
     """Simulate the pools first, on all cores, so that the runs find them in the cache."""
-    for world in dict.fromkeys((run.setting.world, run.setting.trajectories, run.seed) for run in runs):
-        run = next(r for r in runs if (r.setting.world, r.setting.trajectories, r.seed) == world)
+    first = {(r.setting.world, r.setting.trajectories, r.setting.tests, r.seed): r for r in runs}
+    for run in first.values():
         run.setting.task(run.seed)
 
 
@@ -76,13 +91,11 @@ def _client(backend: Backend, address: str | None) -> Iterator[Any]:
     elif backend == "dask":
         with need("distributed", extra="cluster").Client(address) as client:
             yield client
-    elif backend == "ray":
-        ray = need("ray", extra="cluster")
+    else:
+        ray = import_module("ray")
         ray.init(address=address)
-        need("ray.util.joblib", extra="cluster").register_ray()
+        import_module("ray.util.joblib").register_ray()
         try:
             yield ray
         finally:
             ray.shutdown()
-    else:
-        raise ValueError(f"runs are carried out by local, dask or ray, but the backend is {backend!r}")

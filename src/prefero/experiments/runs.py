@@ -4,7 +4,7 @@ accuracy         the share of the exam's pairs whose better one is predicted
 log_likelihood   the mean log probability of the exam's true answers
 best             the true reward of the trajectory it likes best: 0 the worst of the pool, 1 the best
 test             the share right of five random questions that the person answered, noise and all
-bins, right      calibration: how many of the exam's predictions were about this sure, and how many right
+bins, hits       calibration: how many of the exam's predictions were about this sure, and how many right
 """
 
 import hashlib
@@ -53,7 +53,7 @@ class Run:
 def play(run: Run) -> Rows:
     """Teach, and examine after every answer; one row a question."""
     task, method = run.setting.task(run.seed), method_named(run.method)
-    model = method.model(run.setting, len(task.pool.names))
+    model = method.model(run.setting, task.pool.scaled)
     learner = Learner(task.pool, seed=run.seed, model=model, formula=method.formula)
     rng = np.random.default_rng([run.seed, 1])
     truth = task.person.reward(task.pool.scaled)
@@ -77,7 +77,7 @@ def _examined(reward: Reward, task: Task, truth: Array, seed: int, number: int) 
         "best": None,
         "test": None,
         "bins": None,
-        "right": None,
+        "hits": None,
     }
     if number % BEST_EVERY == 0:
         score = truth[reward.best(task.pool).index]
@@ -85,20 +85,21 @@ def _examined(reward: Reward, task: Task, truth: Array, seed: int, number: int) 
     if number == TEST_AFTER:
         found["test"] = tested(reward, task, seed)
     if number in CALIBRATED_AFTER:
-        found["bins"], found["right"] = calibration(chances, task.exam)
+        found["bins"], found["hits"] = calibration(chances, task.exam)
     return found
 
 
 def tested(reward: Reward, task: Task, seed: int) -> float:
     """The share of a few random questions whose answer is foretold; the same ones for every method."""
     rng = np.random.default_rng([seed, 2])
-    right = []
+    hits = []
     for _ in range(TEST_QUESTIONS):
         i, j = rng.choice(len(task.pool), 2, replace=False)
         choice = task.person.answer(task.pool.scaled[i], task.pool.scaled[j], rng)
-        chance = reward.predict_proba(task.pool.features[[i]], task.pool.features[[j]])[0]
-        right.append(("left" if chance > 0.5 else "right") == choice)
-    return float(np.mean(right))
+        a, b = task.pool.features[[i]], task.pool.features[[j]]
+        left, right = float(reward.predict_proba(a, b)[0]), float(reward.predict_proba(b, a)[0])
+        hits.append(("left" if left > right else "right") == choice)
+    return float(np.mean(hits))
 
 
 def calibration(chances: Array, exam: Exam) -> tuple[list[int], list[int]]:

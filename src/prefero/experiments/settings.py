@@ -12,6 +12,7 @@ from typing import Any
 
 from prefero import worlds
 from prefero.simulation import Task, world_task
+from prefero.worlds import World
 
 GOLF_SHOTS = 400  # a grid of 20 speeds and 20 angles
 
@@ -35,7 +36,14 @@ class Setting:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for a file."""
-        return asdict(self)
+        numbers = ("noise", "lapses", "margin")
+        return asdict(self) | {name: float(getattr(self, name)) for name in numbers}
+
+
+@lru_cache
+def _world(name: str) -> World:
+    """Once a process: golf takes seconds to learn how far its shots go."""
+    return worlds.make(name)
 
 
 @lru_cache(maxsize=4)
@@ -43,7 +51,7 @@ def _task(setting: Setting, seed: int) -> Task:
     """Golf's pool is a grid, the same for everybody: a shot takes long to simulate."""
     golf = setting.world == "golf"
     return world_task(
-        worlds.make(setting.world),
+        _world(setting.world),
         setting.truth,
         trajectories=setting.trajectories,
         noise=setting.noise,

@@ -18,10 +18,15 @@ class Variation(Figure):
     """Panels side by side, each with a few curves of accuracy."""
 
     note = ""
+    shown = 200  # questions, at most
 
     def panels(self, scale: Scale) -> Panels:
         """What is shown."""
         raise NotImplementedError
+
+    def asked(self, scale: Scale) -> int:
+        """How many questions runs have that are made for this figure alone."""
+        return min(scale.questions, self.shown)
 
     def plan(self, scale: Scale) -> list[Run]:
         """All curves of all panels."""
@@ -34,7 +39,7 @@ class Variation(Figure):
         figure, axes = new_figure(len(panels), width=3.9, height=3.4)
         for axis, (title, (setting, methods)) in zip(axes, panels.items(), strict=True):
             for label, method in methods.items():
-                band(axis, curves_of(results, scale, setting, method, "accuracy"), label)
+                band(axis, curves_of(results, scale, setting, method, "accuracy")[:, : self.shown], label)
             tidy(axis, xlabel="questions", title=title, ylim=(0.45, 1.01))
         axes[0].set(ylabel="accuracy on the exam")
         axes[0].legend(frameon=False, fontsize=8, loc="lower right")
@@ -42,7 +47,7 @@ class Variation(Figure):
 
     def tell(self, results: Results, scale: Scale) -> str:
         """Accuracy at some numbers of questions."""
-        at = [n for n in COLUMNS if n < scale.questions] + [scale.questions]
+        at = [n for n in COLUMNS if n <= min(scale.questions, self.shown)] or [scale.questions]
         rows = [
             [title, label, *(f"{values[:, n - 1].mean():.3f}" for n in at)]
             for title, (setting, methods) in self.panels(scale).items()
@@ -58,13 +63,14 @@ class Formula(Variation):
     name = "formula"
     title = "The printed formula against the exact one, at three noise levels"
     note = "All else is the paper's: Laplace, a fixed theta, sigma the person's noise."
+    shown = 100
     noises = (0.1, 0.3, 1.0)
 
     def panels(self, scale: Scale) -> Panels:
         """One for each noise."""
         return {
             f"Tosser, noise {noise:g}": (
-                scale.setting("tosser", "quadratic", noise=noise),
+                scale.setting("tosser", "quadratic", noise=noise, questions=self.asked(scale)),
                 {
                     "ActiveGP": named("ActiveGP", CHOSEN[0], noise),
                     "CorrectedGP": named("CorrectedGP", CHOSEN[0], noise),
@@ -103,17 +109,21 @@ class Lapses(Variation):
 
     name = "lapses"
     title = "Careless people, and people who see no difference"
+    shown = 100
     note = 'A lapse is an answer by a coin. With a margin of 0.2, smaller differences are "about equal".'
 
     def panels(self, scale: Scale) -> Panels:
         """A tenth, a fifth, and ties."""
         both = {"Prefero": "Prefero", "ActiveGP": named("ActiveGP", *CHOSEN)}
-        tosser = ("tosser", "quadratic")
+        tosser, asked = ("tosser", "quadratic"), self.asked(scale)
         return {
             "Tosser, no lapses": (scale.setting(*tosser), both),
-            "Tosser, 10 % lapses": (scale.setting(*tosser, lapses=0.1), both),
-            "Tosser, 20 % lapses": (scale.setting(*tosser, lapses=0.2), both),
-            "Tosser, margin 0.2": (scale.setting(*tosser, margin=0.2), {"Prefero": "Prefero"}),
+            "Tosser, 10 % lapses": (scale.setting(*tosser, lapses=0.1, questions=asked), both),
+            "Tosser, 20 % lapses": (scale.setting(*tosser, lapses=0.2, questions=asked), both),
+            "Tosser, margin 0.2": (
+                scale.setting(*tosser, margin=0.2, questions=asked),
+                {"Prefero": "Prefero"},
+            ),
         }
 
 
@@ -122,14 +132,18 @@ class ExamSize(Variation):
 
     name = "exam-size"
     title = "The size of the diverse test set"
-    note = "The last exam holds half of all candidates: it is hardly diverse."
+    shown = 100
+    note = "The last exam holds a fifth of all candidates: it is hardly diverse."
 
     def panels(self, scale: Scale) -> Panels:
         """From few and diverse to all."""
         both = {"ActiveGP": named("ActiveGP", *CHOSEN), "RandomGP": named("RandomGP", *CHOSEN)}
-        sizes = (scale.tests // 2, scale.tests, scale.trajectories // 2)
+        sizes = (max(2, scale.tests // 2), scale.tests, max(2, scale.trajectories // 2))
         return {
-            f"Tosser, {size} trajectories": (scale.setting("tosser", "quadratic", tests=size), both)
+            f"Tosser, {size} trajectories": (
+                scale.setting("tosser", "quadratic", tests=size, questions=self.asked(scale)),
+                both,
+            )
             for size in sizes
         }
 

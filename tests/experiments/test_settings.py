@@ -1,0 +1,140 @@
+"""Settings: the tasks are those that are stated, in numbers."""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from prefero import Pool, worlds
+from prefero.arrays import Array
+from prefero.experiments import settings
+from prefero.experiments.settings import GOLF_SHOTS, Setting
+from prefero.simulation import EXAM_SEED, Task
+from prefero.worlds.golf import Golf
+
+SMALL = {"trajectories": 30, "tests": 6, "questions": 5}
+every_setting = pytest.mark.parametrize(
+    ("world", "truth"), [("driver", "linear"), ("driver", "quadratic"), ("tosser", "quadratic")]
+)
+
+
+def fresh(setting: Setting, seed: int) -> Task:
+    """The task made anew, and not remembered from another test."""
+    settings._task.cache_clear()
+    return setting.task(seed)
+
+
+def monomials(x: Array) -> Array:
+    """Every x_i, and every x_i x_j once."""
+    d = x.shape[1]
+    return np.column_stack([x, *(x[:, i] * x[:, j] for i in range(d) for j in range(i, d))])
+
+
+@every_setting
+def test_features_are_standardised_on_the_pool(world: str, truth: str) -> None:
+    pool = Setting(world, truth, **SMALL).task(3).pool
+    np.testing.assert_allclose(pool.scaled.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(pool.scaled.std(axis=0), 1.0)
+    raw = Pool.simulate(world, 30, 3).features
+    np.testing.assert_allclose(pool.scaled, (raw - raw.mean(axis=0)) / raw.std(axis=0), atol=1e-12)
+
+
+@every_setting
+def test_rewards_have_a_standard_deviation_of_1_on_the_pool(world: str, truth: str) -> None:
+    task = Setting(world, truth, **SMALL).task(3)
+    assert np.std(task.person.reward(task.pool.scaled)) == pytest.approx(1.0)
+
+
+@every_setting
+def test_rewards_are_of_the_family_that_is_stated(world: str, truth: str) -> None:
+    task = Setting(world, truth, **SMALL).task(3)
+    x = np.random.default_rng(0).standard_normal((60, len(task.pool.names)))
+    terms, rewards = x if truth == "linear" else monomials(x), task.person.reward(x)
+    found, residual, *_ = np.linalg.lstsq(terms, rewards, rcond=None)
+    assert residual == pytest.approx(0.0, abs=1e-18)
+    assert np.all(found != 0)
+
+
+@every_setting
+def test_the_exam_is_from_another_pool_and_its_answers_are_noiseless(world: str, truth: str) -> None:
+    task = Setting(world, truth, **SMALL).task(3)
+    asked, examined = (set(map(tuple, x.tolist())) for x in (task.pool.features, task.exam.features))
+    other = Pool.simulate(world, 30, 3 + EXAM_SEED).features
+    assert len(examined) == 6
+    assert not asked & examined
+    assert examined <= set(map(tuple, other.tolist()))
+    raw = task.pool.features
+    worth = task.person.reward((task.exam.features - raw.mean(axis=0)) / raw.std(axis=0))
+    wanted = [worth[i] - worth[j] for i in range(6) for j in range(i + 1, 6)]
+    np.testing.assert_allclose(task.exam.differences, wanted, atol=1e-9)
+
+
+def test_the_person_has_the_noise_the_margin_and_the_lapses_of_the_setting() -> None:
+    person = Setting("driver", "linear", 0.3, 0.2, 0.4, **SMALL).task(0).person
+    assert (person.noise, person.lapses, person.margin) == (0.3, 0.2, 0.4)
+
+
+def test_the_noise_of_a_person_does_not_change_what_is_wanted() -> None:
+    quiet, loud = (Setting("driver", "linear", noise, **SMALL).task(0) for noise in (0.1, 1.0))
+    np.testing.assert_array_equal(quiet.pool.features, loud.pool.features)
+    np.testing.assert_array_equal(quiet.exam.differences, loud.exam.differences)
+
+
+@every_setting
+def test_the_seed_decides_the_task(world: str, truth: str) -> None:
+    setting = Setting(world, truth, **SMALL)
+    first, again, other = (fresh(setting, seed) for seed in (1, 1, 2))
+    assert first is not again
+    np.testing.assert_array_equal(first.pool.features, again.pool.features)
+    np.testing.assert_array_equal(first.exam.differences, again.exam.differences)
+    x = first.pool.scaled
+    np.testing.assert_array_equal(first.person.reward(x), again.person.reward(x))
+    assert not np.array_equal(first.pool.features, other.pool.features)
+    assert not np.allclose(first.person.reward(x), other.person.reward(x))
+
+
+def test_a_setting_survives_a_file() -> None:
+    setting = Setting("driver", "linear", lapses=0.1, **SMALL)
+    assert Setting(**json.loads(json.dumps(setting.to_json()))) == setting
+
+
+@pytest.mark.parametrize(("world", "truth"), [("driver", "targets"), ("driver", "wavy"), ("moon", "linear")])
+def test_there_is_no_task_of_another_kind(world: str, truth: str) -> None:
+    with pytest.raises(ValueError, match=r"only golf has targets|no kind of reward 'wavy'|no world 'moon'"):
+        Setting(world, truth, **SMALL).task(0)
+
+
+# --- golf -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quick_golf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A robot that has been told how far shots go: to find out takes seconds."""
+    robot = Golf()
+    vars(robot)["_distances"] = np.array([0.6, 2.2]), np.array([0.5, 4.0])
+    monkeypatch.setattr(worlds, "make", {"golf": robot}.__getitem__)
+    yield
+    settings._task.cache_clear()
+
+
+@pytest.mark.usefixtures("quick_golf")
+def test_golf_is_a_grid_and_the_same_for_everybody_but_people_differ() -> None:
+    setting = Setting("golf", "targets", trajectories=9, tests=2, questions=5)
+    first, other = (fresh(setting, seed) for seed in (0, 7))
+    shots = first.pool.features
+    speeds, angles = (sorted(set(column.round(9).tolist())) for column in shots.T)
+    assert len(speeds) * len(angles) == len(shots) == 9
+    assert {tuple(s) for s in shots.round(9).tolist()} == {(s, a) for s in speeds for a in angles}
+    for values in (speeds, angles):
+        np.testing.assert_allclose(np.diff(values), values[1] - values[0], atol=1e-6)
+    np.testing.assert_array_equal(shots, other.pool.features)
+    assert not np.allclose(first.person.reward(first.pool.scaled), other.person.reward(first.pool.scaled))
+    assert not np.allclose(first.exam.differences, other.exam.differences)
+    for task in (first, other):
+        assert np.std(task.person.reward(task.pool.scaled)) == pytest.approx(1.0)
+
+
+def test_golf_has_as_many_speeds_as_angles() -> None:
+    assert round(GOLF_SHOTS**0.5) ** 2 == GOLF_SHOTS
+    assert len(Golf.actions.grid(GOLF_SHOTS)) == GOLF_SHOTS

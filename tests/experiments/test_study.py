@@ -1,0 +1,86 @@
+"""The paper's table from real people's answers: files in, outcomes out."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prefero import Learner, Pool, PreferenceGP
+from prefero.experiments.study import read_study
+from prefero.questions import Answer, Question
+
+PAIRS = [(i, i + 1) for i in range(0, 30, 2)]
+TESTS = [(30, 31), (32, 33), (34, 35), (36, 37), (38, 39)]
+
+
+def pool() -> Pool:
+    return Pool(np.random.default_rng(0).uniform(-1, 1, (40, 2)), ["speed", "angle"])
+
+
+def likes(shots: Pool, left: int, right: int) -> str:
+    """Somebody who wants it fast."""
+    return "left" if shots.features[left, 0] > shots.features[right, 0] else "right"
+
+
+def write(path: Path, columns: list[str], rows: Sequence[Sequence[object]]) -> None:
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([columns, *rows])
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    shots = pool()
+    shots.save(tmp_path / "pool.npz")
+    methods = ["Prefero", "ActiveLinear"]
+    answers = [[p, m, i, j, likes(shots, i, j)] for p in ("ann", "bob") for m in methods for i, j in PAIRS]
+    tests = [[p, "test", i, j, likes(shots, i, j)] for p in ("ann", "bob") for i, j in TESTS]
+    write(tmp_path / "answers.csv", ["person", "method", "left", "right", "choice"], [*answers, *tests])
+    ratings = [[p, m, 7] for p in ("ann", "bob") for m in methods]
+    write(tmp_path / "ratings.csv", ["person", "method", "rating"], ratings)
+    return tmp_path
+
+
+def test_every_method_is_taught_its_own_answers_and_examined_on_the_persons_tests(study: Path) -> None:
+    outcomes = read_study(study)
+    assert {(o.person, o.method) for o in outcomes} == {
+        (person, method) for person in ("ann", "bob") for method in ("Prefero", "ActiveLinear")
+    }
+    assert [o.rating for o in outcomes] == [7.0] * 4
+    shots = pool()
+    told = [Answer(Question(i, j), likes(shots, i, j)) for i, j in PAIRS]  # type: ignore[arg-type]
+    reward = Learner(shots, model=PreferenceGP(), answers=told).reward()
+    right = [
+        (reward(shots.features[[i]]) > reward(shots.features[[j]])) == (likes(shots, i, j) == "left")
+        for i, j in TESTS
+    ]
+    prefero = next(o for o in outcomes if o.method == "Prefero")
+    assert prefero.accuracy == np.mean(right) >= 0.8
+
+
+def test_a_person_without_test_questions_is_named(study: Path) -> None:
+    lines = (study / "answers.csv").read_text().splitlines()
+    (study / "answers.csv").write_text("\n".join(line for line in lines if not line.startswith("bob,test")))
+    with pytest.raises(ValueError, match="bob has answered no test question"):
+        read_study(study)
+
+
+def test_a_missing_rating_is_named(study: Path) -> None:
+    lines = (study / "ratings.csv").read_text().splitlines()
+    (study / "ratings.csv").write_text("\n".join(lines[:-1]))
+    with pytest.raises(ValueError, match="no rating of ActiveLinear by bob"):
+        read_study(study)
+
+
+def test_a_missing_column_is_named(study: Path) -> None:
+    (study / "ratings.csv").write_text("person,score\nann,3\n")
+    with pytest.raises(ValueError, match="has no column 'method'"):
+        read_study(study)
+
+
+def test_an_unknown_method_is_named(study: Path) -> None:
+    for name in ("answers.csv", "ratings.csv"):
+        (study / name).write_text((study / name).read_text().replace("ActiveLinear", "Magic"))
+    with pytest.raises(ValueError, match="no method 'Magic'"):
+        read_study(study)
