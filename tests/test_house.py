@@ -77,6 +77,7 @@ PACKAGES = {
         "environments",
         "__init__",
     ],
+    "cli": ["common", "simulate", "worlds", "reproduce", "__init__"],
     "experiments": [
         "settings",
         "methods",

@@ -9,14 +9,17 @@ A draw is a Gaussian without variance, so the belief is a mixture like any other
 search.
 
 The draws are elliptical slice samples (Murray, Adams & MacKay, 2010) of a normal vector whose direction is w,
-many chains side by side, started from expectation propagation's posterior for a linear reward.
+many chains side by side. They turn about a Gaussian near the posterior, expectation propagation's for a
+linear reward, instead of the prior (Nishihara, Murray & Adams, 2014), about which most turns would be refused.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import cholesky, solve_triangular
 from scipy.special import log_ndtr, logsumexp
 
 from prefero.arrays import AnyArray, Array, Flags, like, namespace_of, one_thread
@@ -26,6 +29,9 @@ from prefero.kernels import Linear, Parameterless
 from prefero.likelihood import Probit
 from prefero.model import PreferenceModel
 from prefero.questions import Comparisons
+
+WIDER = 1.5  # the Gaussian that chains turn about is wider than the posterior, so that they reach its tails
+TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -134,16 +140,26 @@ class LinearPreference(PreferenceModel):
 
 @one_thread
 def sample_directions(
-    data: Comparisons, probit: Probit, draws: int, rng: np.random.Generator, steps: int = 60
+    data: Comparisons, probit: Probit, draws: int, rng: np.random.Generator, steps: int = 30
 ) -> LinearBelief:
     """Draws of the unit weights given the answers: the last positions of as many chains."""
     d = data.winners.shape[1]
-    posterior, _ = infer(Linear(), data, probit)
-    vectors = posterior.sample(np.eye(d), draws, rng)
+    posterior, _ = infer((1 / d) * Linear(), data, probit)  # weights of length about 1
+    centre, covariance = posterior(np.eye(d))
+    root = cholesky(WIDER * covariance + TINY * np.eye(d), lower=True)
     away = data.winners - data.losers
+
+    def log_weight(vectors: Array) -> Array:
+        """log of (a normal vector whose direction has the answers' likelihood) / (the Gaussian)."""
+        inner = solve_triangular(root, (vectors - centre).T, lower=True)
+        normal = 0.5 * (np.sum(inner**2, axis=0) - d * np.sum(vectors**2, axis=1))
+        weight: Array = _log_likelihood(vectors, away, data.tied, probit) + normal
+        return weight
+
+    vectors = centre + rng.standard_normal((draws, d)) @ root.T
     path = np.empty((steps, draws, d))
     for step in range(steps):
-        vectors = _slice_step(vectors, away, data.tied, probit, rng)
+        vectors = _slice_step(vectors, centre, root, log_weight, rng)
         path[step] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     effective = effective_size(path[steps // 2 :])
     return LinearBelief(path[-1], probit, min(effective, float(draws)))
@@ -162,17 +178,23 @@ def _log_likelihood(vectors: Array, away: Array, tied: Flags, probit: Probit) ->
     return np.asarray(total)
 
 
-def _slice_step(vectors: Array, away: Array, tied: Flags, probit: Probit, rng: np.random.Generator) -> Array:
-    """One elliptical slice step of every chain: rotate toward a fresh draw until high enough."""
-    fresh = rng.standard_normal(vectors.shape)
-    floor = _log_likelihood(vectors, away, tied, probit) - rng.exponential(size=len(vectors))
+def _slice_step(
+    vectors: Array,
+    centre: Array,
+    root: Array,
+    log_weight: Callable[[Array], Array],
+    rng: np.random.Generator,
+) -> Array:
+    """One elliptical slice step of every chain: turn toward a fresh draw until that is high enough."""
+    fresh, from_centre = rng.standard_normal(vectors.shape) @ root.T, vectors - centre
+    floor = log_weight(vectors) - rng.exponential(size=len(vectors))
     angle = rng.uniform(0.0, 2.0 * np.pi, len(vectors))
     low, high = angle - 2.0 * np.pi, angle.copy()
     moved, waiting = vectors.copy(), np.arange(len(vectors))
     while len(waiting):
         turn = angle[waiting, None]
-        tried = vectors[waiting] * np.cos(turn) + fresh[waiting] * np.sin(turn)
-        good = _log_likelihood(tried, away, tied, probit) >= floor[waiting]
+        tried = centre + from_centre[waiting] * np.cos(turn) + fresh[waiting] * np.sin(turn)
+        good = log_weight(tried) >= floor[waiting]
         moved[waiting[good]] = tried[good]
         waiting = waiting[~good]
         back = angle[waiting] < 0

@@ -1,0 +1,35 @@
+"""The command line: parse, one call, print."""
+
+from typing import Annotated
+
+import typer
+
+import prefero
+from prefero.cli.common import console
+from prefero.cli.reproduce import reproduce
+from prefero.cli.simulate import simulate
+from prefero.cli.worlds import show, worlds
+
+app = typer.Typer(
+    help="Learn what a person wants from a robot by asking which of two behaviours they like better.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (simulate, worlds, show, reproduce):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        console.print(f"prefero {prefero.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Learn what a person wants from a robot by asking which of two behaviours they like better."""

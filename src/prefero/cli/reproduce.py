@@ -1,0 +1,106 @@
+"""`prefero reproduce`: the paper's experiments."""
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from prefero.cli.common import console
+
+if TYPE_CHECKING:
+    from prefero.experiments.runs import Run
+
+Backend = Literal["local", "dask", "ray"]
+
+
+def reproduce(
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(help="A figure by name, more than once if you like; none: all of them."),
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="How many runs, each with its own seed.")] = 5,
+    questions: Annotated[int, typer.Option(min=15, help="How many questions a run has.")] = 200,
+    tests: Annotated[int, typer.Option(min=2, help="How many diverse trajectories an exam has.")] = 40,
+    seed: Annotated[int, typer.Option(min=0, help="The first run's seed.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="How many runs at once.")] = 2,
+    out: Annotated[Path, typer.Option(help="The folder for runs, figures and the report.")] = Path("results"),
+    backend: Annotated[Backend, typer.Option(help="Where runs are carried out.")] = "local",
+    address: Annotated[str | None, typer.Option(help="Of the dask scheduler or the ray cluster.")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A first look: small, whatever the sizes above are.")
+    ] = False,
+    study: Annotated[
+        Path | None,
+        typer.Option(help="A study's exported folder: the golf table from real people's answers."),
+    ] = None,
+    names: Annotated[bool, typer.Option("--list", help="List the figures and end.")] = False,
+) -> None:
+    """Regenerate the paper's simulation figures and tables; what is done is kept, and not done again."""
+    from prefero.experiments.figures import Scale
+    from prefero.experiments.reproduce import FIGURES, QUICK, figures_named, plan_of
+    from prefero.experiments.reproduce import reproduce as carry_out
+    from prefero.experiments.results import Results
+
+    if names:
+        for name, known in FIGURES.items():
+            console.print(f"{name:18s} {known.title}", soft_wrap=True)
+        return
+    if study is not None:
+        _study_table(study, out)
+        return
+    chosen = figures_named(figure or [])
+    scale = QUICK if quick else Scale(runs=runs, questions=questions, tests=tests, first_seed=seed)
+    missing = Results(out).missing(plan_of(chosen, scale))
+    console.print(f"{len(missing)} runs to do; what is done is kept in {out}.")
+    with _run_progress(missing) as done:
+        carry_out(
+            chosen,
+            scale,
+            out,
+            jobs=jobs,
+            backend=backend,
+            address=address,
+            command=shlex.join(["prefero", *sys.argv[1:]]),
+            done=done,
+        )
+    console.print(f"The report is in {out / 'report.html'} and {out / 'report.md'}.")
+
+
+def _study_table(study: Path, out: Path) -> None:
+    from prefero.experiments.golf import draw_study, study_table
+    from prefero.experiments.study import read_study
+
+    outcomes = read_study(study)
+    out.mkdir(parents=True, exist_ok=True)
+    draw_study(outcomes, out / "golf-study.png")
+    console.print(study_table(outcomes), soft_wrap=True)
+    console.print(f"The picture is in {out / 'golf-study.png'}.")
+
+
+@contextmanager
+def _run_progress(missing: Sequence["Run"]) -> Iterator[Callable[["Run"], None]]:
+    """Runs and questions done, and the time that is left, by questions."""
+    columns = (
+        TextColumn("runs {task.fields[runs]}/{task.fields[all]}, questions"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("[dim]{task.fields[last]}"),
+    )
+    finished = 0
+    with Progress(*columns, console=console) as progress:
+        total = sum(run.setting.questions for run in missing)
+        bar = progress.add_task("", total=total, runs=0, all=len(missing), last="")
+
+        def done(run: "Run") -> None:
+            nonlocal finished
+            finished += 1
+            last = f"{run.setting.world} {run.setting.truth}, {run.method}"
+            progress.update(bar, advance=run.setting.questions, runs=finished, last=last)
+
+        yield done

@@ -1,0 +1,98 @@
+"""`prefero worlds` and `prefero show`: what there is to teach, and how it looks."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+import prefero
+from prefero.cli.common import check_paths, console
+from prefero.extras import MissingExtra
+from prefero.files import cache_folder
+from prefero.pools import Pool
+
+if TYPE_CHECKING:
+    from prefero.worlds.base import World
+
+View = Literal["clip", "samples", "poisson", "targets"]
+
+
+def worlds() -> None:
+    """List the worlds: what a robot is told there, what is noted of it, and whether it runs here."""
+    table = Table("world", "actions", "features", "lasts", "physics", title=None)
+    for name in prefero.worlds.names():
+        try:
+            world = prefero.worlds.make(name)
+        except MissingExtra as error:
+            table.add_row(name, "", "", "", f"[red]{escape(str(error))}")
+            continue
+        noted = ", ".join(f"{f.name} ({f.unit})" if f.unit else f.name for f in world.features)
+        table.add_row(name, _summary(world.actions.names), noted, f"{world.seconds:g} s", world.physics)
+    console.print(table)
+    console.print(f"Simulated pools are kept in {cache_folder()}; what is there can be deleted.")
+
+
+def _summary(names: tuple[str, ...]) -> str:
+    return ", ".join(names) if len(names) < 4 else f"{len(names)}: {names[0]}, {names[1]}, ..."
+
+
+def show(
+    world: Annotated[str, typer.Argument(help="A world: driver, tosser or golf.")],
+    out: Annotated[
+        Path, typer.Option(help="A film (.mp4), a strip or picture (.png, .pdf, .svg), or a replay (.json).")
+    ],
+    seed: Annotated[int, typer.Option(min=0, help="Decides the random action, or the pool of a view.")] = 0,
+    actions: Annotated[
+        str | None, typer.Option(help="The action itself instead: numbers with commas between them.")
+    ] = None,
+    frames: Annotated[int, typer.Option(min=1, help="How many pictures a strip has.")] = 6,
+    view: Annotated[
+        View,
+        typer.Option(
+            help="One trajectory, or a picture of many: sample paths, a diverse set, golf's targets."
+        ),
+    ] = "clip",
+) -> None:
+    """Show a trajectory of a world, or one of the paper's views of it, in a file."""
+    from prefero.showing import check_clip, save_clip
+
+    made = prefero.worlds.make(world)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    if view != "clip":
+        _show_view(view, made, seed, out)
+    else:
+        check_clip(out)
+        action = (
+            made.actions.sample(1, np.random.default_rng(seed))[0] if actions is None else _numbers(actions)
+        )
+        trajectory = made.rollout(action)
+        save_clip(out, made, trajectory, frames=frames)
+        for feature, value in zip(made.features, trajectory.features, strict=True):
+            console.print(f"{feature.name}: {value:.3g} {feature.unit}")
+    console.print(f"It is in {out}.")
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(word) for word in text.split(",")]
+    except ValueError as error:
+        raise ValueError(f"--actions are numbers with commas between them, but are {text!r}") from error
+
+
+def _show_view(view: View, world: "World", seed: int, out: Path) -> None:
+    from prefero import views
+    from prefero.worlds.golf import Golf
+
+    check_paths(out, None)
+    if view == "targets":
+        if not isinstance(world, Golf):
+            raise ValueError(f"only golf has targets, but the world is {world.name}")
+        views.save_targets(out, world)
+    elif view == "samples":
+        views.check_samples(world)
+        views.save_samples(out, world, Pool.simulate(world, 1000, seed), seed=seed)
+    else:
+        views.save_poisson(out, Pool.simulate(world, 1000, seed), seed=seed)
