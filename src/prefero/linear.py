@@ -10,7 +10,7 @@ search.
 
 The draws are elliptical slice samples (Murray, Adams & MacKay, 2010) of a normal vector whose direction is w,
 many chains side by side. They turn about a Gaussian near the posterior, expectation propagation's for a
-linear reward, instead of the prior (Nishihara, Murray & Adams, 2014), about which most turns would be refused.
+linear reward, not about the prior, where most turns would be refused (Nishihara, Murray & Adams, 2014).
 """
 
 from collections.abc import Callable
