@@ -300,7 +300,7 @@ def test_every_code_block_runs(
 
 KEPT = {".ci", ".gitignore"}  # of the hidden ones
 OUTPUTS = {"site", "dist", "build", "results"}
-BINARY = {".png", ".npz", ".pdf", ".gif"}
+BINARY = {".png", ".npz", ".pdf", ".gif", ".parquet"}
 
 
 def our_files() -> list[Path]:
