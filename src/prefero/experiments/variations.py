@@ -138,7 +138,7 @@ class ExamSize(Variation):
     def panels(self, scale: Scale) -> Panels:
         """From few and diverse to all."""
         both = {"ActiveGP": named("ActiveGP", *CHOSEN), "RandomGP": named("RandomGP", *CHOSEN)}
-        sizes = (max(2, scale.tests // 2), scale.tests, max(2, scale.trajectories // 2))
+        sizes = (max(2, scale.tests // 2), scale.tests, max(2, scale.trajectories // 5))
         return {
             f"Tosser, {size} trajectories": (
                 scale.setting("tosser", "quadratic", tests=size, questions=self.asked(scale)),
