@@ -194,22 +194,25 @@ class Information:
             return self._entropy_ceiling(parts, left, right, spread)
         tilt, remains, xp = 0.0, 0.0, namespace_of(spread[0])
         for (weight, probit), a, b, s in zip(parts, left, right, spread, strict=True):
-            variance = xp.astype(s, xp.float32) + probit.scale**2
+            root = xp.sqrt(xp.astype(s, xp.float32) + probit.scale**2)
             near = xp.mean(a)  # what all means share would drown their differences in single precision
             gap = xp.astype(a - near, xp.float32) - xp.astype(b - near, xp.float32)
-            z = gap / xp.sqrt(variance)
+            z = gap / root
             square = z * z
             if self.formula == "exact":  # E[h] is at least this, since h(Phi(x)) >= exp(-x^2 / 2)
                 bell = xp.exp(-0.5 * square)
-                bell *= weight * probit.scale
-                bell /= xp.sqrt(variance)
+                bell *= (weight * probit.scale) / root
             else:
                 bell = weight * expected_entropy(gap, xp.astype(s, xp.float32), probit, self.formula)
-            remains = bell + remains
+            bell += remains
+            remains = bell
             square *= CUBE
             square += CENTRE
             z *= square
-            tilt = weight * xp.tanh(z) + tilt  # 2 p - 1
+            lean = xp.tanh(z)
+            lean *= weight
+            lean += tilt
+            tilt = lean  # 2 p - 1
         unsure = xp.clip(1.0 - tilt * tilt, min=1e-30)
         # h(p) <= (4 p (1 - p))^(1 / ln 4)
         return xp.exp(xp.log(unsure) * ONE_OVER_LN_4) + ALLOWANCE - remains
