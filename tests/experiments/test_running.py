@@ -147,12 +147,17 @@ def test_pools_are_simulated_before_the_runs_so_that_these_find_them(
     prepare(runs)
     settings._task.cache_clear()
 
-    def simulated(_: Any, source: Any, __: Any) -> Pool:
-        raise AssertionError(f"{source} was not prepared")
+    unprepared: list[Any] = []
+    simulate = Pool._simulated
+
+    def simulated(world: Any, source: Any, show: Any) -> Pool:
+        unprepared.append(source)
+        return simulate(world, source, show)
 
     monkeypatch.setattr(Pool, "_simulated", simulated)
     for run in runs:
         run.setting.task(run.seed)
+    assert unprepared == []
 
 
 # --- the environment --------------------------------------------------------------------------------------
@@ -239,3 +244,4 @@ def test_nothing_is_needed_where_nothing_is_to_do(results: Results, monkeypatch:
     results.save(RUNS[0], learned(RUNS[0]))
     monkeypatch.setitem(sys.modules, "joblib", None)
     carry_out(RUNS[:1], results)
+    assert results.missing(RUNS[:1]) == []

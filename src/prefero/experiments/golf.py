@@ -116,7 +116,7 @@ def simulated_study(results: Results, scale: Scale) -> list[Outcome]:
 
 
 def people(scale: Scale, methods: Iterable[str]) -> list[Run]:
-    """Ten people, or in a quick look as many as there are runs; everybody teaches every method."""
+    """Ten people, or as many as there are runs if these are more; everybody teaches every method."""
     setting = scale.setting(
         "golf", "targets", trajectories=min(GOLF_SHOTS, scale.trajectories), questions=TEST_AFTER
     )

@@ -1,5 +1,6 @@
 """One change at a time: the printed formula, Laplace's approximation, careless people, the exam's size."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,9 +21,9 @@ class Variation(Figure):
     note = ""
     shown = 200  # questions, at most
 
+    @abstractmethod
     def panels(self, scale: Scale) -> Panels:
         """What is shown."""
-        raise NotImplementedError
 
     def asked(self, scale: Scale) -> int:
         """How many questions runs have that are made for this figure alone."""
@@ -90,8 +91,8 @@ class Inference(Variation):
     def panels(self, scale: Scale) -> Panels:
         """Both worlds, with the right kernel and with the paper's."""
         return {
-            f"{world.title()}, {truth}": (
-                scale.setting(world, truth),
+            f"{world.title()}, quadratic": (
+                scale.setting(world, "quadratic"),
                 {
                     "Knows": "Knows",
                     "Knows, Laplace": "Knows, Laplace",
@@ -100,7 +101,6 @@ class Inference(Variation):
                 },
             )
             for world in ("driver", "tosser")
-            for truth in ("quadratic",)
         }
 
 
@@ -136,7 +136,7 @@ class ExamSize(Variation):
     note = "The last exam holds a fifth of all candidates: it is hardly diverse."
 
     def panels(self, scale: Scale) -> Panels:
-        """From few and diverse to all."""
+        """From few and diverse to many."""
         both = {"ActiveGP": named("ActiveGP", *CHOSEN), "RandomGP": named("RandomGP", *CHOSEN)}
         sizes = (max(2, scale.tests // 2), scale.tests, max(2, scale.trajectories // 5))
         return {

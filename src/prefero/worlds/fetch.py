@@ -33,6 +33,7 @@ BALL_RADIUS, BALL_MASS = 0.0335, 0.046
 STIFFNESS, DAMPING, STRENGTH = 4000.0, 400.0, 25.0  # of the motors: Nm/rad, Nm s/rad, Nm
 JOINT_DAMPING, ARMATURE = 5.0, 1.0
 TIME_STEP = 0.001
+UNTOUCHED = {"contype": 0, "conaffinity": 0}  # what does touch is said pair by pair
 
 
 def package_version() -> str:
@@ -118,8 +119,7 @@ def _equip(spec: Any) -> None:
         fromto=[0, 0, 0, SHAFT, 0, 0],
         size=[SHAFT_RADIUS, 0, 0],
         mass=SHAFT_MASS,
-        contype=0,
-        conaffinity=0,
+        **UNTOUCHED,
         rgba=[0.75, 0.77, 0.8, 1],
     )
     putter.add_geom(
@@ -128,8 +128,7 @@ def _equip(spec: Any) -> None:
         pos=[GRIP_HEIGHT - HEAD_CLEARANCE - HEAD_TALL / 2, 0, 0],
         size=[HEAD_TALL / 2, HEAD_WIDE / 2, HEAD_THICK / 2],
         mass=HEAD_MASS,
-        contype=0,
-        conaffinity=0,
+        **UNTOUCHED,
         rgba=[0.2, 0.22, 0.26, 1],
     )
 
@@ -141,9 +140,7 @@ def _play(spec: Any) -> None:
     option.integrator = engine().mjtIntegrator.mjINT_IMPLICITFAST
     option.cone = engine().mjtCone.mjCONE_ELLIPTIC
     option.iterations, option.tolerance = 50, 1e-10
-    spec.worldbody.add_geom(
-        name="floor", type=kinds.mjGEOM_PLANE, size=[10, 10, 0.1], contype=0, conaffinity=0
-    )
+    spec.worldbody.add_geom(name="floor", type=kinds.mjGEOM_PLANE, size=[10, 10, 0.1], **UNTOUCHED)
     ball = spec.worldbody.add_body(name="ball", pos=[0, 0, BALL_RADIUS])
     ball.add_freejoint()
     ball.add_geom(
@@ -151,8 +148,7 @@ def _play(spec: Any) -> None:
         type=kinds.mjGEOM_SPHERE,
         size=[BALL_RADIUS, 0, 0],
         mass=BALL_MASS,
-        contype=0,
-        conaffinity=0,
+        **UNTOUCHED,
         rgba=[1, 1, 1, 1],
     )
     spec.add_pair(

@@ -65,8 +65,7 @@ def _paint(spec: Any, width: int, height: int) -> None:
         pos=[(x0 + x1) / 2, (y0 + y1) / 2, 0],
         size=[(x1 - x0) / 2, (y1 - y0) / 2, 0.001],
         rgba=_rgba(GREEN),
-        contype=0,
-        conaffinity=0,
+        **fetch.UNTOUCHED,
     )
     for target in TARGETS:
         ground.add_geom(
@@ -74,8 +73,7 @@ def _paint(spec: Any, width: int, height: int) -> None:
             pos=[*target.place, 0],
             size=[TARGET_RADIUS, 0.002, 0],
             rgba=_rgba(target.colour),
-            contype=0,
-            conaffinity=0,
+            **fetch.UNTOUCHED,
         )
 
 
