@@ -1,15 +1,17 @@
 """The bits of a question against adaptive quadrature, the paper's equation as printed, and the bounds."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from mpmath import mp
 
 import reference
 from prefero.arrays import Array
-from prefero.information import Formula, Information, Part, Utility, bits, information_gain
+from prefero.information import Formula, Information, Part, Utility, bits, information_gain, limits
 from prefero.likelihood import Probit
 
 GAPS = np.concatenate([[0.0, 1e-3], np.linspace(0.25, 10.0, 14)])  # in units of the noise
@@ -348,3 +350,35 @@ def test_noise_and_margin_are_checked() -> None:
         information_gain(*beliefs(0), 0.0)
     with pytest.raises(ValueError, match=r"margin must be 0 \(no ties\) or positive"):
         information_gain(*beliefs(0), 0.1, margin=-1.0)
+
+
+# --- whatever the distribution ----------------------------------------------------------------------------
+
+
+@given(
+    x=arrays(float, st.integers(1, 6), elements=st.floats(-8, 8)),
+    shares=arrays(float, 6, elements=st.floats(0.01, 1)),
+)
+def test_no_distribution_of_the_difference_brings_more_bits_than_its_moments_allow(
+    x: Array, shares: Array
+) -> None:
+    weights = shares[: len(x)] / shares[: len(x)].sum()
+    p = np.array([float(mp.ncdf(v)) for v in x])
+    found = float(_binary_entropy(weights @ p) - weights @ _binary_entropy(p))
+    mean = weights @ x
+    variance = weights @ (x - mean) ** 2
+    allowed = limits(found)
+    assert variance >= allowed.least_variance
+    assert mean**2 <= allowed.farthest * (1 + variance)
+
+
+def test_the_limits_rule_something_out() -> None:
+    half = limits(0.5)
+    assert half.least_variance == pytest.approx(1.0, abs=1e-5)  # log2(1 + 1) / 2
+    assert half.farthest == pytest.approx(1 / 0.1100278 - 1, rel=1e-4)  # the entropy of 0.11 is a half
+    assert limits(0.0) == (-np.inf, np.inf)
+
+
+def _binary_entropy(p: Any) -> Any:
+    q = np.clip(p, 1e-300, 1 - 1e-16)
+    return -q * np.log2(q) - (1 - q) * np.log2(1 - q)

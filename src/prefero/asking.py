@@ -7,10 +7,11 @@
 
 `best_question` looks at every pair, a tile of the M x M square at a time, and never keeps more than a few
 tiles. Most pairs are ruled out by a bound that is cheaper than their value: first whole tiles, since
-spread <= (sd_i + sd_j)^2; then single pairs. What is left is computed exactly, so the answer is exact.
+spread <= (sd_i + sd_j)^2; then, under a mixture of known rewards, pairs by two moments of the whole mixture;
+then single pairs. What is left is computed exactly, so the answer is exact.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from prefero.arrays import AnyArray, Array, Indices, like_indices, namespace_of, one_thread, to_numpy
 from prefero.features import feature_matrix
-from prefero.information import Criterion, Formula, Information, Part, Utility, check_formula
+from prefero.information import Criterion, Formula, Information, Part, Utility, check_formula, limits
 from prefero.kernels import Kernel
 from prefero.linear import Certain
 from prefero.pools import Pool
@@ -27,6 +28,7 @@ from prefero.questions import Question
 
 Purpose = Literal["learn", "best"]
 SAME = 1e-10  # values this close are equal: the pair with the smaller indices is taken
+FEW = 0.03  # a share of a tile's pairs whose values are cheaper than the whole tile's ceiling
 TILE = {"cpu": 256, "gpu": 8192}
 
 
@@ -78,6 +80,38 @@ class View:
         covariance += self.level[rows, None]
         covariance += self.level[None, columns]
         return covariance
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """The first two moments of (f(A) - f(B)) / scale under a mixture of many rewards, each of them known."""
+
+    mean: AnyArray
+    away: AnyArray  # (M, K) covariances are away_i . away_j
+    variance: AnyArray
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], views: Sequence[View], criterion: Criterion) -> "Outline | None":
+        """None where these moments say nothing about the value, or are no cheaper."""
+        known = all(isinstance(view.kernel, Certain) for view in views)
+        exact = isinstance(criterion, Information) and criterion.formula == "exact"
+        if not known or not exact or any(part.probit.margin for part in parts):
+            return None
+        xp, pairs = namespace_of(views[0].x), list(zip(parts, views, strict=True))
+        x = xp.stack([view.mean / part.probit.scale for part, view in pairs], axis=1)
+        mean = sum(part.weight * x[:, k] for k, part in enumerate(parts))
+        roots = xp.stack([0.0 * mean + part.weight**0.5 for part in parts], axis=1)
+        away = (x - mean[:, None]) * roots
+        return cls(mean, away, xp.sum(away * away, axis=1))
+
+    def hopeful(self, rows: slice, columns: slice, value: float) -> AnyArray:
+        """Which pairs of a tile may be worth this much."""
+        least, farthest = limits(value)
+        variance = -2.0 * (self.away[rows, :] @ self.away[columns, :].T)
+        variance += self.variance[rows, None]
+        variance += self.variance[None, columns]
+        gap = self.mean[rows, None] - self.mean[None, columns]
+        return (variance >= least) & (gap * gap <= farthest * (1.0 + variance))
 
 
 def score_all(
@@ -175,6 +209,7 @@ class _Search:
         self.order = np.argsort(-np.sum(weighted, axis=0), kind="stable")
         self.views = [view.taken(like_indices(self.order, x)) for view in views]
         self.sd = np.sqrt(to_numpy(self.views[0].variance))
+        self.outline = Outline.of(self.parts, self.views, criterion)
         place = np.argsort(self.order, kind="stable")
         self.excluded = {(int(min(place[i], place[j])), int(max(place[i], place[j]))) for i, j in exclude}
         self.value, self.pair = -np.inf, (-1, -1)
@@ -190,11 +225,14 @@ class _Search:
         least = self.criterion.least_spread(self.parts, self.value)
         if widest < least:
             return
+        hopeful = self.outline.hopeful(rows, columns, self.value) if self.outline else None
+        if hopeful is not None and not self.xp.any(hopeful):
+            return
         spreads = [view.spread(rows, columns) for view in self.views]
         left, right = [v.mean[rows, None] for v in self.views], [v.mean[None, columns] for v in self.views]
         if least > 0.0:
             hopeful = spreads[0] >= least
-        else:
+        elif hopeful is None or self.xp.count_nonzero(hopeful) > FEW * hopeful.shape[0] * hopeful.shape[1]:
             hopeful = self.criterion.ceiling(self.parts, left, right, spreads) >= self.value - SAME
         i, j = self._pairs(hopeful, rows, columns)
         if i.shape[0]:

@@ -16,12 +16,17 @@ whose expectation is again one: sum_k a_k sqrt(b_k / (b_k + V)) exp(-(M - t_k)^2
 them with t = 0 are within 2e-7 bits for two answers; for three answers (A, B, about equal) they are fitted to
 the margin. Under a belief, a mixture of Gaussians, both terms are averages over its parts.
 
+Whatever the distribution of x, a question brings at most log2(1 + Var[x]) / 2 bits, the capacity of a
+channel with Gaussian noise, and at most h(p) where p = (1 + Var[x]) / (1 + Var[x] + E[x]^2) is Cantelli's
+bound on the probability of the less likely of two answers. Many questions are ruled out by these two alone.
+
 Everything here is elementwise and follows the array API standard.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import log2
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -129,8 +134,9 @@ def bits(parts: Parts, gaps: Arrays, spreads: Arrays, formula: Formula = "exact"
     first, second, remains = 0.0, 0.0, 0.0
     for (weight, probit), gap, spread in zip(parts, gaps, spreads, strict=True):
         root = namespace_of(spread).sqrt(spread + probit.scale**2)
-        first = first + weight * ndtr((gap - probit.margin) / root)
-        second = second + weight * ndtr((-gap - probit.margin) / root)
+        one = ndtr((gap - probit.margin) / root)
+        first = first + weight * one
+        second = second + weight * (ndtr((-gap - probit.margin) / root) if probit.margin else 1.0 - one)
         remains = remains + weight * expected_entropy(gap, spread, probit, formula)
     gained = outcome_entropy(first, second) - remains
     if formula != "exact":
@@ -256,6 +262,26 @@ class Utility:
 
     def least_spread(self, parts: Parts, value: float) -> float:  # noqa: ARG002
         return 0.0
+
+
+class Limits(NamedTuple):
+    """What the moments of x must be for a question with two answers to bring so many bits."""
+
+    least_variance: float
+    farthest: float  # the largest E[x]^2 / (1 + Var[x])
+
+
+def limits(value: float) -> Limits:
+    """The limits for a question of `value` bits, a little wider for rounding."""
+    wanted = min(value, 1.0) - 1e-6
+    if wanted <= 0.0:
+        return Limits(-np.inf, np.inf)
+    low, high = 0.0, 0.5
+    for _ in range(60):
+        p = 0.5 * (low + high)
+        entropy = -p * log2(p) - (1.0 - p) * log2(1.0 - p)
+        low, high = (low, p) if entropy >= wanted else (p, high)
+    return Limits(4.0**wanted - 1.0, 1.0 / max(low, TINY) - 1.0)
 
 
 @lru_cache(maxsize=256)

@@ -147,12 +147,13 @@ def sample_directions(
     posterior, _ = infer((1 / d) * Linear(), data, probit)  # weights of length about 1
     centre, covariance = posterior(np.eye(d))
     root = cholesky(WIDER * covariance + TINY * np.eye(d), lower=True)
+    whiten = solve_triangular(root, np.eye(d), lower=True)
     away = data.winners - data.losers
 
     def log_weight(vectors: Array) -> Array:
         """log of (a normal vector whose direction has the answers' likelihood) / (the Gaussian)."""
-        inner = solve_triangular(root, (vectors - centre).T, lower=True)
-        normal = 0.5 * (np.sum(inner**2, axis=0) - d * np.sum(vectors**2, axis=1))
+        inner = (vectors - centre) @ whiten.T
+        normal = 0.5 * (np.sum(inner**2, axis=1) - d * np.sum(vectors**2, axis=1))
         weight: Array = _log_likelihood(vectors, away, data.tied, probit) + normal
         return weight
 
