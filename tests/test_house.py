@@ -58,6 +58,8 @@ FLOW = [
     "showing",
     "__init__",
     "experiments",
+    "studies",
+    "server",
     "cli",
     "__main__",
 ]
@@ -77,7 +79,25 @@ PACKAGES = {
         "environments",
         "__init__",
     ],
-    "cli": ["common", "simulate", "worlds", "reproduce", "__init__"],
+    "cli": ["common", "teach", "study", "simulate", "worlds", "reproduce", "__init__"],
+    "studies": [
+        "schema",
+        "database",
+        "log",
+        "store",
+        "protocol",
+        "progress",
+        "turns",
+        "minds",
+        "insight",
+        "displays",
+        "sitting",
+        "places",
+        "exchange",
+        "report",
+        "__init__",
+    ],
+    "server": ["guard", "access", "routes", "teachers", "experimenters", "app", "running", "__init__"],
     "experiments": [
         "settings",
         "methods",
@@ -99,7 +119,18 @@ PACKAGES = {
         "__init__",
     ],
 }
-EDGE = {"worlds", "experiments", "simulation", "pictures", "views", "showing", "cli", "__main__"}
+EDGE = {
+    "worlds",
+    "experiments",
+    "simulation",
+    "pictures",
+    "views",
+    "showing",
+    "studies",
+    "server",
+    "cli",
+    "__main__",
+}
 CORE_PACKAGES = {"numpy", "scipy", "threadpoolctl"}
 OPTIONAL = [
     "typer",
@@ -111,6 +142,11 @@ OPTIONAL = [
     "mujoco",
     "gymnasium",
     "av",
+    "fastapi",
+    "sqlalchemy",
+    "alembic",
+    "uvicorn",
+    "pyarrow",
 ]
 USED_BY_USERS = [
     *(getattr(prefero, name) for name in prefero.__all__ if name not in PACKAGES),

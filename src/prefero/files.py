@@ -54,27 +54,40 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 def write_archive(path: Path, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Arrays and their header in one file."""
+    write_whole(path, archive(header, arrays))
+
+
+def archive(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+    """Arrays and their header, as a file's content."""
     memory = io.BytesIO()
     text = np.frombuffer(json.dumps({**header, ARRAYS: sorted(arrays)}).encode(), dtype=np.uint8)
     np.savez(memory, allow_pickle=False, **{HEADER: text}, **arrays)
-    write_whole(path, memory.getvalue())
+    return memory.getvalue()
 
 
 def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """What `write_archive` wrote; every byte is checked."""
     try:
-        memory = io.BytesIO(path.read_bytes())  # NumPy would leave a damaged file open
-        with np.load(memory, allow_pickle=False) as file:
-            arrays = dict(file.items())
-        header = json.loads(arrays.pop(HEADER).tobytes())
+        content = path.read_bytes()
     except FileNotFoundError:
         raise
+    except OSError as error:
+        raise ArchiveError(f"{path} cannot be read: {error}") from error
+    return unpack(content, str(path))
+
+
+def unpack(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """What `archive` made; `name` is for errors."""
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:  # a path would be left open if damaged
+            arrays = dict(file.items())
+        header = json.loads(arrays.pop(HEADER).tobytes())
     except BROKEN as error:
-        raise ArchiveError(f"{path} is damaged or is another kind of file: {error}") from error
+        raise ArchiveError(f"{name} is damaged or is another kind of file: {error}") from error
     if not isinstance(header, dict):
-        raise ArchiveError(f"{path} is another kind of file: its header is no JSON object")
+        raise ArchiveError(f"{name} is another kind of file: its header is no JSON object")
     if header.pop(ARRAYS, sorted(arrays)) != sorted(arrays):
-        raise ArchiveError(f"{path} is damaged: some of its arrays are missing")
+        raise ArchiveError(f"{name} is damaged: some of its arrays are missing")
     return header, arrays
 
 

@@ -10,7 +10,7 @@ What a learner believes depends on its answers alone, so it is rebuilt from them
 
 import warnings
 from collections.abc import Iterable
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Literal, Protocol, Self
 
@@ -155,6 +155,13 @@ class Learner:
         number, answer = self._told.popitem()
         self._open[number] = answer.question
         return answer
+
+    def fork(self) -> Self:
+        """A copy that goes its own way, with the same answers and no open questions."""
+        other = copy(self)
+        other._model, other._imagining = deepcopy(self._model), deepcopy(self._imagining)
+        other._told, other._skipped, other._open = dict(self._told), dict(self._skipped), {}
+        return other
 
     def reward(self) -> Reward:
         """The reward learned so far."""

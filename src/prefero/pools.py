@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from prefero.arrays import Array
 from prefero.features import Scaling, feature_matrix
-from prefero.files import ArchiveError, cache_folder, read_archive, write_archive
+from prefero.files import ArchiveError, archive, cache_folder, read_archive, unpack, write_archive
 from prefero.progress import progress
 from prefero.trajectories import Trajectory
 
@@ -60,12 +60,14 @@ class Pool:
     scaled         (M, d)   the same with mean 0 and standard deviation 1, as models see them
     names          d        names of the features
     trajectories            actions and poses, for replay, if they are known
+    clips                   films of the trajectories, one file each, if there are any
     source                  the world, its options and the seed, if it was simulated
     """
 
     features: Array
     scaling: Scaling
     trajectories: Trajectory | None
+    clips: tuple[str, ...] | None
     source: Source | None
 
     def __init__(
@@ -74,6 +76,7 @@ class Pool:
         names: Sequence[str] | None = None,
         *,
         trajectories: Trajectory | None = None,
+        clips: Sequence[str | Path] | None = None,
         source: Source | None = None,
     ) -> None:
         matrix = feature_matrix(features, names).copy()
@@ -85,10 +88,13 @@ class Pool:
             raise ValueError(
                 f"there are {len(matrix)} rows of features, but {len(trajectories)} trajectories"
             )
+        if clips is not None and len(clips) != len(matrix):
+            raise ValueError(f"there are {len(matrix)} rows of features, but {len(clips)} clips")
         matrix.setflags(write=False)
         object.__setattr__(self, "features", matrix)
         object.__setattr__(self, "scaling", Scaling.of(matrix, names))
         object.__setattr__(self, "trajectories", trajectories)
+        object.__setattr__(self, "clips", None if clips is None else tuple(map(str, clips)))
         object.__setattr__(self, "source", source)
 
     @classmethod
@@ -183,25 +189,44 @@ class Pool:
 
     def save(self, path: str | Path) -> None:
         """Keep the pool in one `.npz` file."""
+        path = Path(path)
+        if path.suffix != ".npz":
+            raise ValueError(f"a pool is kept in an .npz file, but the path is {path}")
+        write_archive(path, *self._packed())
+
+    def to_bytes(self) -> bytes:
+        """The content of the pool's file."""
+        return archive(*self._packed())
+
+    def _packed(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
         header = {
             "kind": KIND,
             "format": FORMAT,
             "names": list(self.names),
             "source": None if self.source is None else asdict(self.source),
+            "clips": self.clips,
         }
         arrays: dict[str, npt.NDArray[Any]] = {"features": self.features}
         if self.trajectories is not None:
             arrays |= {"actions": self.trajectories.actions, "poses": self.trajectories.poses}
-        path = Path(path)
-        if path.suffix != ".npz":
-            raise ValueError(f"a pool is kept in an .npz file, but the path is {path}")
-        write_archive(path, header, arrays)
+        return header, arrays
 
     @classmethod
     def load(cls, path: str | Path) -> Pool:
         """What `save` wrote."""
+        return cls._unpacked(lambda: read_archive(Path(path)), str(path))
+
+    @classmethod
+    def from_bytes(cls, content: bytes, name: str = "this") -> Pool:
+        """What `to_bytes` made; `name` is for errors."""
+        return cls._unpacked(lambda: unpack(content, name), name)
+
+    @classmethod
+    def _unpacked(
+        cls, read: Callable[[], tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]], path: str
+    ) -> Pool:
         try:
-            header, arrays = read_archive(Path(path))
+            header, arrays = read()
         except ArchiveError as error:
             raise PoolFileError(f"{error}: a pool is what Pool.save writes") from error
         if header.get("kind") != KIND:
@@ -226,7 +251,8 @@ class Pool:
                 raise ValueError(f"features, actions and poses do not fit each other: {shapes}")
             trajectories = Trajectory(actions, features, poses)
         source = None if header["source"] is None else Source(**header["source"])
-        return cls(features, header["names"], trajectories=trajectories, source=source)
+        clips = header.get("clips")
+        return cls(features, header["names"], trajectories=trajectories, clips=clips, source=source)
 
 
 def _from_cache(kind: type[Pool], source: Source) -> Pool | None:

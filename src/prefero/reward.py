@@ -88,6 +88,10 @@ class Reward:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the reward to a JSON file, whole or not at all."""
+        write_whole(Path(path), self.to_json())
+
+    def to_json(self) -> str:
+        """The content of the reward's file."""
         document = {
             "format": FORMAT,
             "version": VERSION,
@@ -95,7 +99,7 @@ class Reward:
             **_belief_to_json(self.belief),
             "diagnostics": self.diagnostics,
         }
-        write_whole(Path(path), json.dumps(document, indent=1, allow_nan=False) + "\n")
+        return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
     def _scaled(self, pool: Pool) -> Array:
         if pool.names != self.scaling.names:

@@ -8,6 +8,8 @@ import prefero
 from prefero.cli.common import console
 from prefero.cli.reproduce import reproduce
 from prefero.cli.simulate import simulate
+from prefero.cli.study import study
+from prefero.cli.teach import teach
 from prefero.cli.worlds import show, worlds
 
 app = typer.Typer(
@@ -16,8 +18,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (simulate, worlds, show, reproduce):
+for command in (teach, simulate, worlds, show, reproduce):
     app.command()(command)
+app.add_typer(study, name="study")
 
 
 def _version(wanted: bool) -> None:

@@ -4,8 +4,17 @@ from pathlib import Path
 
 from rich.console import Console
 
+from prefero.extras import need
+
 console = Console()
+SERVER = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "pyarrow")
 PICTURES = (".png", ".pdf", ".svg")
+
+
+def check_server() -> None:
+    """Before any work is done: is there all that a server takes?"""
+    for package in SERVER:
+        need(package, extra="server")
 
 
 def check_paths(out: Path | None, save: Path | None) -> None:

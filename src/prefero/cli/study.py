@@ -1,0 +1,191 @@
+"""`prefero study`: studies with many people, from the protocol to the report."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from prefero.cli.common import check_server, console
+
+if TYPE_CHECKING:
+    from prefero.studies.store import Store
+
+study = typer.Typer(help="Studies with many people: create, invite, serve, report.", no_args_is_help=True)
+PORT = 8766
+
+Name = Annotated[str, typer.Argument(help="The study's name.")]
+Database = Annotated[
+    str | None, typer.Option(help="The file that keeps everything, or postgresql://user@host/name.")
+]
+
+
+@study.command()
+def create(
+    name: Name,
+    world: Annotated[
+        str | None, typer.Option(help="A world, or a pool file; instead of the protocol's own.")
+    ] = None,
+    protocol: Annotated[
+        str,
+        typer.Option(help="A TOML file, or one of the built-in: paper, paper-and-prefero."),
+    ] = "paper",
+    people: Annotated[int, typer.Option(min=0, help="How many participants to invite at once.")] = 0,
+    database: Database = None,
+) -> None:
+    """Create a study; prints the experimenter's secret, once."""
+    from prefero.studies.displays import display_of
+    from prefero.studies.places import pool_of
+    from prefero.studies.protocol import read_protocol
+    from prefero.studies.store import new_secret
+
+    store = _store(database)
+    plan = read_protocol(protocol)
+    what = world or plan.world or plan.pool
+    if what is None:
+        raise ValueError("the protocol names neither a world nor a pool: give one with --world")
+    pool = pool_of(what, plan.trajectories if plan.world else None)
+    secret = new_secret()
+    made = store.add_study(name, "study", plan.to_json(), pool, display_of(pool), secret)
+    console.print(f"The study {made.name!r} asks {plan.slots} questions about {len(pool)} trajectories.")
+    console.print(f"The experimenter's secret, which is not shown again: [bold]{secret}[/]")
+    if people:
+        _invite(store, name, people)
+    console.print(
+        f"Next:  prefero study invite {name} --people 10   and   prefero study serve", soft_wrap=True
+    )
+
+
+@study.command()
+def invite(
+    name: Name,
+    people: Annotated[int, typer.Option(min=1, help="How many participants.")] = 1,
+    base: Annotated[
+        str, typer.Option(help="The server's address as participants see it.")
+    ] = f"http://127.0.0.1:{PORT}/",
+    database: Database = None,
+) -> None:
+    """Invite participants: one secret link for each, which is not shown again."""
+    _invite(_store(database), name, people, base)
+
+
+@study.command("list")
+def list_studies(database: Database = None) -> None:
+    """All studies of a database, and how far they are."""
+    from prefero.studies.progress import progress_of
+
+    store = _store(database)
+    table = Table("study", "kind", "invited", "began", "finished", "created", title=None)
+    for known in store.studies():
+        people = progress_of(store, known)
+        begun, done = (sum(p.started is not None for p in people), sum(p.stage == "done" for p in people))
+        table.add_row(escape(known.name), known.kind, str(len(people)), str(begun), str(done), known.at)
+    console.print(table)
+
+
+@study.command()
+def serve(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = PORT,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(help="A name that the server goes by on the network, as in the links; more than once."),
+    ] = None,
+    https: Annotated[
+        bool,
+        typer.Option("--https", help="It is reached by https, through a proxy; cookies need that then."),
+    ] = False,
+    database: Database = None,
+) -> None:
+    """Serve all studies of a database; several servers may share one PostgreSQL."""
+    from prefero.server.access import House
+    from prefero.server.app import create_app
+    from prefero.server.running import address_of, is_loopback, listen
+    from prefero.server.running import serve as run
+
+    store = _store(database)
+    taken = listen(host, port)
+    hosts = [*(name or []), *([] if is_loopback(host) else [host])]
+    if not is_loopback(host) and not name:
+        hosts = ["*"]
+    with taken:
+        address = address_of(taken, host)
+        known = [one.name for one in store.studies() if one.kind == "study"]
+        console.print(f"Studies: {', '.join(map(escape, known)) or 'none yet; create one'}.")
+        console.print(f"Participants come by their links, experimenters by {address}#SECRET", soft_wrap=True)
+        run(create_app(House(store, secure=https), hosts), taken, lambda: console.print("Serving."))
+    console.print("Stopped.")
+
+
+@study.command()
+def report(
+    name: Name,
+    out: Annotated[Path | None, typer.Option(help="The folder; by default NAME-report.")] = None,
+    database: Database = None,
+) -> None:
+    """The paper's table and figure from real answers, with times, sides and attention: HTML and CSV."""
+    from prefero.experiments.golf import study_table
+    from prefero.studies.report import write_study_report
+
+    store = _store(database)
+    folder = out or Path(f"{name}-report")
+    outcomes = write_study_report(store, store.study(name), folder)
+    if outcomes:
+        console.print(escape(study_table(outcomes)), soft_wrap=True)
+    console.print(f"The report is in {folder / 'report.html'}.", soft_wrap=True)
+
+
+@study.command()
+def export(
+    name: Name,
+    out: Annotated[Path | None, typer.Option(help="The folder; by default NAME.")] = None,
+    database: Database = None,
+) -> None:
+    """Write a study as a folder of files that others can read."""
+    from prefero.studies.exchange import export_study
+
+    store = _store(database)
+    folder = out or Path(name)
+    export_study(store, store.study(name), folder)
+    console.print(f"The study is in {folder}.", soft_wrap=True)
+
+
+@study.command("import")
+def import_folder(
+    folder: Annotated[Path, typer.Argument(help="A folder that export wrote.")],
+    name: Annotated[str | None, typer.Option(help="Another name for it.")] = None,
+    into: Annotated[str | None, typer.Option(help="Add its people to this study instead.")] = None,
+    prefix: Annotated[str, typer.Option(help="Put before the people's labels.")] = "",
+    database: Database = None,
+) -> None:
+    """Read such a folder: as a study of its own, or into another to merge the two."""
+    from prefero.studies.exchange import import_study
+    from prefero.studies.store import new_secret
+
+    store, secret = _store(database), new_secret()
+    made = import_study(store, folder, secret, name=name, into=into, prefix=prefix)
+    console.print(f"{folder} is in the study {made.name!r} now.", soft_wrap=True)
+    if into is None:
+        console.print(f"The experimenter's secret, which is not shown again: [bold]{secret}[/]")
+
+
+def _store(database: str | None) -> "Store":
+    check_server()
+    from prefero.studies.database import open_database
+    from prefero.studies.places import data_folder
+    from prefero.studies.store import Store
+
+    return Store(open_database(database or data_folder() / "studies.db"))
+
+
+def _invite(store: "Store", name: str, people: int, base: str = f"http://127.0.0.1:{PORT}/") -> None:
+    from prefero.studies.store import new_secret
+
+    known = store.study(name)
+    first = len(store.people(known)) + 1
+    console.print("Links, one for each participant, which are not shown again:")
+    for number in range(first, first + people):
+        code = new_secret()
+        store.invite(known, f"P{number}", code)
+        console.print(f"P{number}  {base.rstrip('/')}/#{code}", soft_wrap=True, highlight=False)

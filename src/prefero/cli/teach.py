@@ -1,0 +1,71 @@
+"""`prefero teach`: a person teaches in the browser."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from prefero.cli.common import check_server, console
+
+PORT = 8765
+
+
+def teach(
+    what: Annotated[str, typer.Argument(help="A world (golf, driver, tosser), or a pool file (.npz).")],
+    questions: Annotated[
+        int, typer.Option(min=1, help="How many questions you mean to answer; you may go on after them.")
+    ] = 30,
+    name: Annotated[
+        str | None, typer.Option(help="The session's name, to have several about one world.")
+    ] = None,
+    trajectories: Annotated[
+        int | None, typer.Option(min=2, help="How many trajectories are simulated for a new session.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; other machines need the token that is shown then.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = PORT,
+    database: Annotated[
+        str | None, typer.Option(help="The file that keeps everything, or postgresql://...")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+) -> None:
+    """Teach a robot what you want in the browser; every answer is kept, and the next time goes on there."""
+    check_server()
+    from prefero.server.access import House, Visitor
+    from prefero.server.app import create_app
+    from prefero.server.running import address_of, is_loopback, listen, open_browser, serve
+    from prefero.studies.database import open_database
+    from prefero.studies.places import begin_teaching, data_folder
+    from prefero.studies.store import Store, new_secret
+
+    taken = listen(host, port)
+    with taken:
+        where = database or str(data_folder() / "teach.db")
+        store = Store(open_database(where))
+        study, person, known = begin_teaching(store, what, name, questions, trajectories)
+        visitor = Visitor("teacher", study, person)
+        address, done = address_of(taken, host), len(store.log(person).live)
+        if is_loopback(host):
+            house, hosts = House(store, guest=visitor), []
+        else:
+            token = new_secret()
+            house, hosts = House(store, token=(token, visitor)), ["*"]
+            address += f"#{token}"
+        _say(where, study.name, done if known else None)
+
+        def ready() -> None:
+            opened = browser and open_browser(address)
+            told = "The page is open in your browser" if opened else "Open this page in a browser"
+            console.print(f"{told}: [bold]{address}[/]", soft_wrap=True)
+            console.print("Press Ctrl+C here to stop; nothing is lost.")
+
+        serve(create_app(house, hosts), taken, ready)
+    console.print(f"Stopped. To go on:  prefero teach {what}", soft_wrap=True)
+
+
+def _say(where: str, name: str, done: int | None) -> None:
+    kept = where if "://" not in where else "the database"
+    console.print(f"Your answers are kept in {Path(kept) if kept == where else kept}.", soft_wrap=True)
+    if done is not None:
+        console.print(f"The session {name!r} goes on after {done} answer{'s' * (done != 1)}.")

@@ -1,0 +1,79 @@
+"""The application: routes, guard, errors and the page, put together over a store."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+
+import prefero
+from prefero.server import experimenters, routes, teachers
+from prefero.server.access import Forbidden, House
+from prefero.server.guard import Guard
+from prefero.studies.database import Busy
+from prefero.studies.store import Refused
+
+PAGE = Path(__file__).parent / "page"
+NOT_BUILT = "The page was not built. In a checkout, type  make page  and start again.\n"
+MISSING = ("no-question", "no-trajectory", "no-study")
+INVALID = ("bad-choice", "bad-scores", "bad-rating", "no-consent", "no-ties", "no-targets")
+
+
+def create_app(house: House, hosts: Iterable[str] = (), page: Path = PAGE) -> FastAPI:
+    """Everything that is served. `hosts` are names that it goes by, beside this machine's own."""
+    app = FastAPI(
+        title="Prefero",
+        version=prefero.__version__,
+        openapi_url="/api/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.house = house
+    for part in (routes, teachers, experimenters):
+        app.include_router(part.router)
+    app.add_middleware(GZipMiddleware, minimum_size=1000)
+    app.add_middleware(Guard, hosts=tuple(hosts))
+    _add_errors(app)
+    if (page / "index.html").is_file():
+        app.mount("/", StaticFiles(directory=page, html=True), name="page")
+    else:
+        app.add_api_route("/", _not_built, include_in_schema=False, response_model=None)
+    return app
+
+
+def _not_built() -> Response:
+    return PlainTextResponse(NOT_BUILT, status_code=503)
+
+
+def error(status: int, code: str, message: str, **headers: str) -> JSONResponse:
+    """What every error looks like."""
+    return JSONResponse({"error": {"code": code, "message": message}}, status_code=status, headers=headers)
+
+
+def _add_errors(app: FastAPI) -> None:
+    @app.exception_handler(Refused)
+    def refused(_: Request, why: Refused) -> Response:
+        status = 404 if why.code in MISSING else 422 if why.code in INVALID else 409
+        return error(status, why.code, str(why))
+
+    @app.exception_handler(Busy)
+    def busy(_: Request, why: Busy) -> Response:
+        return error(503, why.code, str(why), **{"retry-after": "1"})
+
+    @app.exception_handler(Forbidden)
+    def forbidden(_: Request, __: Forbidden) -> Response:
+        return error(403, "unknown-secret", "this needs another link: ask whoever sent you here for yours")
+
+    @app.exception_handler(RequestValidationError)
+    def invalid(_: Request, why: RequestValidationError) -> Response:
+        first = why.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return error(422, "invalid", f"{where}: {first['msg']}")
+
+    @app.exception_handler(HTTPException)
+    def other(_: Request, why: HTTPException) -> Response:
+        return error(why.status_code, "http", str(why.detail), **(dict(why.headers) if why.headers else {}))

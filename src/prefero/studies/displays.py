@@ -1,0 +1,48 @@
+"""How the trajectories of a pool are shown: replayed in their scene, as films, or by their features."""
+
+from pathlib import Path
+from typing import Any
+
+from prefero.arrays import Array
+from prefero.pools import Pool
+from prefero.scenes import FORMAT
+from prefero.studies.insight import Unit
+
+
+def display_of(pool: Pool) -> dict[str, Any]:
+    """What the page needs once, before it shows any trajectory."""
+    units = [{"name": name, "unit": ""} for name in pool.names]
+    if pool.source is not None and pool.trajectories is not None:
+        world = pool.world()
+        units = [{"name": feature.name, "unit": feature.unit} for feature in world.features]
+        if world.scene.parts:
+            return {
+                "kind": "scene",
+                "scene": world.scene.to_json(),
+                "seconds": world.seconds,
+                "features": units,
+            }
+    if pool.clips is not None:
+        missing = [clip for clip in pool.clips if not Path(clip).is_file()]
+        if missing:
+            raise ValueError(f"{len(missing)} clips of the pool are missing, the first is {missing[0]}")
+        return {"kind": "clips", "features": units}
+    low, high = pool.features.min(axis=0), pool.features.max(axis=0)
+    ranges = zip(units, low.tolist(), high.tolist(), strict=True)
+    return {"kind": "features", "features": [u | {"low": a, "high": b} for u, a, b in ranges]}
+
+
+def units_of(display: dict[str, Any]) -> list[Unit]:
+    """Names and units of the features."""
+    return [Unit(feature["name"], feature["unit"]) for feature in display["features"]]
+
+
+def replay_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any]:
+    """One trajectory for the page."""
+    pool.check_index(index)
+    features = dict(zip(pool.names, pool.features[index].tolist(), strict=True))
+    if display["kind"] != "scene":
+        return {"features": features}
+    poses: Array = pool.trajectory(index).poses
+    rounded = poses.astype(float).round(4).tolist()
+    return {"format": FORMAT, "frame": display["scene"]["frame"], "poses": rounded, "features": features}

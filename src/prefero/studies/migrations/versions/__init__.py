@@ -1,0 +1,1 @@
+"""One file a step, oldest first by its revision."""

@@ -1,0 +1,144 @@
+"""A study's report: the paper's table and figure from real answers, times, sides and attention.
+
+outcomes.csv   person, method, accuracy on the person's own test questions, rating
+people.csv     person, stage, answers, median seconds, share of left answers, agreement on retests
+report.md, report.html, study.png, times.png
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from prefero.experiments.figures import table, tidy
+from prefero.experiments.golf import Outcome, draw_study, study_table
+from prefero.experiments.report import page
+from prefero.files import write_whole
+from prefero.learner import Learner
+from prefero.pictures import new_figure, save_figure
+from prefero.pools import Pool
+from prefero.studies.log import Live, Log
+from prefero.studies.progress import Progress, progress_of
+from prefero.studies.protocol import RETEST, TEST, Protocol
+from prefero.studies.store import Person, Store, Study
+
+
+def outcomes_of(store: Store, study: Study) -> list[Outcome]:
+    """What every method learned from everybody who is done."""
+    protocol, pool = Protocol.from_json(study.protocol), store.pool(study)
+    found: list[Outcome] = []
+    for person in store.people(study):
+        log = store.log(person)
+        if len(log.live) >= protocol.slots:
+            found += [_outcome(pool, protocol, person, log, asker.label) for asker in protocol.methods]
+    return [outcome for outcome in found if np.isfinite([outcome.accuracy, outcome.rating]).any()]
+
+
+def _outcome(pool: Pool, protocol: Protocol, person: Person, log: Log, label: str) -> Outcome:
+    rated = log.step("rate", label)
+    rating = float(rated.data["rating"]) if rated else float("nan")
+    return Outcome(person.label, label, accuracy_of(pool, protocol, log, label), rating)
+
+
+def accuracy_of(pool: Pool, protocol: Protocol, log: Log, label: str) -> float:
+    """The share of the person's test questions that a method foretells after its own questions."""
+    tests = [live for live in log.live if live.asked.method == TEST and live.told.said != "equal"]
+    if not tests:
+        return float("nan")
+    learner: Learner = protocol.asker(label).learner(pool, 0)
+    for live in log.live:
+        if live.asked.method == label:
+            learner.tell(live.asked.question, live.answer.choice)
+    left, right = (pool.features[[getattr(live.asked, side) for live in tests]] for side in ("left", "right"))
+    chances = learner.reward().predict_proba(left, right)
+    foretold = np.where(chances > 0.5, "left", "right")
+    return float(np.mean(foretold == [live.told.said for live in tests]))
+
+
+def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome]:
+    """Everything, in a folder; the outcomes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    people, outcomes = progress_of(store, study), outcomes_of(store, study)
+    logs = [store.log(person) for person in store.people(study)]
+    answered = [live for log in logs for live in log.live]
+    parts = [f"# {study.protocol['title']}: the study {study.name!r}\n", _summary(people)]
+    if outcomes:
+        draw_study(outcomes, folder / "study.png")
+        parts += [
+            "## What the methods learned\n",
+            "![Accuracy and ratings](study.png)\n",
+            study_table(outcomes),
+        ]
+    else:
+        parts.append("Nobody has answered all questions yet, so nothing can be said about the methods.\n")
+    if answered:
+        _draw_times(answered, folder / "times.png")
+        parts += ["## How people answered\n", "![Times and sides](times.png)\n", _people_table(people)]
+    text = "\n".join(parts)
+    write_whole(folder / "outcomes.csv", _csv([asdict(o) for o in outcomes], list(Outcome.__annotations__)))
+    write_whole(folder / "people.csv", _csv([asdict(p) for p in people], list(Progress.__annotations__)))
+    write_whole(folder / "report.md", text)
+    write_whole(folder / "report.html", page(text, folder))
+    return outcomes
+
+
+def _summary(people: Sequence[Progress]) -> str:
+    done = sum(person.stage == "done" for person in people)
+    begun = sum(person.started is not None for person in people)
+    agreement = [person.retest for person in people if person.retest is not None]
+    attention = (
+        f" Questions asked again were answered alike in {np.mean(agreement):.0%}." if agreement else ""
+    )
+    return f"{len(people)} invited, {begun} began, {done} finished.{attention}\n"
+
+
+def _people_table(people: Sequence[Progress]) -> str:
+    head = ["person", "stage", "answers", "median seconds", "share of A", "answered alike again"]
+    rows = [
+        [
+            person.label,
+            person.stage,
+            f"{person.done} of {person.of}",
+            _number(person.median_seconds, ".1f"),
+            _number(person.left_share, ".0%"),
+            _number(person.retest, ".0%"),
+        ]
+        for person in people
+    ]
+    return table(head, rows)
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def _draw_times(answered: Sequence[Live], path: Path) -> None:
+    """Response times by position, and which side was chosen by whom was asked."""
+    figure, axes = new_figure(2, width=4.6, height=3.4)
+    seconds = [live.told.seconds for live in answered if live.told.seconds is not None]
+    if seconds:
+        axes[0].hist(np.minimum(seconds, 60.0), bins=30, color="#0b6e99")
+    tidy(axes[0], xlabel="seconds to answer (60 or more in the last bar)", ylabel="answers")
+    methods = sorted({live.asked.method for live in answered})
+    for place, method in enumerate(methods):
+        said: list[str] = [live.told.said for live in answered if live.asked.method == method]
+        bottom = 0.0
+        for side, colour in (("left", "#0b6e99"), ("equal", "#bbbbbb"), ("right", "#d1662c")):
+            share = said.count(side) / len(said)
+            axes[1].bar(place, share, bottom=bottom, color=colour, label=side if place == 0 else None)
+            bottom += share
+    axes[1].set_xticks(range(len(methods)), ["again" if m == RETEST else m for m in methods], fontsize=7)
+    axes[1].legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
+    tidy(axes[1], ylabel="share of answers")
+    save_figure(figure, path)
+
+
+def _csv(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
