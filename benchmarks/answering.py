@@ -1,0 +1,108 @@
+"""From an answer to the next question, over HTTP, with 1, 8 and 32 people teaching at once in one server."""
+
+import argparse
+import os
+import secrets
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import httpx
+import numpy as np
+
+from prefero.arrays import Array
+from prefero.pools import Pool
+from prefero.server.access import House
+from prefero.server.app import create_app
+from prefero.server.guard import Buckets
+from prefero.server.running import listen, serve
+from prefero.studies.database import open_database
+from prefero.studies.displays import display_of
+from prefero.studies.places import pool_of
+from prefero.studies.protocol import teaching
+from prefero.studies.store import Proposal, Store, new_secret
+
+WANTED = 0.3  # seconds
+
+
+def answers_before(store: Store, codes: list[str], pool: Pool, truth: Array, count: int) -> None:
+    """People who have answered `count` random questions already."""
+    rng = np.random.default_rng(0)
+    for code in codes:
+        found = store.who(code)
+        assert found is not None
+        assert found[1] is not None
+        log = store.log(found[1])
+        for slot in range(count):
+            left, right = (int(i) for i in rng.choice(len(pool), 2, replace=False))
+            log = store.ask(found[1], log.basis, Proposal(slot, "Prefero", left, right))
+            assert log.open is not None
+            said = "left" if truth[left] > truth[right] else "right"
+            log = store.tell(found[1], log.open.id, said, secrets.token_hex(8), 1.0)  # type: ignore[arg-type]
+
+
+def person(address: str, code: str, truth: Array, answers: int, think: float, times: list[float]) -> None:
+    """Somebody who looks for a while, about `think` seconds, and answers."""
+    rng = np.random.default_rng()
+    with httpx.Client(base_url=address, timeout=120) as client:
+        client.post("/api/enter", json={"secret": code}).raise_for_status()
+        moment = client.get("/api/sitting").raise_for_status().json()
+        for _ in range(answers):
+            time.sleep(float(rng.uniform(0.5, 1.5)) * think)
+            question = moment["question"]
+            choice = "left" if truth[question["left"]] > truth[question["right"]] else "right"
+            sent = {"key": secrets.token_hex(8), "question": question["id"], "choice": choice, "seconds": 1.0}
+            start = time.perf_counter()
+            moment = client.post("/api/answers", json=sent).raise_for_status().json()
+            times.append(time.perf_counter() - start)
+
+
+def measure(people: int, before: int, answers: int, think: float, trajectories: int) -> list[float]:
+    pool = pool_of("driver", trajectories)
+    truth = pool.scaled @ np.linspace(1.0, -1.0, pool.scaled.shape[1]) + pool.scaled[:, 0] ** 2
+    times: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(open_database(Path(folder) / "bench.db"))
+        codes = [new_secret() for _ in range(people)]
+        for number, code in enumerate(codes):
+            study = store.add_study(
+                f"{number}", "teach", teaching("Driver", 30).to_json(), pool, display_of(pool), new_secret()
+            )
+            store.invite(study, "teacher", code, seed=number)
+        answers_before(store, codes, pool, truth, before)
+        app, taken = create_app(House(store)), listen("127.0.0.1", 0)
+        address = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        threading.Thread(target=serve, args=(app, taken), daemon=True).start()
+        workers = [
+            threading.Thread(target=person, args=(address, code, truth, answers, think, times))
+            for code in codes
+        ]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    return times
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--people", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--before", type=int, nargs="+", default=[0, 200], help="answers given before")
+    parser.add_argument("--answers", type=int, default=15, help="answers of each person")
+    parser.add_argument("--think", type=float, default=5.0, help="seconds a person looks, on average")
+    parser.add_argument("--trajectories", type=int, default=1000)
+    options = parser.parse_args(argv)
+    Buckets.wait = lambda self, visitor: 0.0  # type: ignore[method-assign]  # noqa: ARG005  all come from one address
+    print(f"pool of {options.trajectories}, {options.think:g} s between answers, {os.cpu_count()} cores")
+    print("people  answers before  median ms  99th percentile ms  (wanted below 300)")
+    for before in options.before:
+        for people in options.people:
+            times = measure(people, before, options.answers, options.think, options.trajectories)
+            median, late = 1e3 * np.median(times), 1e3 * np.percentile(times, 99)
+            print(f"{people:6d}  {before:14d}  {median:9.0f}  {late:18.0f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
