@@ -501,3 +501,20 @@ class Session(RuleBasedStateMachine):
 
 TestSession = Session.TestCase
 TestSession.settings = settings(max_examples=15, stateful_step_count=15)
+
+
+def test_a_fork_goes_its_own_way() -> None:
+    learner = Learner(Pool(np.random.default_rng(0).normal(size=(30, 2))), seed=1)
+    for _ in range(3):
+        learner.tell(learner.ask(), "left")
+    before = learner.reward()(learner.pool.features)
+    waiting = learner.ask()
+    fork = learner.fork()
+    assert fork.answers == learner.answers
+    assert fork.open_questions == ()
+    fork.tell(waiting, "right")
+    fork.skip(fork.ask())
+    assert not np.allclose(fork.reward()(learner.pool.features), before)
+    assert learner.open_questions == (waiting,)
+    assert len(learner.answers) == 3
+    np.testing.assert_array_equal(learner.reward()(learner.pool.features), before)

@@ -554,3 +554,28 @@ def test_the_variable_moves_the_cache(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / name))
         Pool.simulate("driver", 4)
         assert len(files_in(tmp_path / name)) == 1
+
+
+# --- clips ------------------------------------------------------------------------------------------------
+
+
+def test_clips_are_one_for_each_trajectory() -> None:
+    with pytest.raises(ValueError, match="2 rows of features, but 1 clips"):
+        Pool([[1.0], [2.0]], clips=["a.mp4"])
+
+
+def test_clips_beside_the_file_move_with_it(tmp_path: Path) -> None:
+    (tmp_path / "here").mkdir()
+    elsewhere = tmp_path / "elsewhere.mp4"
+    Pool([[1.0], [2.0]], clips=[tmp_path / "here" / "a.mp4", elsewhere]).save(tmp_path / "here" / "p.npz")
+    (tmp_path / "here").rename(tmp_path / "there")
+    clips = Pool.load(tmp_path / "there" / "p.npz").clips
+    assert clips == (str(tmp_path.resolve() / "there" / "a.mp4"), str(elsewhere.resolve()))
+
+
+def test_a_pool_is_the_same_as_bytes() -> None:
+    pool = Pool([[1.0, 2.0], [3.0, 5.0]], names=["a", "b"], clips=["x.mp4", "y.mp4"])
+    again = Pool.from_bytes(pool.to_bytes())
+    assert again.names == pool.names
+    assert again.clips == pool.clips
+    assert np.array_equal(again.features, pool.features)

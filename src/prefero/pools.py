@@ -192,7 +192,10 @@ class Pool:
         path = Path(path)
         if path.suffix != ".npz":
             raise ValueError(f"a pool is kept in an .npz file, but the path is {path}")
-        write_archive(path, *self._packed())
+        header, arrays = self._packed()
+        if self.clips is not None:
+            header["clips"] = [_seen_from(path.parent, clip) for clip in self.clips]
+        write_archive(path, header, arrays)
 
     def to_bytes(self) -> bytes:
         """The content of the pool's file."""
@@ -213,8 +216,12 @@ class Pool:
 
     @classmethod
     def load(cls, path: str | Path) -> Pool:
-        """What `save` wrote."""
-        return cls._unpacked(lambda: read_archive(Path(path)), str(path))
+        """What `save` wrote; clips are looked for where they were, seen from the file."""
+        pool = cls._unpacked(lambda: read_archive(Path(path)), str(path))
+        if pool.clips is not None:
+            folder = Path(path).parent.resolve()
+            object.__setattr__(pool, "clips", tuple(str(folder / clip) for clip in pool.clips))
+        return pool
 
     @classmethod
     def from_bytes(cls, content: bytes, name: str = "this") -> Pool:
@@ -253,6 +260,13 @@ class Pool:
         source = None if header["source"] is None else Source(**header["source"])
         clips = header.get("clips")
         return cls(features, header["names"], trajectories=trajectories, clips=clips, source=source)
+
+
+def _seen_from(folder: Path, clip: str) -> str:
+    """A clip beside the pool's file or below it moves with it."""
+    place = Path(clip).resolve()
+    here = folder.resolve()
+    return str(place.relative_to(here)) if place.is_relative_to(here) else str(place)
 
 
 def _from_cache(kind: type[Pool], source: Source) -> Pool | None:

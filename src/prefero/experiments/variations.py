@@ -138,13 +138,15 @@ class ExamSize(Variation):
     def panels(self, scale: Scale) -> Panels:
         """From few and diverse to many."""
         both = {"ActiveGP": named("ActiveGP", *CHOSEN), "RandomGP": named("RandomGP", *CHOSEN)}
-        sizes = (max(2, scale.tests // 2), scale.tests, max(2, scale.trajectories // 5))
+        asked = self.asked(scale)
+        sizes = {max(2, scale.tests // 2): asked, scale.tests: scale.questions}  # the latter has runs already
+        sizes[max(2, scale.trajectories // 5)] = asked
         return {
             f"Tosser, {size} trajectories": (
-                scale.setting("tosser", "quadratic", tests=size, questions=self.asked(scale)),
+                scale.setting("tosser", "quadratic", tests=size, questions=questions),
                 both,
             )
-            for size in sizes
+            for size, questions in sizes.items()
         }
 
 

@@ -1,5 +1,6 @@
 """How the trajectories of a pool are shown: replayed in their scene, as films, or by their features."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ def display_of(pool: Pool) -> dict[str, Any]:
         missing = [clip for clip in pool.clips if not Path(clip).is_file()]
         if missing:
             raise ValueError(f"{len(missing)} clips of the pool are missing, the first is {missing[0]}")
-        return {"kind": "clips", "features": units}
+        folder = os.path.commonpath([Path(clip).resolve().parent for clip in pool.clips])
+        return {"kind": "clips", "features": units, "folder": folder}
     low, high = pool.features.min(axis=0), pool.features.max(axis=0)
     ranges = zip(units, low.tolist(), high.tolist(), strict=True)
     return {"kind": "features", "features": [u | {"low": a, "high": b} for u, a, b in ranges]}
