@@ -11,6 +11,7 @@ from prefero.server.access import Here, OwnTeaching
 from prefero.server.routes import Identifier, Key, Sent
 from prefero.studies.displays import units_of
 from prefero.studies.insight import insight as insight_of
+from prefero.studies.insight import sentence
 from prefero.studies.log import Log
 from prefero.studies.sitting import Moment
 
@@ -70,7 +71,7 @@ def finish(own: OwnTeaching) -> dict[str, Any]:
         "best": {"index": best.index, "mean": best.mean, "std": best.std},
         "answers": len(learner.answers),
         "python": PYTHON.format(features=names, example=example),
-        "looks": reward.describe(),
+        "looks": sentence(reward.describe()),
     }
 
 

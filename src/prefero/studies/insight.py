@@ -47,7 +47,7 @@ def insight(log: Log, learner: Learner, units: list[Unit], question: Question | 
         "accuracies": _accuracies(log, len(learner.answers), accuracy),
         "gain": gain,
         "hint": hint(len(learner.answers), accuracy, gain),
-        "looks": reward.describe(),
+        "looks": sentence(reward.describe()),
         "features": [
             {"name": u.name, "unit": u.unit, "effect": effect, "curve": feature_curve(reward, pool, place)}
             for place, (u, effect) in enumerate(zip(units, effects, strict=True))
@@ -80,6 +80,11 @@ def expected_gain(learner: Learner, question: Question, accuracy: float) -> floa
         imagined.tell(question, choice)
         after += chance / total * expected_accuracy(imagined.belief(), learner.pool)
     return after - accuracy
+
+
+def sentence(words: str) -> str:
+    """With a capital letter and a full stop."""
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def hint(answers: int, accuracy: float, gain: float) -> str:

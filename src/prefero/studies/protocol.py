@@ -32,14 +32,20 @@ from prefero.pools import Pool
 TEST, RETEST = "test", "retest"
 GOLF = (1.0, 0.1)
 
-CONSENT = """You are about to take part in a study of how people judge a robot's behaviour.
+
+def flowing(text: str) -> str:
+    """Paragraphs without the line breaks that a file has for its own sake."""
+    return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
+
+
+CONSENT = flowing("""You are about to take part in a study of how people judge a robot's behaviour.
 
 You will compare short animations of a robot and say which you like better. Your answers, the time they take
-and nothing else about you are kept. You may stop at any time by closing the page."""
-INSTRUCTIONS = """A robot plays mini-golf. Two of its shots are shown side by side, again and again.
+and nothing else about you are kept. You may stop at any time by closing the page.""")
+INSTRUCTIONS = flowing("""A robot plays mini-golf. Two of its shots are shown side by side, again and again.
 
 Say which one you like better: A on the left or B on the right. There is no right or wrong answer. Take the
-time you need, and use the keyboard if you like."""
+time you need, and use the keyboard if you like.""")
 THANKS = "Thank you! That was all. You may close the page."
 
 
@@ -150,6 +156,9 @@ class Protocol:
             document = tomllib.loads(path.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is no TOML file: {error}") from error
+        for name in ("consent", "instructions", "thanks"):
+            if isinstance(document.get(name), str):
+                document[name] = flowing(document[name])
         if "pool" in document:
             document["pool"] = str((path.parent / str(document["pool"])).resolve())
         return _checked(cls.from_json(document), str(path))
