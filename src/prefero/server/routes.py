@@ -17,6 +17,7 @@ from prefero.studies.store import Refused
 router = APIRouter(prefix="/api")
 
 LARGEST = 2**31 - 1
+KEPT = {"cache-control": "private, max-age=3600", "vary": "Cookie"}  # another link is another study
 Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 Secret = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,128}$")]
 Identifier = Annotated[int, Field(ge=1, le=LARGEST)]
@@ -139,7 +140,7 @@ def step(done: Done, own: OwnSitting) -> Moment:
 @router.get("/scene")
 def scene(visitor: Somebody, here: Here, response: Response) -> dict[str, Any]:
     """How trajectories are shown."""
-    response.headers["cache-control"] = "private, max-age=300"
+    response.headers.update(KEPT)
     display = here.store.display(visitor.study)
     return {name: value for name, value in display.items() if name != "folder"}
 
@@ -150,7 +151,7 @@ def replay(index: Index, visitor: Somebody, here: Here, response: Response) -> d
     pool = here.store.pool(visitor.study)
     if index >= len(pool):
         raise Refused("no-trajectory", f"there are trajectories 0 to {len(pool) - 1}")
-    response.headers["cache-control"] = "private, max-age=3600"
+    response.headers.update(KEPT)
     return replay_of(pool, here.store.display(visitor.study), index)
 
 
@@ -163,4 +164,4 @@ def clip(index: Index, visitor: Somebody, here: Here) -> FileResponse:
     path = Path(pool.clips[index]).resolve()
     if not path.is_relative_to(Path(display["folder"]).resolve()) or not path.is_file():
         raise Refused("no-trajectory", "this clip is not in the study's folder")
-    return FileResponse(path, media_type="video/mp4", headers={"cache-control": "private, max-age=3600"})
+    return FileResponse(path, media_type="video/mp4", headers=KEPT)

@@ -8,7 +8,7 @@ Everything is worked out from the log, so a sitting can be forgotten and taken u
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -72,7 +72,6 @@ class Moment:
     question: Shown | None = None
     scores: Scores | None = None
     rating: Rating | None = None
-    ahead: list[int] = field(default_factory=list)
 
 
 class Sitting:

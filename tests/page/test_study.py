@@ -1,0 +1,135 @@
+"""A whole study: three participants and the experimenter, mini-golf in three dimensions."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from looks import KEYS, pair_is_shown
+from page_servers import Running
+from playwright.sync_api import Page, expect
+from test_pictures import WIDE, look
+
+from prefero.studies.database import open_database
+from prefero.studies.store import Store
+
+PROTOCOL = """
+title = "Mini-golf"
+world = "golf"
+trajectories = 16
+scores = true
+tests = 1
+rate = true
+
+[[methods]]
+label = "Prefero"
+method = "Prefero"
+questions = 2
+
+[[methods]]
+label = "RandomGP"
+method = "RandomGP 1 0.1"
+questions = 2
+"""
+SECRET = re.compile(r"[A-Za-z0-9_-]{24}")
+
+Visit = Callable[..., Page]
+
+
+def prefero(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "prefero", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def links(printed: str) -> list[str]:
+    """The fragments of participants' links."""
+    return re.findall(r"/#([A-Za-z0-9_-]{24})", printed)
+
+
+def take_part(page: Page, address: str, pictures: Path | None) -> None:
+    """From the link to the thanks."""
+
+    def seen(name: str) -> None:
+        if pictures is not None:
+            page.wait_for_timeout(400)
+            look(page, pictures, name)
+
+    page.goto(address)
+    page.get_by_role("checkbox").wait_for()
+    assert "#" not in page.url  # the secret does not stay in the address
+    seen("study-consent")
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("heading", name="Mini-golf").wait_for()
+    page.get_by_text("Two of its shots").wait_for()
+    seen("study-instructions")
+    page.get_by_role("button", name="I am ready").click()
+    rows = page.locator(".score-row")
+    expect(rows).to_have_count(8)
+    for place in range(8):
+        rows.nth(place).get_by_role("radio", name=str(2 + place)).check()
+    seen("study-scores")
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_text("This one is for practice").wait_for()
+    pair_is_shown(page)
+    page.keyboard.press(KEYS["left"])
+    for done in range(5):
+        expect(page.locator(".progress-words")).to_have_text(f"{done} of 5")
+        pair_is_shown(page)
+        expect(page.get_by_role("button", name="About equal")).to_have_count(0)
+        expect(page.get_by_text("What it learned")).to_have_count(0)  # nothing of the model is shown
+        if done == 1:
+            seen("study-compare")
+        page.keyboard.press(KEYS["left" if done % 2 else "right"])
+    for number in (1, 2):
+        page.get_by_text(f"{number} of 2").wait_for()
+        page.keyboard.press("7")
+        if number == 1:
+            seen("study-rate")
+        page.keyboard.press("Enter")
+    page.get_by_text("Thank you!").wait_for()
+    seen("study-done")
+
+
+def test_three_participants_and_the_experimenter(
+    visit: Visit, served: Callable[..., Running], tmp_path: Path, pictures: Path
+) -> None:
+    (tmp_path / "protocol.toml").write_text(PROTOCOL)
+    database = ["--database", str(tmp_path / "study.db")]
+    printed = prefero(
+        *("study", "create", "putting", "--protocol", str(tmp_path / "protocol.toml")),
+        *("--people", "3"),
+        *database,
+    )
+    codes = links(printed)
+    secret = next(code for code in SECRET.findall(printed) if code not in codes)
+    assert len(codes) == 3
+    server = served("study", "serve", *database)
+
+    watching = visit(viewport=WIDE)
+    watching.goto(f"{server.address}/#{secret}")
+    expect(watching.get_by_role("row")).to_have_count(4)
+    for number, code in enumerate(codes):
+        person = visit(viewport=WIDE)
+        take_part(person, f"{server.address}/#{code}", pictures if number == 0 else None)
+        expect(watching.get_by_role("row", name=f"P{number + 1}")).to_contain_text("5 of 5")
+        person.context.close()
+    look(watching, pictures, "experimenter")
+    expect(watching.get_by_text("3 of 3 finished")).to_be_visible()
+
+    store = Store(open_database(tmp_path / "study.db"))
+    for one in store.people(store.study("putting")):
+        log = store.log(one)
+        assert [live.told.said for live in log.live] == ["right", "left", "right", "left", "right"]
+        assert {step.item: step.data["rating"] for step in log.steps if step.stage == "rate"} == {
+            "Prefero": 7,
+            "RandomGP": 7,
+        }
+    report = prefero("study", "report", "putting", "--out", str(tmp_path / "report"), *database)
+    assert "Prefero" in report
+    assert "7.0" in report
+    assert (tmp_path / "report" / "report.html").stat().st_size > 20_000

@@ -1,0 +1,244 @@
+"""A person teaches, by keys alone, from the first pair to the reward."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from looks import answer, answers_are, pair_is_shown, until, wide
+from page_servers import Running
+from playwright.sync_api import Page, expect
+
+import prefero
+
+Visit = Callable[..., Page]
+Taught = Callable[..., Running]
+
+
+def history(server: Running) -> list[str]:
+    return [row["choice"] for row in server.get("/api/history")["answers"] if not row["deleted"]]
+
+
+def test_a_whole_session_with_keys_only(visit: Visit, taught: Taught, tmp_path: Path) -> None:
+    server, page = taught("driver", "--questions", "5"), visit()
+    page.goto(server.address)
+    answers_are(page, 0)
+    for number, choice in enumerate(["left", "right", "equal", "left"], 1):
+        answer(page, choice, number)
+    page.keyboard.press("z")
+    answers_are(page, 3)
+    page.keyboard.press("s")
+    pair_is_shown(page)
+    answer(page, "right", 4)
+    answer(page, "left", 5)
+    expect(page.get_by_text("You have given the 5 answers")).to_be_visible()
+    assert history(server) == ["left", "right", "equal", "right", "left"]
+
+    page.keyboard.press("Tab")
+    for _ in range(30):  # the keyboard alone reaches the way to the end
+        if page.evaluate("document.activeElement.textContent") == "Finish":
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="What you taught")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="reward.json").click()
+    download.value.save_as(tmp_path / "reward.json")
+    reward = prefero.load_reward(tmp_path / "reward.json")
+    assert reward.diagnostics["answers"] == 5
+    assert reward.diagnostics["ties"] == 1
+
+
+def test_keys_of_the_player(visit: Visit, taught: Taught) -> None:
+    page = visit()
+    page.goto(taught().address)
+    pair_is_shown(page)
+    page.keyboard.press(" ")
+    expect(page.get_by_role("button", name="Play", exact=True).first).to_be_visible()
+    page.keyboard.press("]")
+    expect(page.get_by_label("Speed")).to_have_text("1.5×")
+    page.keyboard.press("[")
+    page.keyboard.press("[")
+    expect(page.get_by_label("Speed")).to_have_text("0.5×")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.keyboard.press("ArrowLeft")  # while the help is open, keys answer nothing
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
+    answers_are(page, 0)
+
+
+def test_both_sides_move_in_step_and_stop_together(visit: Visit, taught: Taught) -> None:
+    page = visit()
+    page.goto(taught().address)
+    pair_is_shown(page)
+    canvases = page.locator(".pair canvas")
+    expect(canvases).to_have_count(2)
+    before = [canvases.nth(i).screenshot() for i in range(2)]
+    page.wait_for_timeout(700)
+    after = [canvases.nth(i).screenshot() for i in range(2)]
+    assert before[0] != after[0]
+    assert before[1] != after[1]
+    page.keyboard.press(" ")
+    page.wait_for_timeout(300)
+    still = [canvases.nth(i).screenshot() for i in range(2)]
+    page.wait_for_timeout(500)
+    assert still == [canvases.nth(i).screenshot() for i in range(2)]
+    page.keyboard.press(".")
+    page.wait_for_timeout(200)
+    assert canvases.nth(0).screenshot() != still[0]
+
+
+def test_a_reload_in_the_middle_shows_the_same_pair(visit: Visit, taught: Taught) -> None:
+    server, page = taught(), visit()
+    page.goto(server.address)
+    pair_is_shown(page)
+    answer(page, "left", 1)
+    before = server.get("/api/sitting")["question"]
+    page.reload()
+    answers_are(page, 1)
+    assert server.get("/api/sitting")["question"] == before
+    assert history(server) == ["left"]
+
+
+def test_two_windows_do_not_answer_one_question_twice(
+    visit: Visit, taught: Taught, complaints: list[str]
+) -> None:
+    server = taught()
+    first, second = visit(), visit()
+    for page in (first, second):
+        page.goto(server.address)
+        pair_is_shown(page)
+    answer(first, "left", 1)
+    second.keyboard.press("ArrowRight")  # it still shows the first question
+    expect(second.get_by_text("already answered")).to_be_visible()
+    answers_are(second, 1)
+    assert history(server) == ["left"]
+    answer(second, "right", 2)
+    assert history(server) == ["left", "right"]
+    assert [c for c in complaints if "409" not in c] == []
+    complaints.clear()
+
+
+def test_an_answer_waits_while_the_server_is_gone(
+    visit: Visit, taught: Taught, complaints: list[str]
+) -> None:
+    server, page = taught(), visit()
+    page.goto(server.address)
+    pair_is_shown(page)
+    answer(page, "left", 1)
+    server.kill()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Your answer is kept here")).to_be_visible()
+    page.keyboard.press("ArrowLeft")  # nothing more can be answered now
+    server.start()
+    answers_are(page, 2)
+    expect(page.get_by_text("Your answer is kept here")).to_be_hidden()
+    assert history(server) == ["left", "right"]
+    complaints.clear()  # the browser says that it could not connect
+
+
+def test_an_answer_that_waits_survives_a_reload(visit: Visit, taught: Taught, complaints: list[str]) -> None:
+    server, page = taught(), visit()
+    page.goto(server.address)
+    pair_is_shown(page)
+    page.route("**/api/answers", lambda route: route.abort())
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Your answer is kept here")).to_be_visible()
+    page.unroute("**/api/answers")
+    page.reload()
+    answers_are(page, 1)
+    assert history(server) == ["right"]
+    complaints.clear()
+
+
+@pytest.mark.parametrize("size", [(360, 740), (740, 360)], ids=["upright", "across"])
+def test_a_phone(visit: Visit, taught: Taught, size: tuple[int, int]) -> None:
+    page = visit(viewport={"width": size[0], "height": size[1]}, has_touch=True, is_mobile=True)
+    server = taught()
+    page.goto(server.address)
+    pair_is_shown(page)
+    assert wide(page) == 0
+    for name in ("A is better", "B is better", "About equal"):
+        box = page.get_by_role("button", name=name).bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+    page.get_by_role("button", name="B is better").tap()
+    answers_are(page, 1)
+    assert history(server) == ["right"]
+
+
+def test_reduced_motion_is_respected(visit: Visit, taught: Taught) -> None:
+    page = visit(reduced_motion="reduce")
+    page.goto(taught().address)
+    pair_is_shown(page)
+    canvas = page.locator(".pair canvas").first
+    before = canvas.screenshot()
+    page.wait_for_timeout(600)
+    assert canvas.screenshot() == before
+
+
+def test_watching_it_learn_and_changing_the_history(visit: Visit, taught: Taught) -> None:
+    server, page = taught(), visit()
+    page.goto(server.address)
+    page.get_by_role("button", name="What it learned").click()
+    expect(page.get_by_text("nothing", exact=False).first).to_be_visible()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    pair_is_shown(page)
+    for number, choice in enumerate(["left", "right", "left"], 1):
+        answer(page, choice, number)
+    page.get_by_role("button", name="What it learned").click()
+    expect(page.locator("main svg").first).to_be_visible()
+    page.get_by_role("button", name="Delete answer 2").click()
+    expect(page.get_by_role("button", name="Restore answer 2")).to_be_visible()
+    assert history(server) == ["left", "left"]
+    page.get_by_role("button", name="Restore answer 2").click()
+    expect(page.get_by_role("button", name="Delete answer 2")).to_be_visible()
+    assert sorted(history(server)) == ["left", "left", "right"]
+
+
+def test_clips_of_ones_own_play(visit: Visit, taught: Taught, tmp_path: Path) -> None:
+    import numpy as np
+
+    from prefero.video import save_video
+
+    for number in range(4):
+        frames = (np.full((64, 96, 3), 60 * number + t, dtype=np.uint8) for t in range(20))
+        save_video(tmp_path / f"{number}.mp4", frames, 20.0)
+    clips = [tmp_path / f"{n}.mp4" for n in range(4)]
+    prefero.Pool([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 1.0]], clips=clips).save(tmp_path / "mine.npz")
+    page, server = visit(), taught(str(tmp_path / "mine.npz"))
+    page.goto(server.address)
+    pair_is_shown(page)
+    expect(page.locator("video")).to_have_count(2)
+    until(page, "[...document.querySelectorAll('video')].every(v => v.videoWidth === 96)")
+    until(page, "[...document.querySelectorAll('video')].some(v => v.currentTime > 0.2)")
+    answer(page, "left", 1)
+    assert history(server) == ["left"]
+
+
+def test_features_alone_are_shown_as_bars(visit: Visit, taught: Taught, tmp_path: Path) -> None:
+    pool = prefero.Pool([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]], names=["speed", "distance"])
+    pool.save(tmp_path / "bare.npz")
+    page = visit()
+    page.goto(taught(str(tmp_path / "bare.npz")).address)
+    pair_is_shown(page)
+    expect(page.get_by_text("speed").first).to_be_visible()
+    expect(page.get_by_text("distance").first).to_be_visible()
+
+
+def test_the_first_load_is_small(visit: Visit, taught: Taught, capsys: pytest.CaptureFixture[str]) -> None:
+    """Over a slow line, before anything in three dimensions."""
+    page = visit()
+    session = page.context.new_cdp_session(page)
+    session.send("Network.enable")
+    slow = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 90_000}
+    session.send("Network.emulateNetworkConditions", slow)
+    received: list[float] = []
+    session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+    server = taught()
+    page.goto(server.address)
+    pair_is_shown(page)
+    seconds = page.evaluate("performance.now()") / 1000
+    with capsys.disabled():
+        print(f"\nfirst load: {sum(received) / 1000:.0f} kB, {seconds:.1f} s at 1.6 Mbit/s")
+    assert 0 < sum(received) < 400_000

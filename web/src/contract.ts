@@ -1,0 +1,230 @@
+/** What the server says and hears: the HTTP API in types. */
+
+export type Role = "teacher" | "participant" | "experimenter";
+
+export interface Me {
+  role: Role | null;
+  study: string | null;
+  version: string;
+}
+
+export type Choice = "left" | "right" | "equal" | "skip";
+export type Stage = "consent" | "instructions" | "scores" | "practice" | "compare" | "rate" | "done";
+
+export interface Question {
+  id: number;
+  left: number;
+  right: number;
+}
+
+export interface Scores {
+  labels: string[];
+  colours: string[];
+  lowest: number;
+  highest: number;
+}
+
+export interface Rating {
+  trajectory: number;
+  number: number;
+  of: number;
+  lowest: number;
+  highest: number;
+}
+
+export interface Sitting {
+  stage: Stage;
+  title: string;
+  text: string | null;
+  done: number;
+  of: number | null;
+  question: Question | null;
+  choices: Choice[];
+  can_undo: boolean;
+  can_skip: boolean;
+  scores: Scores | null;
+  rating: Rating | null;
+}
+
+/** What may be shown after the next answer; not `ready`: more will be known soon. */
+export interface Ahead {
+  ahead: number[];
+  ready: boolean;
+}
+
+export type Point = [number, number];
+export type Place = [number, number, number];
+
+export interface Polygon {
+  shape: "polygon";
+  points: Point[];
+  colour: string;
+}
+
+export interface Capsule {
+  shape: "capsule";
+  start: Point;
+  end: Point;
+  radius: number;
+  colour: string;
+}
+
+export interface Mesh {
+  shape: "mesh";
+  vertices: number[];
+  faces: number[];
+  colour: string;
+}
+
+export type FlatShape = Polygon | Capsule;
+
+export interface Part<Shape> {
+  name: string;
+  moves: boolean;
+  label: string;
+  shapes: Shape[];
+}
+
+export interface Window {
+  kind: "window";
+  left: number;
+  right: number;
+  bottom: number;
+  top: number;
+  follow: string | null;
+}
+
+export interface Camera {
+  kind: "camera";
+  eye: Place;
+  target: Place;
+  angle: number;
+}
+
+interface AnyScene {
+  format: number;
+  frame: number;
+  background: string;
+}
+
+export interface FlatScene extends AnyScene {
+  dimensions: 2;
+  view: Window;
+  parts: Part<FlatShape>[];
+}
+
+export interface SolidScene extends AnyScene {
+  dimensions: 3;
+  view: Camera;
+  parts: Part<Mesh>[];
+}
+
+export type Scene = FlatScene | SolidScene;
+
+export interface FeatureRange {
+  name: string;
+  unit: string;
+  low: number;
+  high: number;
+}
+
+/** What trajectories of this study look like. */
+export type Showing =
+  | { kind: "scene"; scene: Scene; seconds: number }
+  | { kind: "clips" }
+  | { kind: "features"; features: FeatureRange[] };
+
+/** x, y, angle of a flat part; x, y, z and the quaternion w, x, y, z of a solid one. */
+export type Pose = number[];
+
+export interface Replay {
+  format: number;
+  frame: number;
+  poses: Pose[][];
+}
+
+export interface FeatureValues {
+  features: Record<string, number>;
+}
+
+export interface CurvePoint {
+  x: number;
+  mean: number;
+  low: number;
+  high: number;
+}
+
+export interface FeatureEffect {
+  name: string;
+  unit: string;
+  effect: number;
+  curve: CurvePoint[];
+}
+
+export interface FeaturePair {
+  x: string;
+  y: string;
+  xs: number[];
+  ys: number[];
+  mean: number[][];
+  std: number[][];
+}
+
+export interface Ranked {
+  rank: number;
+  index: number;
+  mean: number;
+  std: number;
+  features: Record<string, number>;
+}
+
+export interface Insight {
+  answers: number;
+  accuracy: number;
+  accuracies: { answers: number; accuracy: number }[];
+  gain: number;
+  hint: string;
+  looks: string;
+  features: FeatureEffect[];
+  pairs: FeaturePair[];
+  ranked: Ranked[];
+  best: number;
+}
+
+export interface PastAnswer {
+  question: number;
+  number: number;
+  left: number;
+  right: number;
+  choice: Choice;
+  seconds: number | null;
+  at: string;
+  deleted: boolean;
+}
+
+export interface Finish {
+  best: { index: number; mean: number; std: number };
+  answers: number;
+  python: string;
+  looks: string;
+}
+
+export interface Person {
+  label: string;
+  stage: Stage;
+  done: number;
+  of: number | null;
+  started: string | null;
+  last_seen: string | null;
+  median_seconds: number | null;
+  left_share: number | null;
+  retest: number | null;
+}
+
+export interface Attendance {
+  study: string;
+  title: string;
+  people: Person[];
+  finished: number;
+  invited: number;
+}

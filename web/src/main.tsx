@@ -1,0 +1,11 @@
+/** The page begins here. */
+
+import "./style/page.css";
+
+import { render } from "preact";
+
+import { App } from "./app";
+import { openStorage } from "./keeping";
+
+const root = document.getElementById("page");
+if (root) render(<App storage={openStorage()} />, root);

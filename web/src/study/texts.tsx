@@ -1,0 +1,59 @@
+/** The stages of a study that are read. */
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+
+import { KeyTable } from "../asking/help";
+import type { Sitting } from "../contract";
+import { Paragraphs } from "../parts";
+
+interface TextProps {
+  sitting: Sitting;
+  blocked: boolean;
+  onDone: (data: object) => void;
+}
+
+export function Consent({ sitting, blocked, onDone }: TextProps): JSX.Element {
+  const [agreed, setAgreed] = useState(false);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (agreed && !blocked) onDone({ agreed: true });
+  };
+  return (
+    <form class="reading" onSubmit={submit}>
+      <h1>{sitting.title}</h1>
+      <Paragraphs text={sitting.text} />
+      <label class="agree">
+        <input type="checkbox" checked={agreed} onChange={(event) => setAgreed(event.currentTarget.checked)} />I agree
+      </label>
+      <button class="button primary" disabled={!agreed || blocked}>
+        Go on
+      </button>
+    </form>
+  );
+}
+
+export function Instructions({ sitting, blocked, onDone }: TextProps): JSX.Element {
+  return (
+    <div class="reading">
+      <h1>{sitting.title}</h1>
+      <Paragraphs text={sitting.text} />
+      <h2>Keys</h2>
+      <KeyTable without={sitting.choices.includes("equal") ? [] : ["equal"]} />
+      <p>Everything can also be done with the buttons on the page.</p>
+      <button type="button" class="button primary" disabled={blocked} onClick={() => onDone({})}>
+        I am ready
+      </button>
+    </div>
+  );
+}
+
+export function Done({ sitting }: { sitting: Sitting }): JSX.Element {
+  return (
+    <div class="reading">
+      <h1>Thank you</h1>
+      <Paragraphs text={sitting.text} />
+      <p>Everything is saved. You may close this page.</p>
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+/** A server that answers as told, and sittings for it to answer with. */
+
+import type { Sitting } from "../src/contract";
+
+export type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | Error;
+
+export interface Call {
+  method: string;
+  path: string;
+  body: Record<string, unknown> | null;
+}
+
+/** A `fetch` that gives these answers in turn, the last one for ever; `calls` is what it was asked. */
+export function scripted(...answers: Answer[]): { reach: typeof fetch; calls: Call[] } {
+  const calls: Call[] = [];
+  const reach = (path: string, request: RequestInit): Promise<Response> => {
+    const body = typeof request.body === "string" ? (JSON.parse(request.body) as Record<string, unknown>) : null;
+    calls.push({ method: request.method ?? "GET", path, body });
+    const answer = answers.length > 1 ? answers.shift() : answers[0];
+    if (answer instanceof Error) return Promise.reject(answer);
+    const { status = 200, body: said = {}, headers = {} } = answer ?? {};
+    return Promise.resolve(new Response(JSON.stringify(said), { status, headers }));
+  };
+  return { reach: reach as typeof fetch, calls };
+}
+
+export function refusal(status: number, code: string, message = "No."): Answer {
+  return { status, body: { error: { code, message } } };
+}
+
+export const GONE = new TypeError("Failed to fetch");
+
+export function sitting(changes: Partial<Sitting> = {}): Sitting {
+  return {
+    stage: "compare",
+    title: "Mini-golf",
+    text: null,
+    done: 0,
+    of: 30,
+    question: { id: 1, left: 10, right: 11 },
+    choices: ["left", "right", "equal"],
+    can_undo: true,
+    can_skip: true,
+    scores: null,
+    rating: null,
+    ...changes,
+  };
+}

@@ -1,0 +1,119 @@
+import { cleanup } from "@testing-library/preact";
+import { afterEach, describe, expect, it, vi } from "vitest";
+
+import { type Command, commandOf, KEYS, listen, type Stroke } from "../src/asking/keys";
+
+const stroke = (key: string, changes: Partial<Stroke> = {}): Stroke => ({
+  key,
+  ctrlKey: false,
+  altKey: false,
+  metaKey: false,
+  target: document.body,
+  ...changes,
+});
+
+function element(html: string): Element {
+  document.body.innerHTML = html;
+  const made = document.body.firstElementChild;
+  if (!made) throw new Error("no element");
+  return made;
+}
+
+afterEach(() => {
+  cleanup();
+  document.body.innerHTML = "";
+});
+
+describe("the keys", () => {
+  const promised: [string, Command][] = [
+    ["ArrowLeft", "left"],
+    ["f", "left"],
+    ["F", "left"],
+    ["ArrowRight", "right"],
+    ["j", "right"],
+    ["ArrowDown", "equal"],
+    ["e", "equal"],
+    ["s", "skip"],
+    ["z", "undo"],
+    ["Backspace", "undo"],
+    [" ", "pause"],
+    ["r", "replay"],
+    [",", "back"],
+    [".", "forward"],
+    ["[", "slower"],
+    ["]", "faster"],
+    ["?", "help"],
+  ];
+
+  it.each(promised)("%j is %s", (key, command) => expect(commandOf(stroke(key))).toBe(command));
+
+  it("are no others", () => {
+    for (const key of ["a", "ArrowUp", "Enter", "Tab", "Escape", "1"]) expect(commandOf(stroke(key))).toBeNull();
+    expect(KEYS.flatMap(({ keys }) => keys).length).toBe(new Set(promised.map(([key]) => key.length > 1 ? key : key.toLowerCase())).size);
+  });
+
+  it("leave the browser's own shortcuts alone", () => {
+    expect(commandOf(stroke("f", { ctrlKey: true }))).toBeNull();
+    expect(commandOf(stroke("ArrowLeft", { altKey: true }))).toBeNull();
+    expect(commandOf(stroke("r", { metaKey: true }))).toBeNull();
+  });
+
+  it("are letters while somebody types", () => {
+    for (const html of ["<input>", "<textarea></textarea>", "<select></select>", "<div contenteditable='true'></div>"]) {
+      expect(commandOf(stroke("f", { target: element(html) }))).toBeNull();
+    }
+  });
+
+  it("press the button in focus with Space, and answer with the others", () => {
+    const target = element("<button>A</button>");
+    expect(commandOf(stroke(" ", { target }))).toBeNull();
+    expect(commandOf(stroke("f", { target }))).toBe("left");
+  });
+
+  it("move within radio buttons", () => {
+    const target = element("<input type='radio'>");
+    expect(commandOf(stroke("ArrowLeft", { target }))).toBeNull();
+    expect(commandOf(stroke("r", { target }))).toBe("replay");
+  });
+
+  it("do nothing behind a dialog", () => {
+    const target = element("<dialog open><button>Close</button></dialog>").firstElementChild;
+    expect(commandOf(stroke("f", { target }))).toBeNull();
+  });
+});
+
+describe("listening", () => {
+  const press = (init: KeyboardEventInit): KeyboardEvent => {
+    const event = new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...init });
+    document.body.dispatchEvent(event);
+    return event;
+  };
+
+  it("runs the command once, and keeps the page from scrolling", () => {
+    const left = vi.fn();
+    const stop = listen(() => ({ left }));
+    expect(press({ key: "ArrowLeft" }).defaultPrevented).toBe(true);
+    press({ key: "ArrowRight" });
+    stop();
+    press({ key: "ArrowLeft" });
+    expect(left).toHaveBeenCalledTimes(1);
+  });
+
+  it("counts a key that is held down once", () => {
+    const left = vi.fn();
+    const stop = listen(() => ({ left }));
+    press({ key: "f" });
+    expect(press({ key: "f", repeat: true }).defaultPrevented).toBe(true);
+    stop();
+    expect(left).toHaveBeenCalledTimes(1);
+  });
+
+  it("does not let a held Enter press a button again", () => {
+    const button = element("<button>A</button>");
+    const stop = listen(() => ({}));
+    const held = new KeyboardEvent("keydown", { key: "Enter", repeat: true, bubbles: true, cancelable: true });
+    button.dispatchEvent(held);
+    stop();
+    expect(held.defaultPrevented).toBe(true);
+  });
+});

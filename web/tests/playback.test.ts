@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { type Follower, Playback } from "../src/playing/playback";
+
+/** A screen that notes the times it was shown. */
+class Witness implements Follower {
+  readonly seen: number[] = [];
+  constructor(
+    private readonly length: number,
+    public isReady = true,
+  ) {}
+
+  seconds = (): number => this.length;
+  ready = (): boolean => this.isReady;
+  show = (playback: Playback): void => void this.seen.push(playback.time);
+}
+
+let frames: FrameRequestCallback[] = [];
+let now = 0;
+
+function tick(count: number): void {
+  for (let i = 0; i < count; i++) {
+    now += 50;
+    const waiting = frames;
+    frames = [];
+    for (const frame of waiting) frame(now);
+  }
+}
+
+beforeEach(() => {
+  frames = [];
+  now = 0;
+  vi.stubGlobal("requestAnimationFrame", (frame: FrameRequestCallback) => frames.push(frame));
+  vi.stubGlobal("cancelAnimationFrame", () => (frames = []));
+});
+afterEach(() => vi.unstubAllGlobals());
+
+describe("a playback", () => {
+  it("shows both sides the same times, and lasts as long as the longer", () => {
+    const playback = new Playback(false);
+    const [a, b] = [new Witness(1), new Witness(2)];
+    playback.add(a);
+    playback.add(b);
+    playback.begin(0.1);
+    tick(60);
+    expect(a.seen.length).toBeGreaterThan(50);
+    expect(a.seen).toEqual(b.seen);
+    expect(Math.max(...a.seen)).toBe(2);
+  });
+
+  it("waits until both sides are ready", () => {
+    const playback = new Playback(false);
+    const [a, b] = [new Witness(2), new Witness(2, false)];
+    playback.add(a);
+    playback.add(b);
+    playback.begin(0.1);
+    tick(10);
+    expect(playback.time).toBe(0);
+    b.isReady = true;
+    tick(10);
+    expect(playback.time).toBeCloseTo(0.5);
+  });
+
+  it("starts a new pair from its beginning, also if the last was paused", () => {
+    const playback = new Playback(false);
+    playback.add(new Witness(2));
+    playback.begin(0.1);
+    tick(8);
+    playback.toggle();
+    playback.begin(0.1);
+    expect([playback.time, playback.playing.value]).toEqual([0, true]);
+  });
+
+  it("does not draw the same picture again and again while paused", () => {
+    const playback = new Playback(false);
+    const witness = new Witness(2);
+    playback.add(witness);
+    playback.begin(0.1);
+    playback.toggle();
+    tick(1);
+    const drawn = witness.seen.length;
+    tick(20);
+    expect(witness.seen.length).toBe(drawn);
+    playback.step(1);
+    tick(1);
+    expect(witness.seen.at(-1)).toBeCloseTo(0.1);
+  });
+
+  it("shows the end and its way, unmoving, to those who want no motion", () => {
+    const playback = new Playback(true);
+    playback.add(new Witness(2));
+    playback.begin(0.1);
+    tick(20);
+    expect([playback.time, playback.playing.value, playback.trail]).toEqual([2, false, true]);
+    playback.toggle();
+    tick(3);
+    expect([playback.playing.value, playback.trail]).toEqual([true, false]);
+    expect(playback.time).toBeLessThan(0.5);
+  });
+
+  it("asks for no more frames when nobody looks", () => {
+    const playback = new Playback(false);
+    const leave = playback.add(new Witness(2));
+    leave();
+    expect(frames).toEqual([]);
+  });
+});
