@@ -23,7 +23,8 @@ CURVE, MAP = 41, 25  # points along a feature, and along each side of a map
 MOST_MAPS = 10
 RANKED = 24
 AHEAD = 5
-LITTLE = 0.005  # a gain in accuracy that is hardly worth five answers
+FEW = 8  # answers, after which a belief knows itself
+LITTLE = 0.01  # a gain in accuracy that is hardly worth five answers
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,13 @@ def insight(log: Log, learner: Learner, units: list[Unit], question: Question | 
     """Everything that the page shows of it."""
     pool, reward = learner.pool, learner.reward()
     accuracy = expected_accuracy(reward.belief, pool)
-    gain = AHEAD * max(expected_gain(learner, question, accuracy), 0.0) if question else 0.0
+    accuracies = _accuracies(log, len(learner.answers), accuracy)
+    gain = likely_gain(accuracies, expected_gain(learner, question, accuracy) if question else 0.0)
     effects = feature_effects(reward, pool)
     return {
         "answers": len(learner.answers),
         "accuracy": accuracy,
-        "accuracies": _accuracies(log, len(learner.answers), accuracy),
+        "accuracies": accuracies,
         "gain": gain,
         "hint": hint(len(learner.answers), accuracy, gain),
         "looks": sentence(reward.describe()),
@@ -62,6 +64,18 @@ def _accuracies(log: Log, answers: int, accuracy: float) -> list[dict[str, float
     """Expected accuracy after each number of answers, as it was known then."""
     then = {asked.slot: asked.accuracy for asked in log.questions if asked.accuracy is not None}
     return [{"answers": n, "accuracy": a} for n, a in sorted((then | {answers: accuracy}).items())]
+
+
+def likely_gain(accuracies: list[dict[str, float]], one: float) -> float:
+    """What the next few answers may add: as much as the next one each, or half of what the last few brought.
+
+    Either alone errs: one answer may change nothing that two would, and what is past says little of what is
+    to come. The larger of the two tells nobody to stop too soon.
+    """
+    last = accuracies[-1]
+    before = [point["accuracy"] for point in accuracies if point["answers"] <= last["answers"] - AHEAD]
+    brought = last["accuracy"] - before[-1] if before else 0.0
+    return max(AHEAD * one, 0.5 * brought, 0.0)
 
 
 def expected_gain(learner: Learner, question: Question, accuracy: float) -> float:
@@ -92,7 +106,7 @@ def hint(answers: int, accuracy: float, gain: float) -> str:
     if answers == 0:
         return "Nothing is known yet. The first answers tell the most."
     now = f"It expects to foretell {accuracy:.0%} of your answers"
-    if answers < AHEAD:
+    if answers < FEW:
         return f"{now}, but after {answers} of them it does not know itself well yet. Go on."
     if gain < LITTLE:
         return f"{now}, and five more answers would add hardly anything. You may stop here."
