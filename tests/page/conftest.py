@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_servers import Running, free_port
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from page.servers import Running, free_port
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--mute-audio"]

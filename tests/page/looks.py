@@ -2,9 +2,13 @@
 
 import re
 import time
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+ROOT = Path(__file__).resolve().parents[2]
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 KEYS = {"left": "ArrowLeft", "right": "ArrowRight", "equal": "ArrowDown"}
 
 
@@ -38,3 +42,12 @@ def wide(page: Page) -> int:
     """How far the page could be scrolled sideways."""
     found: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     return found
+
+
+def look(page: Page, pictures: Path, name: str) -> None:
+    """A picture, nothing to scroll sideways to, and nothing that a screen reader would stumble over."""
+    page.screenshot(path=pictures / f"{name}.png", full_page=True)
+    assert wide(page) == 0
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    assert [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]] == []

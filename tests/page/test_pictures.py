@@ -7,25 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from looks import answer, answers_are, pair_is_shown, wide
-from page_servers import Running
 from playwright.sync_api import Page, expect
 
-ROOT = Path(__file__).resolve().parents[2]
-AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
-WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+from page.looks import PHONE, WIDE, answer, answers_are, look, pair_is_shown
+from page.servers import Running
 
 Visit = Callable[..., Page]
 Taught = Callable[..., Running]
-
-
-def look(page: Page, pictures: Path, name: str) -> None:
-    """A picture, nothing to scroll sideways to, and nothing that a screen reader would stumble over."""
-    page.screenshot(path=pictures / f"{name}.png", full_page=True)
-    assert wide(page) == 0
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    assert [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -6,11 +6,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from looks import KEYS, pair_is_shown
-from page_servers import Running
 from playwright.sync_api import Page, expect
-from test_pictures import WIDE, look
 
+from page.looks import KEYS, WIDE, look, pair_is_shown
+from page.servers import Running
 from prefero.studies.database import open_database
 from prefero.studies.store import Store
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from looks import answer, answers_are, pair_is_shown, until, wide
-from page_servers import Running
 from playwright.sync_api import Page, expect
 
 import prefero
+from page.looks import answer, answers_are, pair_is_shown, until, wide
+from page.servers import Running
 
 Visit = Callable[..., Page]
 Taught = Callable[..., Running]

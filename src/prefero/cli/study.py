@@ -35,6 +35,7 @@ def create(
     database: Database = None,
 ) -> None:
     """Create a study; prints the experimenter's secret, once."""
+    check_server()
     from prefero.studies.displays import display_of
     from prefero.studies.places import pool_of
     from prefero.studies.protocol import read_protocol
@@ -46,9 +47,13 @@ def create(
     if what is None:
         raise ValueError("the protocol names neither a world nor a pool: give one with --world")
     pool = pool_of(what, plan.trajectories if plan.world else None)
-    secret = new_secret()
-    made = store.add_study(name, "study", plan.to_json(), pool, display_of(pool), secret)
-    console.print(f"The study {made.name!r} asks {plan.slots} questions about {len(pool)} trajectories.")
+    secret, display = new_secret(), display_of(pool)
+    if plan.scores and not any(part["label"] for part in display.get("scene", {}).get("parts", [])):
+        raise ValueError(f"{what} has no targets to give scores to: set scores = false in the protocol")
+    made = store.add_study(name, "study", plan.to_json(), pool, display, secret)
+    console.print(
+        f"The study {escape(repr(made.name))} asks {plan.slots} questions about {len(pool)} trajectories."
+    )
     console.print(f"The experimenter's secret, which is not shown again: [bold]{secret}[/]")
     if people:
         _invite(store, name, people)
@@ -67,12 +72,14 @@ def invite(
     database: Database = None,
 ) -> None:
     """Invite participants: one secret link for each, which is not shown again."""
+    check_server()
     _invite(_store(database), name, people, base)
 
 
 @study.command("list")
 def list_studies(database: Database = None) -> None:
     """All studies of a database, and how far they are."""
+    check_server()
     from prefero.studies.progress import progress_of
 
     store = _store(database)
@@ -99,6 +106,7 @@ def serve(
     database: Database = None,
 ) -> None:
     """Serve all studies of a database; several servers may share one PostgreSQL."""
+    check_server()
     from prefero.server.access import House
     from prefero.server.app import create_app
     from prefero.server.running import address_of, is_loopback, listen
@@ -125,6 +133,7 @@ def report(
     database: Database = None,
 ) -> None:
     """The paper's table and figure from real answers, with times, sides and attention: HTML and CSV."""
+    check_server()
     from prefero.experiments.golf import study_table
     from prefero.studies.report import write_study_report
 
@@ -133,7 +142,7 @@ def report(
     outcomes = write_study_report(store, store.study(name), folder)
     if outcomes:
         console.print(escape(study_table(outcomes)), soft_wrap=True)
-    console.print(f"The report is in {folder / 'report.html'}.", soft_wrap=True)
+    console.print(f"The report is in {escape(str(folder / 'report.html'))}.", soft_wrap=True)
 
 
 @study.command()
@@ -143,12 +152,13 @@ def export(
     database: Database = None,
 ) -> None:
     """Write a study as a folder of files that others can read."""
+    check_server()
     from prefero.studies.exchange import export_study
 
     store = _store(database)
     folder = out or Path(name)
     export_study(store, store.study(name), folder)
-    console.print(f"The study is in {folder}.", soft_wrap=True)
+    console.print(f"The study is in {escape(str(folder))}.", soft_wrap=True)
 
 
 @study.command("import")
@@ -160,18 +170,18 @@ def import_folder(
     database: Database = None,
 ) -> None:
     """Read such a folder: as a study of its own, or into another to merge the two."""
+    check_server()
     from prefero.studies.exchange import import_study
     from prefero.studies.store import new_secret
 
     store, secret = _store(database), new_secret()
     made = import_study(store, folder, secret, name=name, into=into, prefix=prefix)
-    console.print(f"{folder} is in the study {made.name!r} now.", soft_wrap=True)
+    console.print(f"{escape(str(folder))} is in the study {escape(repr(made.name))} now.", soft_wrap=True)
     if into is None:
         console.print(f"The experimenter's secret, which is not shown again: [bold]{secret}[/]")
 
 
 def _store(database: str | None) -> "Store":
-    check_server()
     from prefero.studies.database import open_database
     from prefero.studies.places import data_folder
     from prefero.studies.store import Store

@@ -1,9 +1,11 @@
 """`prefero teach`: a person teaches in the browser."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 from prefero.cli.common import check_server, console
 
@@ -61,11 +63,13 @@ def teach(
             console.print("Press Ctrl+C here to stop; nothing is lost.")
 
         serve(create_app(house, hosts), taken, ready)
-    console.print(f"Stopped. To go on:  prefero teach {what}", soft_wrap=True)
+    again = ["prefero", "teach", what, *(["--name", name] if name else [])]
+    again += ["--database", database] if database and "://" not in database else []
+    console.print(f"Stopped. To go on:  {escape(shlex.join(again))}", soft_wrap=True)
 
 
 def _say(where: str, name: str, done: int | None) -> None:
-    kept = where if "://" not in where else "the database"
-    console.print(f"Your answers are kept in {Path(kept) if kept == where else kept}.", soft_wrap=True)
+    kept = escape(str(Path(where))) if "://" not in where else "the database"
+    console.print(f"Your answers are kept in {kept}.", soft_wrap=True)
     if done is not None:
-        console.print(f"The session {name!r} goes on after {done} answer{'s' * (done != 1)}.")
+        console.print(f"The session {escape(repr(name))} goes on after {done} answer{'s' * (done != 1)}.")

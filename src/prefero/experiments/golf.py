@@ -136,21 +136,35 @@ def study_table(outcomes: Sequence[Outcome]) -> str:
                 _measured(outcomes, name, also=other)
                 for name, other in ((method, "ActiveGP"), ("ActiveGP", method))
             ]
-            tests = [f"{paired_test(a, b):.3f}" for a, b in zip(*both, strict=True)]
+            tests = [_tested(a, b) for a, b in zip(*both, strict=True)]
         printed = PAPER.get(method)
         rows.append(
             [
                 method,
-                f"{accuracy.mean():.2f} ± {standard_error(accuracy):.2f}",
+                _mean(accuracy, 2),
                 f"{printed[0]:.2f} ± {printed[1]:.2f}" if printed else "",
                 tests[0],
-                f"{rating.mean():.1f} ± {standard_error(rating):.1f}",
+                _mean(rating, 1),
                 f"{printed[2]:.1f} ± {printed[3]:.1f}" if printed else "",
                 tests[1],
             ]
         )
     head = ["", "accuracy here", "in the paper", "p", "rating here", "in the paper", "p"]
     return table(head, rows) + "\nMean and standard error; p: Wilcoxon's signed-rank test against ActiveGP.\n"
+
+
+def _mean(values: Array, digits: int) -> str:
+    """With its standard error; nothing where nothing was measured, no error where one person was."""
+    known = values[np.isfinite(values)]
+    if len(known) == 0:
+        return ""
+    error = f" ± {standard_error(known):.{digits}f}" if len(known) > 1 else ""
+    return f"{known.mean():.{digits}f}{error}"
+
+
+def _tested(first: Array, second: Array) -> str:
+    both = np.isfinite(first) & np.isfinite(second)
+    return f"{paired_test(first[both], second[both]):.3f}" if both.any() else ""
 
 
 def _measured(outcomes: Sequence[Outcome], method: str, also: str | None = None) -> tuple[Array, Array]:
@@ -186,7 +200,10 @@ def draw_study(outcomes: Sequence[Outcome], path: Path) -> None:
     for measure, axis in enumerate(axes):
         for place, method in enumerate(methods):
             values = _measured(outcomes, method)[measure]
-            axis.bar(place, values.mean(), yerr=standard_error(values), color=colour_of(method), capsize=4)
+            known = values[np.isfinite(values)]
+            error = standard_error(known) if len(known) > 1 else None
+            if len(known):
+                axis.bar(place, known.mean(), yerr=error, color=colour_of(method), capsize=4)
             if method in PAPER:
                 mean, error = PAPER[method][2 * measure : 2 * measure + 2]
                 axis.errorbar(place + 0.25, mean, yerr=error, fmt="D", color="black", markersize=4, capsize=3)

@@ -51,14 +51,16 @@ class House:
         self._lock = threading.Lock()
 
     def visitor(self, secret: str | None) -> Visitor | None:
-        """Who has this secret."""
-        if secret is None:
-            return self.guest
+        """Who has this secret; the guest, if it opens nothing here."""
+        return (self.owner(secret) if secret is not None else None) or self.guest
+
+    def owner(self, secret: str) -> Visitor | None:
+        """Whose secret this is."""
         if self.token and hmac.compare_digest(self.token[0], digest_of(secret)):
             return self.token[1]
         found = self.store.who(secret)
         if found is None:
-            return self.guest
+            return None
         study, person = found
         if person is None:
             return Visitor("experimenter", study, None)

@@ -2,18 +2,20 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 import prefero
 from prefero.server import experimenters, routes, teachers
 from prefero.server.access import Forbidden, House
-from prefero.server.guard import Guard
+from prefero.server.guard import Guard, TooLarge
 from prefero.studies.database import Busy
 from prefero.studies.store import Refused
 
@@ -21,6 +23,25 @@ PAGE = Path(__file__).parent / "page"
 NOT_BUILT = "The page was not built. In a checkout, type  make page  and start again.\n"
 MISSING = ("no-question", "no-trajectory", "no-study")
 INVALID = ("bad-choice", "bad-scores", "bad-rating", "no-consent", "no-ties", "no-targets")
+
+
+class Trouble(BaseModel):
+    """What went wrong, in a word and in words."""
+
+    code: str
+    message: str
+
+
+class Problem(BaseModel):
+    """The body of every error."""
+
+    error: Trouble
+
+
+PROBLEMS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Problem, "description": "Refused"},
+    "5XX": {"model": Problem, "description": "Not now"},
+}
 
 
 def create_app(house: House, hosts: Iterable[str] = (), page: Path = PAGE) -> FastAPI:
@@ -34,7 +55,7 @@ def create_app(house: House, hosts: Iterable[str] = (), page: Path = PAGE) -> Fa
     )
     app.state.house = house
     for part in (routes, teachers, experimenters):
-        app.include_router(part.router)
+        app.include_router(part.router, responses=PROBLEMS)
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_middleware(Guard, hosts=tuple(hosts))
     _add_errors(app)
@@ -73,6 +94,10 @@ def _add_errors(app: FastAPI) -> None:
         first = why.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
         return error(422, "invalid", f"{where}: {first['msg']}")
+
+    @app.exception_handler(TooLarge)
+    def too_large(_: Request, why: TooLarge) -> Response:
+        return error(413, "too-large", why.detail)
 
     @app.exception_handler(HTTPException)
     def other(_: Request, why: HTTPException) -> Response:

@@ -4,15 +4,19 @@ It answers before any route is looked at, and gives every answer the headers tha
 """
 
 import json
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Iterable
 
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+LOGGER = logging.getLogger("prefero")
 BODY_LIMIT = 64 * 1024
 RATE, BURST = 40.0, 120.0  # requests a second in the long run, and at once, of one visitor
-ENTRY_RATE, ENTRY_BURST = 0.5, 20.0  # tries of a secret
+CROWD_RATE, CROWD_BURST = 400.0, 1200.0  # of all visitors behind one address: a class, a proxy
+ENTRY_RATE, ENTRY_BURST = 1.0, 60.0  # tries of a secret, from one address
 VISITORS = 4096
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
@@ -59,8 +63,11 @@ class Buckets:
         return (1.0 - left) / self.rate if short else 0.0
 
 
-class TooLarge(Exception):
-    """The body goes on past the limit."""
+class TooLarge(HTTPException):
+    """The body goes on past the limit. Of all that a reader of bodies meets, this is what it lets through."""
+
+    def __init__(self) -> None:
+        super().__init__(413, _TOO_LARGE)
 
 
 class Guard:
@@ -69,7 +76,8 @@ class Guard:
     def __init__(self, app: ASGIApp, hosts: Iterable[str] = ()) -> None:
         self.app = app
         self.hosts = {*LOOPBACK, *hosts}
-        self.requests, self.entries = Buckets(RATE, BURST), Buckets(ENTRY_RATE, ENTRY_BURST)
+        self.requests, self.crowds = Buckets(RATE, BURST), Buckets(CROWD_RATE, CROWD_BURST)
+        self.entries = Buckets(ENTRY_RATE, ENTRY_BURST)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on with a bounded body and strict headers."""
@@ -91,19 +99,21 @@ class Guard:
 
         try:
             await self.app(scope, _bounded(receive), strict)
-        except TooLarge:
-            if not started:
-                await _answer(send, 413, "too-large", _TOO_LARGE)
+        except Exception:
+            if started:
+                raise
+            LOGGER.exception("a request could not be answered")
+            await _answer(send, 500, "our-error", _OUR_ERROR)
 
     def _refusal(self, scope: Scope) -> tuple[int, str, str, int] | tuple[int, str, str] | None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         host = headers.get("host", "")
         if "*" not in self.hosts and _name_of(host) not in self.hosts:
             return 421, "unknown-host", "this server does not go by that name: start it with --host"
-        visitor = scope["client"][0] if scope.get("client") else "unknown"
-        wait = self.requests.wait(visitor)
+        address = scope["client"][0] if scope.get("client") else "unknown"
+        wait = self.crowds.wait(address) or self.requests.wait(f"{address} {headers.get('cookie', '')}")
         if scope["path"] == "/api/enter" and not wait:
-            wait = self.entries.wait(visitor)
+            wait = self.entries.wait(address)
         if wait:
             return 429, "too-many-requests", "too many requests: wait a little", int(wait) + 1
         if int(headers.get("content-length", "0") or "0") > BODY_LIMIT:
@@ -114,6 +124,7 @@ class Guard:
 
 
 _TOO_LARGE = f"a request may have {BODY_LIMIT // 1024} kB at most"
+_OUR_ERROR = "something went wrong here, and was written down: try again, or tell whoever runs this server"
 
 
 def _foreign(headers: dict[str, str], host: str) -> tuple[int, str, str] | None:

@@ -90,7 +90,7 @@ def me(visitor: Anybody) -> Me:
 @router.post("/enter")
 def enter(entry: Entry, here: Here, response: Response) -> Me:
     """A link's secret opens its door, and is kept in a cookie that no script can read."""
-    visitor = here.visitor(entry.secret)
+    visitor = here.owner(entry.secret)
     if visitor is None:
         raise Forbidden
     response.set_cookie(

@@ -5,6 +5,7 @@ import os
 import socket
 import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -26,7 +27,7 @@ def is_loopback(host: str) -> bool:
 def listen(host: str, port: int) -> socket.socket:
     """The port, taken; port 0 takes any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    taken = socket.socket(family, socket.SOCK_STREAM)
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so asyncio sets TCP_NODELAY
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         taken.bind((host, port))
@@ -76,7 +77,8 @@ def serve(app: FastAPI, taken: socket.socket, ready: Callable[[], None] = lambda
         ready()
 
     server.startup = startup  # type: ignore[method-assign]
-    server.run(sockets=[taken])
+    with suppress(KeyboardInterrupt):  # uvicorn stops well, and then raises what it was told again
+        server.run(sockets=[taken])
 
 
 def open_browser(url: str) -> bool:

@@ -17,6 +17,7 @@ from prefero.studies.sitting import Moment
 
 router = APIRouter(prefix="/api")
 
+PARQUET = "application/vnd.apache.parquet"
 PYTHON = """import prefero
 
 reward = prefero.load_reward("reward.json")
@@ -29,6 +30,10 @@ mean, std = reward.predict(features, return_std=True)
 print(mean - 2 * std)              # a cautious robot maximises this
 print(reward.predict_proba(features[:1], features[1:]))  # P(the first is preferred)
 """
+
+
+def _content(kind: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"content": {kind: {}}}}
 
 
 class Change(Sent):
@@ -75,13 +80,13 @@ def finish(own: OwnTeaching) -> dict[str, Any]:
     }
 
 
-@router.get("/export/reward.json")
+@router.get("/export/reward.json", response_class=Response, responses=_content("application/json"))
 def export_reward(own: OwnTeaching) -> Response:
     """The learned reward, for `prefero.load_reward`."""
     return _download("reward.json", "application/json", own.learner().reward().to_json().encode())
 
 
-@router.get("/export/answers.csv")
+@router.get("/export/answers.csv", response_class=Response, responses=_content("text/csv"))
 def export_csv(own: OwnTeaching) -> Response:
     """The answers in force, one a row."""
     text = io.StringIO()
@@ -92,14 +97,14 @@ def export_csv(own: OwnTeaching) -> Response:
     return _download("answers.csv", "text/csv", text.getvalue().encode())
 
 
-@router.get("/export/answers.parquet")
+@router.get("/export/answers.parquet", response_class=Response, responses=_content(PARQUET))
 def export_parquet(own: OwnTeaching) -> Response:
     """The same as a Parquet file."""
     arrow, parquet = need("pyarrow", extra="server"), need("pyarrow.parquet", extra="server")
     found, memory = rows(own.store.log(own.person)), io.BytesIO()
     columns = {name: [row[name] for row in found] for name in COLUMNS}
     parquet.write_table(arrow.table(columns, schema=_schema(arrow)), memory)
-    return _download("answers.parquet", "application/vnd.apache.parquet", memory.getvalue())
+    return _download("answers.parquet", PARQUET, memory.getvalue())
 
 
 COLUMNS = ["question", "number", "left", "right", "choice", "seconds", "at"]

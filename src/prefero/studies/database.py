@@ -4,6 +4,7 @@ An answer is on disk before it is acknowledged: SQLite writes ahead and waits fo
 and so does PostgreSQL. Writers take their turn at the start of a transaction, not in the middle of it.
 """
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,8 +14,8 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, make_url
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -40,12 +41,11 @@ def open_database(where: str | Path) -> Engine:
     engine = _engine(str(where))
     try:
         _bring_up(engine)
-    except (DBAPIError, Busy) as error:
+    except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
-        reason = _reason(error) if isinstance(error, DBAPIError) else str(error)
         raise DatabaseError(
-            f"the database {_shown(engine)} cannot be used: {reason}; check that it is there, that you may "
-            "write to it, and that it is one of Prefero's"
+            f"the database {_shown(engine)} cannot be used: {_reason(error)}; check that it is there, that "
+            "you may write to it, and that it is one of Prefero's"
         ) from error
     except BaseException:
         engine.dispose()
@@ -55,7 +55,7 @@ def open_database(where: str | Path) -> Engine:
 
 def _engine(where: str) -> Engine:
     if "://" in where:
-        url = make_url(where)
+        url = _url(where)
         if url.get_backend_name() == "postgresql":
             return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, pool_size=8)
         raise DatabaseError(
@@ -68,10 +68,20 @@ def _engine(where: str) -> Engine:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatabaseError(f"the folder of the database {path} cannot be made: {error.strerror}") from error
-    engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": WAIT})
+    engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": WAIT})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _url(where: str) -> URL:
+    try:
+        return make_url(where)
+    except (ArgumentError, ValueError):
+        raise DatabaseError(
+            "that is no database URL: one looks like postgresql://user@host/name, with a number after host: "
+            "if there is a port"
+        ) from None  # the parser's own words would show a password
 
 
 def _prepare_sqlite(connection: "DBAPIConnection", _: Any) -> None:
@@ -91,8 +101,11 @@ def _begin_sqlite(connection: Connection) -> None:
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
     """What is seen is of one moment."""
-    with _clear_errors(), engine.connect() as connection, connection.begin():
-        yield connection
+    with _clear_errors(), engine.connect() as connection:
+        if engine.name == "postgresql":  # where the default is a moment for each statement
+            connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
 
 
 @contextmanager
@@ -125,12 +138,15 @@ def _clear_errors() -> Iterator[None]:
         ) from error
 
 
-def _reason(error: DBAPIError) -> str:
-    return str(error.orig).strip().splitlines()[0]
+def _reason(error: DBAPIError | sqlite3.Error) -> str:
+    said = error.orig if isinstance(error, DBAPIError) else error
+    return " ".join(str(said).split())
 
 
 def _shown(engine: Engine) -> str:
-    return engine.url.database or "" if engine.name == "sqlite" else engine.url.render_as_string()
+    """Without user and password, wherever in the URL they are."""
+    url = engine.url
+    return url.database or "" if engine.name == "sqlite" else f"postgresql://{url.host or ''}/{url.database}"
 
 
 # --- versions ---------------------------------------------------------------------------------------------
@@ -146,11 +162,13 @@ def _config(connection: Connection | None = None) -> Config:
 def _bring_up(engine: Engine) -> None:
     script = ScriptDirectory.from_config(_config())
     newest = script.get_current_head()
-    with reading(engine) as connection:
+    with engine.connect() as connection:
         now = MigrationContext.configure(connection).get_current_revision()
         strangers = now is None and bool(inspect(connection).get_table_names())
     if now == newest:
-        return
+        with engine.connect().execution_options(writes=True) as connection, connection.begin():
+            connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
+        return  # and it can be written, which SQLite finds out only when it is tried
     if strangers:
         raise DatabaseError(f"{_shown(engine)} is a database of another program: choose another place")
     if now is not None and now not in {revision.revision for revision in script.walk_revisions()}:
@@ -160,7 +178,7 @@ def _bring_up(engine: Engine) -> None:
         )
     if now is not None:
         keep_copy(engine, now)
-    with writing(engine) as connection:
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if engine.name == "postgresql":  # two servers that start at once take turns
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7355608)")
         command.upgrade(_config(connection), "head")
@@ -177,7 +195,7 @@ def keep_copy(engine: Engine, revision: str) -> str:
             driver.execute("VACUUM INTO ?", (str(copy),))
         return str(copy)
     schema = f"before_upgrade_from_{revision}"
-    with writing(engine) as connection:
+    with engine.begin() as connection:
         tables = inspect(connection).get_table_names()
         connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
         connection.exec_driver_sql(f'CREATE SCHEMA "{schema}"')

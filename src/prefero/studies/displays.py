@@ -27,7 +27,13 @@ def display_of(pool: Pool) -> dict[str, Any]:
         missing = [clip for clip in pool.clips if not Path(clip).is_file()]
         if missing:
             raise ValueError(f"{len(missing)} clips of the pool are missing, the first is {missing[0]}")
-        folder = os.path.commonpath([Path(clip).resolve().parent for clip in pool.clips])
+        strange = [clip for clip in pool.clips if Path(clip).suffix.lower() != ".mp4"]
+        if strange:
+            raise ValueError(f"clips are .mp4 files, but one of them is {strange[0]}")
+        folder = os.path.commonpath([os.path.normpath(Path(clip).absolute().parent) for clip in pool.clips])
+        outside = [c for c in pool.clips if not Path(c).resolve().is_relative_to(Path(folder).resolve())]
+        if outside:
+            raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the film itself there")
         return {"kind": "clips", "features": units, "folder": folder}
     low, high = pool.features.min(axis=0), pool.features.max(axis=0)
     ranges = zip(units, low.tolist(), high.tolist(), strict=True)

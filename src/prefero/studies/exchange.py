@@ -1,6 +1,6 @@
 """Studies as folders of files that others can read: to keep, to publish, and to merge.
 
-    study.json      name, protocol, version
+    study.json      name, protocol, version, and the digests of the other files
     pool.npz        the trajectories, as `Pool.save` writes them
     display.json    how they are shown
     people.csv      person, seed, at
@@ -15,6 +15,7 @@ by its number and a basis by its place among the person's events, so that they m
 """
 
 import csv
+import hashlib
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -30,6 +31,7 @@ from prefero.files import write_whole
 from prefero.pools import Pool
 from prefero.studies import schema
 from prefero.studies.database import writing
+from prefero.studies.displays import display_of
 from prefero.studies.log import Log
 from prefero.studies.protocol import Protocol
 from prefero.studies.store import Person, Refused, Store, Study, digest_of, insert_study, new_secret
@@ -66,6 +68,7 @@ def export_study(store: Store, study: Study, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     store.pool(study).save(folder / "pool.npz")
     write_whole(folder / "display.json", json.dumps(store.display(study)))
+    files = ["pool.npz", "display.json", *(f"{name}.csv" for name in COLUMNS)]
     logs = [(person, store.log(person)) for person in store.people(study)]
     for name, rows in tables(logs).items():
         write_whole(folder / f"{name}.csv", _csv(COLUMNS[name], rows))
@@ -76,8 +79,13 @@ def export_study(store: Store, study: Study, folder: Path) -> None:
         "name": study.name,
         "at": study.at,
         "protocol": study.protocol,
+        "files": {name: _digest(folder / name) for name in files},
     }
     write_whole(folder / "study.json", json.dumps(document, indent=1) + "\n")
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def tables(logs: Iterable[tuple[Person, Log]]) -> dict[str, list[dict[str, Any]]]:
@@ -128,8 +136,12 @@ def import_study(
 ) -> Study:
     """A new study from a folder, or its people added to one that there is; all of it, or nothing."""
     document = _document(folder)
-    protocol = Protocol.from_json(document["protocol"]).to_json()
+    protocol = document["protocol"]
     pool, display = Pool.load(folder / "pool.npz"), json.loads((folder / "display.json").read_text())
+    if pool.clips is not None:
+        display = display_of(
+            pool
+        )  # what a stranger's file says about folders of this machine is not believed
     found = {table: _read(folder / f"{table}.csv", COLUMNS[table]) for table in COLUMNS}
     known = set()
     if into is not None:
@@ -151,7 +163,8 @@ def import_study(
             for person in found["people"]:
                 _import_person(connection, owner, person, found, prefix)
     except (KeyError, IndexError, IntegrityError) as error:
-        raise StudyFolderError(f"{folder} is damaged: its rows do not fit together ({error})") from error
+        why = " ".join(str(error).split())
+        raise StudyFolderError(f"{folder} is damaged: its rows do not fit together ({why})") from error
     return store.study(name)
 
 
@@ -221,7 +234,25 @@ def _document(folder: Path) -> dict[str, Any]:
         raise StudyFolderError(
             f"{path} is of version {document.get('version')}, and this Prefero reads {VERSION}: upgrade it"
         )
-    return document
+    try:
+        protocol = Protocol.from_json(document["protocol"]).to_json()
+        files = {str(name): str(digest) for name, digest in document["files"].items()}
+        kept = {"name": str(document["name"]), "at": str(document["at"]), "protocol": protocol}
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise StudyFolderError(f"{path} is damaged: {error}") from error
+    _check_files(folder, files)
+    return kept
+
+
+def _check_files(folder: Path, digests: Mapping[str, str]) -> None:
+    """Every file is as it was written: a table that was cut off looks like a shorter one."""
+    for name in ("pool.npz", "display.json", *(f"{table}.csv" for table in COLUMNS)):
+        if not (folder / name).is_file():
+            raise StudyFolderError(f"{folder} is not a whole study: {name} is missing")
+        if _digest(folder / name) != digests.get(name):
+            raise StudyFolderError(
+                f"{folder / name} is damaged, or was changed since it was written: export the study again"
+            )
 
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:

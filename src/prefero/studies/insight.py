@@ -62,7 +62,7 @@ def insight(log: Log, learner: Learner, units: list[Unit], question: Question | 
 
 def _accuracies(log: Log, answers: int, accuracy: float) -> list[dict[str, float]]:
     """Expected accuracy after each number of answers, as it was known then."""
-    then = {asked.slot: asked.accuracy for asked in log.questions if asked.accuracy is not None}
+    then = {a.slot: a.accuracy for a in log.questions if a.accuracy is not None and a.slot < answers}
     return [{"answers": n, "accuracy": a} for n, a in sorted((then | {answers: accuracy}).items())]
 
 

@@ -49,7 +49,11 @@ class Minds:
     def known(self, label: str, log: Log) -> Known:
         """What the log holds for a method."""
         answers = frozenset(live.answer for live in log.live if live.asked.method == label)
-        return Known(label, answers, frozenset(a.question for a in log.skipped if a.method == label))
+        skipped = frozenset(a.question for a in log.skipped if a.method == label)
+        pairs = {frozenset((question.left, question.right)) for question in skipped}
+        if len(pairs) == len(self.pool) * (len(self.pool) - 1) // 2:
+            skipped = frozenset()  # nothing else is left to ask
+        return Known(label, answers, skipped)
 
     def learner(self, label: str, log: Log) -> Learner:
         """A method that was told all that is in the log; not to be changed, `fork` it."""

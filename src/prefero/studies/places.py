@@ -50,7 +50,8 @@ def begin_teaching(
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
         _check_same(store, study, what)
-        return study, store.people(study)[0], True
+        people = store.people(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
+        return study, people[0], True
     pool = pool_of(what, trajectories)
     protocol = teaching(what.title() if what in worlds.names() else name, questions)
     study = store.add_study(name, "teach", protocol.to_json(), pool, display_of(pool), new_secret())

@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from prefero.arrays import Array
 from prefero.experiments.methods import method_named
-from prefero.learner import Learner
+from prefero.learner import Learner, Model
 from prefero.pools import Pool
 
 TEST, RETEST = "test", "retest"
@@ -65,14 +66,27 @@ class Asker:
                 f"method {self.label!r} must ask at least once, but questions = {self.questions!r}"
             )
         method_named(self.method)
+        try:
+            self._model(np.zeros((2, 1)))
+        except ValueError as error:
+            raise ValueError(f"{self.method!r} cannot learn from real people: {error}") from error
+
+    @property
+    def knows_ties(self) -> bool:
+        """Can it learn from "about equal"?"""
+        method = method_named(self.method)
+        asks = method.how == "random" or method.formula == "exact"  # other formulas are about two answers
+        return asks and getattr(self._model(np.zeros((2, 1))), "margin", None) != 0
+
+    def _model(self, x: Array) -> Model:
+        from prefero.experiments.settings import Setting
+
+        return method_named(self.method).model(Setting("", ""), x)
 
     def learner(self, pool: Pool, seed: int) -> Learner:
         """A learner that knows nothing yet."""
-        from prefero.experiments.settings import Setting
-
-        method = method_named(self.method)
-        model = method.model(Setting("", ""), pool.scaled)
-        return Learner(pool, seed=seed, model=model, formula=method.formula)
+        formula = method_named(self.method).formula
+        return Learner(pool, seed=seed, model=self._model(pool.scaled), formula=formula)
 
 
 @dataclass(frozen=True)
@@ -101,6 +115,9 @@ class Protocol:
             raise ValueError("a protocol needs a method that asks: add a [[methods]] table")
         if len(set(labels)) != len(labels):
             raise ValueError(f"every method needs a label of its own, but they are {', '.join(labels)}")
+        strict = [asker.method for asker in self.methods if self.ties and not asker.knows_ties]
+        if strict:
+            raise ValueError(f"{strict[0]!r} knows no 'about equal': set ties = false, or leave it out")
         if self.tests < 0 or self.retests < 0:
             raise ValueError(f"tests and retests are 0 or more, not {self.tests} and {self.retests}")
         if self.retests > self.asked // 2:
@@ -134,12 +151,13 @@ class Protocol:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> "Protocol":
-        """What `to_json` made, or a TOML file's content."""
+    def from_json(cls, document: Mapping[str, Any], name: str = "the protocol") -> "Protocol":
+        """What `to_json` made, or a TOML file's content; `name` is for errors."""
         known = {f.name for f in fields(cls)}
         unknown = sorted(set(document) - known)
         if unknown:
             raise ValueError(f"a protocol has no {unknown[0]!r}: it has {', '.join(sorted(known))}")
+        _check_kinds(document, name)
         methods = document.get("methods", [])
         if not isinstance(methods, list | tuple) or not all(isinstance(m, Mapping) for m in methods):
             raise ValueError("methods are tables: [[methods]] with label, method and questions")
@@ -161,17 +179,16 @@ class Protocol:
                 document[name] = flowing(document[name])
         if "pool" in document:
             document["pool"] = str((path.parent / str(document["pool"])).resolve())
-        return _checked(cls.from_json(document), str(path))
+        return cls.from_json(document, str(path))
 
 
-def _checked(protocol: Protocol, name: str) -> Protocol:
+def _check_kinds(document: Mapping[str, Any], name: str) -> None:
     """Types, which dataclasses do not look at."""
-    for one in fields(protocol):
-        value, default = getattr(protocol, one.name), one.default
-        if isinstance(default, bool | int | str) and type(value) is not type(default):
-            kind = type(default).__name__
-            raise ValueError(f"{name}: {one.name} must be of kind {kind}, but is {value!r}")
-    return protocol
+    kinds = {f.name: type(f.default) for f in fields(Protocol) if isinstance(f.default, bool | int | str)}
+    kinds |= {"title": str} | {place: str for place in ("world", "pool") if document.get(place) is not None}
+    for one, kind in kinds.items():
+        if one in document and type(document[one]) is not kind:
+            raise ValueError(f"{name}: {one} must be of kind {kind.__name__}, but is {document[one]!r}")
 
 
 def _plain(error: TypeError) -> str:

@@ -21,7 +21,7 @@ from prefero.learner import Learner
 from prefero.pictures import new_figure, save_figure
 from prefero.pools import Pool
 from prefero.studies.log import Live, Log
-from prefero.studies.progress import Progress, progress_of
+from prefero.studies.progress import Progress, progress_of, stage_of
 from prefero.studies.protocol import RETEST, TEST, Protocol
 from prefero.studies.store import Person, Store, Study
 
@@ -32,9 +32,9 @@ def outcomes_of(store: Store, study: Study) -> list[Outcome]:
     found: list[Outcome] = []
     for person in store.people(study):
         log = store.log(person)
-        if len(log.live) >= protocol.slots:
+        if (protocol.tests or protocol.rate) and stage_of(log, protocol) == "done":
             found += [_outcome(pool, protocol, person, log, asker.label) for asker in protocol.methods]
-    return [outcome for outcome in found if np.isfinite([outcome.accuracy, outcome.rating]).any()]
+    return found
 
 
 def _outcome(pool: Pool, protocol: Protocol, person: Person, log: Log, label: str) -> Outcome:
@@ -73,7 +73,7 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome
             study_table(outcomes),
         ]
     else:
-        parts.append("Nobody has answered all questions yet, so nothing can be said about the methods.\n")
+        parts.append(_why_nothing(study, people))
     if answered:
         _draw_times(answered, folder / "times.png")
         parts += ["## How people answered\n", "![Times and sides](times.png)\n", _people_table(people)]
@@ -83,6 +83,13 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome
     write_whole(folder / "report.md", text)
     write_whole(folder / "report.html", page(text, folder))
     return outcomes
+
+
+def _why_nothing(study: Study, people: Sequence[Progress]) -> str:
+    """In place of the table about the methods."""
+    if any(person.stage == "done" for person in people):
+        return f"{study.name!r} neither tests nor rates, so nothing can be said about the methods.\n"
+    return "Nobody has answered all questions yet, so nothing can be said about the methods.\n"
 
 
 def _summary(people: Sequence[Progress]) -> str:

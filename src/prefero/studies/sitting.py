@@ -98,7 +98,10 @@ class Sitting:
         return self._moment(self.store.tell(self.person, question, said, key, seconds))
 
     def undo(self, key: str) -> Moment:
-        """Take the last answer back."""
+        """Take the last answer back, as long as there are questions: what is rated rests on the answers."""
+        log = self.store.log(self.person)
+        if not any(told.key == key for told in log.told) and self.stage(log) != "compare":
+            raise Refused("nothing-to-undo", "all questions are answered, and cannot be changed any more")
         return self._moment(self.store.undo(self.person, key))
 
     def change(self, question: int, change: Literal["delete", "restore"], key: str) -> Moment:
@@ -118,7 +121,10 @@ class Sitting:
     def ahead(self) -> tuple[list[int], bool]:
         """Trajectories that may be shown next, and whether these are all."""
         log = self.store.log(self.person)
-        coming = [self._coming(log, said) for said in self.choices] if self._compares(log) else []
+        if self._compares(log) and log.open is None:
+            return [], False
+        after = [log.imagine(log.open, said) for said in self.choices] if log.open else []
+        coming = [self._coming(imagined) for imagined in after if self._compares(imagined)]
         ready = [proposal for proposal in coming if proposal is not None]
         pairs = [index for proposal in ready for index in (proposal.left, proposal.right)]
         return sorted(set(pairs)), len(ready) == len(coming)
@@ -196,13 +202,8 @@ class Sitting:
         question, accuracy = self.minds.next(label, log)
         return Proposal(slot, label, question.left, question.right, question.bits, accuracy)
 
-    def _coming(self, log: Log, said: Said) -> Proposal | None:
-        """What comes after an answer, if that is known already."""
-        if log.open is None:
-            return None
-        after = log.imagine(log.open, said)
-        if not self._compares(after):
-            return None
+    def _coming(self, after: Log) -> Proposal | None:
+        """What comes then, if that is known already."""
         label = self._label(after)
         with self._lock:
             known = label in (TEST, RETEST) or self.minds.is_ready(label, after)
@@ -225,12 +226,9 @@ class Sitting:
 
     def _earlier(self, log: Log) -> Asked:
         """One of the questions of the first half that was not asked again."""
-        again = {frozenset((a.left, a.right)) for a in log.questions if a.method == RETEST}
-        fresh = [
-            live.asked
-            for live in log.live
-            if live.asked.method != RETEST and frozenset((live.asked.left, live.asked.right)) not in again
-        ]
+        first = [live.asked for live in log.live if live.asked.method != RETEST]
+        again = {_pair_of(live.asked) for live in log.live if live.asked.method == RETEST}
+        fresh = [asked for asked in first if _pair_of(asked) not in again] or first
         early = fresh[: max(len(fresh) // 2, 1)]
         rng = np.random.default_rng([self.person.seed, 3, len(log.live), len(log.skipped)])
         return early[int(rng.integers(len(early)))]
@@ -269,7 +267,8 @@ class Sitting:
             raise Refused("bad-choice", f"an answer is one of {', '.join(self.choices)}")
         if stage == "rate":
             return self._checked_rating(data, log)
-        return "", dict(data) if stage in ("consent", "practice") else {}
+        kept = {"consent": "agreed", "practice": "choice"}.get(stage)
+        return "", {kept: data[kept]} if kept else {}
 
     def _checked_scores(self, data: Mapping[str, Any]) -> dict[str, int]:
         wanted = self._scores()
@@ -295,3 +294,7 @@ class Sitting:
         if type(rating) is not int or not LOWEST_RATING <= rating <= HIGHEST_RATING:
             raise Refused("bad-rating", f"a rating is one of {LOWEST_RATING} to {HIGHEST_RATING}")
         return label, {"trajectory": best, "rating": rating}
+
+
+def _pair_of(asked: Asked) -> frozenset[int]:
+    return frozenset((asked.left, asked.right))

@@ -20,6 +20,7 @@ from prefero.studies.log import ANSWERS, Asked, Log, Said, Step, Told
 
 SECRET_BYTES = 18  # of chance in a code: 24 letters
 SEEDS = 2**31 - 1
+LONGEST = 100  # letters of a name
 
 Kind = Literal["teach", "study"]
 
@@ -101,8 +102,14 @@ class Store:
         secret: str,
     ) -> Study:
         """A new study; `display` is how trajectories are shown, `secret` opens the experimenter's page."""
-        with writing(self.engine) as connection:
-            insert_study(connection, name, kind, protocol, pool, display, secret)
+        for attempt in (1, 2):
+            try:
+                with writing(self.engine) as connection:
+                    insert_study(connection, name, kind, protocol, pool, display, secret)
+                break
+            except IntegrityError:  # somebody else added the name or the pool at the same moment
+                if attempt == 2:
+                    raise
         return self.study(name)
 
     def study(self, name: str) -> Study:
@@ -138,6 +145,7 @@ class Store:
 
     def invite(self, study: Study, label: str, code: str, seed: int | None = None) -> Person:
         """Somebody new, who comes with this code."""
+        _check_length("label", label)
         row = {
             "study": study.id,
             "label": label,
@@ -248,6 +256,7 @@ def insert_study(
     at: str | None = None,
 ) -> None:
     """A study's row, and its pool's unless that is there."""
+    _check_length("name", name)
     if any(study.name == name for study in _studies(connection)):
         raise Refused("study-exists", f"there is a study {name!r} already: choose another name")
     data = pool.to_bytes()
@@ -257,6 +266,11 @@ def insert_study(
         connection.execute(insert(schema.pools), kept)
     row = {"name": name, "kind": kind, "protocol": json.dumps(protocol), "pool": digest}
     connection.execute(insert(schema.studies), row | {"secret": digest_of(secret), "at": at or now()})
+
+
+def _check_length(what: str, text: str) -> None:
+    if not 0 < len(text) <= LONGEST:
+        raise Refused("bad-name", f"a {what} has 1 to {LONGEST} letters, but this one has {len(text)}")
 
 
 def _studies(connection: Connection) -> list[Study]:

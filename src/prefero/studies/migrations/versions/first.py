@@ -33,7 +33,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("name", name="uq_studies_name"),
         sa.UniqueConstraint("secret", name="uq_studies_secret"),
         sa.ForeignKeyConstraint(["pool"], ["pools.digest"], name="fk_studies_pool"),
-        sa.CheckConstraint("kind IN ('teach', 'study')", name="ck_studies_kind_known"),
+        sa.CheckConstraint("kind IN ('teach', 'study')", name=op.f("ck_studies_kind_known")),
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -48,7 +48,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("code", name="uq_people_code"),
         sa.UniqueConstraint("study", "label", name="uq_people_study_label"),
         sa.ForeignKeyConstraint(["study"], ["studies.id"], name="fk_people_study"),
-        sa.CheckConstraint("seed >= 0", name="ck_people_seed_natural"),
+        sa.CheckConstraint("seed >= 0", name=op.f("ck_people_seed_natural")),
         sqlite_autoincrement=True,
     )
     op.create_table(
@@ -69,7 +69,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("person", "basis", name="uq_questions_person_basis"),
         sa.ForeignKeyConstraint(["person"], ["people.id"], name="fk_questions_person"),
         sa.CheckConstraint(
-            '"left" <> "right" AND "left" >= 0 AND "right" >= 0', name="ck_questions_two_trajectories"
+            '"left" <> "right" AND "left" >= 0 AND "right" >= 0', name=op.f("ck_questions_two_trajectories")
         ),
         sqlite_autoincrement=True,
     )
@@ -91,7 +91,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["question"], ["questions.id"], name="fk_answers_question"),
         sa.CheckConstraint(
             "said IN ('left', 'right', 'equal', 'skip', 'undo', 'delete', 'restore')",
-            name="ck_answers_said_known",
+            name=op.f("ck_answers_said_known"),
         ),
         sqlite_autoincrement=True,
     )

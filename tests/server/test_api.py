@@ -1,0 +1,366 @@
+"""The API as its contract says: a teacher's session and what is asked of it, route by route.
+
+A study's participants are in test_participants.py, what is refused and to whom in test_security.py.
+"""
+
+import csv
+import io
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pyarrow.parquet
+import pytest
+from sqlalchemy import event
+
+import prefero
+from prefero import Pool
+from prefero.server.access import House
+from prefero.server.app import create_app
+from prefero.studies import database
+from prefero.studies.database import open_database
+from prefero.studies.store import Store
+from server.visiting import HASTY, Page, Teaching, at_once, begin, guest_app, new_key, problem, served, well
+
+CONTRACT = {
+    "GET /api/me",
+    "POST /api/enter",
+    "POST /api/leave",
+    "GET /api/sitting",
+    "GET /api/ahead",
+    "POST /api/answers",
+    "POST /api/undo",
+    "POST /api/steps",
+    "GET /api/scene",
+    "GET /api/replays/{index}",
+    "GET /api/clips/{index}.mp4",
+    "GET /api/insight",
+    "GET /api/history",
+    "POST /api/history",
+    "GET /api/finish",
+    "GET /api/export/reward.json",
+    "GET /api/export/answers.csv",
+    "GET /api/export/answers.parquet",
+    "GET /api/experimenter",
+}
+MOMENT = {
+    *("stage", "title", "text", "done", "of", "question", "choices"),
+    *("can_undo", "can_skip", "scores", "rating"),
+}
+
+
+def count(file: Path, table: str = "answers") -> int:
+    """Rows, as another program reads them."""
+    connection = sqlite3.connect(file)
+    found: int = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+    connection.close()
+    return found
+
+
+# --- a whole session --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def taught(driver_pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A session in a world with five answers in force, one skipped, one taken back, one deleted."""
+    store = Store(open_database(tmp_path_factory.mktemp("taught") / "teach.db"))
+    with served(guest_app(store, begin(store, driver_pool))) as address, Page(address) as page:
+        for choice in ("left", "right", "equal", "skip", "left", "right", "left"):
+            well(page.answer(choice))
+        well(page.post("/api/undo", key=new_key()))
+        well(page.answer("right"))
+        third = page.history()[2]
+        well(page.post("/api/history", key=new_key(), question=third["question"], change="delete"))
+        yield page
+    store.engine.dispose()
+
+
+def test_the_app_has_the_routes_of_the_contract_and_no_others(teacher: Page) -> None:
+    paths = well(teacher.get("/api/openapi.json"))["paths"]
+    assert {f"{method.upper()} {path}" for path, ways in paths.items() for method in ways} == CONTRACT
+
+
+def test_a_visitor_without_a_secret_is_the_teacher_on_ones_own_machine(taught: Page) -> None:
+    assert well(taught.get("/api/me")) == {
+        "role": "teacher",
+        "study": "robot",
+        "version": prefero.__version__,
+    }
+
+
+def test_the_sitting_has_the_contracts_fields(taught: Page) -> None:
+    moment = taught.sitting()
+    assert set(moment) == MOMENT
+    assert set(moment["question"]) == {"id", "left", "right"}
+    assert (moment["stage"], moment["title"], moment["done"], moment["of"]) == ("compare", "Robot", 5, 30)
+    assert moment["choices"] == ["left", "right", "equal"]
+    assert moment["can_undo"] is moment["can_skip"] is True
+    assert moment["text"] is moment["scores"] is moment["rating"] is None
+
+
+def test_the_history_holds_what_was_said(taught: Page) -> None:
+    rows = taught.history()
+    assert [row["choice"] for row in rows] == ["left", "right", "equal", "left", "right", "right"]
+    assert [row["deleted"] for row in rows] == [False, False, True, False, False, False]
+    assert [row["number"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert {row["seconds"] for row in rows} == {1.25}
+    assert all(row["at"].endswith("Z") and row["left"] != row["right"] for row in rows)
+    assert set(rows[0]) == {"question", "number", "left", "right", "choice", "seconds", "at", "deleted"}
+
+
+def test_insight_has_the_contracts_shape(taught: Page, driver_pool: Pool) -> None:
+    found = well(taught.get("/api/insight"))
+    names = {"answers", "accuracy", "accuracies", "gain", "hint", "looks", "features", "pairs", "ranked"}
+    assert set(found) == {*names, "best"}
+    assert found["answers"] == 5
+    assert 0.5 <= found["accuracy"] <= 1.0
+    assert found["gain"] >= 0.0
+    assert found["hint"].endswith(".")
+    assert found["looks"]
+    assert found["accuracies"][0]["answers"] == 0
+    assert all(set(row) == {"answers", "accuracy"} for row in found["accuracies"])
+    assert [f["name"] for f in found["features"]] == list(driver_pool.names)
+    assert {f["unit"] for f in found["features"]} > {"m", "m/s"}
+    assert sum(f["effect"] for f in found["features"]) == pytest.approx(1.0)
+    for feature in found["features"]:
+        assert all(p["low"] <= p["mean"] <= p["high"] for p in feature["curve"])
+        assert [p["x"] for p in feature["curve"]] == sorted(p["x"] for p in feature["curve"])
+    for pair in found["pairs"]:
+        shape = (len(pair["ys"]), len(pair["xs"]))
+        assert np.shape(pair["mean"]) == np.shape(pair["std"]) == shape
+        assert {pair["x"], pair["y"]} < set(driver_pool.names)
+    means = [row["mean"] for row in found["ranked"]]
+    assert means == sorted(means, reverse=True)
+    assert [row["rank"] for row in found["ranked"]] == list(range(1, 13))
+    assert sorted(row["index"] for row in found["ranked"]) == list(range(12))
+    assert found["best"] == found["ranked"][0]["index"]
+    best = dict(zip(driver_pool.names, driver_pool.features[found["best"]], strict=True))
+    assert found["ranked"][0]["features"] == pytest.approx(best)
+
+
+def test_the_curve_of_the_accuracy_ends_at_the_answers_in_force(taught: Page) -> None:
+    """Six were answered and one of them was deleted: what was expected after six is past."""
+    found = well(taught.get("/api/insight"))
+    assert [row["answers"] for row in found["accuracies"]] == [0, 1, 2, 3, 4, 5]
+    assert found["accuracies"][-1]["accuracy"] == found["accuracy"]
+
+
+def test_the_downloaded_reward_is_the_one_that_was_learned(
+    taught: Page, driver_pool: Pool, tmp_path: Path
+) -> None:
+    download = taught.get("/api/export/reward.json")
+    assert download.headers["content-disposition"] == 'attachment; filename="reward.json"'
+    (tmp_path / "reward.json").write_bytes(download.content)
+    reward = prefero.load_reward(tmp_path / "reward.json", names=driver_pool.names)
+    assert reward.diagnostics["answers"] == 5
+    best, told = reward.best(driver_pool), well(taught.get("/api/finish"))
+    assert told["best"] == pytest.approx({"index": best.index, "mean": best.mean, "std": best.std})
+    assert told["answers"] == 5
+    assert told["looks"].rstrip(".").lower() == reward.describe().lower()
+
+
+def test_the_answers_in_force_are_downloaded_as_csv_and_as_parquet(taught: Page) -> None:
+    kept = [row for row in taught.history() if not row["deleted"]]
+    text = taught.get("/api/export/answers.csv")
+    assert text.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(text.text)))
+    names = ["question", "left", "right", "choice", "seconds", "at"]
+    assert [[row[name] for name in names] for row in rows] == [[str(row[n]) for n in names] for row in kept]
+    table = pyarrow.parquet.read_table(io.BytesIO(taught.get("/api/export/answers.parquet").content))
+    assert [[row[n] for n in names] for row in table.to_pylist()] == [[r[n] for n in names] for r in kept]
+    assert table.column_names == list(rows[0])
+
+
+def test_the_python_of_the_last_page_runs_as_it_is(taught: Page, tmp_path: Path) -> None:
+    (tmp_path / "reward.json").write_bytes(taught.get("/api/export/reward.json").content)
+    code = well(taught.get("/api/finish"))["python"]
+    assert 8 <= len(code.splitlines()) <= 12
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("Reward(of lane distance")
+    assert len(done.stdout.splitlines()) >= 4
+
+
+# --- answers ----------------------------------------------------------------------------------------------
+
+
+def test_the_same_key_twice_is_one_answer(teacher: Page, file: Path) -> None:
+    question, key = teacher.sitting()["question"]["id"], new_key()
+    first, again = (well(teacher.answer("left", question, key)) for _ in range(2))
+    assert first == again
+    assert (first["done"], count(file)) == (1, 1)
+    taken = new_key()
+    first, again = (well(teacher.post("/api/undo", key=taken)) for _ in range(2))
+    assert first == again
+    assert (first["done"], first["question"]["id"], count(file)) == (0, question, 2)
+
+
+def test_a_key_does_not_change_what_it_stood_for(teacher: Page, file: Path) -> None:
+    question, key = teacher.sitting()["question"]["id"], new_key()
+    well(teacher.answer("left", question, key))
+    well(teacher.answer("right", question, key))
+    assert [row["choice"] for row in teacher.history()] == ["left"]
+    assert count(file) == 1
+
+
+def test_a_double_click_is_one_answer(teacher: Page, file: Path) -> None:
+    question, key = teacher.sitting()["question"]["id"], new_key()
+    both = at_once(*[lambda: teacher.answer("left", question, key)] * 2)
+    assert [response.status_code for response in both] == [200, 200]
+    assert both[0].json() == both[1].json()
+    assert count(file) == 1
+
+
+def test_of_two_windows_that_answer_at_once_one_is_told_to_look_again(teacher: Page, file: Path) -> None:
+    question = teacher.sitting()["question"]["id"]
+    both = at_once(lambda: teacher.answer("left", question), lambda: teacher.answer("right", question))
+    assert sorted(response.status_code for response in both) == [200, 409]
+    lost = next(response for response in both if response.status_code == 409)
+    assert problem(lost) == (409, "already-answered")
+    won = next(response for response in both if response.status_code == 200)
+    assert teacher.sitting() == won.json()
+    assert count(file) == 1
+
+
+def test_a_second_tab_sees_what_the_first_did(teacher: Page, file: Path) -> None:
+    with Page(str(teacher.http.base_url)) as other:
+        seen = other.sitting()
+        assert seen == teacher.sitting()
+        moved = well(teacher.answer("left"))
+        assert problem(other.answer("right", seen["question"]["id"])) == (409, "already-answered")
+        assert other.sitting() == moved
+        assert well(other.answer("right")) == teacher.sitting()
+    assert count(file) == 2
+
+
+def test_answers_can_be_taken_back_to_the_first(teacher: Page) -> None:
+    choices = ("left", "skip", "equal")
+    seen = [teacher.sitting()["question"], *(well(teacher.answer(choice))["question"] for choice in choices)]
+    for question, done in zip(reversed(seen[:-1]), (1, 1, 0), strict=True):
+        moment = well(teacher.post("/api/undo", key=new_key()))
+        assert (moment["question"], moment["done"]) == (question, done)
+    assert moment["can_undo"] is False
+    assert problem(teacher.post("/api/undo", key=new_key())) == (409, "nothing-to-undo")
+    assert problem(teacher.answer("left", seen[-1]["id"])) == (409, "already-answered")
+
+
+def test_a_skipped_pair_does_not_come_again_and_counts_for_nothing(teacher: Page) -> None:
+    first = teacher.sitting()["question"]
+    moment = well(teacher.answer("skip"))
+    pairs = [{moment["question"]["left"], moment["question"]["right"]}]
+    assert (moment["done"], moment["can_undo"]) == (0, True)
+    for _ in range(3):
+        question = well(teacher.answer("left"))["question"]
+        pairs.append({question["left"], question["right"]})
+    assert {first["left"], first["right"]} not in pairs
+    assert well(teacher.get("/api/insight"))["answers"] == 3
+
+
+def test_a_pool_of_which_every_pair_was_skipped_is_no_crash(store: Store) -> None:
+    """Two trajectories make one question; the person may still take the skip back."""
+    session = begin(store, Pool(np.eye(2), ["a", "b"]))
+    with served(guest_app(store, session)) as address, Page(address) as page:
+        question = page.sitting()["question"]["id"]
+        answers = [page.answer("skip", question), page.get("/api/sitting"), page.get("/api/insight")]
+        assert [response.status_code for response in answers if response.status_code >= 500] == []
+        assert well(page.post("/api/undo", key=new_key()))["question"]["id"] == question
+
+
+def test_an_answer_can_be_deleted_and_restored(teacher: Page, file: Path) -> None:
+    for choice in ("left", "right"):
+        well(teacher.answer(choice))
+    first, key = teacher.history()[0]["question"], new_key()
+    for _ in range(2):  # the same key twice is once
+        moment = well(teacher.post("/api/history", key=key, question=first, change="delete"))
+    assert (moment["done"], count(file)) == (1, 3)
+    assert [row["deleted"] for row in teacher.history()] == [True, False]
+    assert well(teacher.get("/api/insight"))["answers"] == 1
+    again = {"key": new_key(), "question": first}
+    assert problem(teacher.post("/api/history", **again, change="delete")) == (409, "not-answered")
+    assert well(teacher.post("/api/history", **again, change="restore"))["done"] == 2
+    assert [row["deleted"] for row in teacher.history()] == [False, False]
+    again["key"] = new_key()
+    assert problem(teacher.post("/api/history", **again, change="restore")) == (409, "not-deleted")
+    assert well(teacher.get("/api/insight"))["answers"] == 2
+
+
+def test_what_may_come_next_is_known_before_the_answer(teacher: Page) -> None:
+    teacher.sitting()
+    limit = time.monotonic() + 20
+    while not (coming := well(teacher.get("/api/ahead")))["ready"] and time.monotonic() < limit:
+        time.sleep(0.02)
+    assert coming["ready"] is True
+    for choice in ("left", "right", "equal"):
+        question = well(teacher.answer(choice))["question"]
+        assert {question["left"], question["right"]} <= set(coming["ahead"])
+        well(teacher.post("/api/undo", key=new_key()))
+
+
+def test_another_server_over_the_same_file_goes_on_where_this_one_was(
+    teacher: Page, store: Store, session: Teaching
+) -> None:
+    for choice in ("left", "equal", "skip"):
+        well(teacher.answer(choice))
+    with served(guest_app(store, session)) as address, Page(address) as later:
+        assert later.sitting() == teacher.sitting()
+        assert later.history() == teacher.history()
+        first, second = (well(page.get("/api/insight"))["ranked"] for page in (teacher, later))
+        assert [row["mean"] for row in first] == pytest.approx([row["mean"] for row in second], abs=1e-6)
+
+
+# --- when the database cannot ----------------------------------------------------------------------------
+
+
+def test_what_a_locked_database_does_not_keep_is_kept_when_it_is_sent_again(
+    tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "WAIT", 0.05)
+    store = Store(open_database(tmp_path / "locked.db"))
+    with served(guest_app(store, begin(store, pool))) as address, Page(address) as page:
+        question, key = page.sitting()["question"]["id"], new_key()
+        other = sqlite3.connect(tmp_path / "locked.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        refused = page.answer("left", question, key)
+        assert problem(refused) == (503, "locked")
+        assert refused.headers["retry-after"] == "1"
+        other.execute("ROLLBACK")
+        other.close()
+        assert count(tmp_path / "locked.db") == 0
+        assert well(page.answer("left", question, key))["done"] == 1
+    store.engine.dispose()
+
+
+def test_a_full_disk_is_said_and_nothing_before_it_is_lost(store: Store, pool: Pool) -> None:
+    with served(guest_app(store, begin(store, pool, HASTY))) as address, Page(address) as page:
+        question, keys = page.sitting()["question"]["id"], [new_key()]
+        store.engine.dispose()
+        event.listen(store.engine, "connect", _no_more_pages)
+        while (sent := page.answer("left", question, keys[-1])).status_code == 200 and len(keys) < 100:
+            question = sent.json()["question"]["id"]
+            keys.append(new_key())
+        assert problem(sent) == (503, "disk-full")
+        assert problem(page.answer("left", question, keys[-1])) == (503, "disk-full")
+        event.remove(store.engine, "connect", _no_more_pages)
+        store.engine.dispose()
+        assert well(page.answer("left", question, keys[-1]))["done"] == len(keys)
+
+
+def _no_more_pages(connection: sqlite3.Connection, _: object) -> None:
+    """A disk that has no room for one page more: what SQLite meets is the same."""
+    connection.execute("PRAGMA max_page_count = 1")
+
+
+def test_a_server_without_the_built_page_says_how_to_build_it(
+    store: Store, session: Teaching, tmp_path: Path
+) -> None:
+    with served(create_app(House(store, guest=session.visitor), page=tmp_path)) as address:
+        found = httpx.get(address)
+    assert found.status_code == 503
+    assert "make page" in found.text

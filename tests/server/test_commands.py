@@ -1,0 +1,265 @@
+"""`prefero teach` and `prefero study` as a user types them: what they say, keep and refuse."""
+
+import csv
+import re
+import signal
+import socket
+import sqlite3
+from functools import partial
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from prefero import Pool
+from prefero.studies.store import Store
+from server.processes import Running, run, run_without
+from server.visiting import Crowd, Page, go_through, problem, well
+
+TRAJECTORIES = ["--trajectories", "12"]
+
+
+def one_line(told: str) -> str:
+    """What cannot be done is said in one line."""
+    assert told.startswith("prefero: "), told
+    assert len(told.splitlines()) == 1, told
+    return told
+
+
+@pytest.fixture
+def pool_file(pool: Pool, tmp_path: Path) -> Path:
+    pool.save(tmp_path / "walks.npz")
+    return tmp_path / "walks.npz"
+
+
+# --- teach ------------------------------------------------------------------------------------------------
+
+
+def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    words = ["teach", "driver", *TRAJECTORIES, "--port", "0"]
+    with Running(tmp_path, *words) as first:
+        with Page(first.address()) as page:
+            assert well(page.get("/api/me"))["role"] == "teacher"
+            assert page.sitting()["title"] == "Driver"
+            for choice in ("left", "equal"):
+                seen = well(page.answer(choice))
+            history = page.history()
+        assert first.stop() == 0
+        assert "Stopped. To go on:  prefero teach driver" in first.out.read_text()
+        assert f"Your answers are kept in {tmp_path / 'teach.db'}." in first.out.read_text()
+        assert "goes on" not in first.out.read_text()
+        assert first.err.read_text() == ""
+    with Running(tmp_path, *words) as again:
+        with Page(again.address()) as page:
+            assert (page.sitting(), page.history()) == (seen, history)
+        assert "The session 'driver' goes on after 2 answers." in again.out.read_text()
+        assert again.stop() == 0
+        assert "Traceback" not in again.said
+
+
+def test_a_server_that_the_system_stops_ends_quietly(tmp_path: Path) -> None:
+    with Running(tmp_path, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:
+        server.address()
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(timeout=30) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
+        assert server.err.read_text() == ""
+
+
+def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
+    pool_file: Path, tmp_path: Path, pool: Pool
+) -> None:
+    """The last line says how to go on: with the same file, not with the one of some other session."""
+    words = ["teach", "walks.npz", "--database", "mine/answers.db", "--name", "mine", "--port", "0"]
+    with Running(tmp_path, *words) as server:
+        with Page(server.address()) as page:
+            assert well(page.get("/api/me"))["study"] == "mine"
+            assert well(page.get("/api/scene"))["features"][0]["name"] == pool.names[0]
+            well(page.answer("left"))
+        assert server.stop() == 0
+        told = server.out.read_text()
+    assert "Your answers are kept in mine/answers.db." in told
+    connection = sqlite3.connect(tmp_path / "mine" / "answers.db")
+    assert connection.execute("SELECT said FROM answers").fetchall() == [("left",)]
+    connection.close()
+    assert not (tmp_path / "teach.db").exists()
+    again = re.search(r"To go on:  prefero (teach .*)", told)
+    assert again is not None
+    assert again[1].split()[:2] == ["teach", str(pool_file.name)]
+    assert "--database mine/answers.db" in again[1]
+    assert "--name mine" in again[1]
+    other = Pool(np.eye(3), ["a", "b", "c"])
+    other.save(pool_file)
+    refused = run(*words, data=tmp_path)
+    assert refused.returncode == 2
+    assert "'mine' was begun with other trajectories: choose another --name" in one_line(refused.stderr)
+
+
+def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_path: Path) -> None:
+    words = ["teach", "driver", *TRAJECTORIES, "--port", "0", "--host", "0.0.0.0"]
+    with Running(tmp_path, *words) as server:
+        link = server.address()
+        found = re.fullmatch(r"http://[^/]+:(\d+)/#([A-Za-z0-9_-]{22,})", link)
+        assert found is not None, link
+        address, token = f"http://127.0.0.1:{found[1]}", found[2]
+        assert problem(httpx.get(f"{address}/api/sitting")) == (403, "unknown-secret")
+        assert httpx.get(f"{address}/api/me").json()["role"] is None
+        with Page(address, token) as page:
+            assert page.sitting()["stage"] == "compare"
+        server.stop()
+        assert server.said.count(token) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("teach nowhere --port 0", "neither a world (driver, tosser, golf) nor a file that is there"),
+        ("teach driver --port 0 --database note.txt", "cannot be used"),
+        ("teach driver --port 0 --host 203.0.113.1", "this machine has no address '203.0.113.1'"),
+        ("teach note.txt --port 0", "a pool is what Pool.save writes"),
+        ("study create s --protocol nowhere", "neither a built-in protocol"),
+        ("study invite nobody", "there is no study 'nobody': there is none yet"),
+        ("study import nowhere", "is not a study's folder"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_line(words: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "note.txt").write_text("neither a database nor a pool, and long enough to be looked at" * 20)
+    done = run(*words.split(), data=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in one_line(done.stderr)
+
+
+@pytest.mark.parametrize("command", [["teach", "driver", *TRAJECTORIES], ["study", "serve"]])
+def test_a_port_that_is_taken_is_said_in_one_line(command: list[str], tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = run(*command, "--port", port, data=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"port {port} is taken" in one_line(done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("command", "package"),
+    [("teach driver", "fastapi"), ("study list", "sqlalchemy"), ("study export walks", "alembic")],
+)
+def test_a_missing_package_is_named_with_its_remedy(command: str, package: str, tmp_path: Path) -> None:
+    done = run_without(package, *command.split(), data=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        f"prefero: this needs the package {package!r}, which is not installed: "
+        "type  pip install 'prefero[server]'\n"
+    )
+
+
+def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+    """Also one that the console would take for a colour, or for the end of one."""
+    data = tmp_path / "a [bold] [" / "folder]"
+    data.mkdir(parents=True)
+    with Running(data, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:
+        server.address()
+        assert str(data / "teach.db") in server.out.read_text()
+
+
+# --- study ------------------------------------------------------------------------------------------------
+
+PROTOCOL = """
+title = "Walks"
+pool = "walks.npz"
+consent = "Do you agree?"
+practice = false
+tests = 1
+rate = true
+[[methods]]
+label = "Random"
+method = "RandomGP 1 0.1"
+questions = 2
+"""
+LINK = r"^(P\d+)  (http\S+)/#([A-Za-z0-9_-]{22,})$"
+
+
+def run_study(folder: Path, *words: str, data: Path | None = None) -> str:
+    """What the command says, when all is well."""
+    done = run("study", *words, data=data or folder, folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def report(folder: Path) -> str:
+    assert "The report is in walks-report/report.html." in run_study(folder, "report", "walks")
+    return (folder / "walks-report" / "report.md").read_text()
+
+
+def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
+    pool_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "walks.toml").write_text(PROTOCOL)
+
+    study = partial(run_study, tmp_path)
+    assert pool_file.exists()
+    made = study("create", "walks", "--protocol", "walks.toml", "--people", "1")
+    assert "The study 'walks' asks 3 questions about 12 trajectories." in made
+    secret = re.search(r"not shown again: ([A-Za-z0-9_-]{22,})\n", made)
+    assert secret is not None
+    told = study("invite", "walks", "--people", "2", "--base", "https://lab.example/")
+    links = re.findall(LINK, made, flags=re.MULTILINE) + re.findall(LINK, told, flags=re.MULTILINE)
+    assert [(name, base) for name, base, _ in links] == [
+        ("P1", "http://127.0.0.1:8766"),
+        *((name, "https://lab.example") for name in ("P2", "P3")),
+    ]
+    assert "Nobody" in report(tmp_path)
+    with Running(tmp_path, "study", "serve", "--port", "0") as server:
+        address = server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1]
+        server.wait_for("Serving")
+        for _, _, code in links[:2]:
+            with Page(address, code) as page:
+                assert go_through(page)["stage"] == "done"
+        with Page(address, secret[1]) as page:
+            assert well(page.get("/api/experimenter"))["finished"] == 2
+        with Page(address) as page:
+            assert problem(page.get("/api/sitting")) == (403, "unknown-secret")
+        assert "Studies: walks." in server.said
+        assert server.stop() == 0
+        assert server.out.read_text().endswith("Stopped.\n")
+        assert server.err.read_text() == ""
+    assert re.search(r"walks\W+study\W+3\W+2\W+2\W", study("list"))
+    assert "Nobody" not in report(tmp_path)
+    assert "The study is in away." in study("export", "walks", "--out", "away")
+    with (tmp_path / "away" / "answers.csv").open(newline="") as file:
+        assert [row["person"] for row in csv.DictReader(file)] == ["P1"] * 3 + ["P2"] * 3
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    come = study("import", "away", "--name", "again", data=elsewhere)
+    assert "away is in the study 'again' now." in come
+    assert secret[1] not in come
+    study("import", "away", "--into", "again", "--prefix", "B", data=elsewhere)
+    assert re.search(r"again\W+study\W+6\W+4\W+4\W", study("list", data=elsewhere))
+
+
+def test_a_study_behind_a_proxy_goes_by_its_name_and_needs_https(
+    store: Store, crowd: Crowd, file: Path, tmp_path: Path
+) -> None:
+    assert store.studies()
+    words = ["study", "serve", "--port", "0", "--name", "lab.example", "--https", "--database", str(file)]
+    with Running(tmp_path, *words) as server:
+        address = server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1]
+        server.wait_for("Serving")
+        enter, secret = f"{address}/api/enter", {"secret": crowd.codes[0]}
+        lab = {"host": "lab.example", "origin": "https://lab.example"}
+        assert "; Secure" in httpx.post(enter, json=secret, headers=lab).headers["set-cookie"]
+        assert httpx.post(enter, json=secret, headers={"host": "evil.example"}).status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("setting", "method", "named"),
+    [("scores = true", "RandomGP 1 0.1", "scores"), ("ties = true", "ActiveLinear", "ties")],
+    ids=["a pool without targets", "a method that knows no ties"],
+)
+def test_a_study_that_could_not_be_served_is_refused_when_it_is_created(
+    pool_file: Path, tmp_path: Path, setting: str, method: str, named: str
+) -> None:
+    """Rather now than in front of a participant."""
+    text = PROTOCOL.replace("rate = true", setting).replace("RandomGP 1 0.1", method)
+    pool_file.with_suffix(".toml").write_text(text)
+    done = run("study", "create", "walks", "--protocol", "walks.toml", data=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert named in one_line(done.stderr)

@@ -1,0 +1,101 @@
+"""Anything that the API's own description allows, and much that it does not, sent by visitors of every role.
+
+No answer is an error of ours, every answer is one that the description foretells, and every refusal has the
+one form that refusals have.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from prefero import Pool
+from prefero.server import guard
+from prefero.server.access import House
+from prefero.server.app import create_app
+from prefero.studies.database import open_database
+from prefero.studies.store import Store
+from server.visiting import HASTY, Page, begin, go_through, invite, served
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+ROLES = ["nobody", "participant", "experimenter", "teacher"]
+
+
+@pytest.fixture(scope="module")
+def doors(
+    pool: Pool, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[str, dict[str, str | None]]]:
+    """A server that never says that it is too often, and everybody's secret."""
+    store = Store(open_database(tmp_path_factory.mktemp("fuzz") / "answers.db"))
+    crowd, session = invite(store, pool), begin(store, pool, HASTY)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(guard, "BURST", 1e9)
+        patched.setattr(guard, "ENTRY_BURST", 1e9)
+        with served(create_app(House(store, token=(session.token, session.visitor)))) as address:
+            with Page(address, crowd.codes[0]) as page:
+                go_through(page, until="compare")
+            secrets = [None, crowd.codes[0], crowd.secret, session.token]
+            yield address, dict(zip(ROLES, secrets, strict=True))
+    store.engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def description(doors: tuple[str, dict[str, str | None]]) -> Any:
+    return schemathesis.openapi.from_url(f"{doors[0]}/api/openapi.json")
+
+
+@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["right", "wrong"])
+@pytest.mark.parametrize("role", ROLES)
+def test_every_answer_is_one_that_the_description_foretells(
+    role: str, mode: GenerationMode, doors: tuple[str, dict[str, str | None]], description: Any
+) -> None:
+    operations = [found.ok() for found in description.get_all_operations()]
+    taking = [each for each in operations if list(each.body) or list(each.path_parameters)]
+    assert (len(operations), len(taking)) == (19, 7)
+    address, secret = doors[0], doors[1][role]
+    with requests.Session() as session:
+        cookies = {"prefero": secret} if secret else {}
+        for operation in operations if mode.is_positive else taking:  # what takes nothing takes nothing wrong
+            send_all(operation, mode, session, address, cookies, examples=20 if operation in taking else 2)
+
+
+def send_all(
+    operation: Any,
+    mode: GenerationMode,
+    session: requests.Session,
+    address: str,
+    cookies: dict[str, str],
+    examples: int,
+) -> None:
+    """Many requests of one kind, and what must be true of their answers."""
+
+    @settings(max_examples=examples, suppress_health_check=list(HealthCheck), database=None)
+    @given(case=operation.as_strategy(generation_mode=mode), known=st.booleans())
+    def send(case: schemathesis.Case[Any], known: bool) -> None:
+        if known and isinstance(case.body, dict) and "question" in case.body:
+            case.body["question"] = _open(session, address, cookies)  # chance would hardly ever find it
+        answer = case.call(session=session, cookies=cookies, timeout=30)
+        case.validate_response(answer, checks=CHECKS)
+        if answer.status_code >= 400:
+            assert set(answer.json()) == {"error"}
+            assert set(answer.json()["error"]) == {"code", "message"}
+
+    send()
+
+
+def _open(session: requests.Session, address: str, cookies: dict[str, str]) -> int:
+    """The question that this visitor is asked, if any."""
+    found = session.get(f"{address}/api/sitting", cookies=cookies, timeout=30).json()
+    question: int = (found.get("question") or {"id": 1})["id"]
+    return question

@@ -1,0 +1,156 @@
+"""What goes out: headers that keep a browser strict on every answer, and no file but those that are meant."""
+
+from contextlib import suppress
+from html.parser import HTMLParser
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+
+from prefero import Pool
+from prefero.server.app import PAGE
+from prefero.studies.displays import display_of
+from prefero.studies.protocol import teaching
+from prefero.studies.store import Store, new_secret
+from server.visiting import JSON, Page, Teaching, begin, guest_app, problem, served
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "media-src 'self'; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+
+
+@pytest.fixture
+def answers(paged: Page) -> dict[str, httpx.Response]:
+    """One answer of every kind."""
+    http = paged.http
+    return {
+        "page": http.get("/"),
+        "script": http.get("/assets/page.js"),
+        "api": http.get("/api/me"),
+        "sitting": http.get("/api/sitting"),
+        "schema": http.get("/api/openapi.json"),
+        "missing": http.get("/nothing"),
+        "invalid": http.post("/api/answers", json={}),
+        "refused": http.post("/api/undo", json={"key": "12345678"}),
+        "forbidden": http.get("/api/experimenter"),
+        "not json": http.post("/api/undo", content=b"x"),
+        "too large": http.post("/api/undo", content=b"x" * 70_000, headers=JSON),
+        "other host": http.get("/api/me", headers={"host": "evil.example"}),
+        "other method": http.request("PATCH", "/api/me", json={}),
+    }
+
+
+def test_every_answer_keeps_the_browser_strict(answers: dict[str, httpx.Response]) -> None:
+    for name, found in answers.items():
+        assert found.headers.get_list("content-security-policy") == [POLICY], name
+        assert found.headers["x-content-type-options"] == "nosniff", name
+        assert found.headers["referrer-policy"] == "no-referrer", name
+    assert {found.status_code for found in answers.values()} >= {200, 403, 404, 405, 409, 413, 415, 421, 422}
+
+
+def test_what_is_a_persons_own_is_kept_in_no_cache(answers: dict[str, httpx.Response]) -> None:
+    for name in ("api", "sitting", "forbidden", "refused"):
+        assert answers[name].headers["cache-control"] == "no-store", name
+
+
+class Strict(HTMLParser):
+    """Notes all that the policy would not run or would fetch from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._in = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._in = tag
+        for name, value in attrs:
+            if name.startswith("on") or name == "style":
+                self.found.append(f"<{tag} {name}>")
+            if name in ("src", "href") and (value or "").lower().startswith(("http", "//", "javascript")):
+                self.found.append(f"<{tag} {name}={value}>")
+
+    def handle_endtag(self, _: str) -> None:
+        self._in = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._in in ("script", "style") and data.strip():
+            self.found.append(f"<{self._in}> {data[:40]}")
+
+
+def test_the_built_page_has_nothing_that_the_policy_forbids() -> None:
+    pages = sorted(PAGE.rglob("*.html"))
+    assert pages, "the page is not built: type  make page"
+    for page in pages:
+        strict = Strict()
+        strict.feed(page.read_text())
+        assert strict.found == [], page.name
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/../private.mp4",
+        "/assets/../../private.mp4",
+        "/%2e%2e/private.mp4",
+        "/..%2fprivate.mp4",
+        "/%2e%2e%2fprivate.mp4",
+        "/assets/..%2f..%2fprivate.mp4",
+        "/..%5cprivate.mp4",
+        "//private.mp4",
+        "/link.txt",
+        "/assets/%00",
+    ],
+)
+def test_no_path_leads_out_of_the_pages_folder(paged: Page, path: str) -> None:
+    # the client would tidy the path before it sends it, so it is given as it shall be sent
+    found = paged.http.get(paged.http.base_url.copy_with(raw_path=path.encode()))
+    assert "nobody" not in found.text
+    assert problem(found)[0] == 404
+
+
+@pytest.fixture
+def clips(tmp_path: Path) -> list[Path]:
+    """Two films in a folder, beside which lies a file that is nobody's business."""
+    (tmp_path / "private.mp4").write_text("nobody's business")
+    (tmp_path / "clips").mkdir()
+    found = [tmp_path / "clips" / f"{number}.mp4" for number in range(2)]
+    for clip in found:
+        clip.write_bytes(b"film")
+    return found
+
+
+def lead_out(clip: Path) -> None:
+    clip.unlink()
+    clip.symlink_to(clip.parent.parent / "private.mp4")
+
+
+def test_a_clip_that_became_a_link_out_of_its_folder_is_not_served(store: Store, clips: list[Path]) -> None:
+    session = begin(store, Pool(np.eye(2), ["a", "b"], clips=clips))
+    lead_out(clips[1])
+    with served(guest_app(store, session)) as address, Page(address) as page:
+        assert page.get("/api/clips/0.mp4").content == b"film"
+        assert problem(page.get("/api/clips/1.mp4")) == (404, "no-trajectory")
+
+
+def test_a_clip_that_was_a_link_out_of_its_folder_is_not_served(store: Store, clips: list[Path]) -> None:
+    """Such a pool may be refused at once, too."""
+    lead_out(clips[1])
+    with suppress(ValueError):
+        session = begin(store, Pool(np.eye(2), ["a", "b"], clips=clips))
+        with served(guest_app(store, session)) as address, Page(address) as page:
+            assert "nobody" not in page.get("/api/clips/1.mp4").text
+
+
+def test_a_clip_that_is_not_in_the_studys_folder_is_not_served(store: Store, clips: list[Path]) -> None:
+    folder = clips[0].parent
+    outside = [folder / ".." / "private.mp4", folder.parent / "private.mp4"]
+    pool = Pool(np.eye(2), ["a", "b"], clips=outside)
+    display = display_of(pool) | {"folder": str(folder)}
+    study = store.add_study("out", "teach", teaching("Out", 3).to_json(), pool, display, new_secret())
+    session = Teaching(study, store.invite(study, "teacher", new_secret()), "")
+    with served(guest_app(store, session)) as address, Page(address) as page:
+        for number in range(2):
+            assert problem(page.get(f"/api/clips/{number}.mp4")) == (404, "no-trajectory")

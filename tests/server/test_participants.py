@@ -1,0 +1,303 @@
+"""A study over HTTP: what participants go through, what they are refused, and what the experimenter sees."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from prefero import Pool
+from prefero.server.access import House
+from prefero.server.app import create_app
+from prefero.studies.protocol import Asker, Protocol
+from prefero.studies.store import Store
+from server.visiting import (
+    JSON,
+    QUICK,
+    Crowd,
+    Lasting,
+    Page,
+    go_through,
+    invite,
+    new_key,
+    problem,
+    served,
+    well,
+)
+
+TWICE = Protocol(
+    title="Twice",
+    methods=(Asker("Random", "RandomGP 1 0.1", 4),),
+    consent="",
+    instructions="",
+    practice=False,
+    retests=1,
+)
+
+
+@pytest.fixture
+def golfer(store: Store, shots: Pool) -> Iterator[Page]:
+    """A participant who is to give scores to golf's targets."""
+    crowd = invite(store, shots, replace(QUICK, scores=True))
+    with served(create_app(House(store))) as address, Page(address, crowd.codes[0]) as page:
+        yield page
+
+
+def test_a_participant_is_led_through_the_whole_study(golfer: Page) -> None:
+    for now, then in pairwise(["consent", "instructions", "scores", "practice", "compare", "rate", "done"]):
+        assert golfer.sitting()["stage"] == now
+        go_through(golfer, until=then)
+    last = golfer.sitting()
+    assert (last["text"], last["done"], last["of"]) == ("Thank you!", 7, 7)
+    assert last["question"] is last["rating"] is None
+    assert last["can_undo"] is last["can_skip"] is False
+
+
+def test_every_stage_has_what_its_page_needs(golfer: Page, shots: Pool) -> None:
+    assert golfer.sitting()["text"] == QUICK.consent
+    assert go_through(golfer, until="instructions")["text"] == QUICK.instructions
+    scores = go_through(golfer, until="scores")["scores"]
+    assert (len(scores["labels"]), scores["lowest"], scores["highest"]) == (8, 2, 9)
+    assert all(len(colour) == 7 and colour[0] == "#" for colour in scores["colours"])
+    assert go_through(golfer, until="practice")["question"]["id"] == 0
+    first = go_through(golfer, until="compare")
+    assert first["choices"] == ["left", "right"]
+    assert {first["question"]["left"], first["question"]["right"]} <= set(range(len(shots)))
+    rating = go_through(golfer, until="rate")["rating"]
+    assert (rating["number"], rating["of"], rating["lowest"], rating["highest"]) == (1, 2, 1, 9)
+
+
+@pytest.mark.parametrize(
+    ("stage", "wrong"),
+    [
+        ("consent", [({}, (422, "no-consent")), ({"agreed": "yes"}, (422, "no-consent"))]),
+        (
+            "practice",
+            [({"choice": "equal"}, (422, "bad-choice")), ({"choice": ["left"]}, (422, "bad-choice"))],
+        ),
+        (
+            "rate",
+            [
+                ({"rating": 5, "trajectory": -1}, (409, "wrong-stage")),
+                ({"rating": 10}, (422, "bad-rating")),
+                ({"rating": "9"}, (422, "bad-rating")),
+                ({"rating": True}, (422, "bad-rating")),
+            ],
+        ),
+    ],
+)
+def test_a_step_that_is_not_done_right_is_refused_and_stays_to_do(
+    participant: Page, stage: str, wrong: list[tuple[dict[str, Any], tuple[int, str]]]
+) -> None:
+    moment = go_through(participant, until=stage)
+    for data, refused in wrong:
+        data = {"trajectory": moment["rating"]["trajectory"]} | data if stage == "rate" else data
+        sent = participant.post("/api/steps", key=new_key(), stage=stage, data=data)
+        assert problem(sent) == refused
+        assert participant.sitting() == moment
+
+
+def test_targets_get_whole_numbers_of_their_own(golfer: Page) -> None:
+    moment = go_through(golfer, until="scores")
+    labels = moment["scores"]["labels"]
+    good = {label: 2 + place for place, label in enumerate(labels)}
+    for wrong in (
+        {},
+        dict.fromkeys(labels, 2),
+        good | {labels[0]: 2.0},
+        good | {labels[-1]: 10},
+        good | {labels[0]: 1},
+        good | {labels[0]: True},
+        good | {"one more": 9},
+        {label: good[label] for label in labels[1:]},
+    ):
+        sent = golfer.post("/api/steps", key=new_key(), stage="scores", data=wrong)
+        assert problem(sent) == (422, "bad-scores")
+    assert golfer.sitting() == moment
+    assert golfer.step("scores", **good)["stage"] == "practice"
+
+
+def test_a_step_is_done_once_by_its_key_and_once_in_all(participant: Page) -> None:
+    message = {"key": new_key(), "stage": "consent", "data": {"agreed": True}}
+    first, again = (well(participant.post("/api/steps", **message)) for _ in range(2))
+    assert first == again
+    assert first["stage"] == "instructions"
+    other = participant.post("/api/steps", **{**message, "key": new_key()})
+    assert problem(other) == (409, "wrong-stage")
+
+
+def test_nothing_of_the_model_is_told_to_a_participant(participant: Page) -> None:
+    moment = go_through(participant, until="compare")
+    assert set(moment["question"]) == {"id", "left", "right"}
+    assert set(well(participant.get("/api/ahead"))) == {"ahead", "ready"}
+    told = participant.get("/api/sitting").text + participant.get("/api/replays/0").text
+    assert [word for word in ("Random", "Active", "method", "bits", "accuracy", "mean") if word in told] == []
+
+
+def test_about_equal_is_no_answer_where_the_methods_know_none(participant: Page) -> None:
+    moment = go_through(participant, until="compare")
+    assert problem(participant.answer("equal")) == (422, "no-ties")
+    assert participant.sitting() == moment
+
+
+def test_an_answer_cannot_be_taken_back_once_what_was_learned_is_rated(participant: Page) -> None:
+    """The page offers no undo then; a request of its own must not unmake what the ratings are about."""
+    moment = go_through(participant, until="rate")
+    participant.step("rate", trajectory=moment["rating"]["trajectory"], rating=3)
+    before = participant.sitting()
+    assert before["can_undo"] is False
+    assert problem(participant.post("/api/undo", key=new_key())) == (409, "nothing-to-undo")
+    assert participant.sitting() == before
+
+
+@pytest.mark.usefixtures("patient")
+def test_questions_asked_again_can_be_skipped_as_often_as_one_likes(store: Store, pool: Pool) -> None:
+    crowd = invite(store, pool, TWICE)
+    with served(create_app(House(store))) as address, Page(address, crowd.codes[0]) as page:
+        plan = TWICE.plan(crowd.people[0].seed)
+        for _ in range(plan.index("retest")):
+            well(page.answer("left"))
+        for _ in range(12):
+            sent = page.answer("skip")
+            assert sent.status_code < 500, sent.text
+        assert go_through(page)["stage"] == "done"
+
+
+def test_two_people_are_asked_and_counted_apart(address: str, crowd: Crowd, participant: Page) -> None:
+    with Page(address, crowd.codes[1]) as other:
+        go_through(participant)
+        assert other.sitting()["stage"] == "consent"
+        first = go_through(other, until="compare")
+        assert first["done"] == 0
+        assert well(other.answer("right"))["done"] == 1
+    assert participant.sitting()["done"] == 7
+
+
+# --- the experimenter -------------------------------------------------------------------------------------
+
+
+def test_the_experimenter_sees_how_far_everybody_is(participant: Page, experimenter: Page) -> None:
+    nobody = well(experimenter.get("/api/experimenter"))
+    assert set(nobody) == {"study", "title", "people", "finished", "invited"}
+    assert (nobody["study"], nobody["title"], nobody["finished"], nobody["invited"]) == (
+        *("walks", "Walks"),
+        *(0, 2),
+    )
+    assert [row["stage"] for row in nobody["people"]] == ["invited", "invited"]
+    assert {row["started"] for row in nobody["people"]} == {None}
+    go_through(participant, until="compare")
+    well(participant.answer("left"))
+    well(participant.answer("right"))
+    row = well(experimenter.get("/api/experimenter"))["people"][0]
+    assert (row["label"], row["stage"], row["done"], row["of"]) == ("P1", "compare", 2, 7)
+    assert (row["median_seconds"], row["left_share"], row["retest"]) == (1.25, 0.5, None)
+    assert row["started"] <= row["last_seen"]
+    go_through(participant)
+    found = well(experimenter.get("/api/experimenter"))
+    assert (found["finished"], found["people"][0]["stage"]) == (1, "done")
+    assert found["people"][0]["retest"] in (0.0, 1.0)
+
+
+def test_who_left_is_nobody_until_they_come_again(participant: Page, crowd: Crowd) -> None:
+    assert well(participant.get("/api/me"))["role"] == "participant"
+    gone = well(participant.post("/api/leave"))
+    assert (gone["role"], gone["study"]) == (None, None)
+    assert well(participant.get("/api/me")) == gone
+    assert problem(participant.get("/api/sitting")) == (403, "unknown-secret")
+    back = well(participant.post("/api/enter", secret=crowd.codes[0]))
+    assert (back["role"], back["study"]) == ("participant", "walks")
+
+
+# --- what nobody should send ------------------------------------------------------------------------------
+
+
+GOOD = {"key": "12345678", "question": 1, "choice": "left", "seconds": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/answers", {}),
+        ("/api/answers", [GOOD]),
+        ("/api/answers", GOOD | {"more": 1}),
+        ("/api/answers", GOOD | {"key": "short"}),
+        ("/api/answers", GOOD | {"key": "with space"}),
+        ("/api/answers", GOOD | {"key": "k" * 65}),
+        ("/api/answers", GOOD | {"question": "1"}),
+        ("/api/answers", GOOD | {"question": 0}),
+        ("/api/answers", GOOD | {"question": 2**40}),
+        ("/api/answers", GOOD | {"question": 1.5}),
+        ("/api/answers", GOOD | {"choice": "undo"}),
+        ("/api/answers", GOOD | {"seconds": -1}),
+        ("/api/answers", GOOD | {"seconds": 1e9}),
+        ("/api/undo", {}),
+        ("/api/steps", {"key": "12345678", "stage": "compare", "data": {}}),
+        ("/api/steps", {"key": "12345678", "stage": "consent", "data": []}),
+        ("/api/enter", {"secret": "a"}),
+        ("/api/enter", {"secret": "not a link's"}),
+    ],
+)
+def test_what_has_not_the_form_is_refused_in_words(lasting: Lasting, path: str, body: Any) -> None:
+    assert problem(lasting.participant.http.post(path, json=body)) == (422, "invalid")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[" * 60_000,
+        b'{"key": "12345678", "question": ' + b"9" * 5000 + b', "choice": "left"}',
+        b'{"key": "12345678", "question": 1, "choice": "left", "seconds": NaN}',
+        b'{"key": "12345678", "question": 1, "choice": "left", "\\ud800": 1}',
+        b'{"key": "12345678", "question": 1, "choice": "\\ud800"}',
+    ],
+)
+def test_what_is_hardly_json_is_refused_in_words(lasting: Lasting, content: bytes) -> None:
+    sent = lasting.participant.http.post("/api/answers", content=content, headers=JSON)
+    assert problem(sent) in [(422, "invalid"), (400, "http")]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "refused"),
+    [
+        ("GET", "/api/nothing", (404, "http")),
+        ("GET", "/api/replays/12", (404, "no-trajectory")),
+        ("GET", "/api/replays/-1", (422, "invalid")),
+        ("GET", "/api/replays/first", (422, "invalid")),
+        ("GET", "/api/replays/99999999999999999999", (422, "invalid")),
+        ("GET", "/api/clips/0.mp4", (404, "no-trajectory")),
+        ("GET", "/api/clips/0.avi", (404, "http")),
+        ("DELETE", "/api/sitting", (405, "http")),
+        ("PUT", "/api/answers", (405, "http")),
+        ("POST", "/api/me", (405, "http")),
+    ],
+)
+def test_what_is_not_there_is_said_in_words(
+    lasting: Lasting, method: str, path: str, refused: tuple[int, str]
+) -> None:
+    sent = lasting.participant.http.request(method, path, json={} if method != "GET" else None)
+    assert problem(sent) == refused
+
+
+def test_a_question_that_was_never_asked_cannot_be_answered(participant: Page) -> None:
+    go_through(participant, until="compare")
+    assert problem(participant.answer("left", question=999)) == (404, "no-question")
+
+
+def test_an_error_of_ours_has_the_form_too(
+    participant: Page, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody is meant to see one; who does is told in the same words and with the same strict headers."""
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("a secret thought")
+
+    monkeypatch.setattr(store, "log", fail)
+    found = participant.get("/api/sitting")
+    assert found.status_code == 500
+    assert "secret thought" not in found.text
+    assert "content-security-policy" in found.headers
+    problem(found)

@@ -1,0 +1,165 @@
+"""Pretended studies: a small pool, a protocol of quick methods, and people who know what they want."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, TypeVar
+
+import numpy as np
+import pytest
+
+from prefero import Pool
+from prefero.studies.displays import display_of
+from prefero.studies.log import Log
+from prefero.studies.protocol import Asker, Protocol
+from prefero.studies.sitting import Moment, Sitting
+from prefero.studies.store import Person, Proposal, Refused, Store, Study, new_secret
+from prefero.studies.turns import Turns
+
+QUICK = "RandomGP 1 0.1"  # nothing to fit, nothing to search: a millisecond a question
+PATIENCE = 60.0  # seconds, after which something waits for ever
+Result = TypeVar("Result")
+_numbers = count(1)
+
+
+def new_key() -> str:
+    """A sender's own name for what it sends."""
+    return f"key-{next(_numbers)}"
+
+
+def features_only(rows: int = 12, seed: int = 0) -> Pool:
+    """Two features, and nothing else."""
+    return Pool(np.random.default_rng(seed).standard_normal((rows, 2)), ["speed", "distance"])
+
+
+def protocol_of(**changed: Any) -> Protocol:
+    """One quick method, and nothing but its questions."""
+    plain = {
+        "title": "Which is better?",
+        "methods": (Asker("Random", QUICK, 4),),
+        "consent": "",
+        "instructions": "",
+        "practice": False,
+    }
+    return Protocol(**{**plain, **changed})
+
+
+def study_of(store: Store, name: str = "one", pool: Pool | None = None, **changed: Any) -> Study:
+    """A study with that protocol."""
+    shown = features_only() if pool is None else pool
+    return store.add_study(
+        name, "study", protocol_of(**changed).to_json(), shown, display_of(shown), new_secret()
+    )
+
+
+def invited(store: Store, label: str = "P1", study: Study | None = None, seed: int = 5) -> Person:
+    """Somebody, in a study that is made for them unless there is one."""
+    return store.invite(study or study_of(store), label, new_secret(), seed)
+
+
+def proposal(number: int = 1, method: str = "Random", **changed: Any) -> Proposal:
+    """Any question about the pool."""
+    plain = {"slot": 0, "left": number % 12, "right": (number + 1) % 12, "bits": 0.5, "accuracy": 0.6}
+    return Proposal(method=method, **{**plain, **changed})
+
+
+def ask(store: Store, person: Person, asked: Proposal | None = None) -> int:
+    """The id of the question that waits; asked now, if there is none."""
+    log = store.log(person)
+    if log.open is None:
+        log = store.ask(person, log.basis, asked or proposal(log.number))
+    assert log.open is not None
+    return log.open.id
+
+
+def answer(store: Store, person: Person, said: Any = "left", asked: Proposal | None = None) -> int:
+    """Ask, and say this to it; the question's id."""
+    question = ask(store, person, asked)
+    store.tell(person, question, said, new_key(), 1.5)
+    return question
+
+
+def said(log: Log) -> list[tuple[int, str]]:
+    """The answers in force, by question."""
+    return [(live.asked.id, live.told.said) for live in log.live]
+
+
+@contextmanager
+def refusal(code: str, match: str | None = None) -> Iterator[None]:
+    """What happens here is refused, with this code."""
+    with pytest.raises(Refused, match=match) as refused:
+        yield
+    assert refused.value.code == code
+
+
+def at_once(count: int, job: Callable[[int], Result]) -> list[Result | BaseException]:
+    """Run a job in many threads that start together; what each of them came to."""
+    barrier = threading.Barrier(count)
+    found: dict[int, Result | BaseException] = {}
+
+    def run(number: int) -> None:
+        barrier.wait()
+        try:
+            found[number] = job(number)
+        except BaseException as error:
+            found[number] = error
+
+    threads = [threading.Thread(target=run, args=(number,), daemon=True) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+        assert not thread.is_alive(), "they wait for each other"
+    return [found[number] for number in range(count)]
+
+
+# --- sittings ---------------------------------------------------------------------------------------------
+
+
+class Unprepared(Turns):
+    """Nothing is computed before it is needed."""
+
+    def later(self, job: Callable[[], None]) -> None:
+        """It is not done."""
+
+
+def wait_for(turns: Turns) -> None:
+    """Until all that was to be prepared is."""
+    done = threading.Event()
+    turns.later(done.set)
+    assert done.wait(PATIENCE)
+
+
+def choice_of(pool: Pool, left: int, right: int) -> Any:
+    """What somebody says who likes the first feature high and the others low, without any noise."""
+    wanted = np.array([1.0] + [-0.4] * (len(pool.names) - 1))
+    better = pool.scaled[left] @ wanted > pool.scaled[right] @ wanted
+    return "left" if better else "right"
+
+
+def react(sitting: Sitting, now: Moment) -> Moment:
+    """Do what the page asks for, whatever it is."""
+    if now.stage == "compare":
+        assert now.question is not None
+        said = choice_of(sitting.pool, now.question.left, now.question.right)
+        return sitting.answer(now.question.id, said, new_key(), 2.0)
+    done: dict[str, Any] = {}
+    if now.stage == "consent":
+        done = {"agreed": True}
+    elif now.scores is not None:
+        done = {label: now.scores.lowest + place for place, label in enumerate(now.scores.labels)}
+    elif now.stage == "practice":
+        done = {"choice": "left"}
+    elif now.rating is not None:
+        done = {"trajectory": now.rating.trajectory, "rating": now.rating.number}
+    return sitting.step(now.stage, done, new_key())
+
+
+def go_through(sitting: Sitting) -> list[Moment]:
+    """From wherever the person is to the end: all that was shown."""
+    shown = [sitting.moment()]
+    while shown[-1].stage != "done":
+        shown.append(react(sitting, shown[-1]))
+        assert len(shown) < 200, "it does not end"
+    return shown

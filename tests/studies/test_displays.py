@@ -1,0 +1,91 @@
+"""How trajectories are shown: replayed in their scene, as films, or by their features."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prefero import Pool
+from prefero.studies.displays import display_of, replay_of, units_of
+from prefero.studies.insight import Unit
+from studies.pretended import features_only
+
+
+def with_clips(folder: Path) -> Pool:
+    films = []
+    for number in range(12):
+        film = folder / ("early" if number < 6 else "late") / f"{number}.mp4"
+        film.parent.mkdir(parents=True, exist_ok=True)
+        film.write_bytes(b"film")
+        films.append(film)
+    return Pool(features_only().features, ["speed", "distance"], clips=films)
+
+
+def test_a_simulated_pool_is_shown_in_its_scene(driver_pool: Pool) -> None:
+    display = display_of(driver_pool)
+    world = driver_pool.world()
+    assert (display["kind"], display["seconds"]) == ("scene", world.seconds)
+    assert display["scene"] == world.scene.to_json()
+    assert json.loads(json.dumps(display)) == display
+    assert units_of(display) == [Unit(feature.name, feature.unit) for feature in world.features]
+    assert [unit.name for unit in units_of(display)] == list(driver_pool.names)
+
+
+def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:
+    display = display_of(pool)
+    low, high = pool.features.min(axis=0), pool.features.max(axis=0)
+    assert display == {
+        "kind": "features",
+        "features": [
+            {"name": "speed", "unit": "", "low": low[0], "high": high[0]},
+            {"name": "distance", "unit": "", "low": low[1], "high": high[1]},
+        ],
+    }
+    assert json.loads(json.dumps(display)) == display
+    assert units_of(display) == [Unit("speed", ""), Unit("distance", "")]
+
+
+def test_films_are_shown_from_the_folder_that_holds_them_all(tmp_path: Path) -> None:
+    """The server hands out what lies in that folder, and nothing else."""
+    films = with_clips(tmp_path / "films")
+    display = display_of(films)
+    assert display["kind"] == "clips"
+    assert Path(display["folder"]) == (tmp_path / "films").resolve()
+    assert units_of(display) == [Unit("speed", ""), Unit("distance", "")]
+    assert json.loads(json.dumps(display)) == display
+
+
+def test_films_that_are_missing_are_counted_and_named(tmp_path: Path) -> None:
+    films = with_clips(tmp_path)
+    for number in (3, 7):
+        next(tmp_path.rglob(f"{number}.mp4")).unlink()
+    with pytest.raises(ValueError, match=r"2 clips of the pool are missing, the first is .*3\.mp4"):
+        display_of(films)
+
+
+def test_a_replay_holds_the_poses_to_a_tenth_of_a_millimetre(driver_pool: Pool) -> None:
+    display = display_of(driver_pool)
+    assert driver_pool.trajectories is not None
+    for index in (0, 7, 59):
+        replay = replay_of(driver_pool, display, index)
+        poses = driver_pool.trajectories.poses[index]
+        assert np.shape(replay["poses"]) == poses.shape
+        np.testing.assert_allclose(replay["poses"], poses, rtol=0, atol=0.51e-4)
+        assert replay["frame"] == driver_pool.world().scene.frame
+        assert replay["features"] == dict(
+            zip(driver_pool.names, driver_pool.features[index].tolist(), strict=True)
+        )
+        assert json.loads(json.dumps(replay)) == replay
+
+
+def test_what_cannot_be_replayed_is_shown_by_its_features(pool: Pool, tmp_path: Path) -> None:
+    speed, distance = pool.features[4].tolist()
+    for one in (pool, with_clips(tmp_path)):
+        assert replay_of(one, display_of(one), 4) == {"features": {"speed": speed, "distance": distance}}
+
+
+@pytest.mark.parametrize("index", [-1, 12])
+def test_there_is_no_replay_of_what_is_not_in_the_pool(pool: Pool, index: int) -> None:
+    with pytest.raises(ValueError, match="the pool has trajectories 0 to 11"):
+        replay_of(pool, display_of(pool), index)

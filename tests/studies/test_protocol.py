@@ -1,0 +1,299 @@
+"""Protocols: what a file may say and what not, and the plan of questions that comes of it."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prefero import Pool
+from prefero.experiments.methods import METHODS
+from prefero.studies.protocol import (
+    BUILT_IN,
+    CONSENT,
+    INSTRUCTIONS,
+    THANKS,
+    Asker,
+    Protocol,
+    read_protocol,
+    teaching,
+)
+from studies.pretended import QUICK, protocol_of
+
+WHOLE = """
+title = "Which drive is better?"
+world = "driver"
+trajectories = 500
+consent = "Is that \\"all right\\"?"
+instructions = '''
+Two cars drive.
+  Both are yours.
+
+Say which one you would rather
+sit in.
+'''
+thanks = ""
+scores = true
+practice = false
+tests = 10
+retests = 5
+ties = true
+rate = true
+
+[[methods]]
+label = "Prefero"
+method = "Prefero"
+questions = 20
+
+[[methods]]
+label = "Random"
+method = "Prefero, random"
+questions = 21
+"""
+METHOD = '[[methods]]\nlabel = "A"\nmethod = "Prefero"\nquestions = 4\n'
+
+
+def from_text(folder: Path, text: str) -> Protocol:
+    path = folder / "protocol.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_protocol(str(path))
+
+
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
+    assert from_text(tmp_path, WHOLE) == Protocol(
+        title="Which drive is better?",
+        methods=(Asker("Prefero", "Prefero", 20), Asker("Random", "Prefero, random", 21)),
+        world="driver",
+        trajectories=500,
+        consent='Is that "all right"?',
+        instructions="Two cars drive. Both are yours.\n\nSay which one you would rather sit in.",
+        thanks="",
+        scores=True,
+        practice=False,
+        tests=10,
+        retests=5,
+        rate=True,
+        ties=True,
+    )
+
+
+def test_what_a_file_leaves_out_has_a_default(tmp_path: Path) -> None:
+    found = from_text(tmp_path, f'title = "Short"\n{METHOD}')
+    assert found == Protocol("Short", (Asker("A", "Prefero", 4),))
+    assert (found.consent, found.instructions, found.thanks) == (CONSENT, INSTRUCTIONS, THANKS)
+    assert (found.tests, found.retests, found.slots, found.trajectories) == (0, 0, 4, 400)
+    assert (found.practice, found.scores, found.rate, found.ties, found.endless) == (True, *[False] * 4)
+
+
+def test_a_pool_is_beside_the_file_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    found = from_text(tmp_path, f'title = "Own"\npool = "pools/mine.npz"\n{METHOD}')
+    assert found.pool == str(tmp_path.resolve() / "pools" / "mine.npz")
+
+
+@pytest.mark.parametrize("name", ["protocol", *BUILT_IN])
+def test_what_the_database_keeps_is_read_back(name: str) -> None:
+    protocol = BUILT_IN.get(name) or protocol_of(tests=2, retests=1, world="driver")
+    assert Protocol.from_json(protocol.to_json()) == protocol
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (METHOD, "not complete: missing 1 required .*'title'"),
+        ('title = "x"', r"a protocol needs a method that asks: add a \[\[methods\]\] table"),
+        (
+            f'title = "x"\nnonsense = 1\n{METHOD}',
+            "a protocol has no 'nonsense': it has consent, endless, inst",
+        ),
+        ('title = "x"\nmethods = 3', r"methods are tables: \[\[methods\]\] with label, method and questions"),
+        ('title = "x"\nmethods = ["Prefero"]', "methods are tables"),
+        ('title = "x"\n[[methods]]\nlabel = "A"', "not complete: missing 2 .*'method' and 'questions'"),
+        (f'title = "x"\n{METHOD}colour = 3', "not complete: got an unexpected setting 'colour'"),
+        (f'title = "x"\n{METHOD}{METHOD}', "every method needs a label of its own, but they are A, A"),
+        (f'title = "x"\ntests = -1\n{METHOD}', "tests and retests are 0 or more, not -1 and 0"),
+        (f'title = "x"\nretests = -2\n{METHOD}', "tests and retests are 0 or more, not 0 and -2"),
+        (f'title = "x"\nretests = 3\n{METHOD}', "at most half of 4 questions can be asked again, not 3"),
+        ("title = ", "protocol.toml is no TOML file: Invalid value"),
+    ],
+)
+def test_what_a_protocol_cannot_mean_is_refused_in_words(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        from_text(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"A"', '""', "a method needs a label, and one that is not 'test' or 'retest'"),
+        ('"A"', '"test"', "a method needs a label, and one that is not 'test' or 'retest'"),
+        ('"A"', '"retest"', "a method needs a label, and one that is not 'test' or 'retest'"),
+        ("questions = 4", "questions = 0", "method 'A' must ask at least once, but questions = 0"),
+        ("questions = 4", "questions = 2.5", "method 'A' must ask at least once, but questions = 2.5"),
+        ("questions = 4", "questions = true", "method 'A' must ask at least once, but questions = True"),
+        ('"Prefero"', '"Guess"', "there is no method 'Guess': the methods are Prefero, "),
+    ],
+)
+def test_what_a_method_cannot_mean_is_refused_in_words(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        from_text(tmp_path, f'title = "x"\n{METHOD.replace(old, new)}')
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "kind"),
+    [
+        ("title", "5", "str"),
+        ("world", "5", "str"),
+        ("consent", "5", "str"),
+        ("trajectories", '"many"', "int"),
+        ("trajectories", "2.0", "int"),
+        ("tests", "true", "int"),
+        ("tests", '"3"', "int"),
+        ("retests", "1.5", "int"),
+        ("rate", "1", "bool"),
+        ("ties", '"yes"', "bool"),
+    ],
+)
+def test_a_value_of_another_kind_is_refused_by_its_name(
+    tmp_path: Path, name: str, value: str, kind: str
+) -> None:
+    title = "" if name == "title" else 'title = "x"\n'
+    with pytest.raises(ValueError, match=f"protocol.toml: {name} must be of kind {kind}, but is "):
+        from_text(tmp_path, f"{title}{name} = {value}\n{METHOD}")
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "noise.toml"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ValueError, match=r"noise\.toml is no TOML file"):
+        read_protocol(str(path))
+
+
+def test_a_name_that_is_neither_built_in_nor_a_file_is_refused(tmp_path: Path) -> None:
+    for name in ("papper", str(tmp_path)):
+        with pytest.raises(
+            ValueError, match=r"neither a built-in protocol \(paper, paper-and-prefero\) nor a"
+        ):
+            read_protocol(name)
+
+
+@pytest.mark.parametrize("method", ["ActiveGP 1 0.1", "ActiveLinear"])
+def test_ties_are_refused_for_methods_that_know_none(method: str) -> None:
+    """A participant who says "about equal" to one of them could never go on."""
+    with pytest.raises(ValueError, match=r"(?i)about equal|ties"):
+        protocol_of(methods=(Asker("A", method, 3),), ties=True)
+
+
+def test_a_method_that_needs_to_know_the_reward_is_refused() -> None:
+    """Nobody knows the family of a real person's reward, so it could ask nothing."""
+    with pytest.raises(ValueError, match="Knows"):
+        Asker("A", "Knows", 3)
+
+
+# --- the built-in ones ------------------------------------------------------------------------------------
+
+
+def test_the_papers_protocol_is_the_papers() -> None:
+    paper = read_protocol("paper")
+    assert [(a.label, a.questions) for a in paper.methods] == [
+        ("ActiveGP", 15),
+        ("ActiveLinear", 15),
+        ("RandomGP", 15),
+    ]
+    assert (paper.world, paper.tests, paper.retests, paper.slots) == ("golf", 5, 0, 50)
+    assert (paper.scores, paper.practice, paper.rate, paper.ties, paper.endless) == (
+        True,
+        True,
+        True,
+        False,
+        False,
+    )
+    more = read_protocol("paper-and-prefero")
+    assert [asker.label for asker in more.methods] == ["ActiveGP", "ActiveLinear", "RandomGP", "Prefero"]
+    assert (more.tests, more.retests, more.slots) == (5, 3, 68)
+    assert replace(more, methods=paper.methods, retests=0) == paper
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_built_in_method_can_ask(name: str, pool: Pool) -> None:
+    for asker in BUILT_IN[name].methods:
+        method = METHODS[asker.method]
+        question = asker.learner(pool, seed=3).ask(method.purpose, method.how)
+        assert 0 <= question.left < len(pool)
+
+
+def test_a_teacher_has_one_method_ties_and_no_end() -> None:
+    found = teaching("Mini-golf", 30)
+    assert (found.title, found.slots, found.endless, found.ties) == ("Mini-golf", 30, True, True)
+    assert (found.consent, found.instructions, found.practice, found.scores) == ("", "", False, False)
+    assert found.plan(0) == ("Prefero",) * 30
+
+
+def test_a_learner_is_of_the_methods_own_kind(pool: Pool) -> None:
+    first, again, other = (Asker("A", QUICK, 3).learner(pool, seed) for seed in (1, 1, 2))
+    assert first.answers == ()
+    assert "theta=1" in repr(first)
+    assert first.formula == "paper"
+    assert first.ask(how="random") == again.ask(how="random")
+    asked = [[learner.ask(how="random") for _ in range(5)] for learner in (first, other)]
+    assert asked[0] != asked[1]
+
+
+# --- plans ------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def protocols(draw: st.DrawFn) -> Protocol:
+    counts = draw(st.lists(st.integers(1, 12), min_size=1, max_size=4))
+    tests = draw(st.integers(0, 10))
+    retests = draw(st.integers(0, (sum(counts) + tests) // 2))
+    methods = tuple(Asker(f"M{place}", QUICK, count) for place, count in enumerate(counts))
+    return protocol_of(methods=methods, tests=tests, retests=retests)
+
+
+@given(protocols(), st.integers(0, 2**31 - 2))
+def test_a_plan_asks_as_often_as_it_should_and_the_same_seed_makes_the_same_plan(
+    protocol: Protocol, seed: int
+) -> None:
+    plan = protocol.plan(seed)
+    wanted = Counter({asker.label: asker.questions for asker in protocol.methods})
+    wanted += Counter(test=protocol.tests, retest=protocol.retests)
+    assert Counter(plan) == wanted
+    assert len(plan) == protocol.slots == protocol.asked + protocol.retests
+    assert protocol.plan(seed) == plan
+
+
+@given(protocols(), st.integers(0, 2**31 - 2))
+def test_what_is_asked_again_comes_after_the_first_half_and_there_is_always_something_to_ask_again(
+    protocol: Protocol, seed: int
+) -> None:
+    plan = protocol.plan(seed)
+    assert "retest" not in plan[: protocol.asked // 2]
+    fresh = 0
+    for label in plan:
+        fresh += -1 if label == "retest" else 1
+        assert fresh >= 0
+
+
+def test_every_order_is_as_likely() -> None:
+    protocol = protocol_of(methods=(Asker("A", QUICK, 2), Asker("B", QUICK, 1)))
+    counted = Counter(protocol.plan(seed) for seed in range(600))
+    assert set(counted) == {("A", "A", "B"), ("A", "B", "A"), ("B", "A", "A")}
+    assert all(140 < times < 260 for times in counted.values())
+
+
+def test_what_is_asked_again_may_come_anywhere_in_the_second_half() -> None:
+    protocol = protocol_of(methods=(Asker("A", QUICK, 4),), retests=1)
+    places: Any = [protocol.plan(seed).index("retest") for seed in range(300)]
+    assert set(places) == {2, 3, 4}
+    assert np.bincount(places)[2:].min() > 60

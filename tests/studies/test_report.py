@@ -1,0 +1,223 @@
+"""A study's report: the numbers of a tiny study that were worked out by hand, its files, and its words."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prefero import Pool
+from prefero.experiments.golf import Outcome, study_table
+from prefero.studies.database import open_database
+from prefero.studies.displays import display_of
+from prefero.studies.protocol import Asker
+from prefero.studies.report import outcomes_of, write_study_report
+from prefero.studies.store import Person, Store, Study, new_secret
+from studies.pretended import QUICK, answer, ask, invited, new_key, proposal, protocol_of
+
+METHODS = (Asker("ActiveGP", QUICK, 1), Asker("Other", QUICK, 1))
+
+
+def line() -> Pool:
+    """Six trajectories along one feature."""
+    return Pool(np.arange(6.0)[:, None], ["height"])
+
+
+def study_of(store: Store, name: str = "tiny", **changed: Any) -> Study:
+    plain = {"methods": METHODS, "tests": 2, "rate": True}
+    protocol, pool = protocol_of(**{**plain, **changed}), line()
+    return store.add_study(name, "study", protocol.to_json(), pool, display_of(pool), new_secret())
+
+
+def rate(store: Store, person: Person, ratings: tuple[int, int]) -> None:
+    for asker, rating in zip(METHODS, ratings, strict=True):
+        store.do(person, "rate", asker.label, {"trajectory": 0, "rating": rating}, new_key())
+
+
+def take_part(store: Store, study: Study, label: str, tests: str, ratings: tuple[int, int] | None) -> Person:
+    """ActiveGP is told that 5 is better than 0, and Other the contrary; the tests are about the same two."""
+    person = invited(store, label, study)
+    answer(store, person, "left", proposal(1, "ActiveGP", left=5, right=0))
+    answer(store, person, "right", proposal(2, "Other", left=5, right=0))
+    for number, said in enumerate(tests):
+        sides = {"left": 5, "right": 0} if number == 0 else {"left": 0, "right": 5}
+        answer(store, person, {"l": "left", "r": "right", "e": "equal"}[said], proposal(3, "test", **sides))
+    if ratings:
+        rate(store, person, ratings)
+    return person
+
+
+def tiny_study(store: Store) -> Study:
+    """Two people who finished, one who is not done, and one who never came."""
+    study = study_of(store)
+    take_part(store, study, "P1", "lr", (9, 4))  # likes 5 both times: ActiveGP foretells it, Other never
+    take_part(store, study, "P2", "ll", (6, 5))  # likes 5, then 0: each of them foretells one
+    answer(store, invited(store, "P3", study), "left", proposal(1, "ActiveGP", left=5, right=0))
+    invited(store, "P4", study)
+    return study
+
+
+OUTCOMES = [
+    Outcome("P1", "ActiveGP", 1.0, 9.0),
+    Outcome("P1", "Other", 0.0, 4.0),
+    Outcome("P2", "ActiveGP", 0.5, 6.0),
+    Outcome("P2", "Other", 0.5, 5.0),
+]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of that study's report."""
+    folder = tmp_path_factory.mktemp("tiny")
+    engine = open_database(folder / "studies.db")
+    store = Store(engine)
+    outcomes = write_study_report(store, tiny_study(store), folder / "new" / "report")
+    assert outcomes == OUTCOMES
+    engine.dispose()
+    return folder / "new" / "report"
+
+
+def cells(folder: Path, first: str) -> list[str]:
+    """The row of a table of the report, by its first cell."""
+    found = re.search(rf"^\| {first} \|(.*)\|$", (folder / "report.md").read_text(), re.MULTILINE)
+    assert found is not None
+    return [cell.strip() for cell in found.group(1).split("|")]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_outcomes_are_shares_of_a_persons_own_test_questions(store: Store) -> None:
+    assert outcomes_of(store, tiny_study(store)) == OUTCOMES
+
+
+def test_the_table_holds_means_standard_errors_and_the_papers_numbers(report: Path) -> None:
+    """Accuracies 1 and 0.5, ratings 9 and 6: the standard error of two values is half their distance."""
+    active, other = cells(report, "ActiveGP"), cells(report, "Other")
+    assert active == ["0.75 ± 0.25", "0.74 ± 0.04", "", "7.5 ± 1.5", "6.9 ± 0.6", ""]
+    assert other[:2] == ["0.25 ± 0.25", ""]
+    assert other[3:5] == ["4.5 ± 0.5", ""]
+    # Wilcoxon by hand: accuracies differ by 1 and 0, ratings by 5 and 1, so the p-values are 1 and 1/2.
+    assert [float(other[2]), float(other[5])] == [1.0, 0.5]
+
+
+def test_the_people_are_listed_with_how_far_they_are(report: Path) -> None:
+    assert "4 invited, 3 began, 2 finished." in (report / "report.md").read_text()
+    assert cells(report, "P1") == ["done", "4 of 4", "1.5", "50%", ""]
+    assert cells(report, "P2") == ["done", "4 of 4", "1.5", "75%", ""]
+    assert cells(report, "P3") == ["compare", "1 of 4", "1.5", "100%", ""]
+    assert cells(report, "P4") == ["invited", "0 of 4", "", "", ""]
+
+
+def test_the_folder_holds_page_tables_and_pictures(report: Path) -> None:
+    assert {path.name for path in report.iterdir()} == {
+        *("outcomes.csv", "people.csv", "report.md", "report.html", "study.png", "times.png")
+    }
+    assert [
+        (row["person"], row["method"], float(row["accuracy"]), float(row["rating"]))
+        for row in table(report / "outcomes.csv")
+    ] == [(o.person, o.method, o.accuracy, o.rating) for o in OUTCOMES]
+    assert [(row["label"], row["stage"], row["done"]) for row in table(report / "people.csv")] == [
+        ("P1", "done", "4"),
+        ("P2", "done", "4"),
+        ("P3", "compare", "1"),
+        ("P4", "invited", "0"),
+    ]
+    for name in ("study.png", "times.png"):
+        assert (report / name).read_bytes().startswith(b"\x89PNG")
+    html = (report / "report.html").read_text()
+    assert "0.75 ± 0.25" in html
+    assert "<table" in html
+
+
+def test_who_has_not_rated_yet_does_not_spoil_the_means(file_store: Store) -> None:
+    study = tiny_study(file_store)
+    take_part(file_store, study, "P5", "lr", None)
+    outcomes = outcomes_of(file_store, study)
+    assert "7.5 ± 1.5" in study_table(outcomes)
+    assert np.isfinite([outcome.rating for outcome in outcomes]).all()
+
+
+def test_about_equal_is_no_test(file_store: Store) -> None:
+    study = study_of(
+        file_store, ties=True, methods=tuple(Asker(a.label, "Prefero, random", 1) for a in METHODS)
+    )
+    take_part(file_store, study, "P1", "le", (9, 4))
+    assert [outcome.accuracy for outcome in outcomes_of(file_store, study)] == [1.0, 0.0]
+
+
+def test_an_answer_that_was_taken_back_does_not_count(file_store: Store) -> None:
+    study = study_of(file_store)
+    person = invited(file_store, "P1", study)
+    first = answer(file_store, person, "right", proposal(1, "ActiveGP", left=5, right=0))
+    file_store.undo(person, new_key())
+    file_store.tell(person, first, "left", new_key())
+    answer(file_store, person, "right", proposal(2, "Other", left=5, right=0))
+    for _ in range(2):
+        answer(file_store, person, "left", proposal(3, "test", left=5, right=0))
+    rate(file_store, person, (9, 4))
+    assert [outcome.accuracy for outcome in outcomes_of(file_store, study)] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_before_anybody_is_done_the_report_says_so(file_store: Store, tmp_path: Path, begun: bool) -> None:
+    study = study_of(file_store)
+    person = invited(file_store, "P1", study)
+    if begun:
+        file_store.tell(person, ask(file_store, person), "left", new_key())
+    assert write_study_report(file_store, study, tmp_path) == []
+    text = (tmp_path / "report.md").read_text()
+    assert "Nobody has answered all questions yet, so nothing can be said about the methods." in text
+    assert f"1 invited, {int(begun)} began, 0 finished." in text
+    assert not (tmp_path / "study.png").exists()
+    assert (tmp_path / "times.png").exists() == begun
+    assert table(tmp_path / "outcomes.csv") == []
+
+
+def test_without_tests_and_ratings_the_report_does_not_say_that_nobody_is_done(
+    file_store: Store, tmp_path: Path
+) -> None:
+    study = study_of(file_store, tests=0, rate=False)
+    take_part(file_store, study, "P1", "", None)
+    assert write_study_report(file_store, study, tmp_path) == []
+    text = (tmp_path / "report.md").read_text()
+    assert "1 finished" in text
+    assert "Nobody has answered" not in text
+
+
+@pytest.mark.parametrize("people", [["P1"], ["P1", "P2"]], ids=len)
+@pytest.mark.parametrize("changed", [{}, {"tests": 0}, {"rate": False}], ids=str)
+def test_what_was_not_measured_is_not_shown_as_a_number(
+    file_store: Store, changed: dict[str, Any], people: list[str]
+) -> None:
+    study = study_of(file_store, **changed)
+    for label in people:
+        tests, ratings = "" if "tests" in changed else "lr", None if "rate" in changed else (8, 8)
+        take_part(file_store, study, label, tests, ratings)
+    outcomes = outcomes_of(file_store, study)
+    assert len(outcomes) == 2 * len(people)
+    assert "nan" not in study_table(outcomes)
+
+
+def test_attention_is_in_the_report(file_store: Store, tmp_path: Path) -> None:
+    study = study_of(file_store, tests=0, retests=1)
+    for label, said in (("P1", "right"), ("P2", "left"), ("P3", "right")):
+        person = take_part(file_store, study, label, "", None)
+        answer(file_store, person, said, proposal(3, "retest", left=0, right=5))
+        rate(file_store, person, (5, 5))
+    write_study_report(file_store, study, tmp_path)
+    assert "Questions asked again were answered alike in 67%." in (tmp_path / "report.md").read_text()
+    assert cells(tmp_path, "P2")[-1] == "0%"
+
+
+def test_names_cannot_break_the_page(file_store: Store, tmp_path: Path) -> None:
+    study = study_of(file_store, "<script>alert(1)</script>")
+    take_part(file_store, study, "<img src=x onerror=alert(1)>", "lr", (9, 4))
+    write_study_report(file_store, study, tmp_path)
+    html = (tmp_path / "report.html").read_text()
+    assert "<script>alert" not in html
+    assert "<img src=x" not in html

@@ -1,0 +1,270 @@
+"""The store keeps the same promises in every database; a new database is one more parameter of `database`."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import func, select, text
+
+from prefero import Pool
+from prefero.studies import schema
+from prefero.studies.database import reading
+from prefero.studies.log import Log
+from prefero.studies.store import Refused, Store, new_secret
+from studies.pretended import (
+    answer,
+    ask,
+    at_once,
+    features_only,
+    invited,
+    new_key,
+    proposal,
+    protocol_of,
+    refusal,
+    said,
+    study_of,
+)
+
+
+def count(store: Store, table: str) -> int:
+    with reading(store.engine) as connection:
+        return int(
+            connection.execute(select(func.count()).select_from(schema.metadata.tables[table])).scalar_one()
+        )
+
+
+def refusals(found: list[Any]) -> list[str]:
+    """Codes of what was refused; everything else must have gone well."""
+    failed = [one for one in found if isinstance(one, BaseException)]
+    assert [error for error in failed if not isinstance(error, Refused)] == []
+    return [error.code for error in failed if isinstance(error, Refused)]
+
+
+# --- studies and people -----------------------------------------------------------------------------------
+
+
+def test_a_study_comes_back_as_it_was_given(store: Store, driver_pool: Pool) -> None:
+    protocol, display = protocol_of(tests=3).to_json(), {"kind": "features", "features": [{"name": "ä"}]}
+    made = store.add_study("drives", "study", protocol, driver_pool, display, "secret-of-drives")
+    assert store.study("drives") == made
+    assert (made.name, made.kind) == ("drives", "study")
+    assert made.protocol == {**protocol, "methods": list(protocol["methods"])}
+    assert store.display(made) == display
+    kept = Store(store.engine).pool(made)
+    np.testing.assert_array_equal(kept.features, driver_pool.features)
+    assert kept.trajectories is not None
+    assert driver_pool.trajectories is not None
+    np.testing.assert_array_equal(kept.trajectories.poses, driver_pool.trajectories.poses)
+    assert kept.source == driver_pool.source
+
+
+def test_studies_are_listed_oldest_first_and_a_pool_is_kept_once(store: Store) -> None:
+    assert store.studies() == []
+    names = ["zebra", "ant", "mole"]
+    for name in names:
+        study_of(store, name)
+    assert [study.name for study in store.studies()] == names
+    assert count(store, "pools") == 1
+    study_of(store, "other", pool=features_only(seed=1))
+    assert count(store, "pools") == 2
+
+
+def test_a_name_is_taken_once_and_unknown_names_are_refused_with_those_there_are(store: Store) -> None:
+    with refusal("no-study", "there is no study 'two': there is none yet"):
+        store.study("two")
+    study_of(store, "one")
+    with refusal("study-exists", "there is a study 'one' already: choose another name"):
+        study_of(store, "one", pool=features_only(seed=1))
+    assert count(store, "pools") == 1
+    with pytest.raises(Refused, match="there is no study 'two': there are one"):
+        store.study("two")
+
+
+@pytest.mark.parametrize("same", [True, False], ids=["one name", "one pool"])
+def test_studies_may_be_added_at_the_same_time(store: Store, same: bool) -> None:
+    found = at_once(8, lambda number: study_of(store, "one" if same else f"study {number}"))
+    assert refusals(found) == ["study-exists"] * 7 * same
+    assert count(store, "studies") == (1 if same else 8)
+    assert count(store, "pools") == 1
+
+
+def test_people_come_in_the_order_of_their_invitations(store: Store) -> None:
+    study = study_of(store)
+    people = [store.invite(study, label, new_secret()) for label in ("P2", "P10", "P1")]
+    assert store.people(study) == people
+    assert [person.label for person in people] == ["P2", "P10", "P1"]
+    assert len({person.seed for person in people}) == 3
+    assert all(0 <= person.seed < 2**31 - 1 for person in people)
+    assert store.people(study_of(store, "two")) == []
+    assert invited(store, "P4", study, seed=17).seed == 17
+
+
+def test_a_label_is_taken_once_in_a_study(store: Store) -> None:
+    study = study_of(store)
+    invited(store, "P1", study)
+    with refusal("person-exists", "there is a 'P1' in 'one' already"):
+        invited(store, "P1", study)
+    assert len(store.people(study)) == 1
+    invited(store, "P1", study_of(store, "two"))
+
+
+def test_names_that_are_too_long_are_refused_in_every_database(store: Store) -> None:
+    """PostgreSQL keeps a hundred letters and SQLite any number: a study must fit into both."""
+    study = study_of(store, "x" * 100)
+    assert invited(store, "y" * 100, study).label == "y" * 100
+    with pytest.raises(Refused, match="100"):
+        invited(store, "y" * 101, study)
+    with pytest.raises(Refused, match="100"):
+        study_of(store, "x" * 101)
+    assert len(store.people(study)) == 1
+    assert len(store.studies()) == 1
+
+
+def test_a_secret_says_who_has_it(store: Store) -> None:
+    secret, code, other = new_secret(), new_secret(), new_secret()
+    study = store.add_study("one", "study", protocol_of().to_json(), features_only(), {}, secret)
+    person, neighbour = store.invite(study, "P1", code), store.invite(study, "P2", other)
+    assert store.who(secret) == (study, None)
+    assert store.who(code) == (study, person)
+    assert store.who(other) == (study, neighbour)
+    for stranger in ("", code[:-1], code + "x", code.swapcase(), new_secret()):
+        assert store.who(stranger) is None
+
+
+def test_the_digest_that_is_kept_opens_nothing(store: Store) -> None:
+    invited(store)
+    with reading(store.engine) as connection:
+        kept = (
+            connection.execute(text("SELECT code FROM people UNION SELECT secret FROM studies"))
+            .scalars()
+            .all()
+        )
+    assert len(kept) == 2
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in kept)
+    assert [store.who(digest) for digest in kept] == [None, None]
+
+
+def test_secrets_are_long_random_and_fit_for_a_link() -> None:
+    secrets = {new_secret() for _ in range(1000)}
+    assert len(secrets) == 1000
+    assert all(re.fullmatch("[A-Za-z0-9_-]{24}", secret) for secret in secrets)
+
+
+# --- asking -----------------------------------------------------------------------------------------------
+
+
+def test_before_anything_is_asked_there_is_nothing(store: Store) -> None:
+    log = store.log(invited(store))
+    assert log == Log()
+    assert (log.open, log.basis, log.number, log.live, log.skipped, log.deleted) == (None, 0, 1, (), (), {})
+
+
+def test_a_question_is_kept_as_it_was_proposed(store: Store) -> None:
+    person = invited(store)
+    wanted = proposal(3, slot=7, method="Größe", bits=0.1 + 0.2, accuracy=None)
+    log = store.ask(person, 0, wanted)
+    assert log == store.log(person)
+    assert log.open is not None
+    assert {name: getattr(log.open, name) for name in vars(wanted)} == vars(wanted)
+    assert (log.open.number, log.open.basis) == (1, 0)
+    asked_at = datetime.fromisoformat(log.open.at)
+    assert log.open.at.endswith("Z")
+    assert timedelta(0) <= datetime.now(UTC) - asked_at < timedelta(minutes=1)
+
+
+def test_another_question_on_the_same_basis_is_not_asked(store: Store) -> None:
+    person = invited(store)
+    first = store.ask(person, 0, proposal(1))
+    assert store.ask(person, 0, proposal(5)) == first
+    store.tell(person, ask(store, person), "left", new_key())
+    assert store.ask(person, 0, proposal(5)).open is None
+    assert count(store, "questions") == 1
+
+
+def test_two_windows_that_ask_at_once_are_given_one_question(store: Store) -> None:
+    person = invited(store)
+    for basis in (0, store.tell(person, ask(store, person), "left", new_key()).basis):
+        logs = at_once(8, lambda number, basis=basis: store.ask(person, basis, proposal(number)))  # type: ignore[misc]
+        assert refusals(logs) == []
+        opened = {log.open for log in logs if isinstance(log, Log)}
+        assert len(opened) == 1
+    assert count(store, "questions") == 2
+
+
+# --- telling ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seconds", [None, 0.0, 3.25, 0.1 + 0.2])
+def test_an_answer_is_kept_as_it_was_said(store: Store, seconds: float | None) -> None:
+    person = invited(store)
+    question = ask(store, person)
+    log = store.tell(person, question, "equal", "my-own-key", seconds)
+    assert log == Store(store.engine).log(person)
+    (told,) = log.told
+    assert (told.question, told.turn, told.said, told.key, told.seconds) == (
+        question,
+        0,
+        "equal",
+        "my-own-key",
+        seconds,
+    )
+    assert said(log) == [(question, "equal")]
+    assert log.open is None
+    assert log.basis == told.id
+
+
+def test_the_same_key_twice_is_once(store: Store) -> None:
+    person = invited(store)
+    question = ask(store, person)
+    first = store.tell(person, question, "left", "same", 1.0)
+    assert store.tell(person, question, "left", "same", 9.0) == first
+    assert store.tell(person, question, "right", "same") == first
+    ask(store, person)
+    assert said(store.tell(person, question, "left", "same")) == [(question, "left")]
+    assert count(store, "answers") == 1
+
+
+def test_the_same_key_from_many_windows_at_once_is_once(store: Store) -> None:
+    person = invited(store)
+    question = ask(store, person)
+    logs = at_once(8, lambda _: store.tell(person, question, "left", "same", 1.0))
+    assert logs == [store.log(person)] * 8
+    assert count(store, "answers") == 1
+
+
+def test_of_many_windows_that_answer_at_once_exactly_one_wins(store: Store) -> None:
+    person = invited(store)
+    choices: list[Any] = ["left", "right", "equal", "skip"]
+    for _ in range(3):  # the order in which they come is different every time
+        question, before = ask(store, person), len(store.log(person).told)
+        found = at_once(4, lambda n, q=question: store.tell(person, q, choices[n], new_key()))  # type: ignore[misc]
+        assert refusals(found) == ["already-answered"] * 3
+        (winner,) = (n for n, one in enumerate(found) if isinstance(one, Log))
+        assert [told.said for told in store.log(person).told[before:]] == [choices[winner]]
+
+
+def test_many_people_answer_at_once(store: Store) -> None:
+    study = study_of(store)
+    people = [invited(store, f"P{number}", study) for number in range(6)]
+
+    def teach(number: int) -> list[tuple[int, str]]:
+        return [(answer(store, people[number], "left"), "left") for _ in range(3)]
+
+    wanted = at_once(6, teach)
+    assert [said(store.log(person)) for person in people] == wanted
+    assert count(store, "answers") == 18
+
+
+@pytest.mark.parametrize("choice", ["left", "right", "equal", "skip"])
+def test_what_was_answered_or_replaced_cannot_be_answered_again(store: Store, choice: Any) -> None:
+    person = invited(store)
+    first = answer(store, person, choice)
+    second = answer(store, person)
+    replaced = ask(store, person)
+    store.tell(person, second, "undo", new_key())
+    for question in (first, replaced):
+        with refusal("already-answered", "answered or replaced, perhaps in another window"):
+            store.tell(person, question, choice, new_key())
+    assert count(store, "answers") == 3

@@ -1,0 +1,181 @@
+"""Locked databases, full disks and lost connections: nothing is lost, and the same may be sent again."""
+
+import resource
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event, text
+
+from prefero.studies import database as databases
+from prefero.studies.database import Busy, DatabaseError, open_database, reading, writing
+from prefero.studies.store import Person, Store
+from studies.postgres import Server
+from studies.pretended import answer, ask, invited, said
+
+ROOM = 40  # answers that are kept before the disk is full, at least
+
+
+@pytest.fixture
+def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
+    """A store that does not wait long for others."""
+    monkeypatch.setattr(databases, "WAIT", 0.05)
+    engine = open_database(tmp_path / "studies.db")
+    yield Store(engine)
+    engine.dispose()
+
+
+# --- locked -----------------------------------------------------------------------------------------------
+
+
+def test_while_another_program_writes_nothing_is_kept_and_it_can_be_sent_again(
+    impatient: Store, tmp_path: Path
+) -> None:
+    person = invited(impatient)
+    answer(impatient, person)
+    question, before = ask(impatient, person), impatient.log(person)
+    with closing(sqlite3.connect(tmp_path / "studies.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(Busy, match="another program holds the database, so nothing was kept") as busy:
+            impatient.tell(person, question, "right", "my-key")
+        assert busy.value.code == "locked"
+        assert impatient.log(person) == before  # readers go on
+        other.execute("COMMIT")
+    assert said(impatient.tell(person, question, "right", "my-key"))[-1] == (question, "right")
+
+
+def test_a_writer_waits_for_another_before_it_gives_up(file_store: Store, tmp_path: Path) -> None:
+    person = invited(file_store)
+    question = ask(file_store, person)
+    with closing(sqlite3.connect(tmp_path / "studies.db", check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        later = threading.Timer(0.2, lambda: other.execute("COMMIT"))
+        later.start()
+        log = file_store.tell(person, question, "left", "my-key")
+        later.join()
+    assert said(log) == [(question, "left")]
+
+
+def test_a_locked_database_cannot_be_made(impatient: Store, tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(DatabaseError, match=r"cannot be used: .*(locked|holds the database)"):
+            open_database(path)
+    assert impatient.studies() == []
+
+
+def test_an_answer_waits_while_another_server_writes_about_the_same_person(postgres: Server) -> None:
+    with postgres.database() as url:
+        store = Store(open_database(url))
+        person = invited(store)
+        question, found = ask(store, person), []
+        window = threading.Thread(target=lambda: found.append(store.tell(person, question, "left", "key")))
+        with writing(store.engine) as other:
+            other.execute(text("SELECT id FROM people FOR UPDATE"))
+            window.start()
+            window.join(0.2)
+            assert window.is_alive()
+            assert store.log(person).told == ()
+        window.join()
+        assert [said(log) for log in found] == [[(question, "left")]]
+        store.engine.dispose()
+
+
+# --- full -------------------------------------------------------------------------------------------------
+
+
+def fill(store: Store, person: Person) -> list[tuple[int, str]]:
+    """Answer until there is no room; what was acknowledged."""
+    kept = said(store.log(person))
+
+    def go_on() -> None:
+        for number in range(5000):
+            question = ask(store, person)
+            store.tell(person, question, "left", f"key-{number}-{'x' * 40}")
+            kept.append((question, "left"))
+
+    with pytest.raises(Busy, match="the disk is full, so nothing was kept: make room, then try") as busy:
+        go_on()
+    assert busy.value.code == "disk-full"
+    return kept
+
+
+def check_full(store: Store, person: Person, path: Path) -> None:
+    """Every answer that was acknowledged is there, whatever is tried."""
+    kept = fill(store, person)
+    assert len(kept) >= ROOM
+    for _ in range(3):
+        assert said(store.log(person)) == kept
+        kept = fill(store, person)
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_a_full_database_loses_nothing_and_goes_on_when_there_is_room(
+    file_store: Store, tmp_path: Path
+) -> None:
+    person = invited(file_store)
+    for _ in range(ROOM):
+        answer(file_store, person)
+    with reading(file_store.engine) as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one() + 2
+    file_store.engine.dispose()
+
+    def little_room(connection: sqlite3.Connection, _: object) -> None:
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+
+    event.listen(file_store.engine, "connect", little_room)
+    check_full(file_store, person, tmp_path / "studies.db")
+    event.remove(file_store.engine, "connect", little_room)
+    file_store.engine.dispose()
+    before = said(file_store.log(person))
+    question = answer(file_store, person, "right")
+    assert said(file_store.log(person)) == [*before, (question, "right")]
+
+
+def test_a_disk_that_takes_no_more_loses_nothing_and_goes_on_when_there_is_room(
+    file_store: Store, tmp_path: Path
+) -> None:
+    person = invited(file_store)
+    for _ in range(ROOM):
+        answer(file_store, person)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    size = max(file.stat().st_size for file in tmp_path.iterdir()) + 20_000
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        check_full(file_store, person, tmp_path / "studies.db")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    before = said(file_store.log(person))
+    question = answer(file_store, person, "right")
+    assert said(file_store.log(person)) == [*before, (question, "right")]
+
+
+# --- gone -------------------------------------------------------------------------------------------------
+
+
+def test_a_lost_connection_keeps_nothing_and_is_made_again(postgres: Server) -> None:
+    with postgres.database() as url:
+        store = Store(open_database(url))
+        person = invited(store)
+        question = ask(store, person)
+
+        def lose_it() -> None:
+            with writing(store.engine) as connection:
+                connection.execute(text("UPDATE people SET label = 'changed'"))
+                postgres.run(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    f"WHERE datname = '{store.engine.url.database}'"
+                )
+                connection.execute(text("SELECT 1"))
+
+        with pytest.raises(Busy, match="the database does not answer, so nothing was kept") as busy:
+            lose_it()
+        assert busy.value.code == "database"
+        assert said(store.tell(person, question, "left", "key")) == [(question, "left")]
+        assert [one.label for one in store.people(store.studies()[0])] == ["P1"]
+        store.engine.dispose()
