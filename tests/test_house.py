@@ -336,14 +336,16 @@ def test_every_code_block_runs(
 
 KEPT = {".ci", ".gitignore"}  # of the hidden ones
 OUTPUTS = {"site", "dist", "build", "results"}
-BINARY = {".png", ".npz", ".pdf", ".gif", ".parquet"}
+BUILT = (ROOT / "web" / "node_modules", SOURCE / "server" / "page")
+BINARY = {".png", ".npz", ".pdf", ".gif", ".parquet", ".db"}
 
 
 def our_files() -> list[Path]:
     """Every text file of the repository, caches and outputs excepted."""
     ours = [top for top in ROOT.iterdir() if top.name in KEPT or not top.name.startswith(".")]
     files = [f for top in ours if top.name not in OUTPUTS for f in [top, *top.rglob("*")] if f.is_file()]
-    return [file for file in files if file.suffix not in BINARY and "__pycache__" not in file.parts]
+    made = [f for f in files if "__pycache__" in f.parts or any(f.is_relative_to(folder) for folder in BUILT)]
+    return [file for file in files if file.suffix not in BINARY and file not in set(made)]
 
 
 def test_no_file_knows_the_machine_it_was_written_on() -> None:

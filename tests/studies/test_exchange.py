@@ -18,7 +18,7 @@ from prefero.studies import schema
 from prefero.studies.database import open_database, reading
 from prefero.studies.exchange import StudyFolderError, export_study, import_study
 from prefero.studies.sitting import Sitting
-from prefero.studies.store import Person, Store, new_secret
+from prefero.studies.store import Person, Refused, Store, new_secret
 from studies.pretended import (
     Unprepared,
     answer,
@@ -242,6 +242,14 @@ def test_only_studies_that_are_alike_are_merged(
     with refusal("no-study"):
         import_study(file_store, folder, new_secret(), into="nowhere")
     assert rows(file_store) == before
+
+
+def test_a_prefix_that_makes_a_label_too_long_is_refused_in_every_database(
+    folder: Path, store: Store
+) -> None:
+    with pytest.raises(Refused, match="100"):
+        import_study(store, folder, new_secret(), prefix="x" * 100)
+    assert store.studies() == []
 
 
 # --- damaged ----------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from studies.pretended import (
     QUICK,
     Unprepared,
     at_once,
+    features_only,
     go_through,
     invited,
     new_key,
@@ -215,6 +216,16 @@ def test_a_skip_teaches_nothing_shows_another_pair_and_can_be_taken_back(room: R
         assert pairs[0] != pairs[1]
         assert sitting.learner("A").answers == ()
         assert sitting.undo(new_key()).question == first.question
+
+
+def test_who_skips_every_pair_there_is_can_still_go_on(file_store: Store) -> None:
+    room = Room(file_store, features_only(rows=3))
+    sitting = room.sitting(methods=(Asker("Active", "ActiveGP 1 0.1", 2),))
+    for _ in range(5):
+        now = sitting.answer(question_of(sitting), "skip", new_key())
+    assert (now.stage, now.done) == ("compare", 0)
+    assert [moment.stage for moment in go_through(sitting)] == ["compare", "compare", "done"]
+    room.turns.close()
 
 
 def test_a_question_for_attention_can_be_skipped_as_often_as_one_likes(room: Room) -> None:

@@ -34,7 +34,16 @@ from prefero.studies.database import writing
 from prefero.studies.displays import display_of
 from prefero.studies.log import Log
 from prefero.studies.protocol import Protocol
-from prefero.studies.store import Person, Refused, Store, Study, digest_of, insert_study, new_secret
+from prefero.studies.store import (
+    Person,
+    Refused,
+    Store,
+    Study,
+    check_length,
+    digest_of,
+    insert_study,
+    new_secret,
+)
 
 FORMAT, VERSION = "prefero study", 1
 Rows = Sequence[Mapping[str, Any]]
@@ -181,6 +190,7 @@ def _import_person(
 ) -> None:
     """Rows get new ids; numbers and places say which belong together."""
     label = person["person"]
+    check_length("label", prefix + label)
     row = {
         "study": study.id,
         "label": prefix + label,

@@ -145,7 +145,7 @@ class Store:
 
     def invite(self, study: Study, label: str, code: str, seed: int | None = None) -> Person:
         """Somebody new, who comes with this code."""
-        _check_length("label", label)
+        check_length("label", label)
         row = {
             "study": study.id,
             "label": label,
@@ -256,7 +256,7 @@ def insert_study(
     at: str | None = None,
 ) -> None:
     """A study's row, and its pool's unless that is there."""
-    _check_length("name", name)
+    check_length("name", name)
     if any(study.name == name for study in _studies(connection)):
         raise Refused("study-exists", f"there is a study {name!r} already: choose another name")
     data = pool.to_bytes()
@@ -268,7 +268,8 @@ def insert_study(
     connection.execute(insert(schema.studies), row | {"secret": digest_of(secret), "at": at or now()})
 
 
-def _check_length(what: str, text: str) -> None:
+def check_length(what: str, text: str) -> None:
+    """PostgreSQL keeps no longer names, and SQLite would."""
     if not 0 < len(text) <= LONGEST:
         raise Refused("bad-name", f"a {what} has 1 to {LONGEST} letters, but this one has {len(text)}")
 
