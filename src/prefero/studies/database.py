@@ -160,45 +160,41 @@ def _config(connection: Connection | None = None) -> Config:
 
 
 def _bring_up(engine: Engine) -> None:
+    """Servers that start at once take turns: whoever comes second finds the work done."""
     script = ScriptDirectory.from_config(_config())
     newest = script.get_current_head()
-    with engine.connect() as connection:
-        now = MigrationContext.configure(connection).get_current_revision()
-        strangers = now is None and bool(inspect(connection).get_table_names())
-    if now == newest:
-        with engine.connect().execution_options(writes=True) as connection, connection.begin():
-            connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
-        return  # and it can be written, which SQLite finds out only when it is tried
-    if strangers:
-        raise DatabaseError(f"{_shown(engine)} is a database of another program: choose another place")
-    if now is not None and now not in {revision.revision for revision in script.walk_revisions()}:
-        raise DatabaseError(
-            f"{_shown(engine)} was made by a newer version of Prefero (its schema is {now}, and this one "
-            f"knows up to {newest}): upgrade with  pip install --upgrade prefero"
-        )
-    if now is not None:
-        keep_copy(engine, now)
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
-        if engine.name == "postgresql":  # two servers that start at once take turns
+        if engine.name == "postgresql":
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7355608)")
+        now = MigrationContext.configure(connection).get_current_revision()
+        if now == newest:  # and can it be written? SQLite finds out only when it is tried
+            connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
+            return
+        if now is None and inspect(connection).get_table_names():
+            raise DatabaseError(f"{_shown(engine)} is a database of another program: choose another place")
+        if now is not None and now not in {revision.revision for revision in script.walk_revisions()}:
+            raise DatabaseError(
+                f"{_shown(engine)} was made by a newer version of Prefero (its schema is {now}, and this one "
+                f"knows up to {newest}): upgrade with  pip install --upgrade prefero"
+            )
+        if now is not None:
+            _keep_copy(engine, connection, now)
         command.upgrade(_config(connection), "head")
 
 
-def keep_copy(engine: Engine, revision: str) -> str:
-    """A copy of the whole database before it is upgraded; where it is."""
+def _keep_copy(engine: Engine, writer: Connection, revision: str) -> None:
+    """A copy of the whole database before it is upgraded, while nobody else writes."""
     if engine.name == "sqlite":
         original = Path(engine.url.database or "")
         copy = original.with_name(f"{original.stem}.before-upgrade-from-{revision}{original.suffix}")
         copy.unlink(missing_ok=True)
-        with engine.connect() as connection:
-            driver: Any = connection.connection.driver_connection
+        with engine.connect() as reader:  # a copy cannot be made in the middle of a transaction
+            driver: Any = reader.connection.driver_connection
             driver.execute("VACUUM INTO ?", (str(copy),))
-        return str(copy)
+        return
     schema = f"before_upgrade_from_{revision}"
-    with engine.begin() as connection:
-        tables = inspect(connection).get_table_names()
-        connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
-        connection.exec_driver_sql(f'CREATE SCHEMA "{schema}"')
-        for table in tables:
-            connection.exec_driver_sql(f'CREATE TABLE "{schema}"."{table}" AS TABLE "{table}"')
-    return schema
+    tables = inspect(writer).get_table_names()
+    writer.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
+    writer.exec_driver_sql(f'CREATE SCHEMA "{schema}"')
+    for table in tables:
+        writer.exec_driver_sql(f'CREATE TABLE "{schema}"."{table}" AS TABLE "{table}"')
