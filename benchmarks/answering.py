@@ -13,7 +13,9 @@ import httpx
 import numpy as np
 
 from prefero.arrays import Array
+from prefero.learner import Learner
 from prefero.pools import Pool
+from prefero.questions import Answer
 from prefero.server.access import House
 from prefero.server.app import create_app
 from prefero.server.guard import Buckets
@@ -27,28 +29,45 @@ from prefero.studies.store import Proposal, Store, new_secret
 WANTED = 0.3  # seconds
 
 
-def answers_before(store: Store, codes: list[str], pool: Pool, truth: Array, count: int) -> None:
-    """People who have answered `count` random questions already."""
-    rng = np.random.default_rng(0)
+def session(pool: Pool, truth: Array, count: int) -> list[Answer]:
+    """The first answers of a session: chosen questions, and a person with little noise."""
+    learner, rng = Learner(pool, seed=0), np.random.default_rng(0)
+    for _ in range(count):
+        question = learner.ask()
+        lead = truth[question.left] - truth[question.right] + 0.1 * rng.standard_normal()
+        learner.tell(question, "left" if lead > 0 else "right")
+    return list(learner.answers)
+
+
+def answers_before(store: Store, codes: list[str], answers: list[Answer]) -> None:
+    """Everybody has given the same answers already."""
     for code in codes:
         found = store.who(code)
         assert found is not None
         assert found[1] is not None
         log = store.log(found[1])
-        for slot in range(count):
-            left, right = (int(i) for i in rng.choice(len(pool), 2, replace=False))
-            log = store.ask(found[1], log.basis, Proposal(slot, "Prefero", left, right))
+        for slot, answer in enumerate(answers):
+            proposal = Proposal(slot, "Prefero", answer.question.left, answer.question.right)
+            log = store.ask(found[1], log.basis, proposal)
             assert log.open is not None
-            said = "left" if truth[left] > truth[right] else "right"
-            log = store.tell(found[1], log.open.id, said, secrets.token_hex(8), 1.0)  # type: ignore[arg-type]
+            log = store.tell(found[1], log.open.id, answer.choice, secrets.token_hex(8), 1.0)
 
 
-def person(address: str, code: str, truth: Array, answers: int, think: float, times: list[float]) -> None:
+def person(
+    address: str,
+    code: str,
+    truth: Array,
+    answers: int,
+    think: float,
+    times: list[float],
+    ready: threading.Barrier,
+) -> None:
     """Somebody who looks for a while, about `think` seconds, and answers."""
     rng = np.random.default_rng()
     with httpx.Client(base_url=address, timeout=120) as client:
         client.post("/api/enter", json={"secret": code}).raise_for_status()
         moment = client.get("/api/sitting").raise_for_status().json()
+        ready.wait()  # after a restart everybody's answers are learned anew, once
         for _ in range(answers):
             time.sleep(float(rng.uniform(0.5, 1.5)) * think)
             question = moment["question"]
@@ -59,9 +78,9 @@ def person(address: str, code: str, truth: Array, answers: int, think: float, ti
             times.append(time.perf_counter() - start)
 
 
-def measure(people: int, before: int, answers: int, think: float, trajectories: int) -> list[float]:
-    pool = pool_of("driver", trajectories)
-    truth = pool.scaled @ np.linspace(1.0, -1.0, pool.scaled.shape[1]) + pool.scaled[:, 0] ** 2
+def measure(
+    people: int, pool: Pool, truth: Array, before: list[Answer], answers: int, think: float
+) -> list[float]:
     times: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         store = Store(open_database(Path(folder) / "bench.db"))
@@ -71,12 +90,13 @@ def measure(people: int, before: int, answers: int, think: float, trajectories: 
                 f"{number}", "teach", teaching("Driver", 30).to_json(), pool, display_of(pool), new_secret()
             )
             store.invite(study, "teacher", code, seed=number)
-        answers_before(store, codes, pool, truth, before)
+        answers_before(store, codes, before)
         app, taken = create_app(House(store)), listen("127.0.0.1", 0)
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
         threading.Thread(target=serve, args=(app, taken), daemon=True).start()
+        ready = threading.Barrier(people)
         workers = [
-            threading.Thread(target=person, args=(address, code, truth, answers, think, times))
+            threading.Thread(target=person, args=(address, code, truth, answers, think, times, ready))
             for code in codes
         ]
         for worker in workers:
@@ -97,9 +117,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     Buckets.wait = lambda self, visitor: 0.0  # type: ignore[method-assign]  # noqa: ARG005  all come from one address
     print(f"pool of {options.trajectories}, {options.think:g} s between answers, {os.cpu_count()} cores")
     print("people  answers before  median ms  99th percentile ms  (wanted below 300)")
+    pool = pool_of("driver", options.trajectories)
+    truth = pool.scaled @ np.linspace(1.0, -1.0, pool.scaled.shape[1]) + pool.scaled[:, 0] ** 2
     for before in options.before:
+        known = session(pool, truth / truth.std(), before)
         for people in options.people:
-            times = measure(people, before, options.answers, options.think, options.trajectories)
+            times = measure(people, pool, truth, known, options.answers, options.think)
             median, late = 1e3 * np.median(times), 1e3 * np.percentile(times, 99)
             print(f"{people:6d}  {before:14d}  {median:9.0f}  {late:18.0f}", flush=True)
 

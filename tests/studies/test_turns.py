@@ -16,7 +16,7 @@ def until(condition: threading.Event) -> None:
 
 @pytest.fixture
 def turns() -> Turns:
-    return Turns()
+    return Turns(1)
 
 
 def waits(turns: Turns, count: int) -> None:
@@ -120,7 +120,7 @@ def workers() -> int:
 
 def test_closing_finishes_what_was_asked_for_and_ends_the_worker() -> None:
     before = workers()
-    turns = Turns()
+    turns = Turns(1)
     assert workers() == before + 1
     order: list[str] = []
     turns.later(lambda: order.append("done"))

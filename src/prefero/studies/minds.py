@@ -20,7 +20,7 @@ from prefero.studies.protocol import Protocol
 
 KEPT = 6  # learners of one person: the last one, this one, and one for each answer to come
 Value = TypeVar("Value")
-PAIRS = 400  # that the expected accuracy is averaged over
+PAIRS = 200  # that the expected accuracy is averaged over
 
 
 class Known(NamedTuple):

@@ -123,7 +123,7 @@ class Sitting:
         log = self.store.log(self.person)
         if self._compares(log) and log.open is None:
             return [], False
-        after = [log.imagine(log.open, said) for said in self.choices] if log.open else []
+        after = [log.imagine(log.open, said) for said in self._likely(log)] if log.open else []
         coming = [self._coming(imagined) for imagined in after if self._compares(imagined)]
         ready = [proposal for proposal in coming if proposal is not None]
         pairs = [index for proposal in ready for index in (proposal.left, proposal.right)]
@@ -154,7 +154,7 @@ class Sitting:
         if stage == "compare":
             log, asked = self._open(log)
             question = Shown(asked.id, asked.left, asked.right)
-            for said in self.choices:
+            for said in self._likely(log):
                 self.turns.later(lambda said=said, log=log: self._prepare(log, said))  # type: ignore[misc]
         if stage == "practice":
             question = Shown(0, *self._pair(0))
@@ -201,6 +201,11 @@ class Sitting:
             return Proposal(slot, TEST, *self._pair(slot + 1, len(log.skipped)))
         question, accuracy = self.minds.next(label, log)
         return Proposal(slot, label, question.left, question.right, question.bits, accuracy)
+
+    def _likely(self, log: Log) -> list[Said]:
+        """Answers that are worth preparing for: who never says "about equal" will hardly begin to."""
+        equals = any(live.told.said == "equal" for live in log.live)
+        return [said for said in self.choices if said != "equal" or equals]
 
     def _coming(self, after: Log) -> Proposal | None:
         """What comes then, if that is known already."""

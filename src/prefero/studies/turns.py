@@ -1,9 +1,10 @@
 """Whose turn it is to compute: those who wait come first, preparations when nobody waits.
 
-Python threads share one interpreter, so more computations at once only make every one of them slower.
+More computations at once than there are cores only make every one of them slower.
 """
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,10 +14,10 @@ LOGGER = logging.getLogger("prefero")
 
 
 class Turns:
-    """As many computations at once as there are `places`, people before preparations."""
+    """As many computations at once as there are `places`, one a core, people before preparations."""
 
-    def __init__(self, places: int = 1) -> None:
-        self._free = places
+    def __init__(self, places: int | None = None) -> None:
+        self._free = places or os.cpu_count() or 1
         self._waiting = 0
         self._change = threading.Condition()
         self._later: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
