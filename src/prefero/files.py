@@ -4,6 +4,7 @@ An archive is one `.npz` file of arrays and a header, a JSON object that says wh
 pickles, so a file from a stranger can do no harm.
 """
 
+import csv
 import io
 import json
 import os
@@ -11,7 +12,7 @@ import secrets
 import sys
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,13 +92,34 @@ def unpack(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, npt.NDA
     return header, arrays
 
 
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+    """A table as a file's content; what is in the rows beside these columns is left out."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
 def cache_folder() -> Path:
     """Where Prefero keeps what it can make again; the variable PREFERO_CACHE moves it."""
-    chosen = os.environ.get("PREFERO_CACHE")
-    if chosen:
-        return Path(chosen)
+    return _folder("PREFERO_CACHE", "XDG_CACHE_HOME", unix=".cache", mac="Caches", windows="cache")
+
+
+def data_folder() -> Path:
+    """Where Prefero keeps what cannot be made again; the variable PREFERO_DATA moves it."""
+    return _folder(
+        "PREFERO_DATA", "XDG_DATA_HOME", unix=".local/share", mac="Application Support", windows=""
+    )
+
+
+def _folder(chosen: str, standard: str, *, unix: str, mac: str, windows: str) -> Path:
+    """The folder that a variable names, or the system's own for this purpose."""
+    if os.environ.get(chosen):
+        return Path(os.environ[chosen])
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "prefero" / "cache"
+        local = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+        return local / "prefero" / windows
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "prefero"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "prefero"
+        return Path.home() / "Library" / mac / "prefero"
+    return Path(os.environ.get(standard) or Path.home() / unix) / "prefero"

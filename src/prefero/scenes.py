@@ -198,7 +198,12 @@ class Scene:
     def replay(self, poses: Array) -> dict[str, Any]:
         """One clip for the browser."""
         self.check_poses(poses)
-        return {"format": FORMAT, "frame": self.frame, "poses": _rounded(poses)}
+        return replay(self.frame, poses)
+
+
+def replay(frame: float, poses: Array) -> dict[str, Any]:
+    """Poses of a known scene, for the browser."""
+    return {"format": FORMAT, "frame": frame, "poses": _rounded(poses)}
 
 
 def _same_hemisphere(after: Array, before: Array) -> Array:

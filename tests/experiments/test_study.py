@@ -84,3 +84,10 @@ def test_an_unknown_method_is_named(study: Path) -> None:
         (study / name).write_text((study / name).read_text().replace("ActiveLinear", "Magic"))
     with pytest.raises(ValueError, match="no method 'Magic'"):
         read_study(study)
+
+
+def test_questions_that_were_asked_again_belong_to_no_method(study: Path) -> None:
+    before = read_study(study)
+    with (study / "answers.csv").open("a") as file:
+        file.write("\nbob,retest,1,0,left\n")
+    assert read_study(study) == before

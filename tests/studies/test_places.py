@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.studies.places import begin_teaching, data_folder, pool_of
+from prefero.files import data_folder
+from prefero.studies.places import begin_teaching, pool_of
 from prefero.studies.protocol import teaching
 from prefero.studies.store import Store
 from studies.pretended import answer, ask, features_only, new_key, refusal, said, study_of

@@ -36,7 +36,7 @@ def create(
 ) -> None:
     """Create a study; prints the experimenter's secret, once."""
     check_server()
-    from prefero.studies.displays import display_of
+    from prefero.studies.displays import display_of, targets_of
     from prefero.studies.places import pool_of
     from prefero.studies.protocol import read_protocol
     from prefero.studies.store import new_secret
@@ -48,7 +48,7 @@ def create(
         raise ValueError("the protocol names neither a world nor a pool: give one with --world")
     pool = pool_of(what, plan.trajectories if plan.world else None)
     secret, display = new_secret(), display_of(pool)
-    if plan.scores and not any(part["label"] for part in display.get("scene", {}).get("parts", [])):
+    if plan.scores and not targets_of(display):
         raise ValueError(f"{what} has no targets to give scores to: set scores = false in the protocol")
     made = store.add_study(name, "study", plan.to_json(), pool, display, secret)
     console.print(
@@ -182,8 +182,8 @@ def import_folder(
 
 
 def _store(database: str | None) -> "Store":
+    from prefero.files import data_folder
     from prefero.studies.database import open_database
-    from prefero.studies.places import data_folder
     from prefero.studies.store import Store
 
     return Store(open_database(database or data_folder() / "studies.db"))

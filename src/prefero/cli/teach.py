@@ -34,11 +34,12 @@ def teach(
 ) -> None:
     """Teach a robot what you want in the browser; every answer is kept, and the next time goes on there."""
     check_server()
+    from prefero.files import data_folder
     from prefero.server.access import House, Visitor
     from prefero.server.app import create_app
     from prefero.server.running import address_of, is_loopback, listen, open_browser, serve
     from prefero.studies.database import open_database
-    from prefero.studies.places import begin_teaching, data_folder
+    from prefero.studies.places import begin_teaching
     from prefero.studies.store import Store, new_secret
 
     taken = listen(host, port)

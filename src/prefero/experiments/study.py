@@ -3,14 +3,15 @@
 A study's export is a folder with
 
     pool.npz       the trajectories, as `Pool.save` writes them
-    answers.csv    person, method, left, right, choice; the method of the questions that test is "test"
+    answers.csv    person, method, left, right, choice; the method of the questions that test is "test",
+                   and of those that were asked again "retest"
     ratings.csv    person, method, rating: of the trajectory that the method thought best, from 1 to 9
 
 Every method is taught anew with its own answers, and examined on the person's own test questions.
 """
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +23,7 @@ from prefero.learner import Learner
 from prefero.pools import Pool
 from prefero.questions import Answer, Question
 
-TEST = "test"
+TEST, RETEST = "test", "retest"  # questions that no method learns from
 Rows = list[dict[str, str]]
 
 
@@ -34,7 +35,8 @@ def read_study(folder: Path) -> list[Outcome]:
         (row["person"], row["method"]): _rating(row["rating"])
         for row in _read(folder / "ratings.csv", ("person", "method", "rating"))
     }
-    unrated = sorted({(r["person"], r["method"]) for r in answers if r["method"] != TEST} - set(ratings))
+    asked = {(r["person"], r["method"]) for r in answers if r["method"] not in (TEST, RETEST)}
+    unrated = sorted(asked - set(ratings))
     if unrated:
         raise ValueError(f"{folder / 'ratings.csv'} has no rating of {unrated[0][1]} by {unrated[0][0]}")
     return [
@@ -49,10 +51,16 @@ def _accuracy(pool: Pool, answers: Rows, person: str, method: str) -> float:
     known = method_named(STUDIED.get(method, method))
     model = known.model(Setting("golf", "targets"), pool.scaled)
     learner = Learner(pool, model=model, answers=_answers(row for row in own if row["method"] == method))
-    reward, tests = learner.reward(), _answers(row for row in own if row["method"] == TEST)
+    tests = _answers(row for row in own if row["method"] == TEST)
     if not tests:
         raise ValueError(f"{person} has answered no test question, so nothing can be said of accuracy")
-    left, right = (pool.features[[getattr(a.question, side) for a in tests]] for side in ("left", "right"))
+    return share_foretold(learner, tests)
+
+
+def share_foretold(learner: Learner, tests: Sequence[Answer]) -> float:
+    """How many of these answers a method foretells."""
+    reward, features = learner.reward(), learner.pool.features
+    left, right = (features[[getattr(a.question, side) for a in tests]] for side in ("left", "right"))
     lead = reward.predict_proba(left, right) - reward.predict_proba(right, left)
     foretold = np.where(lead > 0, "left", "right")
     return float(np.mean(foretold == [answer.choice for answer in tests]))

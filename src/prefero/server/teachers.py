@@ -1,12 +1,12 @@
 """What only the teacher may see: what was learned, the history, and what to take home."""
 
-import csv
 import io
 from typing import Any, Literal
 
 from fastapi import APIRouter, Response
 
 from prefero.extras import need
+from prefero.files import csv_text
 from prefero.server.access import Here, OwnTeaching
 from prefero.server.routes import Identifier, Key, Sent
 from prefero.studies.displays import units_of
@@ -89,12 +89,8 @@ def export_reward(own: OwnTeaching) -> Response:
 @router.get("/export/answers.csv", response_class=Response, responses=_content("text/csv"))
 def export_csv(own: OwnTeaching) -> Response:
     """The answers in force, one a row."""
-    text = io.StringIO()
-    found = rows(own.store.log(own.person))
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(found)
-    return _download("answers.csv", "text/csv", text.getvalue().encode())
+    content = csv_text(COLUMNS, rows(own.store.log(own.person)))
+    return _download("answers.csv", "text/csv", content.encode())
 
 
 @router.get("/export/answers.parquet", response_class=Response, responses=_content(PARQUET))

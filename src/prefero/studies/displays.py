@@ -4,9 +4,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from prefero.arrays import Array
 from prefero.pools import Pool
-from prefero.scenes import FORMAT
+from prefero.scenes import replay
 from prefero.studies.insight import Unit
 
 
@@ -45,12 +44,15 @@ def units_of(display: dict[str, Any]) -> list[Unit]:
     return [Unit(feature["name"], feature["unit"]) for feature in display["features"]]
 
 
+def targets_of(display: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts of the scene that have a name written on them."""
+    return [part for part in display.get("scene", {}).get("parts", []) if part["label"]]
+
+
 def replay_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any]:
     """One trajectory for the page."""
     pool.check_index(index)
     features = dict(zip(pool.names, pool.features[index].tolist(), strict=True))
     if display["kind"] != "scene":
         return {"features": features}
-    poses: Array = pool.trajectory(index).poses
-    rounded = poses.astype(float).round(4).tolist()
-    return {"format": FORMAT, "frame": display["scene"]["frame"], "poses": rounded, "features": features}
+    return replay(display["scene"]["frame"], pool.trajectory(index).poses) | {"features": features}

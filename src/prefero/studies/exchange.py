@@ -16,7 +16,6 @@ by its number and a basis by its place among the person's events, so that they m
 
 import csv
 import hashlib
-import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -27,7 +26,7 @@ from sqlalchemy import Connection, insert
 from sqlalchemy.exc import IntegrityError
 
 import prefero
-from prefero.files import write_whole
+from prefero.files import csv_text, write_whole
 from prefero.pools import Pool
 from prefero.studies import schema
 from prefero.studies.database import writing
@@ -80,7 +79,7 @@ def export_study(store: Store, study: Study, folder: Path) -> None:
     files = ["pool.npz", "display.json", *(f"{name}.csv" for name in COLUMNS)]
     logs = [(person, store.log(person)) for person in store.people(study)]
     for name, rows in tables(logs).items():
-        write_whole(folder / f"{name}.csv", _csv(COLUMNS[name], rows))
+        write_whole(folder / f"{name}.csv", csv_text(COLUMNS[name], rows))
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -121,14 +120,6 @@ def tables(logs: Iterable[tuple[Person, Log]]) -> dict[str, list[dict[str, Any]]
             own | {"method": step.item, **step.data} for step in log.steps if step.stage == "rate"
         ]
     return found
-
-
-def _csv(columns: Sequence[str], rows: Rows) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 # --- in ---------------------------------------------------------------------------------------------------

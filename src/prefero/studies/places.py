@@ -1,7 +1,5 @@
-"""Where studies are kept when nobody says otherwise, and how a teacher's session begins or goes on."""
+"""Which trajectories are meant, and how a teacher's session begins or goes on."""
 
-import os
-import sys
 from pathlib import Path
 from typing import Literal
 
@@ -13,18 +11,6 @@ from prefero.studies.protocol import teaching
 from prefero.studies.store import Person, Refused, Store, Study, new_secret
 
 TEACHER = "teacher"
-
-
-def data_folder() -> Path:
-    """Where Prefero keeps what cannot be made again; the variable PREFERO_DATA moves it."""
-    chosen = os.environ.get("PREFERO_DATA")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "prefero"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / "prefero"
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "prefero"
 
 
 def pool_of(what: str, trajectories: int | None = None) -> Pool:

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from statistics import median
 
+from prefero.experiments.study import RETEST
 from prefero.studies.log import Live, Log
-from prefero.studies.protocol import RETEST, Protocol
+from prefero.studies.protocol import Protocol
 from prefero.studies.store import Store, Study
 
 
@@ -57,9 +58,14 @@ def stage_of(log: Log, protocol: Protocol) -> str:
     for stage, there in wanted.items():
         if there and log.step(stage) is None:
             return stage
-    if protocol.endless or len(log.live) < protocol.slots:
+    if compares(log, protocol):
         return "compare"
     return "rate" if protocol.rate and unrated(log, protocol) else "done"
+
+
+def compares(log: Log, protocol: Protocol) -> bool:
+    """Are there questions left?"""
+    return protocol.endless or len(log.live) < protocol.slots
 
 
 def unrated(log: Log, protocol: Protocol) -> list[str]:

@@ -27,11 +27,9 @@ import numpy as np
 
 from prefero.arrays import Array
 from prefero.experiments.methods import method_named
+from prefero.experiments.study import RETEST, TEST
 from prefero.learner import Learner, Model
 from prefero.pools import Pool
-
-TEST, RETEST = "test", "retest"
-GOLF = (1.0, 0.1)
 
 
 def flowing(text: str) -> str:

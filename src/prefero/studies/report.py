@@ -5,8 +5,6 @@ people.csv     person, stage, answers, median seconds, share of left answers, ag
 report.md, report.html, study.png, times.png
 """
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,13 +14,14 @@ import numpy as np
 from prefero.experiments.figures import table, tidy
 from prefero.experiments.golf import Outcome, draw_study, study_table
 from prefero.experiments.report import page
-from prefero.files import write_whole
+from prefero.experiments.study import RETEST, TEST, share_foretold
+from prefero.files import csv_text, write_whole
 from prefero.learner import Learner
 from prefero.pictures import new_figure, save_figure
 from prefero.pools import Pool
 from prefero.studies.log import Live, Log
 from prefero.studies.progress import Progress, progress_of, stage_of
-from prefero.studies.protocol import RETEST, TEST, Protocol
+from prefero.studies.protocol import Protocol
 from prefero.studies.store import Person, Store, Study
 
 
@@ -45,17 +44,14 @@ def _outcome(pool: Pool, protocol: Protocol, person: Person, log: Log, label: st
 
 def accuracy_of(pool: Pool, protocol: Protocol, log: Log, label: str) -> float:
     """The share of the person's test questions that a method foretells after its own questions."""
-    tests = [live for live in log.live if live.asked.method == TEST and live.told.said != "equal"]
+    tests = [live.answer for live in log.live if live.asked.method == TEST and live.told.said != "equal"]
     if not tests:
         return float("nan")
     learner: Learner = protocol.asker(label).learner(pool, 0)
     for live in log.live:
         if live.asked.method == label:
             learner.tell(live.asked.question, live.answer.choice)
-    left, right = (pool.features[[getattr(live.asked, side) for live in tests]] for side in ("left", "right"))
-    chances = learner.reward().predict_proba(left, right)
-    foretold = np.where(chances > 0.5, "left", "right")
-    return float(np.mean(foretold == [live.told.said for live in tests]))
+    return share_foretold(learner, tests)
 
 
 def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome]:
@@ -78,8 +74,8 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome
         _draw_times(answered, folder / "times.png")
         parts += ["## How people answered\n", "![Times and sides](times.png)\n", _people_table(people)]
     text = "\n".join(parts)
-    write_whole(folder / "outcomes.csv", _csv([asdict(o) for o in outcomes], list(Outcome.__annotations__)))
-    write_whole(folder / "people.csv", _csv([asdict(p) for p in people], list(Progress.__annotations__)))
+    write_whole(folder / "outcomes.csv", csv_text(list(Outcome.__annotations__), map(asdict, outcomes)))
+    write_whole(folder / "people.csv", csv_text(list(Progress.__annotations__), map(asdict, people)))
     write_whole(folder / "report.md", text)
     write_whole(folder / "report.html", page(text, folder))
     return outcomes
@@ -141,11 +137,3 @@ def _draw_times(answered: Sequence[Live], path: Path) -> None:
     axes[1].legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
     tidy(axes[1], ylabel="share of answers")
     save_figure(figure, path)
-
-
-def _csv(rows: Sequence[dict[str, object]], columns: Sequence[str]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()

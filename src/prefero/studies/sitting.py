@@ -13,12 +13,14 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from prefero.experiments.study import RETEST, TEST
 from prefero.learner import Learner
 from prefero.pools import Pool
+from prefero.studies.displays import targets_of
 from prefero.studies.log import Asked, Log, Said
 from prefero.studies.minds import Minds
-from prefero.studies.progress import stage_of, unrated
-from prefero.studies.protocol import RETEST, TEST, Protocol
+from prefero.studies.progress import compares, stage_of, unrated
+from prefero.studies.protocol import Protocol
 from prefero.studies.store import Person, Proposal, Refused, Store, Study
 from prefero.studies.turns import Turns
 
@@ -121,10 +123,10 @@ class Sitting:
     def ahead(self) -> tuple[list[int], bool]:
         """Trajectories that may be shown next, and whether these are all."""
         log = self.store.log(self.person)
-        if self._compares(log) and log.open is None:
+        if compares(log, self.protocol) and log.open is None:
             return [], False
         after = [log.imagine(log.open, said) for said in self._likely(log)] if log.open else []
-        coming = [self._coming(imagined) for imagined in after if self._compares(imagined)]
+        coming = [self._coming(imagined) for imagined in after if compares(imagined, self.protocol)]
         ready = [proposal for proposal in coming if proposal is not None]
         pairs = [index for proposal in ready for index in (proposal.left, proposal.right)]
         return sorted(set(pairs)), len(ready) == len(coming)
@@ -145,9 +147,6 @@ class Sitting:
     def stage(self, log: Log) -> Stage:
         """What the person is at."""
         return cast(Stage, stage_of(log, self.protocol))
-
-    def _compares(self, log: Log) -> bool:
-        return self.protocol.endless or len(log.live) < len(self.plan)
 
     def _moment(self, log: Log) -> Moment:
         stage, question = self.stage(log), None
@@ -219,7 +218,7 @@ class Sitting:
         if log.open is None or self.store.log(self.person).basis != log.basis:
             return  # the answer is there already
         after = log.imagine(log.open, said)
-        if self._compares(after):
+        if compares(after, self.protocol):
             with self._lock:
                 self._propose(after)
 
@@ -241,8 +240,7 @@ class Sitting:
     # --- scores and ratings -------------------------------------------------------------------------------
 
     def _scores(self) -> Scores:
-        parts = self.store.display(self.study).get("scene", {}).get("parts", [])
-        named = [part for part in parts if part["label"]]
+        named = targets_of(self.store.display(self.study))
         if not named:
             raise Refused("no-targets", "this world has no targets: set scores = false in the protocol")
         return Scores([p["label"] for p in named], [p["shapes"][0]["colour"] for p in named])

@@ -12,7 +12,13 @@ MOMENT, DIGEST = sa.String(32), sa.String(64)
 
 
 def upgrade() -> None:
-    """From nothing."""
+    """From nothing. The way back is the copy that is kept before every upgrade."""
+    _what_is_asked_about()
+    _who_answers()
+    _what_was_said()
+
+
+def _what_is_asked_about() -> None:
     op.create_table(
         "pools",
         sa.Column("digest", DIGEST, nullable=False),
@@ -36,6 +42,9 @@ def upgrade() -> None:
         sa.CheckConstraint("kind IN ('teach', 'study')", name=op.f("ck_studies_kind_known")),
         sqlite_autoincrement=True,
     )
+
+
+def _who_answers() -> None:
     op.create_table(
         "people",
         sa.Column("id", sa.Integer, nullable=False),
@@ -51,6 +60,9 @@ def upgrade() -> None:
         sa.CheckConstraint("seed >= 0", name=op.f("ck_people_seed_natural")),
         sqlite_autoincrement=True,
     )
+
+
+def _what_was_said() -> None:
     op.create_table(
         "questions",
         sa.Column("id", sa.Integer, nullable=False),
@@ -96,8 +108,3 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index("ix_answers_person", "answers", ["person"])
-
-
-def downgrade() -> None:
-    """A database of an older version is a copy that was kept."""
-    raise NotImplementedError("restore the copy that was kept before the upgrade")

@@ -27,8 +27,3 @@ def upgrade() -> None:
         sqlite_autoincrement=True,
     )
     op.create_index("ix_steps_person", "steps", ["person"])
-
-
-def downgrade() -> None:
-    """A database of an older version is a copy that was kept."""
-    raise NotImplementedError("restore the copy that was kept before the upgrade")
