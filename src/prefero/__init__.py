@@ -15,6 +15,7 @@ from prefero.reward import Reward, load_reward
 
 if TYPE_CHECKING:
     from prefero import worlds
+    from prefero.wrapping import RewardFromPreferences, VectorRewardFromPreferences
 
 __version__ = "0.1.0"
 
@@ -26,6 +27,8 @@ __all__ = [
     "PreferenceGP",
     "Question",
     "Reward",
+    "RewardFromPreferences",
+    "VectorRewardFromPreferences",
     "best_question",
     "information_gain",
     "kernels",
@@ -36,9 +39,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`prefero.worlds` is imported when it is first used: it brings Gymnasium, where that is installed."""
-    if name == "worlds":
-        from importlib import import_module
+    """The worlds and the wrappers are imported when they are first used: they bring Gymnasium."""
+    from importlib import import_module
 
+    from prefero.extras import need
+
+    if name == "worlds":
         return import_module("prefero.worlds")
+    if name in ("RewardFromPreferences", "VectorRewardFromPreferences"):
+        need("gymnasium", extra="worlds")
+        return getattr(import_module("prefero.wrapping"), name)
     raise AttributeError(f"module 'prefero' has no attribute {name!r}")

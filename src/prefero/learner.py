@@ -15,7 +15,9 @@ from dataclasses import replace
 from typing import Literal, Protocol, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from prefero.arrays import Indices
 from prefero.asking import Purpose, best_question, bits_of, criterion_for, random_question
 from prefero.belief import Belief
 from prefero.inference import NotSettled
@@ -25,6 +27,7 @@ from prefero.pools import Pool
 from prefero.posterior import Distribution
 from prefero.questions import Answer, Choice, Comparisons, Question
 from prefero.reward import Reward
+from prefero.trajectories import Trajectory
 
 
 class Model(Protocol):
@@ -155,6 +158,15 @@ class Learner:
         number, answer = self._told.popitem()
         self._open[number] = answer.question
         return answer
+
+    def add(self, trajectories: Trajectory | npt.ArrayLike) -> Indices:
+        """Let the pool grow, for example with a plan; the answers stay, and so does what they taught.
+
+        One trajectory or a batch; their indices in `learner.pool` come back.
+        """
+        before = len(self.pool)
+        self.pool = self.pool.extended(trajectories)
+        return np.arange(before, len(self.pool))
 
     def fork(self) -> Self:
         """A copy that goes its own way, with the same answers and no open questions."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from prefero.progress import progress
 from prefero.trajectories import Trajectory
 
 if TYPE_CHECKING:
+    from prefero.datasets import Dataset
+    from prefero.datasets.gathering import Feature
     from prefero.worlds.base import World
 
 KIND, FORMAT = "prefero pool", 1
@@ -28,6 +30,7 @@ BATCHES = 50  # steps of the progress bar, at most
 LEAST_BATCH = 16
 
 How = Literal["random", "grid"]
+Features: TypeAlias = "Sequence[Feature] | None"  # words of the library, or functions of one's own
 
 
 class PoolFileError(ArchiveError):
@@ -58,9 +61,11 @@ class Pool:
 
     features       (M, d)   one row a trajectory, in the user's units
     scaled         (M, d)   the same with mean 0 and standard deviation 1, as models see them
+    scaling                 what makes them so; a pool that has grown keeps that of its first trajectories
     names          d        names of the features
     trajectories            actions and poses, for replay, if they are known
     clips                   films of the trajectories, one file each, if there are any
+    ids                     what each trajectory is called where it comes from, if it is called anything
     source                  the world, its options and the seed, if it was simulated
     """
 
@@ -68,6 +73,7 @@ class Pool:
     scaling: Scaling
     trajectories: Trajectory | None
     clips: tuple[str, ...] | None
+    ids: tuple[str, ...] | None
     source: Source | None
 
     def __init__(
@@ -77,7 +83,9 @@ class Pool:
         *,
         trajectories: Trajectory | None = None,
         clips: Sequence[str | Path] | None = None,
+        ids: Sequence[str] | None = None,
         source: Source | None = None,
+        scaling: Scaling | None = None,
     ) -> None:
         matrix = feature_matrix(features, names).copy()
         if len(matrix) < 2:
@@ -88,14 +96,91 @@ class Pool:
             raise ValueError(
                 f"there are {len(matrix)} rows of features, but {len(trajectories)} trajectories"
             )
-        if clips is not None and len(clips) != len(matrix):
-            raise ValueError(f"there are {len(matrix)} rows of features, but {len(clips)} clips")
+        for what, given in (("clips", clips), ("ids", ids)):
+            if given is not None and len(given) != len(matrix):
+                raise ValueError(f"there are {len(matrix)} rows of features, but {len(given)} {what}")
         matrix.setflags(write=False)
         object.__setattr__(self, "features", matrix)
-        object.__setattr__(self, "scaling", Scaling.of(matrix, names))
+        object.__setattr__(self, "scaling", scaling or Scaling.of(matrix, names))
+        self.scaling(matrix[:1])  # is of these features
         object.__setattr__(self, "trajectories", trajectories)
         object.__setattr__(self, "clips", None if clips is None else tuple(map(str, clips)))
+        object.__setattr__(self, "ids", None if ids is None else tuple(map(str, ids)))
         object.__setattr__(self, "source", source)
+
+    @classmethod
+    def from_dataset(cls, dataset: Dataset | str | Path, features: Features = None, **how: Any) -> Pool:
+        """The trajectories of a dataset, given or recognised by its path or id; see `prefero.datasets`.
+
+        `features` says what to note, and `how` is what `prefero.datasets.bring` may be told: window, stride,
+        drop, log, count, seed, clips, later, skip_bad, keep, jobs, progress.
+        """
+        from prefero import datasets
+
+        opened = datasets.open_dataset(dataset) if isinstance(dataset, str | Path) else dataset
+        found = datasets.bring(opened, features, **how)
+        return cls(found.features, found.names, clips=found.clips, ids=found.ids)
+
+    @classmethod
+    def from_lerobot(
+        cls, folder: str | Path, features: Features = None, *, camera: str | None = None, **how: Any
+    ) -> Pool:
+        """A LeRobot dataset on disk, version 2.0, 2.1 or 3.0, with the films of a camera."""
+        from prefero.datasets.lerobot import LeRobot
+
+        return cls.from_dataset(LeRobot(folder, camera), features, **how)
+
+    @classmethod
+    def from_minari(
+        cls,
+        place: str | Path,
+        features: Features = None,
+        *,
+        seconds: float | None = None,
+        render: bool = False,
+        **how: Any,
+    ) -> Pool:
+        """A Minari dataset by id or folder; with `render` its environment is recovered to film it."""
+        from prefero.datasets.minari import Minari
+
+        return cls.from_dataset(Minari(place, seconds=seconds, render=render), features, **how)
+
+    @classmethod
+    def from_clips(
+        cls, folder: str | Path, table: Any = None, features: Sequence[str] | None = None, **how: Any
+    ) -> Pool:
+        """A folder of films, with a table of their features in it or elsewhere."""
+        from prefero.datasets.clips import clips_dataset
+
+        return cls.from_dataset(clips_dataset(folder, table, features), **how)
+
+    @classmethod
+    def from_table(cls, table: Any, features: Features = None, *, ids: str | None = None, **how: Any) -> Pool:
+        """A pandas frame, a mapping of columns or arrays, or a .csv, .parquet or .npz file."""
+        from prefero import datasets
+        from prefero.datasets.tables import in_memory
+
+        path = isinstance(table, str | Path)
+        opened = datasets.open_dataset(table, ids=ids) if path else in_memory(table, ids)
+        return cls.from_dataset(opened, features, **how)
+
+    @classmethod
+    def from_gymnasium(
+        cls,
+        environment: str | Callable[..., Any],
+        features: Features = None,
+        *,
+        episodes: int = 100,
+        policy: str | Callable[[Any], Any] | None = None,
+        steps: int | None = None,
+        seed: int = 0,
+        **how: Any,
+    ) -> Pool:
+        """Episodes of a Gymnasium environment, played by a policy or at random, and filmed if it renders."""
+        from prefero.datasets.gymnasium import Gymnasium
+
+        played = Gymnasium(environment, episodes=episodes, policy=policy, steps=steps, seed=seed)
+        return cls.from_dataset(played, features, **how)
 
     @classmethod
     def simulate(
@@ -179,6 +264,38 @@ class Pool:
             )
         return self.trajectories[index]
 
+    def extended(self, trajectories: Trajectory | npt.ArrayLike) -> Pool:
+        """This pool with more trajectories at its end, which are scaled as the others are.
+
+        They are one trajectory or a batch; or, for a pool of features alone, one row of features or several.
+        Answers about the pool are answers about the extended one.
+        """
+        kind = "clips" if self.clips else "features" if self.trajectories is None else "trajectories"
+        if kind == "clips" or isinstance(trajectories, Trajectory) != (kind == "trajectories"):
+            raise ValueError(
+                f"this pool is of {kind}, and cannot be extended by {type(trajectories).__name__}"
+            )
+        new = trajectories.features if isinstance(trajectories, Trajectory) else trajectories
+        rows = feature_matrix(np.atleast_2d(np.asarray(new, dtype=float)), self.names)
+        return Pool(
+            np.concatenate([self.features, rows]),
+            self.names,
+            trajectories=self._joined(trajectories) if isinstance(trajectories, Trajectory) else None,
+            source=self.source,
+            scaling=self.scaling,
+        )
+
+    def _joined(self, more: Trajectory) -> Trajectory:
+        assert self.trajectories is not None
+        both = [self.trajectories, more.as_batch()]
+        old, new = ((batch.actions.shape[1:], batch.poses.shape[1:]) for batch in both)
+        if old != new:
+            raise ValueError(
+                f"these trajectories are another world's: actions and poses have shapes {new}, "
+                f"but those of the pool {old}"
+            )
+        return Trajectory.join(both)
+
     def world(self) -> World:
         """The world that the trajectories come from, made anew."""
         if self.source is None:
@@ -206,8 +323,10 @@ class Pool:
             "kind": KIND,
             "format": FORMAT,
             "names": list(self.names),
+            "scaling": self.scaling.to_json(),
             "source": None if self.source is None else asdict(self.source),
             "clips": self.clips,
+            "ids": self.ids,
         }
         arrays: dict[str, npt.NDArray[Any]] = {"features": self.features}
         if self.trajectories is not None:
@@ -258,8 +377,11 @@ class Pool:
                 raise ValueError(f"features, actions and poses do not fit each other: {shapes}")
             trajectories = Trajectory(actions, features, poses)
         source = None if header["source"] is None else Source(**header["source"])
-        clips = header.get("clips")
-        return cls(features, header["names"], trajectories=trajectories, clips=clips, source=source)
+        scaling = Scaling.from_json(header["scaling"]) if header.get("scaling") else None
+        noted = {"clips": header.get("clips"), "ids": header.get("ids")}
+        return cls(
+            features, header["names"], trajectories=trajectories, source=source, scaling=scaling, **noted
+        )
 
 
 def _seen_from(folder: Path, clip: str) -> str:

@@ -32,6 +32,12 @@ class Trajectory:
         len(self)
         return type(self)(self.actions[which], self.features[which], self.poses[which])
 
+    def as_batch(self) -> Self:
+        """A batch: itself, or the one trajectory as a batch of one."""
+        if self.features.ndim == 2:
+            return self
+        return type(self)(self.actions[None], self.features[None], self.poses[None])
+
     @classmethod
     def join(cls, batches: Sequence[Self]) -> Self:
         """Several batches as one."""

@@ -6,7 +6,10 @@ import typer
 
 import prefero
 from prefero.cli.common import console
+from prefero.cli.export import export
+from prefero.cli.features import features
 from prefero.cli.reproduce import reproduce
+from prefero.cli.score import score
 from prefero.cli.simulate import simulate
 from prefero.cli.study import study
 from prefero.cli.teach import teach
@@ -18,7 +21,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (teach, simulate, worlds, show, reproduce):
+for command in (teach, features, score, export, simulate, worlds, show, reproduce):
     app.command()(command)
 app.add_typer(study, name="study")
 

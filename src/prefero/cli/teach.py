@@ -13,7 +13,7 @@ PORT = 8765
 
 
 def teach(
-    what: Annotated[str, typer.Argument(help="A world (golf, driver, tosser), or a pool file (.npz).")],
+    what: Annotated[str, typer.Argument(help="A world (golf, driver, tosser), a pool (.npz), or a dataset.")],
     questions: Annotated[
         int, typer.Option(min=1, help="How many questions you mean to answer; you may go on after them.")
     ] = 30,

@@ -9,6 +9,7 @@ from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 import prefero
+from prefero.datasets.cutting import cut
 from prefero.server.access import AGE, COOKIE, Anybody, Forbidden, Here, OwnSitting, Somebody, Visitor
 from prefero.studies.displays import replay_of
 from prefero.studies.sitting import Moment
@@ -162,6 +163,10 @@ def clip(index: Index, visitor: Somebody, here: Here) -> FileResponse:
     if pool.clips is None or index >= len(pool.clips):
         raise Refused("no-trajectory", "there is no such clip")
     path = Path(pool.clips[index]).resolve()
-    if not path.is_relative_to(Path(display["folder"]).resolve()) or not path.is_file():
+    if not path.is_relative_to(Path(display["folder"]).resolve()):
         raise Refused("no-trajectory", "this clip is not in the study's folder")
+    try:
+        cut(path)  # if it is not there, by the plan beside it
+    except ValueError as error:
+        raise Refused("no-trajectory", "this clip is missing and could not be cut") from error
     return FileResponse(path, media_type="video/mp4", headers=KEPT)

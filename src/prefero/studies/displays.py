@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from prefero.datasets.cutting import missing
 from prefero.pools import Pool
 from prefero.scenes import replay
 from prefero.studies.insight import Unit
@@ -23,9 +24,9 @@ def display_of(pool: Pool) -> dict[str, Any]:
                 "features": units,
             }
     if pool.clips is not None:
-        missing = [clip for clip in pool.clips if not Path(clip).is_file()]
-        if missing:
-            raise ValueError(f"{len(missing)} clips of the pool are missing, the first is {missing[0]}")
+        absent = missing(pool.clips)  # and not planned to be cut when they are wanted
+        if absent:
+            raise ValueError(f"{len(absent)} clips of the pool are missing, the first is {absent[0]}")
         strange = [clip for clip in pool.clips if Path(clip).suffix.lower() != ".mp4"]
         if strange:
             raise ValueError(f"clips are .mp4 files, but one of them is {strange[0]}")

@@ -4,6 +4,8 @@ from pathlib import Path
 from typing import Literal
 
 from prefero import worlds
+from prefero.datasets.opening import LOOKED_FOR, kind_of
+from prefero.datasets.tables import holds_pool
 from prefero.experiments.settings import GOLF_SHOTS
 from prefero.pools import Pool
 from prefero.studies.displays import display_of
@@ -18,12 +20,15 @@ def pool_of(what: str, trajectories: int | None = None) -> Pool:
     if what in worlds.names():
         how: Literal["grid", "random"] = "grid" if what == "golf" else "random"
         return Pool.simulate(what, trajectories or (GOLF_SHOTS if what == "golf" else 1000), how=how)
-    path = Path(what)
-    if not path.exists():
+    path, kind = Path(what), kind_of(what)
+    if path.exists() and (kind is None or (kind == "archive" and holds_pool(path))):
+        return Pool.load(path)
+    if kind is None:
         raise ValueError(
-            f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a file that is there"
+            f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a file that is there, nor "
+            f"{LOOKED_FOR}"
         )
-    return Pool.load(path)
+    return Pool.from_dataset(what, count=trajectories, later=True, keep=True)
 
 
 def begin_teaching(

@@ -1,0 +1,150 @@
+"""More features than questions: accuracy after 30 answers as useless features are added, up to 64 in all.
+
+The person's reward is a function of two features, linear or quadratic; all others are noise that nobody told
+the model to ignore. Beside Prefero's default stands the paper's model with every theta that it might have
+been given: nobody knows which is best before asking, so the best of them is best in hindsight only.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from prefero import people
+from prefero.arrays import Array
+from prefero.exams import Exam
+from prefero.experiments.methods import THETAS, method_named, named
+from prefero.experiments.settings import Setting
+from prefero.extras import need
+from prefero.features import sample_diverse
+from prefero.learner import Learner
+from prefero.people import Person
+from prefero.pools import Pool
+from prefero.simulation import Task, accuracy_of
+
+USEFUL = 2
+USELESS = (0, 2, 6, 14, 30, 62)
+KINDS = ("linear", "quadratic")
+NOISE = 0.1
+FIXED = tuple(named("ActiveGP", theta, NOISE) for theta in THETAS)
+PREFERO = "Prefero"
+
+
+def task_with(kind: str, useless: int, seed: int, trajectories: int = 500, tests: int = 40) -> Task:
+    """A reward of two features among others; exam trajectories differ in what matters."""
+    rng = np.random.default_rng([seed, *kind.encode()])
+    features = rng.standard_normal((trajectories + 20 * tests, USEFUL))
+    wish = people.KINDS[kind](USEFUL, rng)
+    noise = rng.standard_normal((len(features), useless))
+    both = np.column_stack([features, noise])
+    pool = Pool(both[:trajectories])
+    reward = people.of_unit_size(lambda x: wish(x[:, :USEFUL]), pool.scaled)
+    unseen = both[trajectories:]
+    chosen = unseen[sample_diverse(unseen[:, :USEFUL], tests, seed=seed)]
+    return Task(kind, pool, Person(reward, NOISE), Exam.of(chosen, reward(pool.scaling(chosen))))
+
+
+def accuracy(kind: str, method: str, useless: int, seed: int, questions: int = 30) -> float:
+    """How much of the exam is foretold after so many answers."""
+    task, how = task_with(kind, useless, seed), method_named(method)
+    model = how.model(Setting("synthetic", kind), task.pool.scaled)
+    learner = Learner(task.pool, seed=seed, model=model, formula=how.formula)
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(questions):
+        question = learner.ask(how.purpose, how.how)
+        left, right = task.pool.scaled[[question.left, question.right]]
+        learner.tell(question, task.person.answer(left, right, rng))
+    return accuracy_of(learner.reward(), task)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Accuracies of one kind of reward: (methods, numbers of useless features, people)."""
+
+    kind: str
+    methods: tuple[str, ...]
+    useless: tuple[int, ...]
+    values: Array
+
+    def of(self, method: str) -> Array:
+        """One method's, (numbers, people)."""
+        rows: Array = self.values[self.methods.index(method)]
+        return rows
+
+
+def measure(
+    kind: str,
+    methods: Sequence[str] = (PREFERO, *FIXED),
+    useless: Sequence[int] = USELESS,
+    seeds: int = 4,
+    *,
+    questions: int = 30,
+    jobs: int = 1,
+) -> Found:
+    """Every method with every number of useless features, for several people."""
+    cells = [(m, u, s) for m in methods for u in useless for s in range(seeds)]
+    work = (delayed(accuracy)(kind, m, u, s, questions) for m, u, s in cells)
+    values = np.array(Parallel(n_jobs=jobs)(work)).reshape(len(methods), len(useless), seeds)
+    return Found(kind, tuple(methods), tuple(useless), values)
+
+
+def table(found: Found) -> Iterator[str]:
+    yield f"\n{found.kind} reward of {USEFUL} features, {found.values.shape[2]} people"
+    yield f"{'useless features':24s}" + "".join(f"{count:>8d}" for count in found.useless)
+    for method in found.methods:
+        means = found.of(method).mean(axis=1)
+        yield f"{method:24s}" + "".join(f"{mean:8.3f}" for mean in means)
+
+
+def picture(path: Path, panels: Sequence[Found]) -> None:
+    figures = need("matplotlib.figure", extra="plots")
+    figure = figures.Figure(figsize=(4.6 * len(panels) + 1.4, 3.9), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(1, len(panels), sharey=True))
+    for axis, found in zip(axes, panels, strict=True):
+        _draw(axis, found)
+    axes[0].set_ylabel("accuracy after 30 questions")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center", frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=140)
+
+
+def _draw(axis: Any, found: Found) -> None:
+    places, count = np.arange(len(found.useless)), np.sqrt(found.values.shape[2])
+    fixed = [method for method in found.methods if method != PREFERO]
+    shades = np.linspace(0.25, 0.85, max(len(fixed), 2))
+    for shade, method in zip(shades, fixed, strict=False):
+        label = f"fixed theta {method.split()[1]}"
+        axis.plot(places, found.of(method).mean(axis=1), color=str(shade), linewidth=1, label=label)
+    mine = found.of(PREFERO)
+    error = mine.std(axis=1) / count
+    axis.errorbar(places, mine.mean(axis=1), error, color="#0b6e99", linewidth=2.2, capsize=2, label=PREFERO)
+    axis.axhline(0.5, color="#8a8a8a", linewidth=1, linestyle=":")
+    axis.set(xticks=places, xticklabels=found.useless, xlabel="useless features", ylim=(0.45, 1.0))
+    axis.set_title(f"{found.kind} reward of {USEFUL} features", fontsize=10)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.many_features", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--seeds", type=int, default=4, help="how many people")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that work")
+    parser.add_argument(
+        "--out", type=Path, default=Path("results/many-features.png"), help="where the plot goes"
+    )
+    options = parser.parse_args(argv)
+    panels = []
+    for kind in KINDS:
+        panels.append(measure(kind, seeds=options.seeds, jobs=options.jobs))
+        print("\n".join(table(panels[-1])), flush=True)
+    picture(options.out, panels)
+    print(f"\nsaved {options.out}")
+
+
+if __name__ == "__main__":
+    main()

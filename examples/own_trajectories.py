@@ -1,0 +1,159 @@
+"""Trajectories of one's own: a small dataset of every kind that Prefero reads, made here and brought in."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import prefero
+import prefero.worlds  # brings prefero/Driver-v0, which renders without anything else
+from prefero.arrays import Array
+from prefero.datasets import Episode
+from prefero.extras import need
+from prefero.people import Person
+from prefero.video import Picture, save_video
+
+FPS, STEPS = 10, 15
+FEATURES = ["highest", "path-length", "jerk"]
+
+
+def reach(number: int, steps: int = STEPS) -> Array:
+    """Two joints that reach for something, each time in another way."""
+    rng = np.random.default_rng(number)
+    return np.cumsum(rng.normal(rng.uniform(-1, 1, 2), 0.3, (steps, 2)), axis=0)
+
+
+def film(number: int) -> list[Picture]:
+    """Brighter as time goes by."""
+    return [np.full((48, 64, 3), 10 * number + 8 * t, dtype=np.uint8) for t in range(STEPS)]
+
+
+def lerobot(folder: Path, episodes: int = 12) -> prefero.Pool:
+    """LeRobot, version 3.0: all episodes in one file, and all of a camera's films too."""
+    camera, place = "observation.images.top", {"chunk_index": 0, "file_index": 0}
+    features = {
+        "observation.state": {"dtype": "float32", "shape": [2], "names": ["shoulder", "elbow"]},
+        "action": {"dtype": "float32", "shape": [2], "names": ["shoulder", "elbow"]},
+        camera: {"dtype": "video", "shape": [48, 64, 3]},
+    }
+    info = {
+        "codebase_version": "v3.0",
+        "fps": FPS,
+        "features": features,
+        "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
+        "video_path": "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4",
+    }
+    frames = pa.table(
+        {
+            "observation.state": [row for e in range(episodes) for row in reach(e).tolist()],
+            "action": [row for e in range(episodes) for row in reach(e).tolist()],
+            "frame_index": np.tile(np.arange(STEPS), episodes),
+            "episode_index": np.repeat(np.arange(episodes), STEPS),
+        }
+    )
+    about = [
+        {"episode_index": e, "length": STEPS}
+        | {f"data/{key}": value for key, value in place.items()}
+        | {f"videos/{camera}/{key}": value for key, value in place.items()}
+        | {f"videos/{camera}/from_timestamp": e * STEPS / FPS}
+        | {f"videos/{camera}/to_timestamp": (e + 1) * STEPS / FPS}
+        for e in range(episodes)
+    ]
+    paths = [folder / info[key].format(video_key=camera, **place) for key in ("data_path", "video_path")]  # type: ignore[attr-defined]
+    index = folder / "meta" / "episodes" / "chunk-000" / "file-000.parquet"
+    for path in (*paths, index):
+        path.parent.mkdir(parents=True)
+    (folder / "meta" / "info.json").write_text(json.dumps(info))
+    pq.write_table(frames, paths[0])
+    pq.write_table(pa.Table.from_pylist(about), index)
+    save_video(paths[1], [picture for e in range(episodes) for picture in film(e)], FPS)
+    return prefero.Pool.from_lerobot(folder, FEATURES, clips=folder / "clips", jobs=1)
+
+
+def minari(folder: Path, episodes: int = 12) -> prefero.Pool:
+    """Minari, made with its own package and read from its folder."""
+    buffer = need("minari.data_collector", extra="datasets").EpisodeBuffer
+    made = [
+        buffer(
+            id=number,
+            observations=reach(number, STEPS + 1),
+            actions=reach(number),
+            rewards=np.zeros(STEPS),
+            terminations=np.zeros(STEPS, dtype=bool),
+            truncations=np.zeros(STEPS, dtype=bool),
+            infos={},
+        )
+        for number in range(episodes)
+    ]
+    storage = need("minari.dataset.minari_storage", extra="datasets").MinariStorage
+    box = gymnasium.spaces.Box(-99, 99, (2,), np.float64)
+    folder.mkdir()
+    kept = storage.new(folder, box, box)
+    kept.update_episodes(made)
+    kept.update_metadata({"dataset_id": "reach-v0", "minari_version": "0.5.0"})
+    return prefero.Pool.from_minari(folder, FEATURES, seconds=1 / FPS, jobs=1)
+
+
+def clips(folder: Path, count: int = 6) -> prefero.Pool:
+    """Films with a table of what was measured."""
+    folder.mkdir()
+    lines = ["clip,speed,height"]
+    for number in range(count):
+        save_video(folder / f"throw{number}.mp4", film(number), FPS)
+        lines.append(f"throw{number}.mp4,{1 + number},{np.sin(number)}")
+    (folder / "throws.csv").write_text("\n".join(lines))
+    return prefero.Pool.from_clips(folder)
+
+
+def archive(folder: Path, episodes: int = 30) -> prefero.Pool:
+    """States in a NumPy archive, with a feature of one's own beside the library's."""
+
+    def detour(episode: Episode) -> float:
+        straight = np.linalg.norm(episode.states[-1] - episode.states[0])
+        return float(np.linalg.norm(np.diff(episode.states, axis=0), axis=1).sum() / straight)
+
+    path = folder / "reach.npz"
+    np.savez(path, states=[reach(number) for number in range(episodes)], seconds=1 / FPS)
+    return prefero.Pool.from_table(path, ["final", detour], jobs=1)
+
+
+def environment(folder: Path, episodes: int = 6) -> prefero.Pool:
+    """A Gymnasium environment, played at random and filmed."""
+    words = ["highest(state 1)", "jerk"]
+    return prefero.Pool.from_gymnasium(
+        "prefero/Driver-v0", words, episodes=episodes, steps=10, clips=folder / "drives", jobs=1
+    )
+
+
+def taught(pool: prefero.Pool, questions: int = 5) -> int:
+    """A simulated person answers some questions; the trajectory that is liked best then."""
+    learner, rng = prefero.Learner(pool, seed=0), np.random.default_rng(0)
+    person = Person(lambda x: x[:, 0] - 0.5 * x[:, -1])
+    for _ in range(questions):
+        question = learner.ask()
+        left, right = pool.scaled[question.left], pool.scaled[question.right]
+        learner.tell(question, person.answer(left, right, rng))
+    return learner.reward().best(pool).index
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        pools = {
+            "LeRobot": lerobot(folder / "arm"),
+            "Minari": minari(folder / "reach-v0"),
+            "clips": clips(folder / "throws"),
+            "archive": archive(folder),
+            "Gymnasium": environment(folder),
+        }
+        for name, pool in pools.items():
+            best, films = taught(pool), "with films" if pool.clips else "without films"
+            print(f"{name:10s}{len(pool):3d} trajectories {films}: {', '.join(pool.names)}; best: {best}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,35 @@
+"""A simulated person teaches a car, the car plans, and the person is asked about its plans too."""
+
+import numpy as np
+
+import prefero
+from prefero.arrays import Array
+from prefero.people import Person
+
+
+def main(questions: int = 24, trajectories: int = 300) -> None:
+    world, rng = prefero.worlds.make("driver"), np.random.default_rng(0)
+    pool = prefero.Pool.simulate(world, trajectories)
+    wish = pool.scaling(world.rollout(np.tile([0.0, 0.8], 5)).features[None])  # straight on, and fast
+    person = Person(lambda x: -np.linalg.norm(x - wish, axis=1), noise=0.1)
+
+    def true(features: Array) -> float:
+        return float(person.reward(pool.scaling(np.atleast_2d(features))).max())
+
+    print(f"The best of {trajectories} random trajectories is truly worth {true(pool.features):.2f}.")
+    learner = prefero.Learner(pool)
+    for number in range(1, questions + 1):
+        question = learner.ask("best")
+        left, right = learner.pool.scaled[[question.left, question.right]]
+        learner.tell(question, person.answer(left, right, rng))
+        if number % 4 == 0:
+            plan = learner.reward().plan(world, learner.pool, evaluations=800)
+            print(
+                f"After {number:2d} answers the plan is truly worth {true(plan.trajectory.features):.2f}; "
+                f"the standard deviation of its reward is {plan.std:.2f}."
+            )
+            learner.add(plan.trajectory)  # so that it can be asked about
+
+
+if __name__ == "__main__":
+    main()

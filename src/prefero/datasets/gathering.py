@@ -1,0 +1,311 @@
+"""Features of all episodes of a dataset, computed on all cores, kept, and made fit for a pool.
+
+rows         (M, d)   one for each episode, or for each window of one
+batch                 episodes that one worker reads in one go, and that are kept together
+"""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+
+from prefero.arrays import Array, Indices
+from prefero.datasets.advice import Advice, advise, left_out
+from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recordings, Steps, part_id
+from prefero.datasets.embeddings import Embedding
+from prefero.datasets.keeping import Keeper, Rows, publish, write_rows
+from prefero.datasets.library import DEFAULT, Note, Own, Windows, function_at, note_for, noted
+from prefero.datasets.opening import for_workers, in_worker
+from prefero.extras import need
+from prefero.features import sample_diverse, units_of
+from prefero.progress import progress
+
+BATCH = 32
+FEW = 4  # batches that are done before other processes have started
+EXAMPLES = 256  # that an embedding looks at before it notes anything
+
+Feature = str | Own
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Features of a dataset's trajectories, and where each row comes from."""
+
+    dataset: Dataset
+    features: Array
+    names: tuple[str, ...]
+    numbers: tuple[int, ...]
+    parts: tuple[Steps | None, ...]
+    steps: Indices | None  # how long each is; None where nobody knows
+    left_out: dict[str, str]  # episodes that could not be used, with the reason
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """What each row is of."""
+        return tuple(part_id(self.dataset.ids[n], p) for n, p in zip(self.numbers, self.parts, strict=True))
+
+    def advice(self) -> list[Advice]:
+        """What should be mended before anything is asked."""
+        return advise(self.features, self.names, self.steps)
+
+    def useful(self) -> Self:
+        """Without the features that say nothing: constants and copies."""
+        return self.without(left_out(self.advice()))
+
+    def without(self, drop: Sequence[str] | set[str]) -> Self:
+        """Without these features."""
+        self._check(drop)
+        kept = [i for i, name in enumerate(self.names) if name not in drop]
+        if not kept:
+            raise ValueError(
+                f"no feature is left: of {', '.join(self.names)} none differs between trajectories, or all "
+                "were dropped"
+            )
+        return replace(self, features=self.features[:, kept], names=tuple(self.names[i] for i in kept))
+
+    def logarithms(self, names: Sequence[str]) -> Self:
+        """With the logarithms of these features, in units of their median; they are called log NAME then."""
+        self._check(names)
+        features = self.features.copy()
+        for i, name in enumerate(self.names):
+            if name in names:
+                features[:, i] = _logarithm(name, features[:, i])
+        return replace(
+            self, features=features, names=tuple(f"log {n}" if n in names else n for n in self.names)
+        )
+
+    def _check(self, wanted: Sequence[str] | set[str]) -> None:
+        unknown = sorted(set(wanted) - set(self.names))
+        if unknown:
+            raise ValueError(f"there is no feature {unknown[0]!r}: the features are {', '.join(self.names)}")
+
+    def chosen(self, rows: Sequence[int] | Indices) -> Self:
+        """Only these rows."""
+        return replace(
+            self,
+            features=self.features[rows],
+            numbers=tuple(self.numbers[row] for row in rows),
+            parts=tuple(self.parts[row] for row in rows),
+            steps=None if self.steps is None else self.steps[rows],
+        )
+
+    def diverse(self, count: int, seed: int = 0) -> Self:
+        """At most `count` rows, as different from each other as can be."""
+        if count >= len(self):
+            return self
+        centre, scale, varies = units_of(self.features)
+        scaled = (self.features - centre) / np.where(varies, scale, 1.0)
+        return self.chosen(np.sort(sample_diverse(scaled, count, seed=seed)))
+
+    def publish(self, path: Path) -> None:
+        """Write these features to a Parquet file; in the one they were kept in, say that they are used."""
+        if self.steps is not None:
+            publish(path, self.features, self.names)
+            return
+        unknown: list[int | None] = [None] * len(self)
+        places = list(self.ids), list(self.numbers), list(self.parts), unknown
+        rows = Rows(self.names, *places, self.features.tolist(), self.left_out)
+        write_rows(path, rows, "", self.dataset.recipe)
+
+
+def _logarithm(name: str, values: Array) -> Array:
+    if values.min() < 0:
+        raise ValueError(f"{name!r} is below 0 for some, so it has no logarithm: clip it, or leave it out")
+    size = float(np.median(values)) or float(values.mean()) or 1.0
+    logarithm: Array = np.log1p(values / size)
+    return logarithm
+
+
+# --- gathering --------------------------------------------------------------------------------------------
+
+
+def gather(
+    dataset: Dataset,
+    features: Sequence[Feature] | None = None,
+    *,
+    windows: Windows | None = None,
+    skip_bad: bool = False,
+    keep: str | Path | None = None,
+    jobs: int | None = None,
+    show: bool | None = None,
+) -> Gathered:
+    """The features of every episode, or of every window of each; the same call goes on where it stopped.
+
+    What is done is kept in the Parquet file `keep`. A damaged episode is an error that names it, or with
+    `skip_bad` is left out. `jobs` are the processes that work, all cores by default; `show` the progress.
+    """
+    if isinstance(dataset, Noted):
+        if windows is not None:
+            raise ValueError(f"{dataset.name} has features and no steps, so there are no windows to cut")
+        return _checked(dataset, _chosen(dataset, features), skip_bad, show)
+    assert isinstance(dataset, Recordings)
+    wanted = list(features or DEFAULT)
+    kept = None if keep is None else _parquet(Path(keep))
+    keeper = Keeper(kept, _key(dataset, wanted, windows), dataset.recipe)
+    rows = keeper.whole()
+    if rows is None or (rows.left_out and not skip_bad):
+        notes = _notes(dataset, wanted, windows)
+        rows = Rows.join(_batches(dataset, notes, windows, keeper, skip_bad, jobs, show))
+        keeper.finish(rows)
+    if not rows.values:
+        raise ValueError(f"{dataset.name} has no episode that can be used{_reasons(rows.missing)}")
+    matrix, steps = np.array(rows.values, dtype=float), np.array(rows.steps, dtype=np.intp)
+    return Gathered(dataset, matrix, rows.names, tuple(rows.numbers), tuple(rows.parts), steps, rows.missing)
+
+
+def _parquet(path: Path) -> Path:
+    if path.suffix.lower() != ".parquet":
+        raise ValueError(f"features are kept in a .parquet file, but the path is {path}")
+    return path
+
+
+def _reasons(bad: dict[str, str], most: int = 3) -> str:
+    told = [f"{episode} ({why})" for episode, why in list(bad.items())[:most]]
+    return f": {', '.join(told)}" if told else ""
+
+
+def _notes(dataset: Recordings, wanted: Sequence[Feature], windows: Windows | None) -> list[Note]:
+    """What is noted of an episode; embeddings look at some examples first."""
+    embeddings = [Embedding.of(word) if isinstance(word, str) else None for word in wanted]
+    looking = any(embedding is not None and embedding.looks_first for embedding in embeddings)
+    examples = _examples(dataset, windows) if looking else []
+    return [
+        note_for(word) if embedding is None else embedding.after(examples)
+        for word, embedding in zip(wanted, embeddings, strict=True)
+    ]
+
+
+def _examples(dataset: Recordings, windows: Windows | None) -> list[Episode]:
+    numbers = np.unique(np.linspace(0, len(dataset) - 1, min(len(dataset), EXAMPLES)).round().astype(int))
+    whole = (found for found in dataset.read(numbers.tolist()) if isinstance(found, Episode))
+    parts = [e if part is None else e.part(part) for e in whole for part in _parts(e, windows)]
+    return parts[:: max(len(parts) // EXAMPLES, 1)]
+
+
+def _parts(episode: Episode, windows: Windows | None) -> list[Steps | None]:
+    return [None] if windows is None else [*windows.parts(episode)]
+
+
+def _batches(
+    dataset: Recordings,
+    notes: Sequence[Note],
+    windows: Windows | None,
+    keeper: Keeper,
+    skip_bad: bool,
+    jobs: int | None,
+    show: bool | None,
+) -> Iterator[Rows]:
+    """Batch after batch in the order of the episodes: those that are kept, and then the others."""
+    batches = [range(s, min(s + BATCH, len(dataset))) for s in range(0, len(dataset), BATCH)]
+    kept = {b: rows for b in batches if (rows := keeper.part(b.start)) is not None}
+    waiting = [batch for batch in batches if batch not in kept]
+    joblib = need("joblib", extra="datasets")
+    cores = jobs or (joblib.cpu_count() if len(waiting) > FEW else 1)
+    parallel = joblib.Parallel(n_jobs=cores, return_as="generator")
+    sent = for_workers(dataset, cores)
+    work = (joblib.delayed(_batch)(sent, notes, windows, numbers) for numbers in waiting)
+    with progress(f"reading {dataset.name}", len(dataset), show) as advance:
+        advance(sum(map(len, kept)))
+        for batch, rows in zip(waiting, parallel(work), strict=True):
+            _refuse(rows, skip_bad)
+            keeper.keep(batch.start, rows)
+            kept[batch] = rows
+            advance(len(batch))
+    for batch in batches:
+        _refuse(kept[batch], skip_bad)
+        yield kept[batch]
+
+
+def _batch(sent: Dataset | str, notes: Sequence[Note], windows: Windows | None, numbers: range) -> Rows:
+    """The features of some episodes, in a worker."""
+    rows, dataset = Rows(), in_worker(sent)
+    assert isinstance(dataset, Recordings)
+    for number, found in zip(numbers, dataset.read(numbers), strict=True):
+        try:
+            if isinstance(found, BadEpisode):
+                raise found
+            _note(rows, number, found, notes, windows)
+        except BadEpisode as error:
+            rows.left_out[dataset.ids[number]] = error.why
+    return rows
+
+
+def _note(rows: Rows, number: int, episode: Episode, notes: Sequence[Note], windows: Windows | None) -> None:
+    parts = _parts(episode, windows)
+    if not parts:
+        rows.short[episode.id] = f"its {len(episode)} steps are fewer than a window has"
+    pieces = [episode if part is None else episode.part(part) for part in parts]
+    found = [noted(notes, piece) for piece in pieces]  # all of an episode or nothing
+    for part, piece, values in zip(parts, pieces, found, strict=True):
+        rows.add(episode.id, number, part, len(piece), values)
+
+
+def _refuse(rows: Rows, skip_bad: bool) -> None:
+    if rows.left_out and not skip_bad:
+        episode, why = next(iter(rows.left_out.items()))
+        raise BadEpisode(episode, f"{why}. The others can be used with --skip-bad (skip_bad=True)")
+
+
+def _key(dataset: Dataset, wanted: Sequence[Feature], windows: Windows | None) -> str:
+    """All that decides the features: the dataset, what is noted, one's own code, and the windows."""
+    about = [dataset.version, [_described(word) for word in wanted], str(windows), BATCH]
+    return hashlib.sha256(json.dumps(about).encode()).hexdigest()
+
+
+def _described(word: Feature) -> str:
+    """A feature in words; a function of one's own with the file that it is written in."""
+    inside = word[len("encoder(") : -1] if isinstance(word, str) and word.startswith("encoder(") else word
+    if isinstance(inside, str) and ":" not in inside.partition("(")[0]:
+        return inside
+    function = function_at(inside) if isinstance(inside, str) else inside
+    try:
+        written = Path(inspect.getsourcefile(function) or "").read_text()
+    except (OSError, TypeError):
+        written = repr(function)
+    name = getattr(function, "__qualname__", repr(function))
+    return f"{name} {hashlib.sha256(written.encode()).hexdigest()}"
+
+
+# --- features that were noted before ----------------------------------------------------------------------
+
+
+def _chosen(dataset: Noted, features: Sequence[Feature] | None) -> Noted:
+    if not features:
+        return dataset
+    unknown = [word for word in features if word not in dataset.names]
+    if unknown:
+        raise ValueError(
+            f"the features of {dataset.name} are noted already: choose among {', '.join(dataset.names)}, "
+            f"not {unknown[0]!r}"
+        )
+    columns = [dataset.names.index(str(word)) for word in features]
+    fewer = copy(dataset)
+    fewer.features, fewer.names = dataset.features[:, columns], tuple(dataset.names[i] for i in columns)
+    return fewer
+
+
+def _checked(dataset: Noted, chosen: Noted, skip_bad: bool, show: bool | None) -> Gathered:
+    rows = Rows()
+    with progress(f"reading {dataset.name}", len(dataset), show) as advance:
+        for number in range(len(dataset)):
+            try:
+                chosen.check(number)
+                rows.numbers.append(number)
+            except BadEpisode as error:
+                rows.left_out[error.episode] = error.why
+                _refuse(rows, skip_bad)
+            advance(1)
+    if not rows.numbers:
+        raise ValueError(f"{dataset.name} has no trajectory that can be used{_reasons(rows.left_out)}")
+    nothing = (None,) * len(rows.numbers)
+    matrix = chosen.features[rows.numbers]
+    return Gathered(chosen, matrix, chosen.names, tuple(rows.numbers), nothing, None, rows.left_out)

@@ -1,0 +1,291 @@
+"""Features that can be noted of any episode, by name; one's own by `module:function`; and parts of episodes.
+
+A feature is asked for in words. The word may be followed by the names of some states, or of numbers:
+
+    mean                      of every state
+    highest(speed, height)    of these two only
+    goal(x=0.3, y=0.1)        how far the end is from there
+    my_features:curvature     a function of mine: of an episode, to a number, some numbers, or named numbers
+
+What a word notes may be several numbers, each with its name. They speak of one step, one second or the whole
+episode: `GROWING` names those that are larger for longer episodes, since lengths may differ.
+"""
+
+import importlib
+import importlib.util
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from prefero.arrays import Array
+from prefero.datasets.base import BadEpisode, Episode, Steps
+
+Noted = Mapping[str, float]
+Note = Callable[[Episode], Noted]
+Own = Callable[[Episode], Any]
+
+WORD = re.compile(r"\s*([a-z-]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
+DEFAULT = ("path-length", "smoothness", "energy", "duration")
+
+
+# --- each of the states -----------------------------------------------------------------------------------
+
+
+def _each(word: str, summary: Callable[[Array], Array]) -> Callable[[Episode, Sequence[str]], Noted]:
+    """A number for each state: a summary of its course."""
+
+    def note(episode: Episode, names: Sequence[str]) -> Noted:
+        values, columns = summary(episode.states), _columns(episode, names)
+        return {f"{word} {episode.state_names[c]}": float(values[c]) for c in columns}
+
+    return note
+
+
+def _columns(episode: Episode, names: Sequence[str]) -> list[int]:
+    unknown = [name for name in names if name not in episode.state_names]
+    if unknown:
+        raise ValueError(f"there is no state {unknown[0]!r}: the states are {', '.join(episode.state_names)}")
+    return [episode.state_names.index(name) for name in names or episode.state_names]
+
+
+# --- the way that was taken -------------------------------------------------------------------------------
+
+
+def path_length(episode: Episode, names: Sequence[str] = ()) -> Noted:
+    """How far the states travel."""
+    path = episode.states[:, _columns(episode, names)]
+    return {"path length": float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())}
+
+
+def jerk(episode: Episode, names: Sequence[str] = ()) -> Noted:
+    """The root of the mean square of the third derivative."""
+    third = _derivative(episode, names, 3)
+    return {"jerk": float(np.sqrt(np.mean(np.sum(third**2, axis=1))))}
+
+
+def smoothness(episode: Episode, names: Sequence[str] = ()) -> Noted:
+    """0 for a straight way at one speed, and less the more it jerks, in no unit: slow or fast, far or near.
+
+    It is -log(1 + J) with J = duration^3 / (highest speed)^2 times the integral of the squared jerk.
+    """
+    third, speed = _derivative(episode, names, 3), _derivative(episode, names, 1)
+    highest = float(np.max(np.sum(speed**2, axis=1)))
+    squares = float(np.mean(np.sum(third**2, axis=1)))
+    dimensionless = episode.duration**4 * squares / highest if highest > 0 else 0.0
+    return {"smoothness": -float(np.log1p(dimensionless))}
+
+
+def _derivative(episode: Episode, names: Sequence[str], order: int) -> Array:
+    path = episode.states[:, _columns(episode, names)]
+    if len(path) <= order:
+        raise BadEpisode(
+            episode.id, f"its jerk needs four states or more, but it has {len(path)}: leave such episodes out"
+        )
+    derivative: Array = np.diff(path, n=order, axis=0) / episode.seconds**order
+    return derivative
+
+
+def goal(episode: Episode, **place: float) -> Noted:
+    """How far the last state is from a place, and how near the states come to it."""
+    if not place:
+        raise ValueError("goal needs a place, as in goal(x=0.3, y=0.1)")
+    away = episode.states[:, _columns(episode, list(place))] - np.array(list(place.values()))
+    distance = np.linalg.norm(away, axis=1)
+    return {"final distance to goal": float(distance[-1]), "least distance to goal": float(distance.min())}
+
+
+# --- effort, time, reward ---------------------------------------------------------------------------------
+
+
+def energy(episode: Episode) -> Noted:
+    """The squares of all actions, over time."""
+    return {"energy": float(np.sum(episode.actions**2) * episode.seconds)}
+
+
+def duration(episode: Episode) -> Noted:
+    """How many seconds it takes."""
+    return {"duration": episode.duration}
+
+
+def total_reward(episode: Episode) -> Noted:
+    """The sum of the dataset's own rewards."""
+    if episode.rewards is None:
+        raise ValueError("the dataset has no rewards, so there is no return: leave out the feature 'return'")
+    return {"return": float(episode.rewards.sum())}
+
+
+@dataclass(frozen=True)
+class Word:
+    """A feature of the library: what it notes, what may stand in its brackets, and what it means."""
+
+    note: Callable[..., Noted]
+    takes: str  # "states", "place" or "": what may be given in brackets
+    meaning: str
+    grows: bool = False  # is it larger for longer episodes of the same kind?
+
+
+LIBRARY: dict[str, Word] = {
+    "mean": Word(_each("mean", lambda x: x.mean(axis=0)), "states", "the mean of each state"),
+    "lowest": Word(_each("lowest", lambda x: x.min(axis=0)), "states", "the lowest value of each state"),
+    "highest": Word(_each("highest", lambda x: x.max(axis=0)), "states", "the highest value of each state"),
+    "final": Word(_each("final", lambda x: x[-1]), "states", "each state at the end"),
+    "path-length": Word(path_length, "states", "how far the states travel", grows=True),
+    "jerk": Word(jerk, "states", "the root mean square of the third derivative of the states"),
+    "smoothness": Word(smoothness, "states", "0 if perfectly smooth, less the more it jerks; has no unit"),
+    "energy": Word(energy, "", "the sum of all squared actions, over time", grows=True),
+    "duration": Word(duration, "", "how many seconds it takes", grows=True),
+    "goal": Word(goal, "place", "the final and the least distance to a place, as in goal(x=0.3, y=0.1)"),
+    "return": Word(total_reward, "", "the sum of the dataset's own rewards", grows=True),
+}
+GROWING = tuple(name.replace("-", " ") for name, word in LIBRARY.items() if word.grows)
+
+
+def note_for(feature: str | Own) -> Note:
+    """What a word, or a function of one's own, notes of an episode."""
+    if callable(feature):
+        return _own(feature, getattr(feature, "__name__", "feature"))
+    if ":" in feature.partition("(")[0]:
+        return _own(function_at(feature), feature.partition(":")[2])
+    parsed = WORD.fullmatch(feature)
+    if parsed is None or parsed[1] not in LIBRARY:
+        raise ValueError(
+            f"there is no feature {feature!r}: there are {', '.join(LIBRARY)}, and your own as "
+            "module:function"
+        )
+    word, inside = LIBRARY[parsed[1]], [part.strip() for part in (parsed[2] or "").split(",") if part.strip()]
+    if inside and not word.takes:
+        raise ValueError(f"{parsed[1]} takes nothing in brackets, but this is {feature!r}")
+    if word.takes == "place":
+        place = _place(feature, inside)
+        return lambda episode: word.note(episode, **place)
+    return (lambda episode: word.note(episode, inside)) if word.takes else word.note
+
+
+def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
+    try:
+        return {name.strip(): float(value) for name, value in (part.split("=") for part in inside)}
+    except ValueError as error:
+        raise ValueError(
+            f"wanted states and numbers, as in goal(x=0.3, y=0.1), but got {feature!r}"
+        ) from error
+
+
+# --- one's own --------------------------------------------------------------------------------------------
+
+
+def function_at(place: str) -> Callable[..., Any]:
+    """The function that `module:function` names; the module may be a file, and is looked for here too."""
+    module, _, name = place.rpartition(":")
+    if not module or not name:
+        raise ValueError(f"a function of your own is named module:function, but this is {place!r}")
+    try:
+        function = getattr(_imported(module), name)
+    except (ImportError, OSError, AttributeError) as error:
+        raise ValueError(f"{place!r} was not found: {error}") from error
+    if not callable(function):
+        raise ValueError(f"{place!r} is not a function, but {type(function).__name__}")
+    return function  # type: ignore[no-any-return]
+
+
+def _imported(module: str) -> ModuleType:
+    here = str(Path.cwd())
+    if module.endswith(".py"):
+        spec = importlib.util.spec_from_file_location(Path(module).stem, module)
+        assert spec is not None
+        assert spec.loader is not None
+        made = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(made)
+        return made
+    if here not in sys.path:
+        sys.path.append(here)
+    return importlib.import_module(module)
+
+
+def _own(function: Own, name: str) -> Note:
+    def note(episode: Episode) -> Noted:
+        return named(function(episode), name, episode.id)
+
+    return note
+
+
+def named(values: Any, name: str, episode: str) -> Noted:
+    """A number, some numbers or named numbers, all as named numbers."""
+    if isinstance(values, Mapping):
+        pairs = {str(key): value for key, value in values.items()}
+    else:
+        row = np.atleast_1d(np.asarray(values, dtype=object))
+        pairs = {name: row[0]} if row.shape == (1,) else {f"{name} {i + 1}": v for i, v in enumerate(row)}
+    try:
+        return {key: float(value) for key, value in pairs.items()}
+    except (TypeError, ValueError) as error:
+        raise BadEpisode(episode, f"{name} must return numbers, but returned {values!r}") from error
+
+
+def noted(notes: Sequence[Note], episode: Episode) -> dict[str, float]:
+    """All that is noted of an episode; every number has a name of its own and is finite."""
+    found: dict[str, float] = {}
+    for note in notes:
+        for name, value in note(episode).items():
+            if name in found:
+                raise ValueError(f"two features are called {name!r}: leave one of them out")
+            if not np.isfinite(value):
+                raise BadEpisode(episode.id, f"its feature {name!r} is {value}")
+            found[name] = value
+    return found
+
+
+# --- parts of episodes ------------------------------------------------------------------------------------
+
+LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|steps?)?\s*")
+
+
+@dataclass(frozen=True)
+class Length:
+    """A stretch of time, in seconds or in steps."""
+
+    size: float
+    unit: str
+
+    @classmethod
+    def of(cls, words: "str | float | Length") -> "Length":
+        """From words, "2s" or "50 steps"; a bare number means steps."""
+        if isinstance(words, Length):
+            return words
+        parsed = LENGTH.fullmatch(str(words))
+        size = float(parsed[1]) if parsed else 0.0
+        unit = "s" if parsed and parsed[2] == "s" else "steps"
+        if not size > 0 or (unit == "steps" and size % 1):
+            raise ValueError(f"a length is a number of steps, or of seconds like '2s', but this is {words!r}")
+        return cls(size, unit)
+
+    def steps(self, seconds: float) -> int:
+        """In steps that last so many seconds, one at least."""
+        return max(round(self.size / seconds), 1) if self.unit == "s" else int(self.size)
+
+    def __str__(self) -> str:
+        return f"{self.size:g}{'s' if self.unit == 's' else ' steps'}"
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Cuts long episodes into windows of one length, whose starts are a stride apart."""
+
+    length: Length
+    stride: Length
+
+    @classmethod
+    def of(cls, length: str | float | Length, stride: str | float | Length | None = None) -> "Windows":
+        """Side by side, unless a stride is given."""
+        long = Length.of(length)
+        return cls(long, long if stride is None else Length.of(stride))
+
+    def parts(self, episode: Episode) -> Iterator[Steps]:
+        """The steps of every whole window; an episode that is shorter than one has none."""
+        long, stride = self.length.steps(episode.seconds), self.stride.steps(episode.seconds)
+        return ((first, first + long) for first in range(0, len(episode) - long + 1, stride))

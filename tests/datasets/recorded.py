@@ -1,0 +1,181 @@
+"""Small datasets as LeRobot, Minari and people with cameras write them, made with pyarrow, PyAV and minari.
+
+Frame t of episode e has the colour `shade(e, t)` all over, so that a cut film says which frames it shows.
+"""
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from prefero.arrays import Array
+
+FPS = 10
+LENGTHS = (12, 15, 9, 20)
+CAMERAS = ("observation.images.top", "observation.images.wrist")
+NAMES = ["shoulder", "elbow"]
+
+
+def shade(episode: int, frame: int, camera: int = 0) -> tuple[int, int, int]:
+    """A colour for each frame; films are lossy, so neighbours are far apart."""
+    return 20 + 40 * episode, (40 + 10 * frame) % 250, 200 if camera else 30
+
+
+def states_of(episode: int, length: int) -> Array:
+    """A wave whose speed and height depend on the episode."""
+    time = np.arange(length) / FPS
+    return np.column_stack([np.sin((1 + episode) * time), (episode + 1) * time**2])
+
+
+def actions_of(episode: int, length: int) -> Array:
+    return np.random.default_rng(episode).normal(size=(length, 2))
+
+
+def encode(path: Path, colours: Sequence[tuple[int, int, int]], codec: str = "libx264") -> None:
+    """A film of single-coloured frames, 64 x 48."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    options = {"preset": "12", "crf": "20"} if codec == "libsvtav1" else {}
+    with av.open(str(path), "w") as container:
+        stream: Any = container.add_stream(codec, rate=FPS, options=options)
+        stream.width, stream.height, stream.pix_fmt, stream.gop_size = 64, 48, "yuv420p", 8
+        for number, colour in enumerate(colours):
+            picture = np.broadcast_to(np.array(colour, dtype=np.uint8), (48, 64, 3))
+            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
+            frame.pts, frame.time_base = number, Fraction(1, FPS)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+
+
+def colours_in(path: Path) -> Array:
+    """The colour in the middle of every frame of a film, (frames, 3)."""
+    with av.open(str(path)) as container:
+        pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    return np.array([picture[20:28, 28:36].mean(axis=(0, 1)) for picture in pictures])
+
+
+# --- LeRobot ----------------------------------------------------------------------------------------------
+
+
+def columns(episode: int, length: int, index: int, rewards: bool = True) -> dict[str, Any]:
+    """The frames of an episode as LeRobot writes them."""
+    made: dict[str, Any] = {
+        "observation.state": pa.array(states_of(episode, length).tolist(), pa.list_(pa.float32(), 2)),
+        "action": pa.array(actions_of(episode, length).tolist(), pa.list_(pa.float32())),
+        "timestamp": np.arange(length, dtype=np.float32) / FPS,
+        "frame_index": np.arange(length),
+        "episode_index": np.full(length, episode),
+        "index": index + np.arange(length),
+        "task_index": np.zeros(length, dtype=int),
+    }
+    return made | ({"next.reward": np.full(length, 0.5, dtype=np.float32)} if rewards else {})
+
+
+def info(version: str, data: str, video: str, cameras: Sequence[str]) -> dict[str, Any]:
+    numbers = {"dtype": "float32", "shape": [2]}
+    told: dict[str, Any] = {
+        "observation.state": numbers | {"names": {"motors": NAMES}},
+        "action": numbers | {"names": NAMES},
+        "next.reward": {"dtype": "float32", "shape": [1], "names": None},
+        "timestamp": {"dtype": "float32", "shape": [1], "names": None},
+    }
+    told |= {camera: {"dtype": "video", "shape": [48, 64, 3]} for camera in cameras}
+    paths = {"data_path": data, "video_path": video if cameras else None}
+    return {"codebase_version": version, "fps": FPS, "chunks_size": 1000, "features": told, **paths}
+
+
+def write_json(path: Path, content: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+
+
+def lerobot_3(
+    folder: Path,
+    lengths: Sequence[int] = LENGTHS,
+    cameras: Sequence[str] = CAMERAS[:1],
+    codec: str = "libx264",
+    split: int = 2,
+) -> Path:
+    """Version 3.0: the first `split` episodes are in one file, the others in another; their films too."""
+    data = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
+    video = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
+    write_json(folder / "meta" / "info.json", info("v3.0", data, video, cameras))
+    rows: list[dict[str, Any]] = []
+    files = [range(min(split, len(lengths))), range(split, len(lengths))]
+    for file, episodes in enumerate(files):
+        tables, colours, start = [], {camera: [] for camera in cameras}, 0  # type: ignore[var-annotated]
+        for episode in episodes:
+            length, index = lengths[episode], sum(lengths[:episode])
+            tables.append(pa.table(columns(episode, length, index)))
+            row = {"episode_index": episode, "length": length, "tasks": ["reach"]}
+            row |= {"data/chunk_index": 0, "data/file_index": file}
+            row |= {"dataset_from_index": index, "dataset_to_index": index + length}
+            for number, camera in enumerate(cameras):
+                colours[camera] += [shade(episode, t, number) for t in range(length)]
+                times = {"from_timestamp": start / FPS, "to_timestamp": (start + length) / FPS}
+                place = {"chunk_index": 0, "file_index": file} | times
+                row |= {f"videos/{camera}/{key}": value for key, value in place.items()}
+            rows.append(row)
+            start += length
+        if tables:
+            path = folder / data.format(chunk_index=0, file_index=file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            pq.write_table(pa.concat_tables(tables), path)
+            for camera in cameras:
+                place_of = video.format(video_key=camera, chunk_index=0, file_index=file)
+                encode(folder / place_of, colours[camera], codec)
+    path = folder / "meta" / "episodes" / "chunk-000" / "file-000.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    pq.write_table(pa.table({"task_index": [0], "task": ["reach"]}), folder / "meta" / "tasks.parquet")
+    return folder
+
+
+def lerobot_2(
+    folder: Path,
+    lengths: Sequence[int] = LENGTHS,
+    cameras: Sequence[str] = CAMERAS[:1],
+    codec: str = "libx264",
+) -> Path:
+    """Version 2.1: files of its own for each episode, and metadata in lines of JSON."""
+    data = "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet"
+    video = "videos/chunk-{episode_chunk:03d}/{video_key}/episode_{episode_index:06d}.mp4"
+    write_json(folder / "meta" / "info.json", info("v2.1", data, video, cameras))
+    known = [{"episode_index": e, "tasks": ["reach"], "length": n} for e, n in enumerate(lengths)]
+    (folder / "meta" / "episodes.jsonl").write_text("\n".join(map(json.dumps, known)) + "\n")
+    for episode, length in enumerate(lengths):
+        path = folder / data.format(episode_chunk=0, episode_index=episode)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(columns(episode, length, sum(lengths[:episode]))), path)
+        for number, camera in enumerate(cameras):
+            place = video.format(episode_chunk=0, video_key=camera, episode_index=episode)
+            encode(folder / place, [shade(episode, t, number) for t in range(length)], codec)
+    return folder
+
+
+LEROBOT = {"v2.1": lerobot_2, "v3.0": lerobot_3}
+
+
+# --- clips ------------------------------------------------------------------------------------------------
+
+
+def clips(folder: Path, count: int = 5, codec: str = "libx264") -> Path:
+    """Films with a CSV file of two features."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["clip,speed,height"]
+    for number in range(count):
+        encode(folder / f"throw {number}.mp4", [shade(number, t) for t in range(6)], codec)
+        lines.append(f"throw {number}.mp4,{number * 1.5},{(number * 7) % 5}")
+    (folder / "features.csv").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def cut_short(path: Path, share: float = 0.5) -> None:
+    """A file whose end was never written."""
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])

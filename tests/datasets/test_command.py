@@ -1,0 +1,118 @@
+"""`prefero features`, run as a user runs it: in a process of its own."""
+
+import os
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from datasets.recorded import cut_short, lerobot_2, lerobot_3
+from prefero.__main__ import main
+
+WIDE = {"COLUMNS": "220", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "prefero", "features", *words, "--jobs", "1"]
+    return subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | WIDE, cwd=folder, check=False
+    )
+
+
+def told(*words: str, folder: Path) -> str:
+    done = run(*words, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_features_are_summed_up_kept_drawn_and_complained_about(tmp_path: Path) -> None:
+    lerobot_3(tmp_path / "arm", lengths=tuple(range(8, 38)), cameras=())
+    (tmp_path / "mine.py").write_text("def answer(episode): return 42.0\n")
+    words = [
+        "--feature",
+        "highest",
+        "--feature",
+        "energy",
+        "--feature",
+        "mine:answer",
+        "--picture",
+        "new/look.png",
+    ]
+    out = told("arm", *words, folder=tmp_path)
+    assert "arm: 30 trajectories, 4 features." in out
+    assert any("highest shoulder" in line and "█" in line for line in out.splitlines())
+    assert "constant: answer is the same for all" in out
+    assert re.search(r"lengths: episodes have 8 to 37 steps, which shows in .*energy", out)
+    assert "prefero.Pool.from_table('features.parquet') reads them" in out
+    assert (tmp_path / "new" / "look.png").read_bytes().startswith(b"\x89PNG")
+    table = pq.read_table(tmp_path / "features.parquet")
+    assert table.column_names[-4:] == ["highest shoulder", "highest elbow", "energy", "answer"]
+
+
+def test_what_the_advice_says_can_be_typed(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    speed, force = rng.normal(size=200), rng.lognormal(0, 3, 200)
+    rows = zip(speed, speed + 0.01 * rng.normal(size=200), force, strict=True)
+    lines = ["speed,pace,force", *(f"{a},{b},{c}" for a, b, c in rows)]
+    (tmp_path / "throws.csv").write_text("\n".join(lines))
+    out = told("throws.csv", folder=tmp_path)
+    assert "--drop 'pace'" in out
+    assert "--log 'force'" in out
+    out = told("throws.csv", "--drop", "pace", "--log", "force", folder=tmp_path)
+    assert "log force" in out
+    assert "--drop" not in out
+    assert "--log" not in out
+
+
+def test_windows_are_cut_and_damage_is_skipped_when_asked(tmp_path: Path) -> None:
+    folder = lerobot_2(tmp_path / "arm", cameras=())
+    cut_short(next(folder.rglob("episode_000001.parquet")))
+    done = run("arm", "--window", "0.5s", "--stride", "2", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("prefero: episode 1: its file ")
+    assert done.stderr.count("\n") == 1
+    out = told("arm", "--window", "0.5s", "--stride", "2", "--skip-bad", folder=tmp_path)
+    assert "15 windows" in out
+    assert "left out: episode 1: its file" in out
+
+
+def test_an_environment_is_played(tmp_path: Path) -> None:
+    out = told("CartPole-v1", "--episodes", "5", "--seed", "2", "--steps", "9", folder=tmp_path)
+    assert "CartPole-v1: 5 trajectories" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere"], "'nowhere' is none of what was looked for: a LeRobot dataset"),
+        (["CartPole-v1", "--feature", "speed"], "there is no feature 'speed': there are mean"),
+        (["CartPole-v1", "--window", "soon"], "a length is a number of steps"),
+        (["CartPole-v1", "--table", "t.csv"], "has no option 'table'"),
+        (["CartPole-v1", "--picture", "look.doc"], "a picture is one of"),
+        (["CartPole-v1", "--out", "features.csv"], "features are kept in a .parquet file"),
+        (["t.parquet", "--out", "t.parquet"], "would be overwritten"),
+    ],
+)
+def test_what_cannot_be_is_one_line(
+    words: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["prefero", "features", *words])
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)  # the command has its own
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr()
+    assert ended.value.code == 2
+    assert said.out == ""
+    assert said.err.startswith("prefero: ")
+    assert message in said.err
+    assert said.err.count("\n") == 1

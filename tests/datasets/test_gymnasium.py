@@ -1,0 +1,133 @@
+"""Episodes of Gymnasium environments: played the same every time, and filmed as they were played."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from datasets.recorded import colours_in
+from datasets.slide import Slide
+from prefero.datasets import BadEpisode, gather, open_dataset
+from prefero.datasets.gymnasium import Gymnasium
+
+
+class Bright(gymnasium.Env[Any, Any]):
+    """It gets brighter by the action and ends when it is bright; `loose` ones forget their seed."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
+    observation_space = spaces.Dict(light=spaces.Box(0, 999, (1,)), count=spaces.Discrete(99))
+    action_space = spaces.Box(1, 30, (1,))
+
+    def __init__(self, render_mode: str | None = None, loose: bool = False) -> None:
+        self.render_mode, self.loose = render_mode, loose
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:  # noqa: ARG002
+        super().reset(seed=None if self.loose else seed)
+        self.light, self.count = float(self.np_random.uniform(20, 60)), 0
+        return self._seen(), {}
+
+    def step(self, action: Any) -> Any:
+        self.light, self.count = self.light + float(action[0]), self.count + 1
+        return self._seen(), 1.0, self.light > 180, False, {}
+
+    def _seen(self) -> Any:
+        return {"light": np.array([self.light]), "count": self.count}
+
+    def render(self) -> Any:
+        return np.full((48, 64, 3), int(self.light), dtype=np.uint8)
+
+
+def steady(_: Any) -> Any:
+    return np.array([20.0])
+
+
+def lights(dataset: Gymnasium, number: int) -> np.ndarray:
+    episode = dataset.episode(number)
+    return episode.states[:, episode.state_names.index("light")]
+
+
+def test_an_episode_is_the_same_whenever_it_is_read_and_others_are_others() -> None:
+    dataset = Gymnasium(Bright, episodes=3, steps=40)
+    np.testing.assert_array_equal(lights(dataset, 1), lights(dataset, 1))
+    np.testing.assert_array_equal(lights(dataset, 1), lights(Gymnasium(Bright, episodes=9, steps=40), 1))
+    assert lights(dataset, 0)[0] != lights(dataset, 1)[0]
+    assert lights(dataset, 1)[0] != lights(Gymnasium(Bright, steps=40, seed=5), 1)[0]
+
+
+def test_an_episode_has_a_state_more_than_actions_and_ends_where_the_environment_ends_it() -> None:
+    episode = Gymnasium(Bright, steps=99).episode(0)
+    assert len(episode.states) == len(episode.actions) + 1
+    assert episode.state_names == ("light", "count")
+    light = episode.states[:, 0]
+    np.testing.assert_allclose(np.diff(light), episode.actions[:, 0], rtol=1e-5)
+    assert light[-1] > 180 >= light[-2]
+    assert len(Gymnasium(Bright, steps=3).episode(0)) == 3
+
+
+def test_a_policy_is_a_function_or_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    Path("policy_of_this_test.py").write_text(
+        "import numpy as np\ndef steady(seen): return np.array([20.0])\n"
+    )
+    for policy in (steady, "policy_of_this_test:steady"):
+        actions = Gymnasium(Bright, policy=policy, steps=99).episode(2).actions
+        assert set(actions.ravel().tolist()) == {20.0}
+
+
+def test_a_clip_shows_what_the_features_were_noted_of(tmp_path: Path) -> None:
+    dataset = Gymnasium(Bright, episodes=2, steps=99)
+    for number in range(2):
+        wanted = np.floor(lights(dataset, number)[:-1, None])
+        np.testing.assert_allclose(colours_in(dataset.clip_of(number, tmp_path)), np.tile(wanted, 3), atol=4)
+    part = colours_in(dataset.clip_of(1, tmp_path, (2, 5)))
+    np.testing.assert_allclose(part, np.tile(np.floor(lights(dataset, 1)[2:5, None]), 3), atol=4)
+
+
+def test_an_environment_that_forgets_its_seed_is_not_filmed(tmp_path: Path) -> None:
+    def loose(render_mode: str | None = None) -> Any:
+        return Bright(render_mode, loose=True)
+
+    with pytest.raises(BadEpisode, match=r"^episode 0: played again it went another way"):
+        Gymnasium(loose, steps=9).clip_of(0, tmp_path)
+
+
+def test_an_id_is_recognised_and_says_when_an_episode_ends() -> None:
+    dataset = open_dataset("CartPole-v1", episodes=6)
+    assert isinstance(dataset, Gymnasium)
+    assert dataset.filmed
+    found = gather(dataset, ["highest", "duration"], jobs=1)
+    assert len(found) == 6
+    assert found.names[-1] == "duration"
+    assert set(np.round(found.features[:, -1] * 50) % 1) == {0.0}  # 50 steps a second
+
+
+@pytest.mark.parametrize(
+    ("environment", "options", "message"),
+    [
+        (Bright, {"steps": 0}, "1 or more episodes and steps"),
+        (Bright, {"steps": 9, "episodes": 0}, "1 or more episodes and steps"),
+        ("Nowhere-v7", {}, "the environment 'Nowhere-v7' cannot be made"),
+    ],
+)
+def test_what_cannot_be_played_is_said(environment: Any, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Gymnasium(environment, **options)
+
+
+def test_an_environment_that_does_not_end_says_so() -> None:
+    with pytest.raises(ValueError, match=r"Slide has not ended an episode in 10,000 steps: say how many"):
+        Gymnasium(Slide).episode(0)
+
+
+def test_an_environment_that_does_not_render_says_so(tmp_path: Path) -> None:
+    class Dark(Bright):
+        metadata = {"render_modes": []}  # noqa: RUF012
+
+    dataset = Gymnasium(Dark, steps=9)
+    assert not dataset.filmed
+    with pytest.raises(ValueError, match=r"does not render pictures \(rgb_array\)"):
+        dataset.clip_of(0, tmp_path)

@@ -1,0 +1,181 @@
+"""The library of features, judged by sums over steps, known motions and symmetries; and windows."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from prefero.datasets import LIBRARY, BadEpisode, Episode, Windows
+from prefero.datasets.library import DEFAULT, Length, note_for, noted
+
+COURSES = arrays(float, (9, 2), elements=st.floats(-5, 5).map(lambda x: round(x, 3)))
+
+
+def moving(states: object, seconds: float = 0.5, **more: object) -> Episode:
+    path = np.asarray(states, dtype=float)
+    actions = np.ones((len(path) - 1, 2))
+    given = {"state_names": ("x", "y")[: path.shape[1]], "rewards": np.ones(len(actions))}
+    return Episode("e", path, actions, seconds=seconds, **(given | more))  # type: ignore[arg-type]
+
+
+def value(feature: str, episode: Episode) -> float:
+    (number,) = note_for(feature)(episode).values()
+    return number
+
+
+@given(COURSES)
+def test_what_is_noted_of_each_state_is_what_a_loop_over_its_steps_finds(course: np.ndarray) -> None:
+    episode = moving(course)
+    for number, name in enumerate(("x", "y")):
+        values = [row[number] for row in course.tolist()]
+        assert note_for("lowest")(episode)[f"lowest {name}"] == min(values)
+        assert note_for("highest")(episode)[f"highest {name}"] == max(values)
+        assert note_for("final")(episode)[f"final {name}"] == values[-1]
+        assert note_for("mean")(episode)[f"mean {name}"] == pytest.approx(sum(values) / 9)
+
+
+@given(COURSES)
+def test_a_path_is_as_long_as_its_steps_together(course: np.ndarray) -> None:
+    steps = [((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5 for a, b in pairwise(course)]
+    assert value("path-length", moving(course)) == pytest.approx(sum(steps))
+
+
+def test_brackets_choose_states() -> None:
+    episode = moving([[0.0, 5.0], [3.0, 1.0], [4.0, 2.0]])
+    assert note_for("highest(y)")(episode) == {"highest y": 5.0}
+    assert list(note_for("final( y , x )")(episode)) == ["final y", "final x"]
+    assert value("path-length(x)", episode) == 4.0
+
+
+def test_a_cubic_way_has_the_jerk_of_its_third_derivative() -> None:
+    time = np.arange(12) * 0.5
+    assert value("jerk", moving(np.column_stack([2.0 * time**3, 0 * time]))) == pytest.approx(12.0)
+
+
+def test_smoothness_is_highest_for_a_straight_way_at_one_speed() -> None:
+    time = np.linspace(0, 1, 40)
+    straight = moving(np.column_stack([time, 2 * time]))
+    wave = moving(np.column_stack([time, np.sin(6 * time)]))
+    shaken = moving(np.column_stack([time, 0.1 * np.random.default_rng(0).normal(size=40)]))
+    still = moving(np.zeros((40, 2)))
+    assert value("smoothness", straight) == pytest.approx(0.0, abs=1e-9)
+    assert value("smoothness", still) == 0.0
+    assert 0 > value("smoothness", wave) > value("smoothness", shaken)
+
+
+@given(COURSES, st.floats(0.1, 10), st.floats(0.1, 10))
+def test_smoothness_has_no_unit_of_length_or_time(course: np.ndarray, size: float, slower: float) -> None:
+    here = value("smoothness", moving(course))
+    there = value("smoothness", moving(size * course, seconds=0.5 * slower))
+    assert there == pytest.approx(here, rel=1e-6, abs=1e-6)
+
+
+def test_energy_and_duration_are_integrals_over_time_and_the_return_is_a_sum() -> None:
+    episode = moving(np.zeros((5, 2)), seconds=0.25)  # four steps, two actions of 1 each
+    assert value("energy", episode) == pytest.approx(4 * 2 * 0.25)
+    assert value("duration", episode) == 1.0
+    assert value("return", episode) == 4.0
+
+
+def test_a_goal_is_a_place_of_some_states() -> None:
+    episode = moving([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
+    assert note_for("goal(x=3, y=4)")(episode) == {
+        "final distance to goal": 5.0,
+        "least distance to goal": 0.0,
+    }
+    assert note_for("goal(y=10)")(episode)["final distance to goal"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("feature", "message"),
+    [
+        ("speed", "there is no feature 'speed': there are mean, lowest"),
+        ("energy(x)", "energy takes nothing in brackets"),
+        ("goal(x)", r"wanted states and numbers, as in goal\(x=0.3, y=0.1\)"),
+        ("goal", "goal needs a place"),
+        ("mean(z)", "there is no state 'z': the states are x, y"),
+        ("missing_module_of_mine:f", "'missing_module_of_mine:f' was not found"),
+        ("math:pi", "'math:pi' is not a function, but float"),
+        ("math:tau_of_mine", "was not found"),
+    ],
+)
+def test_what_is_not_there_is_said_with_what_is(feature: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        note_for(feature)(moving(np.zeros((5, 2))))
+
+
+def test_there_is_no_return_without_rewards() -> None:
+    with pytest.raises(ValueError, match="leave out the feature 'return'"):
+        note_for("return")(moving(np.zeros((5, 2)), rewards=None))
+
+
+def test_jerk_needs_four_states_and_names_the_episode_that_has_fewer() -> None:
+    with pytest.raises(BadEpisode, match="episode e: its jerk needs four states"):
+        note_for("jerk")(moving(np.zeros((3, 2))))
+
+
+def test_every_default_is_in_the_library_and_every_word_has_a_meaning() -> None:
+    assert set(DEFAULT) <= set(LIBRARY)
+    assert all(word.meaning for word in LIBRARY.values())
+
+
+# --- one's own --------------------------------------------------------------------------------------------
+
+
+def test_a_function_of_mine_may_return_a_number_numbers_or_named_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    code = """
+def one(episode): return len(episode)
+def some(episode): return episode.states[-1]
+def named(episode): return {"tilt": episode.states[0, 0], "turn": 2}
+def words(episode): return "far"
+"""
+    Path("own_notes_of_this_test.py").write_text(code)
+    episode = moving([[1.0, 5.0], [3.0, 4.0], [6.0, 8.0]])
+    assert note_for("own_notes_of_this_test:one")(episode) == {"one": 2.0}
+    assert note_for("own_notes_of_this_test:some")(episode) == {"some 1": 6.0, "some 2": 8.0}
+    assert note_for("own_notes_of_this_test.py:named")(episode) == {"tilt": 1.0, "turn": 2.0}
+    with pytest.raises(BadEpisode, match="episode e: words must return numbers, but returned 'far'"):
+        note_for("own_notes_of_this_test:words")(episode)
+
+
+def test_two_features_of_one_name_and_numbers_that_are_none_are_refused() -> None:
+    episode = moving(np.zeros((5, 2)))
+    with pytest.raises(ValueError, match="two features are called 'mean x'"):
+        noted([note_for("mean"), note_for("mean(x)")], episode)
+    with pytest.raises(BadEpisode, match="episode e: its feature 'odd' is nan"):
+        noted([note_for(lambda _: {"odd": np.nan})], episode)
+
+
+# --- windows ----------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 40), st.integers(1, 15), st.integers(1, 15))
+def test_windows_have_one_length_lie_inside_and_start_a_stride_apart(
+    steps: int, long: int, stride: int
+) -> None:
+    parts = list(Windows.of(long, stride).parts(moving(np.zeros((steps + 1, 2)))))
+    assert all(last - first == long and last <= steps for first, last in parts)
+    assert [first for first, _ in parts] == [stride * i for i in range(len(parts))]
+    following = stride * len(parts)
+    assert following + long > steps  # no other would fit
+
+
+def test_a_window_may_be_in_seconds_and_stands_beside_the_last_without_a_stride() -> None:
+    episode = moving(np.zeros((11, 2)), seconds=0.5)
+    assert list(Windows.of("2s").parts(episode)) == [(0, 4), (4, 8)]
+    assert list(Windows.of("2s", "0.5s").parts(episode))[:2] == [(0, 4), (1, 5)]
+    assert list(Windows.of("6 steps", 2).parts(episode)) == [(0, 6), (2, 8), (4, 10)]
+
+
+@pytest.mark.parametrize("words", ["", "0", "two", "-3", "1.5", "0s", "2 hours"])
+def test_a_length_in_other_words_is_refused(words: str) -> None:
+    with pytest.raises(ValueError, match="a length is a number of steps, or of seconds like '2s'"):
+        Length.of(words)

@@ -1,0 +1,39 @@
+"""More features than questions: useless features cost accuracy, but not the use of the model."""
+
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from prefero.experiments.methods import THETAS, named
+
+PLACE = Path(__file__).resolve().parents[2] / "benchmarks" / "many_features.py"
+MANY = SimpleNamespace(**runpy.run_path(str(PLACE)))
+THIRTY = 30
+FIXED = named("ActiveGP", min(THETAS), 0.1)  # of all thetas the best where features are many
+
+
+def test_the_reward_depends_on_the_useful_features_alone_and_the_exam_on_them_too() -> None:
+    task = MANY.task_with("quadratic", 6, seed=0)
+    assert task.pool.features.shape == (500, 8)
+    other = task.pool.scaled.copy()
+    other[:, MANY.USEFUL :] = 7.0
+    np.testing.assert_array_equal(task.person.reward(other), task.person.reward(task.pool.scaled))
+    assert np.ptp(task.exam.features[:, 0]) > 4
+
+
+def test_with_thirty_useless_features_thirty_answers_still_teach() -> None:
+    people = 2
+    mine = [MANY.accuracy("linear", MANY.PREFERO, THIRTY, seed) for seed in range(people)]
+    fixed = [MANY.accuracy("linear", FIXED, THIRTY, seed) for seed in range(people)]
+    assert min(mine) > 0.75
+    assert np.mean(mine) >= np.mean(fixed)
+
+
+def test_the_figure_shows_every_method(tmp_path: Path) -> None:
+    found = MANY.measure("linear", (MANY.PREFERO, FIXED), (0, 2), seeds=1, questions=3)
+    lines = list(MANY.table(found))
+    assert [line.split()[0] for line in lines[1:]] == ["useless", "Prefero", "ActiveGP"]
+    MANY.picture(tmp_path / "many.png", [found])
+    assert (tmp_path / "many.png").read_bytes().startswith(b"\x89PNG")
