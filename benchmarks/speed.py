@@ -94,7 +94,7 @@ def _refit(data: Comparisons, count: int) -> tuple[float, float]:
     some, fewer = first(data, count), first(data, count - 1)
 
     def warm() -> object:
-        fitter._uneven = None
+        fitter._found = {}
         for seen in fitter._seen.values():
             seen.margin = -1.0  # nobody may rest
         return fitter.fit(some)

@@ -13,11 +13,12 @@ from scipy.special import logsumexp, ndtr
 
 from prefero import belief as module
 from prefero.arrays import Array
-from prefero.belief import CURVED, GRID, LINEAR, MIXED, SMOOTH, UNEVEN, Belief, BeliefFitter, members
+from prefero.belief import Belief, BeliefFitter
 from prefero.inference import NotSettled, infer
 from prefero.likelihood import Probit
 from prefero.questions import Comparisons
 from prefero.simulation import make_task
+from prefero.structures import CURVED, GRID, LINEAR, MIXED, SMOOTH, UNEVEN, members
 
 RIGHT = {"linear": {LINEAR}, "quadratic": {CURVED}, "bumpy": {SMOOTH, MIXED, UNEVEN}}
 

@@ -17,7 +17,18 @@ from prefero.arrays import Array
 from prefero.belief import Belief
 from prefero.exporting import export_reward, to_onnx, to_python
 from prefero.extras import MissingExtra
-from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic, Scaled, Standardised, Sum
+from prefero.kernels import (
+    RBF,
+    Anchored,
+    Kernel,
+    Linear,
+    Matern,
+    Quadratic,
+    Scaled,
+    Selected,
+    Standardised,
+    Sum,
+)
 from prefero.kernels.files import _KINDS
 from prefero.posterior import Posterior
 from prefero.questions import Choice
@@ -35,6 +46,7 @@ KERNELS: dict[str, Kernel] = {
     "sum": 0.3 * Linear() + 2.0 * Quadratic(),
     "subtracted": Anchored(RBF(theta=0.3) + 0.2 * Linear(), ANCHOR),
     "conditioned": Anchored(RBF(theta=1.0), ANCHOR, how="condition"),
+    "selected": Anchored(Selected(RBF(theta=(0.5, 2.0)) + Linear(), (2, 0)), ANCHOR),
     "standardised": Standardised(Anchored(Matern(), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
 }
 MODELS: dict[str, Any] = {

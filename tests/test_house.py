@@ -45,6 +45,7 @@ FLOW = [
     "posterior",
     "inference",
     "evidence",
+    "structures",
     "belief",
     "model",
     "linear",
@@ -102,6 +103,7 @@ PACKAGES = {
         "summary",
         "__init__",
     ],
+    "exporting": ["python", "graph", "__init__"],
     "cli": [
         "common",
         "features",
@@ -384,9 +386,17 @@ BINARY = {".png", ".npz", ".pdf", ".gif", ".parquet", ".db"}
 def our_files() -> list[Path]:
     """Every text file of the repository, caches and outputs excepted."""
     ours = [top for top in ROOT.iterdir() if top.name in KEPT or not top.name.startswith(".")]
-    files = [f for top in ours if top.name not in OUTPUTS for f in [top, *top.rglob("*")] if f.is_file()]
-    made = [f for f in files if "__pycache__" in f.parts or any(f.is_relative_to(folder) for folder in BUILT)]
-    return [file for file in files if file.suffix not in BINARY and file not in set(made)]
+    found = [file for top in ours if top.name not in OUTPUTS for file in _files_in(top)]
+    return [file for file in found if file.suffix not in BINARY]
+
+
+def _files_in(place: Path) -> Iterator[Path]:
+    """Folders of what is made are not entered: the page's packages are tens of thousands of files."""
+    if place.is_file():
+        yield place
+    elif place not in BUILT and place.name != "__pycache__":
+        for inner in place.iterdir():
+            yield from _files_in(inner)
 
 
 def test_no_file_knows_the_machine_it_was_written_on() -> None:

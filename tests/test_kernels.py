@@ -18,6 +18,7 @@ from prefero.kernels import (
     Matern,
     Quadratic,
     Scaled,
+    Selected,
     Standardised,
     Sum,
     from_json,
@@ -50,6 +51,8 @@ KERNELS: dict[str, Kernel] = {
     "sum, conditioned": Anchored(
         Linear() + 0.3 * Quadratic() + 2.0 * RBF(theta=ARD), ANCHOR, how="condition"
     ),
+    "selected": Selected(RBF(theta=(0.5, 2.0)) + 0.5 * Linear(), (2, 0)),
+    "selected, subtracted": Anchored(Selected(Linear() + Quadratic(), (1,)), ANCHOR),
     "standardised": Standardised(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
     "standardised, subtracted": Anchored(Standardised(Matern(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)), ANCHOR),
     "scaled anchored + linear": 2.0 * Anchored(RBF(), ANCHOR, how="condition") + 0.1 * Linear(),
@@ -314,3 +317,16 @@ def test_the_anchor_must_match_the_features() -> None:
 def test_an_unknown_kernel_in_a_file_is_named_and_the_known_are_listed() -> None:
     with pytest.raises(ValueError, match="there is no kernel 'Cosine': the kernels are RBF, Matern, Linear"):
         from_json({"kind": "Cosine"})
+
+
+def test_a_selected_kernel_is_of_these_columns_alone_in_their_order() -> None:
+    x, y = shared_points()
+    kernel = Selected(RBF(theta=(0.5, 2.0)), (2, 0))
+    wanted = np.exp(-0.5 * (x[:, None, 2] - y[:, 2]) ** 2 - 2.0 * (x[:, None, 0] - y[:, 0]) ** 2)
+    np.testing.assert_allclose(kernel(x, y), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [(), (1, 1), (0, -1)])
+def test_a_selected_kernel_needs_features_each_once(columns: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="one feature or more, each once"):
+        Selected(Linear(), columns)

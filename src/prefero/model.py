@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero.arrays import Array
-from prefero.belief import TYPICAL_NOISE, BeliefFitter
+from prefero.belief import BeliefFitter
 from prefero.evidence import maximise
 from prefero.features import feature_matrix, same_rows, units_of
 from prefero.inference import Inference, infer
@@ -20,6 +20,7 @@ from prefero.kernels import Kernel
 from prefero.likelihood import Probit
 from prefero.posterior import Distribution, predict
 from prefero.questions import Comparisons
+from prefero.structures import TYPICAL_NOISE
 
 
 class NotFitted(ValueError, AttributeError):

@@ -13,7 +13,7 @@ diagonal, follow the array API standard, so that a pool may live on a GPU.
 
 from prefero.kernels.anchored import Anchored
 from prefero.kernels.base import Kernel
-from prefero.kernels.composed import Scaled, Standardised, Sum
+from prefero.kernels.composed import Scaled, Selected, Standardised, Sum
 from prefero.kernels.files import from_json, to_json
 from prefero.kernels.polynomial import Linear, Parameterless, Quadratic
 from prefero.kernels.stationary import RBF, Matern
@@ -27,6 +27,7 @@ __all__ = [
     "Parameterless",
     "Quadratic",
     "Scaled",
+    "Selected",
     "Standardised",
     "Sum",
     "from_json",

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero.arrays import AnyArray, Array, like
+from prefero.arrays import AnyArray, Array, like, like_indices, namespace_of
 from prefero.kernels.base import Kernel, Wrapped
 
 
@@ -85,6 +85,40 @@ class Sum(Kernel):
 
     def slope(self, x: Array, y: Array) -> Array:
         return self.first.slope(x, y) + self.second.slope(x, y)
+
+
+@dataclass(frozen=True)
+class Selected(Wrapped):
+    """A kernel of some of the features, by their columns; the others do not matter."""
+
+    columns: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", tuple(int(c) for c in self.columns))
+        if not self.columns or len(set(self.columns)) != len(self.columns) or min(self.columns) < 0:
+            raise ValueError(f"a kernel is of one feature or more, each once, but of {self.columns}")
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        return self.kernel(self._some(x), self._some(y))
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        return self.kernel.diagonal(self._some(x))
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        return self.kernel.gradient(self._some(x), self._some(y), weights)
+
+    def slope(self, x: Array, y: Array) -> Array:
+        slope = np.zeros((len(x), len(y), x.shape[1]))
+        slope[:, :, self.columns] = self.kernel.slope(self._some(x), self._some(y))
+        return slope
+
+    @property
+    def of_differences(self) -> Kernel:
+        return replace(self, kernel=self.kernel.of_differences)
+
+    def _some(self, x: AnyArray) -> AnyArray:
+        xp = namespace_of(x)
+        return xp.take(x, like_indices(np.array(self.columns), x), axis=1)
 
 
 @dataclass(frozen=True)
