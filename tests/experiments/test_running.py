@@ -138,6 +138,16 @@ def test_a_dask_cluster_gives_the_same_numbers(
     assert numbers(results) == numbers(here)
 
 
+def test_a_ray_cluster_gives_the_same_numbers(
+    here: Results, results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray weighs much, so it is tried where somebody has installed it."""
+    pytest.importorskip("ray")
+    monkeypatch.setattr(running, "play", None)  # nothing is played here
+    carry_out(RUNS, results, jobs=2, backend="ray")
+    assert numbers(results) == numbers(here)
+
+
 def test_pools_are_simulated_before_the_runs_so_that_these_find_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

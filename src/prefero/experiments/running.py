@@ -1,11 +1,11 @@
-"""Carrying out runs: on the cores of this machine, or on a cluster, through joblib."""
+"""Carrying out runs: here or on a dask cluster, through joblib; or on a ray cluster."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Rows, Run, play
@@ -33,10 +33,8 @@ def carry_out(
         return
     _check(backend)
     prepare(waiting)
-    joblib = need("joblib", extra="experiments")
-    with _where(backend, address):
-        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        for run, rows in parallel(joblib.delayed(_one)(run) for run in waiting):
+    with one_thread_each():
+        for run, rows in _finished(waiting, jobs, backend, address):
             results.save(run, rows)
             done(run)
 
@@ -64,38 +62,51 @@ def _one(run: Run) -> tuple[Run, Rows]:
     return run, play(run)
 
 
+def _finished(
+    runs: Sequence[Run], jobs: int, backend: Backend, address: str | None
+) -> Iterator[tuple[Run, Rows]]:
+    """Runs as they are finished, whatever their order."""
+    if backend == "ray":
+        yield from _by_ray(runs, jobs, address)
+    elif backend == "dask":
+        with need("distributed", extra="cluster").Client(address):
+            yield from _by_joblib(runs, jobs, "dask")
+    else:
+        yield from _by_joblib(runs, jobs, "loky")
+
+
+def _by_joblib(runs: Sequence[Run], jobs: int, backend: str) -> Iterator[tuple[Run, Rows]]:
+    joblib = need("joblib", extra="experiments")
+    with joblib.parallel_config(backend=backend):
+        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+        yield from parallel(joblib.delayed(_one)(run) for run in runs)
+
+
+def _by_ray(runs: Sequence[Run], jobs: int, address: str | None) -> Iterator[tuple[Run, Rows]]:
+    """Without joblib, whose way to ray gives no run back before all are finished."""
+    ray = import_module("ray")
+    here = {"num_cpus": jobs} if address is None else {}
+    ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR", **here)
+    try:
+        played = ray.remote(_one)
+        waiting = [played.remote(run) for run in runs]
+        while waiting:
+            finished, waiting = ray.wait(waiting)
+            yield from ray.get(finished)
+    finally:
+        ray.shutdown()
+
+
 @contextmanager
-def _where(backend: Backend, address: str | None) -> Iterator[None]:
+def one_thread_each() -> Iterator[None]:
     """One BLAS thread a worker: at these sizes two are slower than one."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
-    joblib = need("joblib", extra="experiments")
     try:
-        with (
-            _client(backend, address),
-            joblib.parallel_config(backend="loky" if backend == "local" else backend),
-        ):
-            yield
+        yield
     finally:
         for name, value in before.items():
             if value is None:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-@contextmanager
-def _client(backend: Backend, address: str | None) -> Iterator[Any]:
-    if backend == "local":
-        yield None
-    elif backend == "dask":
-        with need("distributed", extra="cluster").Client(address) as client:
-            yield client
-    else:
-        ray = import_module("ray")
-        ray.init(address=address)
-        import_module("ray.util.joblib").register_ray()
-        try:
-            yield ray
-        finally:
-            ray.shutdown()
