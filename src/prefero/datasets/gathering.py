@@ -73,7 +73,7 @@ class Gathered:
         return replace(self, features=self.features[:, kept], names=tuple(self.names[i] for i in kept))
 
     def logarithms(self, names: Sequence[str]) -> Self:
-        """With the logarithms of these features, in units of their median; they are called log NAME then."""
+        """With the logarithms of these features, which are called log NAME then."""
         self._check(names)
         features = self.features.copy()
         for i, name in enumerate(self.names):
@@ -118,11 +118,13 @@ class Gathered:
 
 
 def _logarithm(name: str, values: Array) -> Array:
-    if values.min() < 0:
-        raise ValueError(f"{name!r} is below 0 for some, so it has no logarithm: clip it, or leave it out")
-    size = float(np.median(values)) or float(values.mean()) or 1.0
-    logarithm: Array = np.log1p(values / size)
-    return logarithm
+    """Nothing of the other trajectories goes into it, so that it means the same in another dataset."""
+    if values.min() <= 0:
+        raise ValueError(
+            f"{name!r} is {values.min():g} for some, so it has no logarithm: note something that is above 0, "
+            "or leave it out"
+        )
+    return np.log(values)
 
 
 # --- gathering --------------------------------------------------------------------------------------------
