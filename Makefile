@@ -9,7 +9,7 @@ WEB    := $(shell find web -name node_modules -prune -o -type f -print)
 export PATH := $(abspath $(BIN)):$(PATH)
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: teach demo test heavy setup page bench docs clean
+.PHONY: teach demo test python-checks page-checks heavy setup page bench docs clean
 
 teach: $(READY) $(PAGE)  ## teach a robot to play mini-golf in the browser
 	$(BIN)/prefero teach golf
@@ -19,11 +19,16 @@ demo: $(READY)  ## a simulated person teaches the tosser robot in the terminal; 
 
 test: $(READY) $(PAGE)  ## lint, types and every test, of the page too
 	tests/system-packages
+	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target python-checks page-checks
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+
+python-checks: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+page-checks: $(PAGE)
 	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 heavy: $(READY) $(VENV)/.heavy  ## the tests that need torch or ray, which weigh gigabytes: training, GPU arrays, a cluster
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/test_asking.py tests/test_wrapping.py tests/test_planning.py tests/experiments/test_running.py

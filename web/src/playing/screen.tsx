@@ -85,6 +85,7 @@ function showClip(video: HTMLVideoElement, box: HTMLElement, playback: Playback,
   const measure = (): void => playback.measure();
   video.addEventListener("loadedmetadata", measure);
   video.addEventListener("error", onError);
+  if (video.error) onError(); // it was loaded ahead, and nobody listened then
   box.replaceChildren(video);
   const leave = playback.add({
     seconds: () => lengthOf(video),
