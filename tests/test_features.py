@@ -164,13 +164,13 @@ def test_as_many_rows_are_chosen_as_were_asked_for_and_no_row_twice(data: st.Dat
     assert len(set(chosen.tolist())) == len(chosen) == count
 
 
+def closest(rows: Array) -> float:
+    return float((distances(rows, rows) + np.diag(np.full(len(rows), np.inf))).min())
+
+
 def test_a_count_is_spread_wider_than_chance_spreads_it() -> None:
     features = normal(200, 2)
     random = np.random.default_rng(1).choice(200, 20, replace=False)
-
-    def closest(rows: Array) -> float:
-        return float((distances(rows, rows) + np.diag(np.full(len(rows), np.inf))).min())
-
     assert closest(features[sample_diverse(features, 20)]) > 3 * closest(features[random])
 
 
@@ -178,6 +178,25 @@ def test_the_seed_decides_the_choice() -> None:
     features = normal(60)
     again = [sample_diverse(features, 10, seed=4).tolist() for _ in range(2)]
     assert again[0] == again[1] != sample_diverse(features, 10, seed=5).tolist()
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_a_large_set_is_thinned_as_a_small_one_is(offset: float) -> None:
+    """Row after row, each kept unless one that is kept already is nearer than the radius."""
+    features = normal(9500) + offset
+    kept: list[int] = []
+    for row in np.random.default_rng(3).permutation(len(features)):
+        if not kept or np.linalg.norm(features[kept] - features[row], axis=1).min() >= 0.31:
+            kept.append(int(row))
+    assert sample_diverse(features, radius=0.31, seed=3).tolist() == kept
+
+
+def test_of_a_large_set_as_many_are_taken_as_are_wanted() -> None:
+    features = normal(9500)
+    chosen = sample_diverse(features, 700, seed=1)
+    assert len(set(chosen.tolist())) == 700
+    random = np.random.default_rng(0).choice(len(features), 700, replace=False)
+    assert closest(features[chosen]) > 5 * closest(features[random])
 
 
 def test_a_radius_of_zero_keeps_every_row_and_a_huge_one_keeps_one() -> None:

@@ -579,3 +579,30 @@ def test_a_pool_is_the_same_as_bytes() -> None:
     assert again.names == pool.names
     assert again.clips == pool.clips
     assert np.array_equal(again.features, pool.features)
+
+
+# --- fewer ------------------------------------------------------------------------------------------------
+
+
+def test_a_diverse_pool_is_of_the_same_trajectories_farther_apart() -> None:
+    pool = Pool.simulate("driver", 60)
+    fewer = pool.diverse(12)
+    assert len(fewer) == 12
+    assert fewer.ids is not None
+    rows = [int(row) for row in fewer.ids]
+    assert sorted(set(rows)) == rows
+    np.testing.assert_array_equal(fewer.features, pool.features[rows])
+    np.testing.assert_array_equal(fewer.trajectory(3).poses, pool.trajectory(rows[3]).poses)
+    assert fewer.world().name == "driver"
+
+    def closest(x: Array) -> float:
+        apart = np.linalg.norm(x[:, None] - x, axis=-1)
+        return float(apart[~np.eye(len(x), dtype=bool)].min())
+
+    assert closest(pool.scaled[rows]) > 2 * closest(pool.scaled[:12])
+
+
+def test_a_pool_that_is_small_enough_stays_as_it_is() -> None:
+    pool = Pool(np.eye(3), ids=["a", "b", "c"])
+    assert pool.diverse(3) is pool
+    assert set(pool.diverse(2).ids or ()) < {"a", "b", "c"}

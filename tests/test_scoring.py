@@ -129,6 +129,54 @@ def test_what_else_a_table_says_of_its_trajectories_is_kept(
     check(scores, reward, features)
 
 
+def test_a_table_may_hold_words_and_other_numbers_and_rows_that_cannot_be_used(
+    folder: Path, reward: Reward, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "table.csv").write_text("task,distance,height,speed\nlift,2,,1\nlift,,5,3\npush,4,6,5\n")
+    words = ["score", "reward.json", "table.csv", "--out", "s.csv", "--skip-bad"]
+    assert run(*words, monkeypatch=monkeypatch) == 0
+    assert "left out: episode 1: its feature 'distance' is nan." in capsys.readouterr().out
+    scores = read(folder / "s.csv")
+    assert scores.column_names == ["trajectory", "task", "height", "mean", "std"]
+    assert scores["trajectory"].to_pylist() == [0, 2]
+    assert scores["task"].to_pylist() == ["lift", "push"]
+    check(scores, reward, np.array([[1.0, 2.0], [5.0, 4.0]]))
+
+
+def test_a_pool_that_knows_what_its_trajectories_are_called_says_so(
+    folder: Path, reward: Reward, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    features = rows(3, seed=1)
+    Pool(features[:, ::-1], NAMES[::-1], ids=["x", "007", "z"]).save(folder / "pool.npz")
+    assert run("score", "reward.json", "pool.npz", "--out", "s.parquet", monkeypatch=monkeypatch) == 0
+    scores = read(folder / "s.parquet")
+    assert scores["trajectory"].to_pylist() == ["x", "007", "z"]
+    check(scores, reward, features)
+
+
+def test_a_table_is_not_overwritten_by_its_scores(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_csv(folder / "table.csv", rows(3))
+    before = (folder / "table.csv").read_bytes()
+    assert run("score", "reward.json", "table.csv", "--out", "./table.csv", monkeypatch=monkeypatch) == 2
+    assert "would be overwritten by its scores" in capsys.readouterr().err
+    assert (folder / "table.csv").read_bytes() == before
+
+
+def test_features_far_from_all_that_was_taught_are_remarked_on(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_pool(folder / "near.npz", rows(9, seed=5))
+    write_pool(folder / "far.npz", rows(9, seed=5) * [1.0, 100.0])
+    assert run("score", "reward.json", "near.npz", monkeypatch=monkeypatch) == 0
+    assert "half of these" not in capsys.readouterr().out
+    assert run("score", "reward.json", "far.npz", monkeypatch=monkeypatch) == 0
+    said = capsys.readouterr().out
+    assert "distance: half of these are more than 6 standard deviations away" in said
+    assert "speed: half of these" not in said
+
+
 def test_the_best_and_the_worst_are_shown(
     folder: Path, reward: Reward, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -159,21 +207,37 @@ def text(content: str) -> Any:
         (
             "table.csv",
             text("speed,way\n1,2\n"),
-            "table.csv has no column 'distance': the reward is about speed",
+            "no column 'distance': the reward is about speed, distance, and the columns are speed, way",
         ),
-        ("table.csv", text("speed,distance\n"), "table.csv has no trajectories"),
+        ("table.csv", text("speed,distance\n"), "table has no trajectory that can be used"),
         ("table.csv", text("speed,distance,speed\n1,2,3\n"), "table.csv has more than one column 'speed'"),
-        ("table.csv", text("speed,distance\n1,2\n3,\n"), "row 1 has nan in column 'distance'"),
-        ("table.csv", text("speed,distance\n1,fast\n"), "features must be numbers"),
-        ("table.csv", text("speed,distance\n1\n2,3\n"), "table.csv is damaged or is no .csv file"),
-        ("table.parquet", damage, "table.parquet is damaged or is no .parquet file"),
-        ("pool.npz", damage, "pool.npz is damaged or is no .npz file"),
-        ("pool.npz", lambda path, x: np.savez(path, rewards=x), "has no array 'features', only rewards"),
-        ("pool.npz", lambda path, x: np.savez(path, features=x[:, :1]), "there are 1 features, but 2 names"),
-        ("pool.npz", lambda path, x: np.savez(path, features=x[0]), "must have shape"),
-        ("pool.npz", lambda path, x: Pool(x, ["a", "b"]).save(path), "no column 'speed'"),
-        ("table.txt", text(""), "a file .npz, .csv, .parquet, but this is table.txt"),
-        ("there.csv", lambda *_: None, "there is no file there.csv"),
+        ("table.csv", text("speed,distance\n1,2\n3,\n"), "episode 1: its feature 'distance' is nan"),
+        ("table.csv", text("speed,distance\n1,fast\n"), "column 'distance' does not hold numbers"),
+        ("table.csv", text("speed,distance\n1\n2,3\n"), "table.csv is damaged or is no table"),
+        ("table.parquet", damage, "table.parquet is damaged or is no table"),
+        ("pool.npz", damage, "pool.npz is damaged or is another kind of file"),
+        (
+            "pool.npz",
+            lambda path, x: np.savez(path, rewards=x),
+            "features or states, but this one holds rewards",
+        ),
+        (
+            "pool.npz",
+            lambda path, x: np.savez(path, features=x[:, :1]),
+            "the reward is about speed, distance, but of pool there are feature 1: bring 'speed', too",
+        ),
+        (
+            "pool.npz",
+            lambda path, x: np.savez(path, features=x[0]),
+            "features have shape (trajectories, features)",
+        ),
+        (
+            "pool.npz",
+            lambda path, x: Pool(x, ["a", "speed"]).save(path),
+            "the reward is about speed, distance, but of pool there are a, speed: bring 'distance', too",
+        ),
+        ("table.txt", text(""), "'table.txt' is none of what was looked for: a LeRobot dataset"),
+        ("there.csv", lambda *_: None, "'there.csv' is none of what was looked for: a LeRobot dataset"),
     ],
 )
 def test_files_that_cannot_be_scored_are_refused_in_one_line(
@@ -189,6 +253,7 @@ def test_files_that_cannot_be_scored_are_refused_in_one_line(
     told = capsys.readouterr().err
     assert message in told
     assert told.startswith("prefero: ")
+    assert told.count("\n") == 1
     assert not (folder / "scores.csv").exists()
 
 
@@ -197,6 +262,20 @@ def test_files_that_cannot_be_scored_are_refused_in_one_line(
     [
         (["score", "reward.json", "pool.npz", "--out", "s.xlsx"], "scores are written as .parquet or .csv"),
         (["score", "nothing.json", "pool.npz"], "nothing.json"),
+        (["score", "reward.json", "pool.npz", "--replace-reward"], "say where, --into FOLDER"),
+        (
+            ["score", "reward.json", "pool.npz", "--into", "copy"],
+            "LeRobot and Minari datasets, and pool is none",
+        ),
+        (["score", "reward.json", "pool.npz", "--window", "2s"], "has features and no steps"),
+        (
+            ["score", "reward.json", "CartPole-v1"],
+            "no word of the library notes 'speed': say what notes each",
+        ),
+        (
+            ["score", "reward.json", "CartPole-v1", "--feature", "jerk"],
+            "of CartPole-v1 there are jerk: say what",
+        ),
         (["export", "reward.json"], "say --python reward.py, --onnx reward.onnx, or both"),
         (["export", "reward.json", "--python", "reward.txt"], "a path that ends in .py, but got reward.txt"),
         (["export", "reward.json", "--onnx", "reward.py"], "a path that ends in .onnx, but got reward.py"),

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from prefero.arrays import Array, Flags, Indices
 
 CONSTANT = 1e-9  # a standard deviation this small beside the values is rounding
+LARGE = 4096  # rows that are looked at together, in a search for diverse ones
 
 
 def feature_matrix(features: npt.ArrayLike, names: Sequence[str] | None = None) -> Array:
@@ -141,7 +142,7 @@ def _disks_of_count(matrix: Array, order: Indices, count: int) -> Indices:
     """The first `count` rows at about the largest radius that leaves so many, by bisection."""
     low, high = 0.0, float(np.linalg.norm(np.ptp(matrix, axis=0))) + 1.0
     chosen = order[:count]
-    for _ in range(40):
+    for _ in range(40 if len(matrix) <= LARGE else 12):
         middle = 0.5 * (low + high)
         found = _disks(matrix, order, middle, most=count)
         if len(found) == count:
@@ -152,12 +153,39 @@ def _disks_of_count(matrix: Array, order: Indices, count: int) -> Indices:
 
 
 def _disks(matrix: Array, order: Indices, radius: float, most: int | None = None) -> Indices:
+    """Take rows in order, a block at a time, unless they are too near to one that was taken before."""
+    chosen: Indices = np.empty(0, dtype=np.intp)
+    for start in range(0, len(order), LARGE):
+        block = order[start : start + LARGE]
+        if len(chosen):
+            block = block[_far(matrix[block], matrix[chosen], radius)]
+        left = None if most is None else most - len(chosen)
+        taken = _disks_of_block(matrix[block], radius, left)
+        chosen = np.concatenate([chosen, block[taken]])
+        if len(chosen) == most:
+            break
+    return chosen
+
+
+def _far(rows: Array, taken: Array, radius: float) -> Flags:
+    """Which rows keep the radius from all that were taken; by products, since there may be many."""
+    centre = taken.mean(axis=0)  # far from which the products would drown the distances
+    rows, taken, nearest = rows - centre, taken - centre, np.full(len(rows), np.inf)
+    for start in range(0, len(taken), LARGE):
+        some = taken[start : start + LARGE]
+        away = np.sum(some**2, axis=1) - 2.0 * (rows @ some.T)
+        nearest = np.minimum(nearest, away.min(axis=1))
+    far: Flags = nearest + np.sum(rows**2, axis=1) >= radius**2
+    return far
+
+
+def _disks_of_block(matrix: Array, radius: float, most: int | None) -> Indices:
     """Take rows in order, each one striking out its neighbours."""
     free = np.ones(len(matrix), dtype=bool)
     chosen: list[int] = []
-    for row in order:
+    for row in range(len(matrix)):
         if free[row]:
-            chosen.append(int(row))
+            chosen.append(row)
             if len(chosen) == most:
                 break
             free &= np.sum((matrix - matrix[row]) ** 2, axis=1) >= radius**2

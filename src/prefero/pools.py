@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero.arrays import Array
-from prefero.features import Scaling, feature_matrix
+from prefero.features import Scaling, feature_matrix, sample_diverse
 from prefero.files import ArchiveError, archive, cache_folder, read_archive, unpack, write_archive
 from prefero.progress import progress
 from prefero.trajectories import Trajectory
@@ -123,12 +123,19 @@ class Pool:
 
     @classmethod
     def from_lerobot(
-        cls, folder: str | Path, features: Features = None, *, camera: str | None = None, **how: Any
+        cls,
+        folder: str | Path,
+        features: Features = None,
+        *,
+        camera: str | None = None,
+        task: str | None = None,
+        **how: Any,
     ) -> Pool:
-        """A LeRobot dataset on disk, version 2.0, 2.1 or 3.0, with the films of a camera."""
-        from prefero.datasets.lerobot import LeRobot
+        """A LeRobot dataset on disk, version 2.0, 2.1 or 3.0, or a task of it; with the films of a camera."""
+        from prefero import datasets
 
-        return cls.from_dataset(LeRobot(folder, camera), features, **how)
+        opened = datasets.open_dataset(f"lerobot:{folder}", camera=camera, task=task)
+        return cls.from_dataset(opened, features, **how)
 
     @classmethod
     def from_minari(
@@ -138,12 +145,14 @@ class Pool:
         *,
         seconds: float | None = None,
         render: bool = False,
+        camera: str | None = None,
         **how: Any,
     ) -> Pool:
-        """A Minari dataset by id or folder; with `render` its environment is recovered to film it."""
+        """A Minari dataset by id or folder, with its pictures; `render` films its recovered environment."""
         from prefero.datasets.minari import Minari
 
-        return cls.from_dataset(Minari(place, seconds=seconds, render=render), features, **how)
+        opened = Minari(place, seconds=seconds, render=render, camera=camera)
+        return cls.from_dataset(opened, features, **how)
 
     @classmethod
     def from_clips(
@@ -263,6 +272,24 @@ class Pool:
                 "this pool has only features: nothing is known of its trajectories' actions and poses"
             )
         return self.trajectories[index]
+
+    def diverse(self, count: int, seed: int = 0) -> Pool:
+        """At most `count` of these trajectories, as different from each other as can be, as a pool.
+
+        `ids` say which they are; where they had none, these are their places here.
+        """
+        if count >= len(self):
+            return self
+        rows = np.sort(sample_diverse(self.scaled, count, seed=seed))
+        ids = self.ids or range(len(self))
+        return Pool(
+            self.features[rows],
+            self.names,
+            trajectories=None if self.trajectories is None else self.trajectories[rows],
+            clips=None if self.clips is None else [self.clips[row] for row in rows],
+            ids=[str(ids[row]) for row in rows],
+            source=self.source,
+        )
 
     def extended(self, trajectories: Trajectory | npt.ArrayLike) -> Pool:
         """This pool with more trajectories at its end, which are scaled as the others are.

@@ -3,8 +3,9 @@
 Frame t of episode e has the colour `shade(e, t)` all over, so that a cut film says which frames it shows.
 """
 
+import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import av
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from PIL import Image
 
 from prefero.arrays import Array
 
@@ -37,17 +39,33 @@ def actions_of(episode: int, length: int) -> Array:
     return np.random.default_rng(episode).normal(size=(length, 2))
 
 
-def encode(path: Path, colours: Sequence[tuple[int, int, int]], codec: str = "libx264") -> None:
-    """A film of single-coloured frames, 64 x 48."""
+def painted(colour: tuple[int, int, int]) -> np.ndarray:
+    """A picture of one colour, 64 x 48."""
+    return np.ascontiguousarray(np.broadcast_to(np.array(colour, dtype=np.uint8), (48, 64, 3)))
+
+
+def png(picture: np.ndarray) -> bytes:
+    memory = io.BytesIO()
+    Image.fromarray(picture).save(memory, "PNG")
+    return memory.getvalue()
+
+
+def encode(
+    path: Path,
+    colours: Sequence[tuple[int, int, int]],
+    codec: str = "libx264",
+    rate: Fraction = Fraction(FPS),
+    first: int = 0,
+) -> None:
+    """A film of single-coloured frames, 64 x 48; the first is shown after as many as `first` would last."""
     path.parent.mkdir(parents=True, exist_ok=True)
     options = {"preset": "12", "crf": "20"} if codec == "libsvtav1" else {}
     with av.open(str(path), "w") as container:
-        stream: Any = container.add_stream(codec, rate=FPS, options=options)
+        stream: Any = container.add_stream(codec, rate=rate, options=options)
         stream.width, stream.height, stream.pix_fmt, stream.gop_size = 64, 48, "yuv420p", 8
         for number, colour in enumerate(colours):
-            picture = np.broadcast_to(np.array(colour, dtype=np.uint8), (48, 64, 3))
-            frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")
-            frame.pts, frame.time_base = number, Fraction(1, FPS)
+            frame = av.VideoFrame.from_ndarray(painted(colour), format="rgb24")
+            frame.pts, frame.time_base = first + number, 1 / rate
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
 
@@ -62,7 +80,18 @@ def colours_in(path: Path) -> Array:
 # --- LeRobot ----------------------------------------------------------------------------------------------
 
 
-def columns(episode: int, length: int, index: int, rewards: bool = True) -> dict[str, Any]:
+PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+
+
+def pictures(episode: int, length: int, camera: int) -> pa.Array:
+    """A camera's pictures in a column, as LeRobot keeps them where it makes no films."""
+    files = [png(painted(shade(episode, t, camera))) for t in range(length)]
+    return pa.array([{"bytes": f, "path": f"frame-{t:06d}.png"} for t, f in enumerate(files)], PICTURE)
+
+
+def columns(
+    episode: int, length: int, index: int, rewards: bool = True, images: Sequence[str] = (), tasks: int = 1
+) -> dict[str, Any]:
     """The frames of an episode as LeRobot writes them."""
     made: dict[str, Any] = {
         "observation.state": pa.array(states_of(episode, length).tolist(), pa.list_(pa.float32(), 2)),
@@ -71,12 +100,15 @@ def columns(episode: int, length: int, index: int, rewards: bool = True) -> dict
         "frame_index": np.arange(length),
         "episode_index": np.full(length, episode),
         "index": index + np.arange(length),
-        "task_index": np.zeros(length, dtype=int),
+        "task_index": np.full(length, episode % tasks),
     }
+    made |= {camera: pictures(episode, length, number) for number, camera in enumerate(images)}
     return made | ({"next.reward": np.full(length, 0.5, dtype=np.float32)} if rewards else {})
 
 
-def info(version: str, data: str, video: str, cameras: Sequence[str]) -> dict[str, Any]:
+def info(
+    version: str, data: str, video: str, cameras: Sequence[str], images: Sequence[str] = ()
+) -> dict[str, Any]:
     numbers = {"dtype": "float32", "shape": [2]}
     told: dict[str, Any] = {
         "observation.state": numbers | {"names": {"motors": NAMES}},
@@ -85,6 +117,7 @@ def info(version: str, data: str, video: str, cameras: Sequence[str]) -> dict[st
         "timestamp": {"dtype": "float32", "shape": [1], "names": None},
     }
     told |= {camera: {"dtype": "video", "shape": [48, 64, 3]} for camera in cameras}
+    told |= {camera: {"dtype": "image", "shape": [3, 48, 64]} for camera in images}
     paths = {"data_path": data, "video_path": video if cameras else None}
     return {"codebase_version": version, "fps": FPS, "chunks_size": 1000, "features": told, **paths}
 
@@ -100,19 +133,22 @@ def lerobot_3(
     cameras: Sequence[str] = CAMERAS[:1],
     codec: str = "libx264",
     split: int = 2,
+    images: Sequence[str] = (),
+    tasks: Sequence[str] = ("reach",),
 ) -> Path:
     """Version 3.0: the first `split` episodes are in one file, the others in another; their films too."""
     data = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
     video = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
-    write_json(folder / "meta" / "info.json", info("v3.0", data, video, cameras))
+    about = info("v3.0", data, video, cameras, images) | {"total_episodes": len(lengths)}
+    write_json(folder / "meta" / "info.json", about)
     rows: list[dict[str, Any]] = []
     files = [range(min(split, len(lengths))), range(split, len(lengths))]
     for file, episodes in enumerate(files):
         tables, colours, start = [], {camera: [] for camera in cameras}, 0  # type: ignore[var-annotated]
         for episode in episodes:
             length, index = lengths[episode], sum(lengths[:episode])
-            tables.append(pa.table(columns(episode, length, index)))
-            row = {"episode_index": episode, "length": length, "tasks": ["reach"]}
+            tables.append(pa.table(columns(episode, length, index, images=images, tasks=len(tasks))))
+            row = {"episode_index": episode, "length": length, "tasks": [tasks[episode % len(tasks)]]}
             row |= {"data/chunk_index": 0, "data/file_index": file}
             row |= {"dataset_from_index": index, "dataset_to_index": index + length}
             for number, camera in enumerate(cameras):
@@ -132,7 +168,8 @@ def lerobot_3(
     path = folder / "meta" / "episodes" / "chunk-000" / "file-000.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), path)
-    pq.write_table(pa.table({"task_index": [0], "task": ["reach"]}), folder / "meta" / "tasks.parquet")
+    known = {"task_index": range(len(tasks)), "__index_level_0__": list(tasks)}  # the index of a pandas table
+    pq.write_table(pa.table(known), folder / "meta" / "tasks.parquet")
     return folder
 
 
@@ -141,24 +178,31 @@ def lerobot_2(
     lengths: Sequence[int] = LENGTHS,
     cameras: Sequence[str] = CAMERAS[:1],
     codec: str = "libx264",
+    images: Sequence[str] = (),
+    tasks: Sequence[str] = ("reach",),
 ) -> Path:
     """Version 2.1: files of its own for each episode, and metadata in lines of JSON."""
     data = "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet"
     video = "videos/chunk-{episode_chunk:03d}/{video_key}/episode_{episode_index:06d}.mp4"
-    write_json(folder / "meta" / "info.json", info("v2.1", data, video, cameras))
-    known = [{"episode_index": e, "tasks": ["reach"], "length": n} for e, n in enumerate(lengths)]
+    about = info("v2.1", data, video, cameras, images) | {"total_episodes": len(lengths)}
+    write_json(folder / "meta" / "info.json", about)
+    told = [tasks[episode % len(tasks)] for episode in range(len(lengths))]
+    known = [{"episode_index": e, "tasks": [told[e]], "length": n} for e, n in enumerate(lengths)]
     (folder / "meta" / "episodes.jsonl").write_text("\n".join(map(json.dumps, known)) + "\n")
+    named = [{"task_index": number, "task": task} for number, task in enumerate(tasks)]
+    (folder / "meta" / "tasks.jsonl").write_text("\n".join(map(json.dumps, named)) + "\n")
     for episode, length in enumerate(lengths):
         path = folder / data.format(episode_chunk=0, episode_index=episode)
         path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(pa.table(columns(episode, length, sum(lengths[:episode]))), path)
+        frames = columns(episode, length, sum(lengths[:episode]), images=images, tasks=len(tasks))
+        pq.write_table(pa.table(frames), path)
         for number, camera in enumerate(cameras):
             place = video.format(episode_chunk=0, video_key=camera, episode_index=episode)
             encode(folder / place, [shade(episode, t, number) for t in range(length)], codec)
     return folder
 
 
-LEROBOT = {"v2.1": lerobot_2, "v3.0": lerobot_3}
+LEROBOT: dict[str, Callable[..., Path]] = {"v2.1": lerobot_2, "v3.0": lerobot_3}
 
 
 # --- clips ------------------------------------------------------------------------------------------------

@@ -1,14 +1,17 @@
-"""What the commands share: the console, and a look at paths before any work is done."""
+"""What the commands share: the console, a look at paths before any work is done, and what was left out."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from prefero.extras import need
 
 console = Console()
 SERVER = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "pyarrow")
 PICTURES = (".png", ".pdf", ".svg")
+MOST = 5  # episodes that were left out and are named
 
 
 def check_server() -> None:
@@ -24,3 +27,12 @@ def check_paths(out: Path | None, save: Path | None) -> None:
     for path in (out, save):
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def say_left_out(left_out: Mapping[str, str]) -> None:
+    """Name the episodes that could not be used, with the reasons."""
+    bad = list(left_out.items())
+    for episode, why in bad[:MOST]:
+        console.print(f"left out: episode {escape(episode)}: {escape(why)}.", soft_wrap=True, highlight=False)
+    if len(bad) > MOST:
+        console.print(f"left out: {len(bad) - MOST} more.")

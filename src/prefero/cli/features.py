@@ -7,15 +7,33 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero.cli.common import check_paths, console
+from prefero.cli.common import check_paths, console, say_left_out
+from prefero.cli.options import (
+    ClipTable,
+    Episodes,
+    Jobs,
+    Logarithms,
+    Policy,
+    Seconds,
+    Seed,
+    SkipBad,
+    Steps,
+    Stride,
+    Task,
+    Window,
+    Words,
+)
 from prefero.datasets.embeddings import Embedding
 from prefero.datasets.gathering import Gathered, gather
-from prefero.datasets.library import LIBRARY, Windows, note_for
+from prefero.datasets.library import Windows, note_for
 from prefero.datasets.opening import open_dataset
 from prefero.datasets.summary import save_histograms, summary
 
 OUT = Path("features.parquet")
-MOST = 5  # episodes that were left out and are named
+Camera = Annotated[
+    str | None, typer.Option(help="Whose films or pictures are shown, by its name; none shows none.")
+]
+Render = Annotated[bool, typer.Option("--render", help="Let a Minari dataset's environment make films.")]
 
 
 def features(
@@ -25,36 +43,26 @@ def features(
             help="A LeRobot or Minari dataset, clips with a table, a table, an .npz, or an environment."
         ),
     ],
-    feature: Annotated[
-        list[str] | None,
-        typer.Option(help=f"What to note, again for more: {', '.join(LIBRARY)}, or module:function."),
-    ] = None,
-    window: Annotated[str | None, typer.Option(help="Cut episodes into windows: '2s', or 50 steps.")] = None,
-    stride: Annotated[str | None, typer.Option(help="From one window's start to the next.")] = None,
+    feature: Words = None,
+    window: Window = None,
+    stride: Stride = None,
     drop: Annotated[list[str] | None, typer.Option(help="A feature to leave out, again for more.")] = None,
-    log: Annotated[
-        list[str] | None, typer.Option(help="A feature to take the logarithm of, again for more.")
-    ] = None,
-    skip_bad: Annotated[
-        bool, typer.Option("--skip-bad", help="Leave out episodes that are damaged.")
-    ] = False,
+    log: Logarithms = None,
+    skip_bad: SkipBad = False,
     out: Annotated[Path, typer.Option(help="Keep the features here (.parquet).")] = OUT,
     picture: Annotated[
         Path | None, typer.Option(help="Save their histograms here (.png, .pdf, .svg).")
     ] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="How many processes work; all cores.")] = None,
-    camera: Annotated[str | None, typer.Option(help="Whose films of a LeRobot dataset are shown.")] = None,
-    render: Annotated[
-        bool, typer.Option("--render", help="Let a Minari dataset's environment make films.")
-    ] = False,
-    table: Annotated[Path | None, typer.Option(help="The table of a folder of clips.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="How long a step of a Minari dataset lasts.")] = None,
-    episodes: Annotated[int | None, typer.Option(min=1, help="How often an environment is played.")] = None,
-    policy: Annotated[
-        str | None, typer.Option(help="Who plays it: module:function of an observation; random without.")
-    ] = None,
-    steps: Annotated[int | None, typer.Option(min=1, help="How long it is played at most.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Decides how it is played.")] = None,
+    jobs: Jobs = None,
+    task: Task = None,
+    camera: Camera = None,
+    render: Render = False,
+    table: ClipTable = None,
+    seconds: Seconds = None,
+    episodes: Episodes = None,
+    policy: Policy = None,
+    steps: Steps = None,
+    seed: Seed = None,
 ) -> None:
     """Note features of a dataset's trajectories, keep them, and say what is wrong with them."""
     check_paths(picture, out)
@@ -63,7 +71,8 @@ def features(
     windows = None if window is None else Windows.of(window, stride)
     _check(feature or [])
     played = {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
-    options: dict[str, Any] = {"camera": camera, "render": render, "table": table, "seconds": seconds}
+    shown: dict[str, Any] = {"task": task, "camera": camera, "render": render}
+    options: dict[str, Any] = {"table": table, "seconds": seconds, **shown}
     found = gather(
         open_dataset(dataset, **options, **played),
         feature,
@@ -99,8 +108,4 @@ def _say(found: Gathered) -> None:
     console.print(table)
     for advice in found.advice():
         console.print(f"[yellow]{advice.kind}[/]: {escape(advice.words)}.", soft_wrap=True, highlight=False)
-    bad = list(found.left_out.items())
-    for episode, why in bad[:MOST]:
-        console.print(f"left out: episode {escape(episode)}: {escape(why)}.", soft_wrap=True, highlight=False)
-    if len(bad) > MOST:
-        console.print(f"left out: {len(bad) - MOST} more.")
+    say_left_out(found.left_out)

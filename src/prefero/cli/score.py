@@ -1,144 +1,223 @@
-"""`prefero score`: what a learned reward says of trajectories.
-
-table      a pyarrow table: features by name, and whatever else the trajectories have, as their ids
-"""
+"""`prefero score`: what a learned reward says of trajectories, in a table or in a copy of their dataset."""
 
 import io
-from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import numpy.typing as npt
 import typer
 from rich.markup import escape
 from rich.table import Table
 
 from prefero.arrays import Array
-from prefero.cli.common import console
+from prefero.cli.common import console, say_left_out
+from prefero.cli.options import (
+    ClipTable,
+    Episodes,
+    Jobs,
+    Like,
+    Logarithms,
+    Policy,
+    Seconds,
+    Seed,
+    SkipBad,
+    Steps,
+    Stride,
+    Task,
+    Window,
+    Words,
+)
+from prefero.datasets.base import Dataset, Noted, Recordings
+from prefero.datasets.embeddings import Embedding
+from prefero.datasets.fitting import LOG, gather_named, kind_and_place, open_named, words_for
+from prefero.datasets.gathering import Gathered
+from prefero.datasets.library import Windows
+from prefero.datasets.opening import open_dataset
+from prefero.datasets.returning import check_copy, write_scores
+from prefero.datasets.tables import TABLES, holds_pool, id_column, read_table
 from prefero.extras import need
-from prefero.features import feature_matrix
-from prefero.files import BROKEN, HEADER, write_whole
+from prefero.features import Scaling
+from prefero.files import write_whole
 from prefero.pools import Pool
-from prefero.reward import Reward, load_reward
+from prefero.reward import load_reward
 
-TABLES = (".parquet", ".csv")
 SHOWN = 5
 ROW, MEAN, STD = "trajectory", "mean", "std"
+FAR = 6.0  # standard deviations, of the trajectories that the reward was taught with
+
+Columns = dict[str, npt.NDArray[Any]]
 
 
 def score(
     reward: Annotated[Path, typer.Argument(help="A reward file (.json), as Reward.save writes it.")],
     trajectories: Annotated[
-        Path, typer.Argument(help="A pool (.npz), or features by name: .npz, .csv or .parquet.")
+        str,
+        typer.Argument(
+            help="A pool (.npz), a LeRobot or Minari dataset, a table, an .npz, clips, or an environment."
+        ),
     ],
     out: Annotated[Path | None, typer.Option(help="Write the scores here (.parquet or .csv).")] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(help="Copy the LeRobot or Minari dataset to this folder, with the scores as columns."),
+    ] = None,
+    replace_reward: Annotated[
+        bool, typer.Option("--replace-reward", help="In the copy, put them in place of its own reward, too.")
+    ] = False,
+    feature: Words = None,
+    window: Window = None,
+    stride: Stride = None,
+    like: Like = None,
+    log: Logarithms = None,
+    skip_bad: SkipBad = False,
+    jobs: Jobs = None,
+    task: Task = None,
+    table: ClipTable = None,
+    seconds: Seconds = None,
+    episodes: Episodes = None,
+    policy: Policy = None,
+    steps: Steps = None,
+    seed: Seed = None,
 ) -> None:
     """Score trajectories with a learned reward: the mean and the standard deviation of each."""
-    if out is not None and out.suffix not in TABLES:
-        raise ValueError(f"scores are written as {' or '.join(TABLES)}, but --out is {out}")
+    _check(trajectories, out, into, replace_reward)
+    windows = None if window is None else Windows.of(window, stride)
+    played = {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
     learned = load_reward(reward)
-    table = read_table(trajectories, learned.scaling.names)
-    scores = scored(table, learned)
+    names, options = learned.scaling.names, {"task": task, "table": table, "seconds": seconds, **played}
+    dataset = _opened(trajectories, names, feature, log or [], options)
+    if into is not None:
+        check_copy(dataset, into, windows)
+    found = gather_named(
+        dataset,
+        names,
+        feature,
+        windows=windows,
+        like=None if like is None else open_dataset(like),
+        log=log or [],
+        skip_bad=skip_bad,
+        jobs=jobs,
+    )
+    mean, std = learned.predict(found.features, return_std=True)
+    scores = {**_beside(trajectories, found), MEAN: mean, STD: std}
     console.print(_ends(scores))
-    console.print(f"{scores.num_rows} trajectories were scored; {learned.describe()}.", markup=False)
+    console.print(f"{len(found)} {_what(found)} were scored; {learned.describe()}.", markup=False)
+    say_left_out(found.left_out)
+    _beware(dataset, found, learned.scaling, feature, like)
+    if into is not None:
+        write_scores(found, mean, std, into, replace_reward=replace_reward)
+        console.print(f"The copy with all scores is in {into}.", soft_wrap=True, markup=False)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(out, content_of(scores, out.suffix))
+        write_whole(out, content_of(scores, out.suffix.lower()))
         console.print(f"All scores are in {out}.", soft_wrap=True, markup=False)
 
 
-def scored(table: Any, reward: Reward) -> Any:
-    """The table without its features, with the mean and the standard deviation of each row's reward."""
-    names = reward.scaling.names
-    mean, std = reward.predict(_matrix(table, names), return_std=True)
-    kept = [name for name in table.column_names if name not in (*names, MEAN, STD)]
-    columns = {name: table[name] for name in kept} or {ROW: np.arange(table.num_rows)}
-    return need("pyarrow", extra="experiments").table({**columns, MEAN: mean, STD: std})
+def _check(what: str, out: Path | None, into: Path | None, replace_reward: bool) -> None:
+    """Before any work is done: can what it makes be written?"""
+    if out is not None and out.suffix.lower() not in TABLES:
+        raise ValueError(f"scores are written as .parquet or .csv, but --out is {out}")
+    if out is not None and Path(what).resolve() == out.resolve():
+        raise ValueError(f"{what} would be overwritten by its scores: choose another --out")
+    if replace_reward and into is None:
+        raise ValueError("a reward is replaced in a copy of the dataset: say where, --into FOLDER")
 
 
-def _matrix(table: Any, names: tuple[str, ...]) -> Array:
-    return feature_matrix(np.column_stack([table[name].to_numpy() for name in names]), names)
+def _opened(
+    what: str, names: Sequence[str], feature: list[str] | None, log: list[str], options: dict[str, Any]
+) -> Dataset:
+    path = Path(what)
+    if path.suffix == ".npz" and path.is_file() and holds_pool(path):
+        pool = Pool.load(path)
+        return Noted(path.stem, pool.features, pool.names, pool.ids or tuple(map(str, range(len(pool)))))
+    return open_named(what, names, feature, log, **options)
+
+
+# --- what is said -----------------------------------------------------------------------------------------
+
+
+def _what(found: Gathered) -> str:
+    return "windows" if any(found.parts) else "trajectories"
+
+
+def _ends(scores: Columns) -> Table:
+    """The best few trajectories, and the worst."""
+    order = np.argsort(-scores[MEAN], kind="stable")
+    ranked = list(enumerate(order.tolist(), 1))
+    first = next(iter(scores))
+    shown = Table("rank", escape(first), MEAN, STD)
+    for rank, row in ranked if len(ranked) <= SHOWN + 1 else [*ranked[:SHOWN], ranked[-1]]:
+        who, mean, std = (scores[name][row] for name in (first, MEAN, STD))
+        shown.add_row(str(rank), escape(str(who)), f"{mean:.3f}", f"{std:.3f}")
+    return shown
+
+
+def _beware(
+    dataset: Dataset, found: Gathered, taught: Scaling, feature: list[str] | None, like: str | None
+) -> None:
+    """What may not be as it was when the reward was taught, and nobody would notice."""
+    if isinstance(dataset, Recordings) and not feature:
+        words = ", ".join(words_for([name.removeprefix(LOG) for name in found.names]))
+        _say(f"What was noted, of all states: {words}. Say --feature if the reward was taught otherwise.")
+    for word in feature or []:
+        if (embedding := Embedding.of(word)) and embedding.looks_first and like is None:
+            _say(
+                f"{word} is measured by the trajectories that are scored: it is what the reward was taught "
+                "only if they are the same. If they are not, name those that it was taught with, --like."
+            )
+    for name in far(found.features, taught):
+        _say(
+            f"{name}: half of these are more than {FAR:g} standard deviations away from all that the reward "
+            "was taught with. Is it noted in the same way, and in the same units?"
+        )
+
+
+def _say(words: str) -> None:
+    console.print(words, soft_wrap=True, markup=False, highlight=False)
+
+
+def far(features: Array, taught: Scaling) -> list[str]:
+    """The features that have little in common with those that a reward was taught with."""
+    away = np.median(np.abs(taught(features)), axis=0)
+    return [name for name, distance in zip(taught.names, away.tolist(), strict=True) if distance > FAR]
 
 
 # --- files ------------------------------------------------------------------------------------------------
 
 
-def read_table(path: Path, names: tuple[str, ...]) -> Any:
-    """The trajectories of a file as a table that has these features."""
-    readers = {".npz": _from_archive, ".csv": _from_csv, ".parquet": _from_parquet}
-    if path.suffix not in readers:
-        raise ValueError(f"trajectories are in a file {', '.join(readers)}, but this is {path}")
-    if not path.exists():
-        raise ValueError(f"there is no file {path}")
-    table = readers[path.suffix](path, names)
-    twice = [name for name, count in Counter(table.column_names).items() if count > 1]
-    if twice:
-        raise ValueError(f"{path} has more than one column {twice[0]!r}: give each its own name")
-    missing = [name for name in names if name not in table.column_names]
-    if missing:
-        raise ValueError(
-            f"{path} has no column {missing[0]!r}: the reward is about {', '.join(names)}, "
-            f"and the columns are {', '.join(table.column_names)}"
-        )
-    if not table.num_rows:
-        raise ValueError(f"{path} has no trajectories")
-    return table
+def _beside(what: str, found: Gathered) -> Columns:
+    """Which trajectory a row is of; of a table, all its columns that are not features of the reward."""
+    kind, place = kind_and_place(what)
+    if kind != "table":
+        return _labels(found)
+    columns, _ = read_table(Path(place))
+    known = {*found.names, *(name.removeprefix(LOG) for name in found.names), MEAN, STD}
+    kept = {name: values for name, values in columns.items() if name not in known}
+    rows = {name: values[list(found.numbers)] for name, values in kept.items()}
+    return rows if id_column(kept, None) is not None else {**_labels(found), **rows}
 
 
-def _from_csv(path: Path, _: tuple[str, ...]) -> Any:
-    reader = need("pyarrow.csv", extra="experiments")
-    return _read(reader.read_csv, path)
+def _labels(found: Gathered) -> Columns:
+    """The ids, as numbers where they are; of a window, its episode and its steps too."""
+    labels: Columns = {ROW: _numbers(found.ids)}
+    if any(found.parts):
+        labels["episode"] = _numbers([found.dataset.ids[number] for number in found.numbers])
+        labels["first"], labels["last"] = np.array([part or (0, 0) for part in found.parts]).T
+    return labels
 
 
-def _from_parquet(path: Path, _: tuple[str, ...]) -> Any:
-    reader = need("pyarrow.parquet", extra="experiments")
-    return _read(reader.read_table, path)
+def _numbers(ids: Sequence[str]) -> npt.NDArray[Any]:
+    whole = [int(name) for name in ids if name.isdecimal() and str(int(name)) == name]
+    return np.array(whole if len(whole) == len(ids) else ids)
 
 
-def _read(reader: Any, path: Path) -> Any:
-    try:
-        return reader(path)
-    except need("pyarrow", extra="experiments").ArrowException as error:
-        raise ValueError(f"{path} is damaged or is no {path.suffix} file: {error}") from error
-
-
-def _from_archive(path: Path, names: tuple[str, ...]) -> Any:
-    """A pool's file, or an archive with `features` (M, d) and perhaps their `names`."""
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
-            arrays = dict(file.items())
-    except BROKEN as error:
-        raise ValueError(f"{path} is damaged or is no .npz file: {error}") from error
-    if HEADER in arrays:
-        pool = Pool.load(path)
-        return _columns(pool.features, pool.names)
-    if "features" not in arrays:
-        raise ValueError(f"{path} has no array 'features', only {', '.join(arrays) or 'nothing'}")
-    return _columns(feature_matrix(arrays["features"]), tuple(map(str, arrays.get("names", names))))
-
-
-def _columns(features: Array, names: tuple[str, ...]) -> Any:
-    feature_matrix(features, names)
-    return need("pyarrow", extra="experiments").table(dict(zip(names, features.T, strict=True)))
-
-
-def content_of(table: Any, suffix: str) -> bytes:
-    """A table as the content of a file."""
-    memory = io.BytesIO()
+def content_of(scores: Columns, suffix: str) -> bytes:
+    """Scores as the content of a file."""
+    memory, table = io.BytesIO(), need("pyarrow", extra="datasets").table(scores)
     if suffix == ".csv":
-        need("pyarrow.csv", extra="experiments").write_csv(table, memory)
+        need("pyarrow.csv", extra="datasets").write_csv(table, memory)
     else:
-        need("pyarrow.parquet", extra="experiments").write_table(table, memory)
+        need("pyarrow.parquet", extra="datasets").write_table(table, memory)
     return memory.getvalue()
-
-
-def _ends(scores: Any) -> Table:
-    """The best few trajectories, and the worst."""
-    order = np.argsort(-scores[MEAN].to_numpy(), kind="stable")
-    ranked = list(enumerate(order.tolist(), 1))
-    first = scores.column_names[0]
-    shown = Table("rank", escape(first), MEAN, STD)
-    for rank, row in ranked if len(ranked) <= SHOWN + 1 else [*ranked[:SHOWN], ranked[-1]]:
-        who, mean, std = (scores[name][row].as_py() for name in (first, MEAN, STD))
-        shown.add_row(str(rank), escape(str(who)), f"{mean:.3f}", f"{std:.3f}")
-    return shown

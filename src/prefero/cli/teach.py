@@ -1,13 +1,16 @@
 """`prefero teach`: a person teaches in the browser."""
 
 import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from prefero.cli.common import check_server, console
+from prefero.cli.features import Camera, Render
+from prefero.cli.options import SkipBad, Task, Words
 
 PORT = 8765
 
@@ -21,8 +24,14 @@ def teach(
         str | None, typer.Option(help="The session's name, to have several about one world.")
     ] = None,
     trajectories: Annotated[
-        int | None, typer.Option(min=2, help="How many trajectories are simulated for a new session.")
+        int | None,
+        typer.Option(min=2, help="How many a new session asks about: simulated, or the most different."),
     ] = None,
+    feature: Words = None,
+    task: Task = None,
+    camera: Camera = None,
+    render: Render = False,
+    skip_bad: SkipBad = False,
     host: Annotated[
         str, typer.Option(help="The address to listen on; other machines need the token that is shown then.")
     ] = "127.0.0.1",
@@ -46,7 +55,9 @@ def teach(
     with taken:
         where = database or str(data_folder() / "teach.db")
         store = Store(open_database(where))
-        study, person, known = begin_teaching(store, what, name, questions, trajectories)
+        how: dict[str, Any] = {"features": feature, "skip_bad": skip_bad}
+        how |= {"task": task, "camera": camera, "render": render}
+        study, person, known = begin_teaching(store, what, name, questions, trajectories, **how)
         visitor = Visitor("teacher", study, person)
         address, done = address_of(taken, host), len(store.log(person).live)
         if is_loopback(host):
@@ -64,9 +75,18 @@ def teach(
             console.print("Press Ctrl+C here to stop; nothing is lost.")
 
         serve(create_app(house, hosts), taken, ready)
-    again = ["prefero", "teach", what, *(["--name", name] if name else [])]
-    again += ["--database", database] if database and "://" not in database else []
-    console.print(f"Stopped. To go on:  {escape(shlex.join(again))}", soft_wrap=True)
+    kept = {"name": name, "database": database if database and "://" not in database else None}
+    again = shlex.join(["prefero", "teach", what, *_words(kept | how)])
+    console.print(f"Stopped. To go on:  {escape(again)}", soft_wrap=True)
+
+
+def _words(options: Mapping[str, Any]) -> Iterator[str]:
+    """Options as they are typed."""
+    for name, value in options.items():
+        option = "--" + {"features": "feature", "skip_bad": "skip-bad"}.get(name, name)
+        for one in value if isinstance(value, list) else [value]:
+            if one:
+                yield from [option] if one is True else [option, str(one)]
 
 
 def _say(where: str, name: str, done: int | None) -> None:

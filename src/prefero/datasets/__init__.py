@@ -1,14 +1,17 @@
 """Trajectories of one's own: datasets of others are opened, features are noted, and a pool is made of them.
 
 `open_dataset` recognises what a path or an id is. `gather` notes features of all episodes on all cores.
-`bring` does both and cuts clips: it makes all that `Pool.from_dataset` needs.
+`bring` does both and cuts clips: it makes all that `Pool.from_dataset` needs. `gather_named` notes what a
+learned reward is about, and `write_scores` writes what it says back into a copy of the dataset.
 """
 
 from prefero.datasets.base import BadEpisode, Clip, Dataset, Episode, Noted, Recordings
 from prefero.datasets.bringing import Brought, bring
+from prefero.datasets.fitting import gather_named
 from prefero.datasets.gathering import Gathered, gather
 from prefero.datasets.library import LIBRARY, Windows
 from prefero.datasets.opening import open_dataset
+from prefero.datasets.returning import write_scores
 
 __all__ = [
     "LIBRARY",
@@ -23,5 +26,7 @@ __all__ = [
     "Windows",
     "bring",
     "gather",
+    "gather_named",
     "open_dataset",
+    "write_scores",
 ]

@@ -150,6 +150,7 @@ class Dataset(ABC):
     filmed: bool = False  # are there films of them, or can there be?
     recipe: dict[str, Any] | None = None  # what opens it again, if words can say it
     files: tuple[Path, ...] = ()  # whose change means another dataset
+    remarks: tuple[str, ...] = ()  # what whoever opens it should know
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -174,6 +175,10 @@ class Dataset(ABC):
     def clip_place(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
         """Where `clip_of` finds it, or would cut it to."""
         return folder / clip_name(number, steps)
+
+    def check_film(self, number: int) -> None:
+        """An error that names the trajectory if its film is missing or damaged, as far as is seen at once."""
+        del number
 
 
 def clip_name(number: int, steps: Steps | None = None) -> str:
@@ -237,6 +242,10 @@ class Noted(Dataset):
         if len(bad):
             name, value = self.names[bad[0]], self.features[number, bad[0]]
             raise BadEpisode(self.ids[number], f"its feature {name!r} is {value}")
+        self.check_film(number)
+
+    def check_film(self, number: int) -> None:
+        """An error that names the trajectory unless every frame of its film is there."""
         if self.films is not None:
             try:
                 whole_film(self.films[number])

@@ -135,6 +135,7 @@ def gather(
     features: Sequence[Feature] | None = None,
     *,
     windows: Windows | None = None,
+    like: Dataset | None = None,
     skip_bad: bool = False,
     keep: str | Path | None = None,
     jobs: int | None = None,
@@ -142,7 +143,8 @@ def gather(
 ) -> Gathered:
     """The features of every episode, or of every window of each; the same call goes on where it stopped.
 
-    What is done is kept in the Parquet file `keep`. A damaged episode is an error that names it, or with
+    Embeddings look at examples of `like`, another dataset, or else of this one. What is done is kept in the
+    Parquet file `keep`. A damaged episode is an error that names it, or with
     `skip_bad` is left out. `jobs` are the processes that work, all cores by default; `show` the progress.
     """
     if isinstance(dataset, Noted):
@@ -152,10 +154,10 @@ def gather(
     assert isinstance(dataset, Recordings)
     wanted = list(features or DEFAULT)
     kept = None if keep is None else _parquet(Path(keep))
-    keeper = Keeper(kept, _key(dataset, wanted, windows), dataset.recipe)
+    keeper = Keeper(kept, _key(dataset, wanted, windows, like), dataset.recipe)
     rows = keeper.whole()
     if rows is None or (rows.left_out and not skip_bad):
-        notes = _notes(dataset, wanted, windows)
+        notes = _notes(_recordings(like or dataset), wanted, windows)
         rows = Rows.join(_batches(dataset, notes, windows, keeper, skip_bad, jobs, show))
         keeper.finish(rows)
     if not rows.values:
@@ -173,6 +175,12 @@ def _parquet(path: Path) -> Path:
 def _reasons(bad: dict[str, str], most: int = 3) -> str:
     told = [f"{episode} ({why})" for episode, why in list(bad.items())[:most]]
     return f": {', '.join(told)}" if told else ""
+
+
+def _recordings(dataset: Dataset) -> Recordings:
+    if not isinstance(dataset, Recordings):
+        raise ValueError(f"{dataset.name} has features and no states, so there is nothing to look at")
+    return dataset
 
 
 def _notes(dataset: Recordings, wanted: Sequence[Feature], windows: Windows | None) -> list[Note]:
@@ -257,9 +265,10 @@ def _refuse(rows: Rows, skip_bad: bool) -> None:
         raise BadEpisode(episode, f"{why}. The others can be used with --skip-bad (skip_bad=True)")
 
 
-def _key(dataset: Dataset, wanted: Sequence[Feature], windows: Windows | None) -> str:
-    """All that decides the features: the dataset, what is noted, one's own code, and the windows."""
+def _key(dataset: Dataset, wanted: Sequence[Feature], windows: Windows | None, like: Dataset | None) -> str:
+    """All that decides the features: the dataset, what is noted, one's own code, windows and examples."""
     about = [dataset.version, [_described(word) for word in wanted], str(windows), BATCH]
+    about += [] if like is None else [like.version]
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()
 
 

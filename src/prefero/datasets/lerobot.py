@@ -1,63 +1,73 @@
-"""LeRobot's datasets on disk, versions 2.x and 3.0, read with pyarrow and PyAV alone.
+"""LeRobot's datasets on disk, versions 2.x and 3.0, read with pyarrow, PyAV and Pillow alone.
 
-    meta/info.json             rate (fps), the path templates, and what each column is called
-    version 3.0                meta/episodes/*/*.parquet say in which file an episode is, and when in each
-                               camera's film; a file holds many episodes
-    version 2.x                meta/episodes.jsonl says how long each episode is; each has files of its own
-
-States are all numbers that were observed, one column after the other; actions likewise. Films may be AV1.
+States are all numbers that were observed, one column after the other; actions likewise. A camera's pictures
+are in films, which may be AV1, or one by one in a column of the frames.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from prefero.arrays import Array
-from prefero.datasets.base import BadEpisode, Clip, Episode, Recordings, Steps
-from prefero.datasets.films import FilmError, frames_of
+from prefero.datasets.base import BadEpisode, Episode, Recordings, Steps
+from prefero.datasets.films import whats_wrong
+from prefero.datasets.lerobot_films import check_film, column_frames, film_frames
+from prefero.datasets.lerobot_places import INFO as INFO
+from prefero.datasets.lerobot_places import Place, read_info, read_places
+from prefero.datasets.lerobot_tasks import listed, of_task, with_tasks
+from prefero.datasets.pictures import chosen_camera
 from prefero.extras import need
 from prefero.video import Picture
 
-INFO = Path("meta") / "info.json"
 REWARDS = ("next.reward", "reward")
-WANTED = ("codebase_version", "fps", "features", "data_path")
 NUMBERS = ("float", "int", "uint", "bool")
-CLIP = ("chunk_index", "file_index", "from_timestamp", "to_timestamp")  # of an episode, for each camera
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where an episode is: its frames' file, how many there are, and its clip for each camera."""
-
-    episode: int
-    path: Path
-    length: int
-    clips: Mapping[str, Clip]
+FILMS, PICTURES = "video", "image"
+DEPTH = ("is_depth_map", "video.is_depth_map")
+ORDER = ("episode_index", "frame_index")
 
 
 class LeRobot(Recordings):
-    """A LeRobot dataset; `camera` says whose films are shown, by its whole name or its end."""
+    """A LeRobot dataset, or one task of it.
 
-    def __init__(self, folder: str | Path, camera: str | None = None) -> None:
-        self.folder = Path(folder)
+    `camera` says whose pictures are shown, by its whole name or its end, and "none" that none are. If they
+    will be `shown`, an episode whose film is damaged is as bad as one whose numbers are.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        camera: str | None = None,
+        task: str | None = None,
+        *,
+        shown: bool = False,
+    ) -> None:
+        self.folder, self.shown = Path(folder), shown
         self.name = self.folder.resolve().name
         self.info = read_info(self.folder)
         self.seconds = 1.0 / float(self.info["fps"])
-        cameras = [key for key, feature in self._features().items() if feature.get("dtype") == "video"]
-        self.camera = chosen_camera(cameras, camera)
-        self.places = self._places(cameras)
-        self.ids = tuple(str(place.episode) for place in self.places)
-        self.filmed = self.camera is not None
-        self.files = (self.folder / INFO, *sorted({place.path for place in self.places}))
-        self.recipe = {"kind": "lerobot", "path": str(self.folder.resolve()), "camera": self.camera}
         self.state_columns = [key for key in self._numeric() if key.startswith("observation")]
         self.action_columns = [key for key in self._numeric() if key.split(".")[0] == "action"]
         if not self.state_columns:
             raise ValueError(f"{folder} observes no numbers: its columns are {', '.join(self._features())}")
+        places = with_tasks(self.folder, read_places(self.folder, self.info, self._cameras(FILMS)))
+        self.task, self.places = of_task(places, task)
+        self.ids = tuple(str(place.episode) for place in self.places)
+        self.camera = chosen_camera(self._cameras(FILMS, PICTURES), camera)
+        lost = self._without_films()
+        self.remarks = (*self._counted(places), *self._several_tasks(), *lost)
+        self.camera = None if lost else self.camera
+        self.filmed = self.camera is not None
+        self.recipe = {
+            "kind": "lerobot",
+            "path": str(self.folder.resolve()),
+            "camera": camera if self.camera is None else self.camera,
+            "task": self.task,
+            "shown": shown,
+        }
+        self.files = (self.folder / INFO, *sorted({place.path for place in self.places} | self._films()))
 
     def _features(self) -> dict[str, Any]:
         return dict(self.info["features"])
@@ -65,16 +75,41 @@ class LeRobot(Recordings):
     def _numeric(self) -> list[str]:
         return [k for k, f in self._features().items() if str(f.get("dtype", "")).startswith(NUMBERS)]
 
-    def _places(self, cameras: Sequence[str]) -> list[Place]:
-        version = str(self.info["codebase_version"])
-        if version.startswith("v3."):
-            return _places_3(self.folder, self.info, cameras)
-        if version.startswith("v2."):
-            return _places_2(self.folder, self.info, cameras)
-        raise ValueError(
-            f"{self.folder} is a LeRobot dataset of version {version}, and 2.0, 2.1 and 3.0 are read: "
-            "convert it with LeRobot's own tools"
-        )
+    def _cameras(self, *kinds: str) -> list[str]:
+        """The cameras whose pictures are kept so; those that see colours first."""
+        cameras = {key: about for key, about in self._features().items() if about.get("dtype") in kinds}
+        return sorted(cameras, key=lambda key: _is_depth(cameras[key]))
+
+    def _has_films(self) -> bool:
+        """Are the chosen camera's pictures in films?"""
+        return self.camera is not None and self._features()[self.camera]["dtype"] == FILMS
+
+    def _films(self) -> set[Path]:
+        """All films of the chosen camera."""
+        camera = self.camera or ""
+        return {place.clips[camera].path for place in self.places if camera in place.clips}
+
+    # --- remarks ------------------------------------------------------------------------------------------
+
+    def _counted(self, places: Sequence[Place]) -> list[str]:
+        total = self.info.get("total_episodes")
+        if not isinstance(total, int) or total == len(places):
+            return []
+        return [f"{self.folder / INFO} speaks of {total} episodes, but {len(places)} are listed and used"]
+
+    def _several_tasks(self) -> list[str]:
+        if self.task is not None or len({frozenset(place.tasks) for place in self.places}) < 2:
+            return []
+        return [
+            f"episodes of different tasks are compared in {self.name}: {listed(self.places)}. Choose one of "
+            "them with --task (task=...)"
+        ]
+
+    def _without_films(self) -> list[str]:
+        """Who took the numbers alone from elsewhere can do without films."""
+        if not self._has_films() or any(film.is_file() for film in self._films()):
+            return []
+        return [f"no film of {self.camera} is in {self.folder}: episodes are shown by their features"]
 
     # --- frames -------------------------------------------------------------------------------------------
 
@@ -98,33 +133,30 @@ class LeRobot(Recordings):
     def _table(self, number: int, only: int | None = None) -> Any:
         """The numbers in an episode's file: of all its episodes, or of this one only."""
         place, arrow = self.places[number], need("pyarrow", extra="datasets")
+        if place.trouble:
+            raise BadEpisode(str(place.episode), place.trouble)
         if not place.path.is_file():
             raise BadEpisode(str(place.episode), f"its file {place.path} is missing")
-        columns = [
-            *self.state_columns,
-            *self.action_columns,
-            *self._rewards(),
-            "frame_index",
-            "episode_index",
-        ]
+        columns = [*self.state_columns, *self.action_columns, *self._rewards(), *ORDER]
+        pictures = [self.camera] if self.camera and self.shown and not self._has_films() else []
         parquet = need("pyarrow.parquet", extra="datasets")
         try:
             there = parquet.read_schema(place.path).names
-            missing = [column for column in columns if column not in there]
+            missing = [column for column in (*columns, *pictures) if column not in there]
             if missing:
                 raise BadEpisode(str(place.episode), f"its file {place.path} has no column {missing[0]!r}")
             wanted = None if only is None else [("episode_index", "=", only)]
             return parquet.read_table(place.path, columns=columns, filters=wanted)
         except (arrow.ArrowException, OSError) as error:
-            raise BadEpisode(
-                str(place.episode), f"its file {place.path} is damaged or cut short: {_first_line(error)}"
-            ) from error
+            raise BadEpisode(str(place.episode), f"its file {whats_wrong(place.path, error)}") from error
 
     def _rewards(self) -> list[str]:
         return [key for key in REWARDS if key in self._numeric()][:1]
 
     def _episode(self, number: int, table: Any) -> Episode:
         place = self.places[number]
+        if place.trouble:
+            raise BadEpisode(str(place.episode), place.trouble)
         rows = np.flatnonzero(table["episode_index"].to_numpy() == place.episode)
         if len(rows) != place.length:
             raise BadEpisode(
@@ -136,6 +168,8 @@ class LeRobot(Recordings):
         mine = table.take(rows)
         if not np.array_equal(mine["frame_index"].to_numpy(), np.arange(place.length)):
             raise BadEpisode(str(place.episode), "its frames are not in their order")
+        if self.shown:
+            self.check_film(number)
         rewards = [_matrix(place, mine, key)[:, 0] for key in self._rewards()]
         return Episode(
             str(place.episode),
@@ -158,63 +192,39 @@ class LeRobot(Recordings):
 
     # --- films --------------------------------------------------------------------------------------------
 
+    def check_film(self, number: int) -> None:
+        """An error that names the episode unless its film is there, and long enough."""
+        if self.camera is not None and self._has_films():
+            check_film(self.places[number], self.camera, self.seconds)
+
     def frames(self, number: int, steps: Steps | None) -> tuple[Iterator[Picture], float]:
         """The camera's pictures of an episode or a part of it."""
         place = self.places[number]
         if self.camera is None:
             raise ValueError(f"{self.name} has no films: its columns are {', '.join(self._features())}")
-        if self.camera not in place.clips:
-            raise BadEpisode(str(place.episode), f"there is no film of it by {self.camera}")
-        clip, (first, last) = place.clips[self.camera], steps or (0, place.length)
-        start = clip.start + first * self.seconds
-        wanted = frames_of(clip.path, start, start + (last - first) * self.seconds)
-        return _all_of(wanted, last - first, clip.path), 1 / self.seconds
+        first, last = steps or (0, place.length)
+        if self._has_films():
+            pictures = film_frames(place, self.camera, self.seconds, first, last)
+        else:
+            pictures = column_frames(self.folder, place, self.camera, first, last)
+        return pictures, 1 / self.seconds
 
 
-def _all_of(frames: Iterator[Picture], count: int, path: Path) -> Iterator[Picture]:
-    """The frames, after which there must have been so many; one may be missing at the end."""
-    seen = 0
-    for frame in frames:
-        seen += 1
-        yield frame
-    if seen < max(count - 1, 1):
-        raise FilmError(f"{path} shows {seen} of its {count} frames")
+def _is_depth(feature: Mapping[str, Any]) -> bool:
+    told = {**(feature.get("video_info") or {}), **(feature.get("info") or {})}
+    return any(told.get(key) for key in DEPTH)
 
 
-# --- metadata ---------------------------------------------------------------------------------------------
-
-
-def read_info(folder: Path) -> dict[str, Any]:
-    """What a dataset says about itself."""
-    path = folder / INFO
-    try:
-        info = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{folder} is no LeRobot dataset: {path} cannot be read ({error})") from error
-    missing = [key for key in WANTED if not isinstance(info, dict) or key not in info]
-    if missing or not float(info["fps"]) > 0:
-        raise ValueError(
-            f"{path} is damaged: it does not say {missing[0] if missing else 'a positive fps'!r}"
-        )
-    return dict(info)
-
-
-def chosen_camera(cameras: Sequence[str], wanted: str | None) -> str | None:
-    """The camera that was named, or the first."""
-    if wanted is None:
-        return cameras[0] if cameras else None
-    fitting = [key for key in cameras if key == wanted or key.endswith(f".{wanted}")]
-    if len(fitting) != 1:
-        raise ValueError(f"there is no camera {wanted!r}: the cameras are {', '.join(cameras) or 'none'}")
-    return fitting[0]
+# --- numbers ----------------------------------------------------------------------------------------------
 
 
 def column_names(key: str, feature: Mapping[str, Any]) -> list[str]:
     """What the numbers of a column are called: as the dataset says, or by the column and a number."""
     size = int(np.prod(feature.get("shape") or [1]))
     names = feature.get("names")
-    if isinstance(names, dict):
-        names = next((value for value in names.values() if isinstance(value, list)), None)
+    if isinstance(names, dict):  # {"motors": [...]}, or the place of each
+        listed = next((value for value in names.values() if isinstance(value, list)), None)
+        names = list(names) if listed is None else listed
     if isinstance(names, list) and len(names) == size and size > 1:
         return [str(name) for name in names]
     short = key.removeprefix("observation.")
@@ -223,94 +233,30 @@ def column_names(key: str, feature: Mapping[str, Any]) -> list[str]:
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """The same names, with a number after those that come again."""
-    seen: dict[str, int] = {}
-    made = []
+    made: dict[str, None] = {}
     for name in names:
-        seen[name] = seen.get(name, 0) + 1
-        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+        numbered = (name if i == 1 else f"{name} ({i})" for i in count(1))
+        made[next(other for other in numbered if other not in made)] = None
     return tuple(made)
 
 
-def _places_3(folder: Path, info: dict[str, Any], cameras: Sequence[str]) -> list[Place]:
-    files = sorted((folder / "meta" / "episodes").glob("*/*.parquet"))
-    if not files:
-        raise ValueError(f"{folder} is incomplete: meta/episodes holds no Parquet file")
-    rows = [row for path in files for row in _rows(path, cameras)]
-    return sorted((_place_3(folder, info, cameras, row) for row in rows), key=lambda place: place.episode)
-
-
-def _rows(path: Path, cameras: Sequence[str]) -> list[dict[str, Any]]:
-    arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
-    wanted = ["episode_index", "length", "data/chunk_index", "data/file_index"]
-    wanted += [f"videos/{camera}/{what}" for camera in cameras for what in CLIP]
-    try:
-        there = parquet.read_schema(path).names
-        missing = [column for column in wanted if column not in there]
-        if missing:
-            raise ValueError(f"{path} has no column {missing[0]!r}: it is damaged, or of another version")
-        return list(parquet.read_table(path, columns=wanted).to_pylist())
-    except (arrow.ArrowException, OSError) as error:
-        raise ValueError(f"{path} is damaged or cut short: {_first_line(error)}") from error
-
-
-def _place_3(folder: Path, info: dict[str, Any], cameras: Sequence[str], row: dict[str, Any]) -> Place:
-    clips = {}
-    for camera in cameras:
-        chunk, file, start, end = (row[f"videos/{camera}/{what}"] for what in CLIP)
-        if start is not None:
-            where = {"video_key": camera, "chunk_index": chunk, "file_index": file}
-            clips[camera] = Clip(_filled(folder, info, "video_path", where), float(start), float(end))
-    where = {"chunk_index": row["data/chunk_index"], "file_index": row["data/file_index"]}
-    return Place(row["episode_index"], _filled(folder, info, "data_path", where), row["length"], clips)
-
-
-def _filled(folder: Path, info: dict[str, Any], key: str, where: dict[str, Any]) -> Path:
-    """A path template of the dataset's, filled in."""
-    try:
-        return folder / str(info[key]).format(**where)
-    except (KeyError, IndexError, ValueError) as error:
-        raise ValueError(
-            f"{folder / INFO} has a {key} that cannot be filled in: {info.get(key)!r}"
-        ) from error
-
-
-def _places_2(folder: Path, info: dict[str, Any], cameras: Sequence[str]) -> list[Place]:
-    path = folder / "meta" / "episodes.jsonl"
-    try:
-        lines = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
-        known = [(int(line["episode_index"]), int(line["length"])) for line in lines]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is missing or damaged: {error!r}") from error
-    chunk_size = int(info.get("chunks_size") or 1000)
-    places = []
-    for episode, length in sorted(known):
-        where = {"episode_index": episode, "episode_chunk": episode // chunk_size}
-        clips = {c: Clip(_filled(folder, info, "video_path", {"video_key": c, **where})) for c in cameras}
-        places.append(Place(episode, _filled(folder, info, "data_path", where), length, clips))
-    return places
-
-
 def _matrix(place: Place, table: Any, column: str) -> Array:
-    """A column of numbers, or of lists of equally many numbers, as (T, n)."""
+    """A column of numbers, or of lists of them, or of lists of lists, as (T, n)."""
     values = table[column].combine_chunks()
-    flat = values.flatten() if hasattr(values, "flatten") else values
     try:
-        if len(values) and np.unique(_sizes(values)).size == 1 and not values.null_count:
-            numbers: Array = np.asarray(flat.to_numpy(zero_copy_only=False), dtype=float)
-            return numbers.reshape(len(values), -1)
-        return np.asarray(values.to_pylist(), dtype=float).reshape(len(values), -1)
+        return _flat(values).reshape(len(values), -1)
     except (TypeError, ValueError) as error:
         raise BadEpisode(
             str(place.episode), f"its {column} are not numbers, or not equally many at every step"
         ) from error
 
 
-def _sizes(values: Any) -> Any:
-    """How many numbers each entry of a column has."""
-    if not hasattr(values, "flatten"):
-        return np.ones(len(values))
-    return need("pyarrow.compute", extra="datasets").list_value_length(values).to_numpy(zero_copy_only=False)
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def _flat(values: Any) -> Array:
+    """All numbers one after the other, from lists that are equally long."""
+    types = need("pyarrow", extra="datasets").types
+    if not (types.is_list(values.type) or types.is_fixed_size_list(values.type)):
+        return np.asarray(values.to_numpy(zero_copy_only=False), dtype=float)
+    lengths = need("pyarrow.compute", extra="datasets").list_value_length(values)
+    if values.null_count or len(lengths.unique()) > 1:
+        raise ValueError("lists of unequal lengths")
+    return _flat(values.flatten())

@@ -1,8 +1,8 @@
 """Minari's datasets, by their id or in a folder; HDF5 and Arrow alike, read with the package minari.
 
 Observations come as T + 1 and actions as T of them. Where they are dictionaries or tuples, their numbers are
-put side by side; pictures among them are left out. An environment that the dataset names can be recovered,
-and plays the recorded actions again from the recorded seed to be filmed.
+put side by side; pictures among them are left out, and are shown as a film. An environment that the dataset
+names can be recovered, and plays the recorded actions again from the recorded seed to be filmed.
 """
 
 import json
@@ -15,6 +15,7 @@ import numpy as np
 
 from prefero.arrays import Array
 from prefero.datasets.base import BadEpisode, Episode, Recordings, Steps
+from prefero.datasets.pictures import as_picture, chosen_camera, is_picture
 from prefero.extras import need
 from prefero.video import Picture
 
@@ -42,29 +43,56 @@ def local_folder(dataset: str) -> Path | None:
 
 
 class Minari(Recordings):
-    """A Minari dataset by id or folder; `render` recovers its environment to film the episodes."""
+    """A Minari dataset by id or folder.
 
-    def __init__(self, place: str | Path, *, seconds: float | None = None, render: bool = False) -> None:
+    What is shown are the pictures among its observations, those of `camera` if there are several; `render`
+    recovers its environment to film the episodes instead.
+    """
+
+    def __init__(
+        self,
+        place: str | Path,
+        *,
+        seconds: float | None = None,
+        render: bool = False,
+        camera: str | None = None,
+    ) -> None:
         folder = data_folder(Path(place)) or local_folder(str(place))
         if folder is None:
             raise ValueError(
                 f"{str(place)!r} is neither a folder with a Minari dataset nor the id of one that is here: "
                 "minari list local shows those there are, and minari download ID brings others"
             )
-        self.folder, self.filmed = folder, render
-        self.files = tuple(sorted(path for path in folder.rglob("*") if path.is_file()))
+        self.folder, self.render = folder.resolve(), render
+        self.files = tuple(sorted(path for path in self.folder.rglob("*") if path.is_file()))
         opened = self._opened()
         self.name = str(opened.id)
         self.ids = tuple(map(str, opened.episode_indices.tolist()))
+        spaces = dict(_leaves(opened.observation_space, ""))
+        if not any(_is_numbers(space) for space in spaces.values()):
+            raise ValueError(f"{self.name} observes no numbers, of which features could be noted")
+        cameras = [key for key, space in spaces.items() if is_picture(space.shape or (), space.dtype)]
+        self.camera = chosen_camera(cameras, camera)
+        if render:
+            self._environment(opened).close()  # before anybody is asked about what cannot be shown
+        self.filmed = render or self.camera is not None
         self.seconds = seconds or self._step_time(opened)
-        self.recipe = {"kind": "minari", "path": str(folder), "seconds": self.seconds, "render": render}
+        self.recipe = {
+            "kind": "minari",
+            "path": str(self.folder),
+            "seconds": self.seconds,
+            "render": render,
+            "camera": camera,
+        }
 
     def _opened(self) -> Any:
         minari = need("minari", extra="datasets")
         try:
             return minari.MinariDataset(str(self.folder))
         except DAMAGE as error:
-            raise ValueError(f"{self.folder} is a damaged Minari dataset: {error!r}") from error
+            raise ValueError(
+                f"{self.folder} is a damaged Minari dataset, or of another version: {error!r}"
+            ) from error
 
     def _step_time(self, opened: Any) -> float:
         """Seconds of a step, as the environment says; 1 where it cannot be asked."""
@@ -100,26 +128,43 @@ class Minari(Recordings):
     def _episode(self, opened: Any, number: int) -> Episode:
         name = self.ids[number]
         recorded = self._recorded(opened, number)
-        states, state_names = side_by_side(recorded.observations, "state")
-        actions, action_names = side_by_side(recorded.actions, "action")
+        try:
+            states, state_names = side_by_side(recorded.observations, "state")
+            actions, action_names = side_by_side(recorded.actions, "action")
+            rewards = np.asarray(recorded.rewards, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise BadEpisode(name, f"its observations or actions are no numbers: {error}") from error
         if not states.shape[1]:
             raise BadEpisode(name, "its observations hold no numbers that are not pictures")
-        rewards = np.asarray(recorded.rewards, dtype=float)
         return Episode(name, states, actions, rewards, self.seconds, state_names, action_names)
 
     def _recorded(self, opened: Any, number: int) -> Any:
+        """What was recorded, all of it."""
+        name = self.ids[number]
         try:
-            return opened[number]
+            (about,) = opened.storage.get_episode_metadata([int(name)])
+            recorded = opened[number]
+            steps, told = len(recorded.rewards), int(about.get("total_steps", len(recorded.rewards)))
         except DAMAGE as error:
-            raise BadEpisode(self.ids[number], f"it cannot be read from {self.folder}: {error!r}") from error
+            raise BadEpisode(name, f"it cannot be read from {self.folder}: {error!r}") from error
+        if steps != told:
+            raise BadEpisode(name, f"it should have {told} steps, but {self.folder} holds {steps} of it")
+        return recorded
 
     # --- films --------------------------------------------------------------------------------------------
 
     def frames(self, number: int, steps: Steps | None) -> tuple[Iterator[Picture], float]:
-        """What the recovered environment renders while it plays the recorded actions."""
+        """The recorded pictures, or what the recovered environment renders as it plays the actions again."""
         if not self.filmed:
             raise ValueError(f"{self.name} has no films: open it with render=True to recover its environment")
-        return self._replayed(number, steps), 1 / self.seconds
+        shown = self._replayed(number, steps) if self.render else self._recorded_pictures(number, steps)
+        return shown, 1 / self.seconds
+
+    def _recorded_pictures(self, number: int, steps: Steps | None) -> Iterator[Picture]:
+        recorded = self._recorded(self._opened(), number)
+        first, last = steps or (0, len(recorded.rewards))
+        seen = dict(_leaves(recorded.observations, ""))[self.camera or ""]
+        return (as_picture(np.asarray(picture)) for picture in seen[first:last])
 
     def _replayed(self, number: int, steps: Steps | None) -> Iterator[Picture]:
         opened = self._opened()
@@ -134,6 +179,10 @@ class Minari(Recordings):
                 if step >= first:
                     yield np.asarray(environment.render())
                 seen = environment.step(_at(recorded.actions, step))[0]
+        except BadEpisode:
+            raise
+        except Exception as error:  # environments of others fail in ways of their own
+            raise BadEpisode(self.ids[number], f"played again, its environment fails: {error!r}") from error
         finally:
             environment.close()
 
@@ -150,6 +199,12 @@ class Minari(Recordings):
                 self.ids[number],
                 f"played again, it differs from what was recorded at step {step}: it cannot be filmed",
             )
+
+
+def _is_numbers(space: Any) -> bool:
+    """Is what such a space holds taken for numbers? Of bytes with sides, pictures are made."""
+    shape, dtype = space.shape, np.dtype(space.dtype or object)
+    return shape is not None and dtype.kind in "fiub" and not (dtype == np.uint8 and len(shape) > 1)
 
 
 def _once(value: Any) -> Any:
@@ -185,11 +240,12 @@ def _numbered(name: str, count: int, *, alone: bool) -> list[str]:
 
 
 def _leaves(values: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Every array in dictionaries and tuples, with the keys that lead to it."""
-    if isinstance(values, Mapping):
-        pairs: Iterable[tuple[str, Any]] = ((str(key), part) for key, part in values.items())
-    elif isinstance(values, tuple):
-        pairs = ((str(i + 1), part) for i, part in enumerate(values))
+    """Every array, or every space, in dictionaries and tuples, with the keys that lead to it."""
+    inside = getattr(values, "spaces", values)
+    if isinstance(inside, Mapping):
+        pairs: Iterable[tuple[str, Any]] = ((str(key), part) for key, part in inside.items())
+    elif isinstance(inside, tuple):
+        pairs = ((str(i + 1), part) for i, part in enumerate(inside))
     else:
         yield name, values
         return

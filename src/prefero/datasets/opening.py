@@ -25,6 +25,10 @@ class Revisited(Noted):
         super().__init__(kept.name, kept.features, kept.names, kept.ids, recipe=kept.recipe)
         self.source, self.numbers, self.parts, self.filmed = source, numbers, parts, source.filmed
 
+    def check_film(self, number: int) -> None:
+        """Is the dataset's own film still there?"""
+        self.source.check_film(self.numbers[number])
+
     def clip_place(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
         """Where the dataset's own clip is."""
         del steps
@@ -47,7 +51,12 @@ def table_file(path: str | Path, features: Sequence[str] | None = None, *, ids: 
     except (ValueError, OSError) as error:
         warnings.warn(f"there are features in {path}, but no films: {error}", stacklevel=2)
         return kept
-    return Revisited(kept, source, columns["number"].tolist(), parts_in(columns))
+    numbers = columns["number"].tolist()
+    if [source.ids[n] if n < len(source) else None for n in numbers] != columns["episode"].tolist():
+        changed = f"{source.name} has changed since they were noted, so that its films are not shown"
+        warnings.warn(f"there are features in {path}, but {changed}: note them again", stacklevel=2)
+        return kept
+    return Revisited(kept, source, numbers, parts_in(columns))
 
 
 KINDS: dict[str, Callable[..., Dataset]] = {
@@ -68,16 +77,19 @@ LOOKED_FOR = (
 def open_dataset(what: str | Path, **options: Any) -> Dataset:
     """A dataset by its path or id; KIND:WHAT says which kind it is, where that is not to be guessed.
 
-    Options are those of its kind: camera (LeRobot), render and seconds (Minari), table (clips), and
-    episodes, policy, steps and seed (Gymnasium).
+    Options are those of its kind: camera (LeRobot, Minari), task (LeRobot), render and seconds (Minari),
+    table (clips), and episodes, policy, steps and seed (Gymnasium).
     """
+    kind, place = kind_and_place(what)
+    if kind is None:
+        raise ValueError(f"{place!r} is none of what was looked for: {LOOKED_FOR}")
+    return _opened(kind, place, options)
+
+
+def kind_and_place(what: str | Path) -> tuple[str | None, str]:
+    """What kind of dataset this is, said as KIND:WHAT or recognised, and where it is."""
     kind, _, rest = str(what).partition(":")
-    if kind in KINDS and rest:
-        return _opened(kind, rest, options)
-    recognised = kind_of(what)
-    if recognised is None:
-        raise ValueError(f"{str(what)!r} is none of what was looked for: {LOOKED_FOR}")
-    return _opened(recognised, str(what), options)
+    return (kind, rest) if kind in KINDS and rest else (kind_of(what), str(what))
 
 
 def _opened(kind: str, what: str, options: dict[str, Any]) -> Dataset:
@@ -88,7 +100,10 @@ def _opened(kind: str, what: str, options: dict[str, Any]) -> Dataset:
         raise ValueError(
             f"{what} is opened as {kind}, which has no option {foreign[0]!r}: it has {', '.join(known)}"
         )
-    return KINDS[kind](what, **given)
+    dataset = KINDS[kind](what, **given)
+    for remark in dataset.remarks:
+        warnings.warn(remark, stacklevel=3)
+    return dataset
 
 
 def kind_of(what: str | Path) -> str | None:

@@ -12,6 +12,7 @@ An archive (.npz, or a mapping of arrays) holds one of two things:
 
 import json
 import zipfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,9 @@ def read_table(path: Path) -> tuple[Columns, dict[str, Any] | None]:
             table = need("pyarrow.parquet", extra="datasets").read_table(path)
     except arrow.ArrowInvalid as error:
         raise ValueError(f"{path} is damaged or is no table: {error}") from error
+    twice = [name for name, count in Counter(table.column_names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{path} has more than one column {twice[0]!r}: give each its own name")
     columns = {name: table[name].to_numpy() for name in table.column_names}
     about = (table.schema.metadata or {}).get(METADATA)
     return columns, None if about is None else dict(json.loads(about))

@@ -1,10 +1,12 @@
 """Which trajectories are meant, and how a teacher's session begins or goes on."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from prefero import worlds
-from prefero.datasets.opening import LOOKED_FOR, kind_of
+from prefero.datasets.base import BadEpisode
+from prefero.datasets.opening import LOOKED_FOR, kind_and_place, open_dataset
 from prefero.datasets.tables import holds_pool
 from prefero.experiments.settings import GOLF_SHOTS
 from prefero.pools import Pool
@@ -15,50 +17,93 @@ from prefero.studies.store import Person, Refused, Store, Study, new_secret
 TEACHER = "teacher"
 
 
-def pool_of(what: str, trajectories: int | None = None) -> Pool:
-    """A world's name, or the path of a pool: its trajectories, simulated or read."""
+def pool_of(
+    what: str,
+    trajectories: int | None = None,
+    *,
+    features: Sequence[str] | None = None,
+    skip_bad: bool = False,
+    **options: Any,
+) -> Pool:
+    """A world's name, the path of a pool, or a dataset: its trajectories, simulated or read.
+
+    `features` and `skip_bad` are what `prefero.datasets.bring` takes, `options` what a dataset's kind does.
+    """
+    asked = {"feature": features, "skip-bad": skip_bad, **options}
+    told = [option for option, value in asked.items() if value]
     if what in worlds.names():
+        _check_none(told, what, "a world")
         how: Literal["grid", "random"] = "grid" if what == "golf" else "random"
         return Pool.simulate(what, trajectories or (GOLF_SHOTS if what == "golf" else 1000), how=how)
-    path, kind = Path(what), kind_of(what)
+    path, (kind, _) = Path(what), kind_and_place(what)
     if path.exists() and (kind is None or (kind == "archive" and holds_pool(path))):
+        _check_none(told, what, "a pool")
         return Pool.load(path)
     if kind is None:
         raise ValueError(
             f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a file that is there, nor "
             f"{LOOKED_FOR}"
         )
-    return Pool.from_dataset(what, count=trajectories, later=True, keep=True)
+    shown = {"shown": True} if kind == "lerobot" else {}
+    dataset = open_dataset(what, **(shown | options))
+    return Pool.from_dataset(dataset, features, count=trajectories, later=True, keep=True, skip_bad=skip_bad)
+
+
+def _check_none(options: Sequence[str], what: str, kind: str) -> None:
+    if options:
+        raise ValueError(f"{what} is {kind} and no dataset, so --{options[0]} has no meaning")
 
 
 def begin_teaching(
-    store: Store, what: str, name: str | None, questions: int, trajectories: int | None = None
+    store: Store, what: str, name: str | None, questions: int, trajectories: int | None = None, **how: Any
 ) -> tuple[Study, Person, bool]:
-    """The session of this name: a new one, or (True) the one that was begun before."""
+    """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`."""
     name = name or Path(what).stem
     if name in {study.name for study in store.studies()}:
         study = store.study(name)
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
-        _check_same(store, study, what)
+        _check_same(store, study, what, how)
         people = store.people(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
         return study, people[0], True
-    pool = pool_of(what, trajectories)
+    pool = pool_of(what, trajectories, **how)
     protocol = teaching(what.title() if what in worlds.names() else name, questions)
     study = store.add_study(name, "teach", protocol.to_json(), pool, display_of(pool), new_secret())
     return study, store.invite(study, TEACHER, new_secret(), seed=0), False
 
 
-def _check_same(store: Store, study: Study, what: str) -> None:
+def _check_same(store: Store, study: Study, what: str, how: dict[str, Any]) -> None:
     """Answers are about trajectories by number: those of another pool would mean something else."""
     kept = store.pool(study)
     if what in worlds.names():
         same = kept.source is not None and kept.source.world == what
     else:
-        other = pool_of(what)
-        same = other.features.shape == kept.features.shape and bool((other.features == kept.features).all())
+        same = _is_part(kept, _as_before(what, how))
     if not same:
         raise Refused(
             "another-pool",
             f"the session {study.name!r} was begun with other trajectories: choose another --name",
         )
+
+
+def _as_before(what: str, how: dict[str, Any]) -> Pool:
+    """The trajectories there are now; a film that was lost since is no reason not to go on."""
+    try:
+        return pool_of(what, **how)
+    except BadEpisode:
+        if kind_and_place(what)[0] != "lerobot":
+            raise
+        return pool_of(what, **how, shown=False)
+
+
+def _is_part(kept: Pool, other: Pool) -> bool:
+    """Are all trajectories among the others, and the same? Those that were left out may be there again."""
+    if kept.features.shape == other.features.shape and bool((kept.features == other.features).all()):
+        return True
+    if kept.ids is None or other.ids is None or not set(kept.names) <= set(other.names):
+        return False
+    row = {trajectory: number for number, trajectory in enumerate(other.ids)}
+    if not set(kept.ids) <= set(row):
+        return False
+    columns = [other.names.index(name) for name in kept.names]
+    return bool((other.features[[row[i] for i in kept.ids]][:, columns] == kept.features).all())

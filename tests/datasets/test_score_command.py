@@ -1,0 +1,251 @@
+"""`prefero score` of recorded episodes: in tables, and back in copies of their datasets."""
+
+import json
+import shutil
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import minari
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from gymnasium import spaces
+from minari.data_collector import EpisodeBuffer
+
+from datasets.recorded import LENGTHS, cut_short, lerobot_2, lerobot_3, states_of
+from prefero import Learner, Pool, PreferenceGP, Question, Reward
+from prefero.__main__ import main
+from prefero.arrays import Array
+from prefero.kernels import Anchored, Linear
+
+Run = Callable[..., int]
+NAMES = ["highest elbow", "final shoulder"]
+
+
+def wanted(lengths: tuple[int, ...] = LENGTHS) -> Array:
+    """The features of the recorded arm, in the reward's order."""
+    courses = [states_of(episode, steps) for episode, steps in enumerate(lengths)]
+    return np.array([[course[:, 1].max(), course[-1, 0]] for course in courses])
+
+
+def taught(names: list[str], features: Array) -> Reward:
+    kernel = Anchored(0.5 * Linear(), (0.0,) * len(names))
+    learner = Learner(Pool(features, names), model=PreferenceGP(kernel, noise=0.1, learn=False))
+    learner.tell(Question(0, 1), "left")
+    learner.tell(Question(2, 1), "right")
+    return learner.reward()
+
+
+@pytest.fixture
+def reward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reward:
+    """A reward in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+    made = taught(NAMES, wanted())
+    made.save("reward.json")
+    return made
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """`prefero score reward.json ...` in this process; its exit code."""
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)  # the command has its own
+
+    def command(*words: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["prefero", "score", "reward.json", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0)
+
+    return command
+
+
+def test_episodes_are_noted_scored_and_given_their_scores(
+    reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lerobot_3(tmp_path / "arm", cameras=())
+    assert run("arm", "--out", "scores.parquet", "--into", "scored", "--jobs", "1") == 0
+    said = capsys.readouterr().out
+    assert "4 trajectories were scored" in said
+    assert "What was noted, of all states: highest, final." in said
+    assert "The copy with all scores is in scored." in said
+    scores = pq.read_table("scores.parquet")
+    assert scores.column_names == ["trajectory", "mean", "std"]
+    assert scores["trajectory"].to_pylist() == [0, 1, 2, 3]
+    mean, std = reward.predict(wanted(), return_std=True)
+    np.testing.assert_allclose(scores["mean"].to_numpy(), mean, atol=1e-5)
+    np.testing.assert_allclose(scores["std"].to_numpy(), std, atol=1e-5)
+    frames = pq.read_table(tmp_path / "scored" / "data")
+    which = frames["episode_index"].to_numpy()
+    np.testing.assert_allclose(frames["prefero.mean"].to_numpy(), scores["mean"].to_numpy()[which], rtol=1e-6)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["arm", "reward.json", "scored", "scores.parquet"]
+
+
+def test_kept_features_are_scored_and_the_scores_go_where_they_come_from(
+    reward: Reward, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lerobot_2(tmp_path / "arm", cameras=())
+    noting = ["features", "arm", "--feature", "final", "--feature", "highest", "--jobs", "1"]
+    monkeypatch.setattr(sys, "argv", ["prefero", *noting])
+    with pytest.raises(SystemExit, match="0"):
+        main()
+    assert run("features.parquet", "--out", "s.csv", "--into", "scored", "--replace-reward") == 0
+    scores = pyarrow.csv.read_csv("s.csv")
+    kept = ["episode", "number", "first", "last", "steps", "final elbow", "highest shoulder"]
+    assert scores.column_names == [*kept, "mean", "std"]
+    np.testing.assert_allclose(scores["mean"].to_numpy(), reward(wanted()), atol=1e-5)
+    paths = sorted((tmp_path / "scored" / "data").rglob("*.parquet"))
+    sums = [pq.read_table(path)["next.reward"].to_numpy().sum() for path in paths]
+    np.testing.assert_allclose(sums, reward(wanted()), atol=1e-5)
+
+
+def test_damaged_episodes_are_skipped_when_asked_and_films_do_not_matter(
+    reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = lerobot_2(tmp_path / "arm")
+    cut_short(next(folder.rglob("episode_000001.parquet")))
+    shutil.rmtree(folder / "videos")
+    assert run("arm", "--into", "scored", "--jobs", "1") == 2
+    said = capsys.readouterr().err
+    assert said.startswith("prefero: episode 1: its file ")
+    assert said.count("\n") == 1
+    assert not (tmp_path / "scored").exists()
+    assert run("arm", "--out", "s.csv", "--into", "scored", "--skip-bad", "--jobs", "1") == 0
+    assert "left out: episode 1: its file" in capsys.readouterr().out
+    scores = pyarrow.csv.read_csv("s.csv")
+    assert scores["trajectory"].to_pylist() == [0, 2, 3]
+    np.testing.assert_allclose(scores["mean"].to_numpy(), reward(wanted()[[0, 2, 3]]), atol=1e-5)
+    assert run("arm", "--into", "again", "--skip-bad", "--replace-reward", "--jobs", "1") == 2
+    assert "episode 1: it has no score, so its reward cannot be replaced" in capsys.readouterr().err
+    assert not (tmp_path / "again").exists()
+
+
+def test_one_task_is_scored_and_the_others_have_no_scores(
+    reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = lerobot_2(tmp_path / "arm", cameras=())
+    told = [
+        {"episode_index": e, "tasks": ["push" if e % 2 else "lift"], "length": n}
+        for e, n in enumerate(LENGTHS)
+    ]
+    (folder / "meta" / "episodes.jsonl").write_text("\n".join(map(json.dumps, told)))
+    assert run("arm", "--task", "push", "--out", "s.csv", "--into", "scored", "--jobs", "1") == 0
+    scores = pyarrow.csv.read_csv("s.csv")
+    assert scores["trajectory"].to_pylist() == [1, 3]
+    paths = sorted((tmp_path / "scored" / "data").rglob("*.parquet"))
+    firsts = [pq.read_table(path)["prefero.mean"][0].as_py() for path in paths]
+    np.testing.assert_allclose(firsts, np.where([0, 1, 0, 1], reward(wanted()), np.nan), atol=1e-5)
+    assert run("arm", "--task", "push", "--into", "again", "--replace-reward", "--jobs", "1") == 2
+    assert "episode 0: it has no score, so its reward cannot be replaced" in capsys.readouterr().err
+
+
+def test_windows_are_scored_into_tables_only(
+    reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lerobot_3(tmp_path / "arm", cameras=())
+    assert run("arm", "--window", "0.5s", "--stride", "4", "--out", "s.parquet", "--jobs", "1") == 0
+    scores = pq.read_table("s.parquet")
+    assert scores.column_names == ["trajectory", "episode", "first", "last", "mean", "std"]
+    assert [column[2].as_py() for column in scores.columns[:4]] == ["1[0:5]", 1, 0, 5]
+    part = states_of(1, 15)[:5]
+    np.testing.assert_allclose(
+        scores["mean"][2].as_py(), reward([[part[:, 1].max(), part[-1, 0]]])[0], atol=1e-5
+    )
+    capsys.readouterr()
+    shutil.rmtree(tmp_path / "arm" / "data")  # which nobody gets to read
+    assert run("arm", "--window", "0.5s", "--into", "scored", "--jobs", "1") == 2
+    assert "prefero: scores of windows are not written back" in capsys.readouterr().err
+
+
+def test_features_of_ones_own_must_be_given(run: Run, tmp_path: Path, reward: Reward) -> None:
+    del reward
+    (tmp_path / "mine.py").write_text("def turns(episode): return len(episode) % 7\n")
+    lerobot_3(tmp_path / "arm", cameras=())
+    own = taught(["turns"], np.array([[n % 7.0] for n in LENGTHS]))
+    own.save("reward.json")
+    assert run("arm", "--jobs", "1") == 2
+    assert run("arm", "--feature", "mine:turns", "--out", "s.csv", "--jobs", "1") == 0
+    scores = pyarrow.csv.read_csv("s.csv")["mean"].to_numpy()
+    np.testing.assert_allclose(scores, own(np.array([[n % 7.0] for n in LENGTHS])))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_minari_dataset_is_scored_by_its_id(run: Run, tmp_path: Path, reward: Reward) -> None:
+    del reward
+    box = spaces.Box(-99, 99, (2,), np.float64)
+    courses = [
+        np.cumsum(np.random.default_rng(e).normal(size=(n + 1, 2)), axis=0) for e, n in enumerate((6, 5, 8))
+    ]
+    buffers = [
+        EpisodeBuffer(
+            id=number,
+            observations=course,
+            actions=np.diff(course, axis=0),
+            rewards=np.zeros(len(course) - 1),
+            terminations=np.zeros(len(course) - 1, dtype=bool),
+            truncations=np.zeros(len(course) - 1, dtype=bool),
+            infos={},
+        )
+        for number, course in enumerate(courses)
+    ]
+    minari.create_dataset_from_buffers("mine/walks-v0", buffers, observation_space=box, action_space=box)
+    features = np.array([[len(course) - 1] for course in courses]) * 0.5
+    own = taught(["duration"], features)
+    own.save("reward.json")
+    into = str(tmp_path / "minari" / "mine" / "walks-v1")
+    assert run("mine/walks-v0", "--seconds", "0.5", "--into", into, "--replace-reward", "--jobs", "1") == 0
+    scored = minari.load_dataset("mine/walks-v1")
+    np.testing.assert_allclose([episode.rewards.sum() for episode in scored], own(features))
+
+
+def test_a_policy_is_scored(run: Run, tmp_path: Path, reward: Reward) -> None:
+    del reward
+    (tmp_path / "player.py").write_text("def left(observation): return 0\n")
+    taught(["duration"], np.array([[0.1], [0.5], [0.9]])).save("reward.json")
+    words = ["CartPole-v1", "--policy", "player:left", "--episodes", "3", "--steps", "4", "--seed", "1"]
+    assert run(*words, "--out", "s.csv", "--jobs", "1") == 0
+    scores = pyarrow.csv.read_csv("s.csv")
+    assert scores["trajectory"].to_pylist() == [0, 1, 2]
+    assert len(set(scores["mean"].to_pylist())) == 1  # all last four steps
+
+
+def test_a_missing_package_is_named(
+    run: Run,
+    reward: Reward,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    del reward
+    Pool(wanted(), NAMES).save(tmp_path / "pool.npz")
+    lerobot_3(tmp_path / "arm", cameras=())
+    capsys.readouterr()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert run("pool.npz") == 0
+    for words in (["pool.npz", "--out", "s.csv"], ["arm"]):
+        assert run(*words) == 2
+        assert "type  pip install 'prefero[datasets]'" in capsys.readouterr().err
+
+
+def test_an_embedding_looks_at_what_the_reward_was_taught_with(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A part of a dataset, scored by itself, has the scores that it has in the whole."""
+    monkeypatch.chdir(tmp_path)
+    courses = np.random.default_rng(0).standard_normal((12, 9, 2)).cumsum(axis=1)
+    np.savez("whole.npz", states=courses)
+    np.savez("part.npz", states=courses[:5])
+    word = "components(2)"
+    pool = Pool.from_table("whole.npz", [word])
+    made = taught(list(pool.names), pool.features)
+    made.save("reward.json")
+    assert run("part.npz", "--feature", word, "--like", "whole.npz", "--out", "scores.csv") == 0
+    assert "--like" not in capsys.readouterr().out
+    found = pyarrow.csv.read_csv("scores.csv")["mean"].to_numpy()
+    np.testing.assert_allclose(found, made(pool.features)[:5], atol=1e-9)
+    assert run("part.npz", "--feature", word, "--out", "alone.csv") == 0
+    assert "name those that it was taught with, --like" in capsys.readouterr().out
+    assert not np.allclose(pyarrow.csv.read_csv("alone.csv")["mean"].to_numpy(), found, atol=1e-3)
