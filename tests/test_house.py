@@ -36,6 +36,7 @@ FLOW = [
     "trajectories",
     "worlds",
     "datasets",
+    "bringing",
     "pools",
     "questions",
     "kernels",

@@ -603,6 +603,6 @@ def test_a_diverse_pool_is_of_the_same_trajectories_farther_apart() -> None:
 
 
 def test_a_pool_that_is_small_enough_stays_as_it_is() -> None:
-    pool = Pool(np.eye(3), ids=["a", "b", "c"])
+    pool = Pool([[0.0], [1.0], [5.0]], ids=["a", "b", "c"])
     assert pool.diverse(3) is pool
     assert set(pool.diverse(2).ids or ()) < {"a", "b", "c"}

@@ -8,6 +8,7 @@ import pytest
 
 from prefero import Pool
 from prefero.files import data_folder
+from prefero.studies import places
 from prefero.studies.places import begin_teaching, pool_of
 from prefero.studies.protocol import teaching
 from prefero.studies.store import Store
@@ -159,3 +160,19 @@ def test_no_session_is_left_behind_by_a_pool_that_cannot_be_shown(file_store: St
     with pytest.raises(ValueError, match="12 clips of the pool are missing"):
         begin_teaching(file_store, str(path), None, 10)
     assert file_store.studies() == []
+
+
+def test_of_many_trajectories_those_are_asked_about_that_differ_most(
+    file_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a question comes at once; and the session goes on with them."""
+    monkeypatch.setattr(places, "ASKED", 20)
+    path = tmp_path / "mine.npz"
+    Pool(np.random.default_rng(0).standard_normal((60, 2))).save(path)
+    with pytest.warns(UserWarning, match="there are 60 trajectories: the 20 that differ most are asked"):
+        study, _, known = begin_teaching(file_store, str(path), None, 5)
+    kept = file_store.pool(study)
+    assert (len(kept), known) == (20, False)
+    np.testing.assert_array_equal(kept.features, pool_of(str(path), 20).features)
+    assert begin_teaching(file_store, str(path), None, 5)[2]
+    assert len(pool_of(str(path), 60)) == 60

@@ -9,11 +9,14 @@ from rich.table import Table
 
 from prefero.cli.common import check_paths, console, say_left_out
 from prefero.cli.options import (
+    Camera,
     ClipTable,
     Episodes,
     Jobs,
+    Like,
     Logarithms,
     Policy,
+    Render,
     Seconds,
     Seed,
     SkipBad,
@@ -30,10 +33,6 @@ from prefero.datasets.opening import open_dataset
 from prefero.datasets.summary import save_histograms, summary
 
 OUT = Path("features.parquet")
-Camera = Annotated[
-    str | None, typer.Option(help="Whose films or pictures are shown, by its name; none shows none.")
-]
-Render = Annotated[bool, typer.Option("--render", help="Let a Minari dataset's environment make films.")]
 
 
 def features(
@@ -46,6 +45,7 @@ def features(
     feature: Words = None,
     window: Window = None,
     stride: Stride = None,
+    like: Like = None,
     drop: Annotated[list[str] | None, typer.Option(help="A feature to leave out, again for more.")] = None,
     log: Logarithms = None,
     skip_bad: SkipBad = False,
@@ -77,6 +77,7 @@ def features(
         open_dataset(dataset, **options, **played),
         feature,
         windows=windows,
+        like=None if like is None else open_dataset(like),
         skip_bad=skip_bad,
         keep=out,
         jobs=jobs,

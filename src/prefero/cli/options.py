@@ -25,6 +25,10 @@ Like = Annotated[
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out episodes that are damaged.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="How many processes work; all cores.")]
 Task = Annotated[str | None, typer.Option(help="Only the episodes of this task of a LeRobot dataset.")]
+Camera = Annotated[
+    str | None, typer.Option(help="Whose films or pictures are shown, by its name; none shows none.")
+]
+Render = Annotated[bool, typer.Option("--render", help="Let a Minari dataset's environment make films.")]
 ClipTable = Annotated[Path | None, typer.Option(help="The table of a folder of clips.")]
 Seconds = Annotated[float | None, typer.Option(help="How long a step of a Minari dataset lasts.")]
 Episodes = Annotated[int | None, typer.Option(min=1, help="How often an environment is played.")]

@@ -31,10 +31,10 @@ from prefero.cli.options import (
 )
 from prefero.datasets.base import Dataset, Noted, Recordings
 from prefero.datasets.embeddings import Embedding
-from prefero.datasets.fitting import LOG, gather_named, kind_and_place, open_named, words_for
+from prefero.datasets.fitting import LOG, gather_named, open_named, words_for
 from prefero.datasets.gathering import Gathered
 from prefero.datasets.library import Windows
-from prefero.datasets.opening import open_dataset
+from prefero.datasets.opening import kind_and_place, open_dataset
 from prefero.datasets.returning import check_copy, write_scores
 from prefero.datasets.tables import TABLES, holds_pool, id_column, read_table
 from prefero.extras import need

@@ -9,8 +9,7 @@ import typer
 from rich.markup import escape
 
 from prefero.cli.common import check_server, console
-from prefero.cli.features import Camera, Render
-from prefero.cli.options import SkipBad, Task, Words
+from prefero.cli.options import Camera, Render, SkipBad, Task, Words
 
 PORT = 8765
 

@@ -29,6 +29,7 @@ def bring(
     *,
     window: Any = None,
     stride: Any = None,
+    like: Dataset | None = None,
     drop: Sequence[str] = (),
     log: Sequence[str] = (),
     count: int | None = None,
@@ -44,6 +45,7 @@ def bring(
 
     features        words of the library, functions of your own, or module:function; see `prefero features`
     window, stride  cut episodes into windows, "2s" or 50 (steps)
+    like            another dataset, whose episodes an embedding looks at first
     drop, log       features to leave out, and to take the logarithm of
     count, seed     only so many trajectories, as different from each other as can be
     clips           False for none, or the folder to cut them into; `later` cuts each when it is first wanted
@@ -52,7 +54,16 @@ def bring(
     """
     windows = None if window is None else Windows.of(window, stride)
     kept = feature_file(dataset) if keep is True else keep or None
-    found = gather(dataset, features, windows=windows, skip_bad=skip_bad, keep=kept, jobs=jobs, show=progress)
+    found = gather(
+        dataset,
+        features,
+        windows=windows,
+        like=like,
+        skip_bad=skip_bad,
+        keep=kept,
+        jobs=jobs,
+        show=progress,
+    )
     found = prepared(found, drop, log)
     if count is not None:
         found = found.diverse(count, seed)

@@ -17,7 +17,7 @@ from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recording
 from prefero.datasets.embeddings import Embedding
 from prefero.datasets.gathering import Feature, Gathered, gather
 from prefero.datasets.library import LIBRARY, Windows, note_for, noted
-from prefero.datasets.opening import KINDS, kind_of, open_dataset
+from prefero.datasets.opening import kind_and_place, open_dataset
 from prefero.datasets.pictures import NO_FILMS
 from prefero.datasets.tables import read_table
 
@@ -55,12 +55,6 @@ def implied_logs(names: Sequence[str], there: Sequence[str] | None) -> list[str]
 
 
 # --- opening ----------------------------------------------------------------------------------------------
-
-
-def kind_and_place(what: str | Path) -> tuple[str | None, str]:
-    """What kind of dataset this is, said as KIND:WHAT or recognised, and where it is."""
-    kind, _, rest = str(what).partition(":")
-    return (kind, rest) if kind in KINDS and rest else (kind_of(what), str(what))
 
 
 def open_named(

@@ -167,6 +167,6 @@ def clip(index: Index, visitor: Somebody, here: Here) -> FileResponse:
         raise Refused("no-trajectory", "this clip is not in the study's folder")
     try:
         cut(path)  # if it is not there, by the plan beside it
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         raise Refused("no-trajectory", "this clip is missing and could not be cut") from error
     return FileResponse(path, media_type="video/mp4", headers=KEPT)

@@ -1,5 +1,6 @@
 """Which trajectories are meant, and how a teacher's session begins or goes on."""
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,8 @@ from prefero.studies.protocol import teaching
 from prefero.studies.store import Person, Refused, Store, Study, new_secret
 
 TEACHER = "teacher"
+ASKED = 4000  # of one's own trajectories at most: so many pairs are looked through in a second or two
+ALL = 2**63
 
 
 def pool_of(
@@ -38,7 +41,9 @@ def pool_of(
     path, (kind, _) = Path(what), kind_and_place(what)
     if path.exists() and (kind is None or (kind == "archive" and holds_pool(path))):
         _check_none(told, what, "a pool")
-        return Pool.load(path)
+        pool = Pool.load(path)
+        _say_few(len(pool), trajectories)
+        return pool.diverse(trajectories or ASKED)
     if kind is None:
         raise ValueError(
             f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a file that is there, nor "
@@ -46,7 +51,18 @@ def pool_of(
         )
     shown = {"shown": True} if kind == "lerobot" else {}
     dataset = open_dataset(what, **(shown | options))
-    return Pool.from_dataset(dataset, features, count=trajectories, later=True, keep=True, skip_bad=skip_bad)
+    _say_few(len(dataset), trajectories)
+    few = trajectories or ASKED
+    return Pool.from_dataset(dataset, features, count=few, later=True, keep=True, skip_bad=skip_bad)
+
+
+def _say_few(there: int, trajectories: int | None) -> None:
+    if trajectories is None and there > ASKED:
+        warnings.warn(
+            f"there are {there:,} trajectories: the {ASKED:,} that differ most are asked about, so that "
+            "questions come at once; --trajectories says how many",
+            stacklevel=3,
+        )
 
 
 def _check_none(options: Sequence[str], what: str, kind: str) -> None:
@@ -89,20 +105,20 @@ def _check_same(store: Store, study: Study, what: str, how: dict[str, Any]) -> N
 def _as_before(what: str, how: dict[str, Any]) -> Pool:
     """The trajectories there are now; a film that was lost since is no reason not to go on."""
     try:
-        return pool_of(what, **how)
+        return pool_of(what, ALL, **how)
     except BadEpisode:
         if kind_and_place(what)[0] != "lerobot":
             raise
-        return pool_of(what, **how, shown=False)
+        return pool_of(what, ALL, **how, shown=False)
 
 
 def _is_part(kept: Pool, other: Pool) -> bool:
     """Are all trajectories among the others, and the same? Those that were left out may be there again."""
     if kept.features.shape == other.features.shape and bool((kept.features == other.features).all()):
         return True
-    if kept.ids is None or other.ids is None or not set(kept.names) <= set(other.names):
+    if kept.ids is None or not set(kept.names) <= set(other.names):
         return False
-    row = {trajectory: number for number, trajectory in enumerate(other.ids)}
+    row = {trajectory: number for number, trajectory in enumerate(other.ids or map(str, range(len(other))))}
     if not set(kept.ids) <= set(row):
         return False
     columns = [other.names.index(name) for name in kept.names]
