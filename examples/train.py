@@ -43,7 +43,9 @@ def taught(task: Task, questions: int, model: Any = None) -> prefero.Reward:
 def driver(reward: prefero.Reward, caution: float = 0.0) -> gymnasium.Env[Any, Any]:
     """The car; an episode's reward is the learned one of its features, and comes with the last step."""
     env = gymnasium.make("prefero/Driver-v0")
-    return Monitor(Held(prefero.RewardFromPreferences(env, reward, "info:features", caution=caution)))
+    taught = prefero.RewardFromPreferences(env, reward, "info:features", caution=caution)
+    watched: gymnasium.Env[Any, Any] = Monitor(Held(taught))
+    return watched
 
 
 def trained(reward: prefero.Reward, decisions: int, seed: int = 0) -> PPO:

@@ -160,7 +160,7 @@ def test_a_table_is_not_overwritten_by_its_scores(
     write_csv(folder / "table.csv", rows(3))
     before = (folder / "table.csv").read_bytes()
     assert run("score", "reward.json", "table.csv", "--out", "./table.csv", monkeypatch=monkeypatch) == 2
-    assert "would be overwritten by its scores" in capsys.readouterr().err
+    assert "table.csv belongs to table.csv, and would be overwritten" in capsys.readouterr().err
     assert (folder / "table.csv").read_bytes() == before
 
 

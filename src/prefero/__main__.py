@@ -11,6 +11,12 @@ def _in_one_line(message: Warning | str, *_: Any, **__: Any) -> str:
     return f"prefero: {message}\n"
 
 
+def _words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 def main() -> None:
     """Run the command line; errors that a user can mend end in one line and exit code 2."""
     warnings.formatwarning = _in_one_line
@@ -21,8 +27,10 @@ def main() -> None:
 
         app()
     except (MissingExtra, ValueError, OSError) as error:
-        print(f"prefero: {error}", file=sys.stderr)
+        print(f"prefero: {_words(error)}", file=sys.stderr)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -191,7 +191,8 @@ class Pool(FromDatasets):
     def diverse(self, count: int, seed: int = 0) -> Pool:
         """At most `count` of these trajectories, as different from each other as can be, as a pool.
 
-        `ids` say which they are; where they had none, these are their places here.
+        Their features are scaled anew. `ids` say which they are; where they had none, these are their places
+        here.
         """
         if count >= len(self):
             return self
@@ -223,6 +224,7 @@ class Pool(FromDatasets):
             np.concatenate([self.features, rows]),
             self.names,
             trajectories=self._joined(trajectories) if isinstance(trajectories, Trajectory) else None,
+            ids=None if self.ids is None else [*self.ids, *(str(len(self) + n) for n in range(len(rows)))],
             source=self.source,
             scaling=self.scaling,
         )

@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -48,7 +49,7 @@ def test_features_are_summed_up_kept_drawn_and_complained_about(tmp_path: Path) 
     assert any("highest shoulder" in line and "█" in line for line in out.splitlines())
     assert "constant: answer is the same for all" in out
     assert re.search(r"lengths: episodes have 8 to 37 steps, which shows in .*energy", out)
-    assert "prefero.Pool.from_table('features.parquet') reads them" in out
+    assert "To be asked about them:  prefero teach features.parquet" in out
     assert (tmp_path / "new" / "look.png").read_bytes().startswith(b"\x89PNG")
     table = pq.read_table(tmp_path / "features.parquet")
     assert table.column_names[-4:] == ["highest shoulder", "highest elbow", "energy", "answer"]
@@ -95,7 +96,6 @@ def test_an_environment_is_played(tmp_path: Path) -> None:
         (["CartPole-v1", "--table", "t.csv"], "has no option 'table'"),
         (["CartPole-v1", "--picture", "look.doc"], "a picture is one of"),
         (["CartPole-v1", "--out", "features.csv"], "features are kept in a .parquet file"),
-        (["t.parquet", "--out", "t.parquet"], "would be overwritten"),
     ],
 )
 def test_what_cannot_be_is_one_line(
@@ -116,3 +116,13 @@ def test_what_cannot_be_is_one_line(
     assert said.err.startswith("prefero: ")
     assert message in said.err
     assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("what", ["t.parquet", "table:t.parquet"])
+def test_nothing_that_it_reads_is_overwritten(what: str, tmp_path: Path) -> None:
+    pq.write_table(pa.table({"id": [1, 2, 3], "a": [2.0, 3.0, 5.0]}), tmp_path / "t.parquet")
+    before = (tmp_path / "t.parquet").read_bytes()
+    done = run(what, "--out", "t.parquet", folder=tmp_path)
+    assert done.returncode == 2
+    assert f"t.parquet belongs to {what}, and would be overwritten: choose another --out" in done.stderr
+    assert (tmp_path / "t.parquet").read_bytes() == before

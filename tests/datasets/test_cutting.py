@@ -1,14 +1,17 @@
 """Clips in a folder: all at once, or each when it is wanted, by a plan that lies beside them."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from datasets.recorded import clips, colours_in, cut_short, lerobot_2, lerobot_3, shade
 from prefero.datasets import BadEpisode, Windows, bring, gather, open_dataset
+from prefero.datasets.clips import clips_dataset
 from prefero.datasets.cutting import clip_folder, cut, cut_all, missing, plan
 from prefero.datasets.tables import in_memory
 
@@ -92,6 +95,20 @@ def test_clips_are_kept_in_the_cache_under_the_datasets_version(folder: Path, tm
     assert before != clip_folder(open_dataset(folder))
     (copy / "meta" / "info.json").write_text((copy / "meta" / "info.json").read_text() + " ")
     assert before != clip_folder(open_dataset(copy))
+
+
+def test_films_of_two_folders_of_one_name_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
+    table = pd.DataFrame({"id": ["throw 0", "throw 1"], "fun": [1.0, 2.0]})
+    one, other = (clips(tmp_path / place / "throws", count=2) for place in ("here", "there"))
+    assert clip_folder(clips_dataset(one, table)) == clip_folder(clips_dataset(one, table))
+    assert clip_folder(clips_dataset(one, table)) != clip_folder(clips_dataset(other, table))
+
+
+def test_a_film_that_was_replaced_is_copied_anew(tmp_path: Path) -> None:
+    folder = clips(tmp_path / "throws", count=2, codec="mpeg4")
+    before = clip_folder(open_dataset(folder))
+    os.utime(folder / "throw 1.mp4", (1, 1))
+    assert clip_folder(open_dataset(folder)) != before
 
 
 def test_bringing_cuts_clips_now_or_later(folder: Path, tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 
-from prefero.datasets import BadEpisode, Episode
-from prefero.datasets.embeddings import MOMENTS, Embedding, components, course, network
+from prefero.datasets import LIBRARY, BadEpisode, Episode
+from prefero.datasets.embeddings import EVERY_WORD, MOMENTS, Embedding, components, course, encoder, network
 
 RNG = np.random.default_rng(5)
 
@@ -100,6 +100,21 @@ def test_an_encoder_that_fails_or_makes_another_shape_is_named() -> None:
     assert odd is not None
     with pytest.raises(ValueError, match=r"an encoder makes \(T, k\) or \(k,\)"):
         odd.after([])(walk(1))
+
+
+def test_an_encoder_that_fails_in_its_own_way_is_named_with_the_episode() -> None:
+    def boom(states: object) -> object:
+        raise RuntimeError(f"no memory for {type(states).__name__}")
+
+    why = r"^episode 1: the encoder boom fails on its states: RuntimeError\('no memory for ndarray'\)"
+    with pytest.raises(BadEpisode, match=why):
+        encoder(boom)(walk(1))  # type: ignore[arg-type]
+
+
+def test_every_word_is_a_feature_or_an_embedding() -> None:
+    for word in EVERY_WORD:
+        assert word in LIBRARY or Embedding.of(word.replace("(n)", "(4)")) is not None
+    assert len(EVERY_WORD) == len(LIBRARY) + 3
 
 
 def test_episodes_with_other_states_than_the_examples_are_named() -> None:

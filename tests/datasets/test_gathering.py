@@ -86,8 +86,29 @@ def test_a_damaged_episode_stops_everything_or_is_left_out() -> None:
 
 
 def test_a_dataset_of_nothing_but_damage_says_why() -> None:
-    with pytest.raises(ValueError, match=r"counted has no episode that can be used: 0 \(it is torn\), 1"):
+    why = (
+        r"counted has no episode that can be used: 0: it is torn; 1: it is torn; 2: it is torn; and 77 more$"
+    )
+    with pytest.raises(ValueError, match=why):
         gather(Counted(bad=range(80)), ["mean"], skip_bad=True, jobs=1)
+
+
+def test_what_others_say_ends_in_no_second_full_stop() -> None:
+    torn = BadEpisode("3", "it is no parquet file.")
+    assert str(torn) == "episode 3: it is no parquet file"
+    assert str(torn.or_skip()).startswith(
+        "episode 3: it is no parquet file. The others can be used with --skip"
+    )
+
+
+def test_code_of_ones_own_that_fails_is_named_with_the_episode_and_may_be_skipped() -> None:
+    def boom(episode: Episode) -> float:
+        return 1.0 / (int(episode.id) - 33)
+
+    with pytest.raises(BadEpisode, match=r"^episode 33: boom fails: ZeroDivisionError\(.*--skip-bad"):
+        gather(Counted(), [boom], jobs=1)
+    found = gather(Counted(), [boom], skip_bad=True, jobs=1)
+    assert (len(found), list(found.left_out)) == (79, ["33"])
 
 
 def test_features_that_differ_between_episodes_are_refused() -> None:
@@ -105,7 +126,8 @@ def test_features_that_differ_between_episodes_are_refused() -> None:
 
 def test_what_was_done_before_a_power_cut_is_not_done_again(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
-    with pytest.raises(KeyboardInterrupt):
+    told = pytest.warns(UserWarning, match=r"features\.parquet is kept: the same call goes on there")
+    with told, pytest.raises(KeyboardInterrupt):
         gather(Counted(power_cut=70), ["mean"], keep=path, jobs=1)
     assert not path.exists()
     again = Counted()
@@ -134,6 +156,25 @@ def test_ones_own_function_that_was_rewritten_is_another(tmp_path: Path) -> None
         assert found.features[7, 0] == 7 * factor
 
 
+def test_what_a_file_does_not_tell_apart_is_done_again(tmp_path: Path) -> None:
+    def times(factor: float) -> Any:
+        return lambda episode: {"scaled": factor * episode.states[0, 0]}
+
+    path = tmp_path / "features.parquet"
+    for factor in (1.0, 3.0):
+        found = gather(Counted(), [times(factor)], keep=path, jobs=1)
+        assert found.features[7, 0] == 7 * factor
+
+
+def test_a_function_of_states_is_not_the_same_as_a_function_of_an_episode(tmp_path: Path) -> None:
+    path, own = tmp_path / "features.parquet", tmp_path / "own.py"
+    own.write_text("def size(given): return [len(getattr(given, 'states', given))]\n")
+    names = [
+        gather(Counted(), [word], keep=path, jobs=1).names for word in (f"encoder({own}:size)", f"{own}:size")
+    ]
+    assert names == [("encoded 1",), ("size",)]
+
+
 def test_with_skip_bad_the_damage_is_remembered(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
     gather(Counted(bad=[5]), ["mean"], skip_bad=True, keep=path, jobs=1)
@@ -151,6 +192,8 @@ def test_a_damaged_file_of_features_is_written_anew(tmp_path: Path) -> None:
     assert pq.read_table(path).num_rows == 80
     with pytest.raises(ValueError, match=r"kept in a \.parquet file"):
         gather(Counted(), ["mean"], keep=tmp_path / "features.csv")
+    with pytest.raises(ValueError, match=r"kept in a \.parquet file"):
+        gather(Noted("mine", np.eye(2), ("a", "b"), ("0", "1")), keep=tmp_path / "features.csv")
 
 
 # --- afterwards -------------------------------------------------------------------------------------------

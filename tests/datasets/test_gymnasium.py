@@ -10,7 +10,8 @@ from gymnasium import spaces
 
 from datasets.recorded import colours_in
 from datasets.slide import Slide
-from prefero.datasets import BadEpisode, gather, open_dataset
+from prefero.datasets import BadEpisode, bring, gather, open_dataset
+from prefero.datasets.cutting import cut
 from prefero.datasets.gymnasium import Gymnasium
 
 
@@ -98,7 +99,7 @@ def test_an_environment_that_forgets_its_seed_is_not_filmed(tmp_path: Path) -> N
 def test_an_id_is_recognised_and_says_when_an_episode_ends() -> None:
     dataset = open_dataset("CartPole-v1", episodes=6)
     assert isinstance(dataset, Gymnasium)
-    assert dataset.filmed
+    assert dataset.renders
     found = gather(dataset, ["highest", "duration"], jobs=1)
     assert len(found) == 6
     assert found.names[-1] == "duration"
@@ -131,3 +132,102 @@ def test_an_environment_that_does_not_render_says_so(tmp_path: Path) -> None:
     assert not dataset.filmed
     with pytest.raises(ValueError, match=r"does not render pictures \(rgb_array\)"):
         dataset.clip_of(0, tmp_path)
+
+
+# --- what tells them apart --------------------------------------------------------------------------------
+
+
+def restless(_: Any) -> Any:
+    return np.array([25.0])
+
+
+def test_what_decides_how_it_is_played_decides_the_version() -> None:
+    made = [
+        Gymnasium(Bright, episodes=3, steps=9),
+        Gymnasium(Bright, episodes=3, steps=9, seed=7),
+        Gymnasium(Bright, episodes=3, steps=8),
+        Gymnasium(Slide, episodes=3, steps=9),
+        Gymnasium(Bright, episodes=3, steps=9, policy=steady),
+        Gymnasium(Bright, episodes=3, steps=9, policy=restless),
+        Gymnasium("CartPole-v1", episodes=3, steps=9, policy=steady),
+        Gymnasium("CartPole-v1", episodes=3, steps=9, seed=7, policy=steady),
+    ]
+    assert len({dataset.version for dataset in made}) == len(made)
+    assert Gymnasium(Bright, episodes=3, steps=9, policy=steady).version == made[4].version
+
+
+def test_policies_that_no_file_tells_apart_never_match_and_keep_their_version() -> None:
+    def always(light: float) -> Any:
+        return lambda _: np.array([light])
+
+    one, other = (Gymnasium(Bright, steps=9, policy=always(light)) for light in (5.0, 9.0))
+    assert one.version != other.version
+    assert one.version == one.version
+
+
+def test_a_policy_that_was_rewritten_is_another_and_does_not_play_in_old_clips(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.py"
+    policy.write_text("def left(seen): return 0\n")
+    before = Gymnasium("CartPole-v1", episodes=2, policy=f"{policy}:left")
+    before.filmed = True
+    found = bring(before, ["final"], clips=tmp_path / "clips", later=True, jobs=1)
+    policy.write_text("def left(seen): return 1\n")
+    after = Gymnasium("CartPole-v1", episodes=2, policy=f"{policy}:left")
+    assert before.version != after.version
+    assert found.clips is not None
+    with pytest.raises(ValueError, match="its dataset has changed since it was planned"):
+        cut(found.clips[0])
+
+
+# --- code of one's own that fails -------------------------------------------------------------------------
+
+
+def boom(_: Any) -> Any:
+    raise KeyError("speed")
+
+
+@pytest.mark.parametrize(
+    ("policy", "why"),
+    [
+        (boom, r"the policy boom fails: KeyError\('speed'\)"),
+        (lambda _: "left", r"Bright fails at the action 'left': ValueError"),
+        (lambda _: None, r"Bright fails at the action None: TypeError"),
+        (lambda seen: np.ones(1 + seen["count"] % 2), "what was seen or done changes its shape"),
+    ],
+)
+def test_a_policy_that_fails_is_named_with_the_episode(policy: Any, why: str) -> None:
+    with pytest.raises(BadEpisode, match=rf"^episode 0: {why}"):
+        gather(Gymnasium(Bright, episodes=2, policy=policy, steps=9), ["final"], jobs=1)
+
+
+def test_an_environment_of_ones_own_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"the environment 'boom' cannot be made: TypeError"):
+        Gymnasium(boom)
+    dataset = Gymnasium(Bright, steps=9)
+    monkeypatch.setattr(Bright, "_seen", lambda self: 1 / 0)
+    with pytest.raises(BadEpisode, match=r"^episode 1: Bright fails at the start: ZeroDivisionError"):
+        dataset.episode(1)
+
+
+# --- what cannot be rendered ------------------------------------------------------------------------------
+
+
+def test_an_environment_is_seen_to_render_before_anybody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Gymnasium(Bright, steps=9).filmed
+
+    def unpainted(_: Any) -> Any:
+        raise gymnasium.error.DependencyNotInstalled("pygame is not installed, run `pip install pygame`.")
+
+    monkeypatch.setattr(Bright, "render", unpainted)
+    dataset = Gymnasium(Bright, episodes=4, steps=9)
+    gather(dataset, ["final"], jobs=1)  # for which nothing is rendered
+    why = r"^Bright cannot be rendered: pygame is not installed, run `pip install pygame`\. Mend that"
+    with pytest.warns(UserWarning, match=why):
+        assert bring(dataset, ["mean(light)"], jobs=1).clips is None
+    assert not dataset.filmed
+
+
+def test_a_picture_that_is_none_is_no_film(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Bright, "render", lambda _: None)
+    with pytest.warns(UserWarning, match="Bright cannot be rendered: it renders no picture"):
+        assert not Gymnasium(Bright, steps=9).filmed

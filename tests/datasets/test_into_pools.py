@@ -111,6 +111,12 @@ def test_an_archive_of_states_becomes_a_pool_of_what_is_noted_of_them() -> None:
     np.testing.assert_allclose(pool.features[:, 2], [w[-1] @ w[1] for w in walks()])
 
 
+def test_other_states_of_the_same_shape_are_not_mistaken_for_those_that_were_kept() -> None:
+    for states in (walks(), 2 * walks()):
+        pool = Pool.from_table({"states": states}, ["final"], keep=True, jobs=1)
+        np.testing.assert_allclose(pool.features, states[:, -1])
+
+
 def test_an_environment_becomes_a_pool_of_films(tmp_path: Path) -> None:
     pool = Pool.from_gymnasium(Slide, ["final", "jerk"], episodes=6, steps=9, clips=tmp_path, jobs=1)
     played = Gymnasium(Slide, episodes=6, steps=9)

@@ -1,5 +1,6 @@
 """The library of features, judged by sums over steps, known motions and symmetries; and windows."""
 
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from prefero.datasets import LIBRARY, BadEpisode, Episode, Windows
-from prefero.datasets.library import DEFAULT, Length, note_for, noted
+from prefero.datasets.library import DEFAULT, Length, described, note_for, noted
 
 COURSES = arrays(float, (9, 2), elements=st.floats(-5, 5).map(lambda x: round(x, 3)))
 
@@ -101,6 +102,10 @@ def test_a_goal_is_a_place_of_some_states() -> None:
         ("missing_module_of_mine:f", "'missing_module_of_mine:f' was not found"),
         ("math:pi", "'math:pi' is not a function, but float"),
         ("math:tau_of_mine", "was not found"),
+        (
+            "components",
+            r"are mean, .*, components\(n\), network\(n\), encoder\(module:function\), and your own",
+        ),
     ],
 )
 def test_what_is_not_there_is_said_with_what_is(feature: str, message: str) -> None:
@@ -146,6 +151,44 @@ def words(episode): return "far"
         note_for("own_notes_of_this_test:words")(episode)
 
 
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("def f(:", "SyntaxError"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("raise SystemExit(3)", "SystemExit"),
+        ("import nothing_of_this_name", "No module named 'nothing_of_this_name'"),
+    ],
+)
+def test_a_module_that_fails_is_an_error_in_one_line(code: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(code)
+    with pytest.raises(ValueError, match=rf"^'.*mine\.py:f' [^\n]*{why}[^\n]*$"):
+        note_for(f"{tmp_path / 'mine.py'}:f")
+
+
+def test_a_module_that_was_edited_is_imported_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    told = []
+    for answer in (1, 22):
+        Path("edited_in_this_test.py").write_text(f"def f(_): return {answer}\n")
+        told.append(
+            (value("edited_in_this_test:f", moving(np.zeros((5, 2)))), described("edited_in_this_test:f"))
+        )
+    assert [one[0] for one in told] == [1.0, 22.0]
+    assert told[0][1] != told[1][1]
+
+
+def test_a_function_is_described_by_its_file_and_name_or_like_no_other() -> None:
+    class Scaled:
+        def __call__(self, _: Episode) -> float:
+            return 1.0
+
+    assert described(moving) == described(moving) != described(value)
+    for own in (lambda _: 1.0, partial(value, "mean"), Scaled(), Scaled, len):
+        assert described(own) != described(own)
+
+
 def test_two_features_of_one_name_and_numbers_that_are_none_are_refused() -> None:
     episode = moving(np.zeros((5, 2)))
     with pytest.raises(ValueError, match="two features are called 'mean x'"):
@@ -173,6 +216,16 @@ def test_a_window_may_be_in_seconds_and_stands_beside_the_last_without_a_stride(
     assert list(Windows.of("2s").parts(episode)) == [(0, 4), (4, 8)]
     assert list(Windows.of("2s", "0.5s").parts(episode))[:2] == [(0, 4), (1, 5)]
     assert list(Windows.of("6 steps", 2).parts(episode)) == [(0, 6), (2, 8), (4, 10)]
+
+
+def test_a_stride_needs_windows() -> None:
+    assert Windows.maybe(None, None) is None
+    assert Windows.maybe("2s", None) == Windows.of("2s")
+    assert Windows.maybe(6, 2) == Windows.of(6, 2)
+    with pytest.raises(
+        ValueError, match=r"a stride \(2\) .* no windows: say how long they are, too \(--window\)"
+    ):
+        Windows.maybe(None, 2)
 
 
 @pytest.mark.parametrize("words", ["", "0", "two", "-3", "1.5", "0s", "2 hours"])

@@ -254,6 +254,20 @@ def test_what_cannot_be_recovered_is_refused_before_anybody_is_asked(
         Minari(slides, render=True)
 
 
+def test_what_cannot_be_rendered_is_refused_before_anybody_is_asked(
+    slides: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Slide, "render", broken)
+    with pytest.raises(ValueError, match=r"the environment of slides-v0 cannot be rendered: the motor"):
+        Minari(slides, render=True)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, 0.0, float("inf"), float("nan")])
+def test_a_step_that_lasts_no_time_is_refused_at_once(seconds: float, slides: str) -> None:
+    with pytest.raises(ValueError, match="^a step lasts a positive time, but seconds is"):
+        Minari(slides, seconds=seconds)
+
+
 def test_an_environment_that_fails_is_named_with_the_episode(
     slides: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

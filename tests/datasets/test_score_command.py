@@ -15,10 +15,13 @@ import pytest
 from gymnasium import spaces
 from minari.data_collector import EpisodeBuffer
 
-from datasets.recorded import LENGTHS, cut_short, lerobot_2, lerobot_3, states_of
+from datasets.recorded import LENGTHS, clips, cut_short, lerobot_2, lerobot_3, states_of
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.__main__ import main
 from prefero.arrays import Array
+from prefero.datasets.gathering import gather
+from prefero.datasets.library import Windows
+from prefero.datasets.opening import open_dataset
 from prefero.kernels import Anchored, Linear
 
 Run = Callable[..., int]
@@ -249,3 +252,41 @@ def test_an_embedding_looks_at_what_the_reward_was_taught_with(
     assert run("part.npz", "--feature", word, "--out", "alone.csv") == 0
     assert "name those that it was taught with, --like" in capsys.readouterr().out
     assert not np.allclose(pyarrow.csv.read_csv("alone.csv")["mean"].to_numpy(), found, atol=1e-3)
+
+
+def test_windows_that_were_kept_are_called_windows(
+    reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As if they were cut now."""
+    del reward
+    lerobot_3(tmp_path / "arm", cameras=())
+    found = gather(
+        open_dataset("arm"), ["highest", "final"], windows=Windows.of(5), keep="kept.parquet", jobs=1
+    )
+    found.publish(Path("kept.parquet"))
+    assert run("kept.parquet", "--out", "kept.csv") == 0
+    assert f"{len(found)} windows were scored" in capsys.readouterr().out
+    assert run("arm", "--window", "5", "--out", "now.csv", "--jobs", "1") == 0
+    kept, now = (pyarrow.csv.read_csv(name) for name in ("kept.csv", "now.csv"))
+    assert kept["trajectory"].to_pylist() == now["trajectory"].to_pylist() == list(found.ids)
+    np.testing.assert_allclose(kept["mean"].to_numpy(), now["mean"].to_numpy(), atol=1e-9)
+
+
+def test_the_table_of_clips_is_not_overwritten_and_its_logarithms_are_implied(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    clips(tmp_path / "throws", 4)
+    table = tmp_path / "throws" / "features.csv"
+    columns = pyarrow.csv.read_csv(table)
+    speed = columns["speed"].to_numpy() + 1.0
+    pyarrow.csv.write_csv(columns.set_column(columns.column_names.index("speed"), "speed", [speed]), table)
+    made = taught(["log speed"], np.log(speed)[:, None])
+    made.save("reward.json")
+    before = table.read_bytes()
+    assert run("throws", "--out", "throws/features.csv") == 2
+    assert "belongs to throws, and would be overwritten" in capsys.readouterr().err
+    assert table.read_bytes() == before
+    assert run("throws", "--out", "scores.csv") == 0
+    found = pyarrow.csv.read_csv("scores.csv")["mean"].to_numpy()
+    np.testing.assert_allclose(found, made(np.log(speed)[:, None]), atol=1e-9)

@@ -66,6 +66,12 @@ def test_a_missing_number_is_named_with_its_row() -> None:
     assert (found.ids, found.left_out) == (("a", "c"), {"b": "its feature 'speed' is nan"})
 
 
+def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("id,speed\n")
+    with pytest.raises(ValueError, match="mine has no trajectory that can be used: it has no rows"):
+        gather(open_dataset(tmp_path / "mine.csv"))
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
 def test_a_damaged_file_is_named(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"mine{suffix}"
@@ -119,6 +125,7 @@ def test_states_alone_will_do() -> None:
         ({"states": np.array([[["a"]]])}, "numbers of shape"),
         (states() | {"lengths": [6, 6]}, "states of 3 episodes, but lengths of 2"),
         (states() | {"actions": np.zeros((2, 6, 1))}, "states of 3 episodes, but actions of 2"),
+        (states() | {"seconds": -1.0}, r"a step lasts a positive time, but archive says -1\.0 s"),
     ],
 )
 def test_an_archive_that_makes_no_sense_is_refused(arrays: dict[str, Any], message: str) -> None:
@@ -129,6 +136,23 @@ def test_an_archive_that_makes_no_sense_is_refused(arrays: dict[str, Any], messa
 def test_a_length_beyond_the_arrays_is_the_episodes_fault() -> None:
     with pytest.raises(BadEpisode, match="episode 1: its length is 9, but the arrays have 6 steps"):
         Arrays("mine", states() | {"lengths": np.array([6, 9, 6])}).episode(1)
+
+
+@pytest.mark.parametrize("key", ["states", "actions", "rewards", "lengths", "seconds", "ids", "state_names"])
+def test_arrays_in_memory_are_told_apart_by_all_that_they_hold(key: str) -> None:
+    made = states() | {"rewards": np.ones((3, 6)), "lengths": np.array([6, 6, 6]), "seconds": 0.5}
+    made |= {"ids": np.array(["a", "b", "c"]), "state_names": np.array(["x", "y"])}
+    words = {"ids": np.array(["a", "b", "d"]), "state_names": np.array(["x", "z"])}
+    other = made | {key: words.get(key, np.asarray(made[key]) * 0.5)}
+    assert in_memory(made).version == in_memory(dict(made)).version
+    assert in_memory(made).version != in_memory(other).version
+
+
+def test_tables_in_memory_are_told_apart_by_all_that_they_hold() -> None:
+    others = (FRAME.assign(speed=[1.0, 2.0, 4.0]), FRAME.assign(id=["a", "b", "d"]), FRAME[["id", "speed"]])
+    versions = {in_memory(frame).version for frame in (FRAME, *others)}
+    assert len(versions) == 4
+    assert in_memory(FRAME.copy()).version in versions
 
 
 def test_an_archive_may_hold_no_code(tmp_path: Path) -> None:

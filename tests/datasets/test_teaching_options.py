@@ -210,3 +210,21 @@ def test_what_is_damaged_is_one_line(tmp_path: Path) -> None:
     assert done.stderr.startswith("prefero: episode 2: its film is damaged: the film ")
     assert "--skip-bad" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_windows_logarithms_and_what_is_dropped(store: Store, tmp_path: Path) -> None:
+    folder = lerobot_3(tmp_path / "arm", lengths=(12, 16, 20, 24, 28), cameras=())
+    how: dict[str, Any] = {
+        "features": ["energy", "highest"],
+        "window": "4",
+        "log": ["energy"],
+        "drop": ["highest elbow"],
+    }
+    study, _, _ = begin_teaching(store, str(folder), None, 30, **how)
+    kept = store.pool(study)
+    assert set(kept.names) == {"log energy", "highest shoulder"}
+    assert kept.ids is not None
+    assert kept.ids[:2] == ("0[0:4]", "0[4:8]")
+    assert begin_teaching(store, str(folder), None, 30, **how)[2]
+    with pytest.raises(Refused, match="begun with other trajectories"):
+        begin_teaching(store, str(folder), None, 30)

@@ -64,20 +64,25 @@ def test_a_pool_is_a_worlds_or_a_files(pool_file: str, driver_pool: Pool) -> Non
 
 
 def test_what_is_neither_a_world_nor_a_file_is_refused_with_the_worlds_there_are() -> None:
-    with pytest.raises(
-        ValueError, match=r"'drivver' is neither a world \(.*driver.*\) nor a file that is there"
-    ):
+    with pytest.raises(ValueError, match=r"'drivver' is neither a world \(.*driver.*\) nor a pool's file"):
         pool_of("drivver")
 
 
-@pytest.mark.parametrize("what", ["folder", "letter.npz"])
-def test_what_is_no_pool_is_refused_by_its_name(what: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("folder", "nor a pool's file"),
+        ("letter.txt", "nor a pool's file"),
+        ("letter.npz", "a pool is what Pool.save writes"),
+    ],
+)
+def test_what_is_no_pool_is_refused_by_its_name(what: str, why: str, tmp_path: Path) -> None:
     path = tmp_path / what
     if what == "folder":
         path.mkdir()
     else:
         path.write_text("Dear robot,")
-    with pytest.raises(ValueError, match=f"{what}.*a pool is what Pool.save writes"):
+    with pytest.raises(ValueError, match=f"{what}.*{why}"):
         pool_of(str(path))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from prefero.datasets.base import Dataset
 from prefero.extras import need
 
 console = Console()
@@ -27,6 +28,12 @@ def check_paths(out: Path | None, save: Path | None) -> None:
     for path in (out, save):
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def check_apart(out: Path, what: str, dataset: Dataset) -> None:
+    """Before any work is done: is nothing overwritten that it is made from?"""
+    if out.resolve() in {Path(what).resolve(), *(path.resolve() for path in dataset.files)}:
+        raise ValueError(f"{out} belongs to {what}, and would be overwritten: choose another --out")
 
 
 def say_left_out(left_out: Mapping[str, str]) -> None:

@@ -1,5 +1,6 @@
 """`prefero features`: what can be noted of a dataset's trajectories, before anybody is asked."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,10 +8,11 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero.cli.common import check_paths, console, say_left_out
+from prefero.cli.common import check_apart, check_paths, console, say_left_out
 from prefero.cli.options import (
     Camera,
     ClipTable,
+    Drop,
     Episodes,
     Jobs,
     Like,
@@ -46,7 +48,7 @@ def features(
     window: Window = None,
     stride: Stride = None,
     like: Like = None,
-    drop: Annotated[list[str] | None, typer.Option(help="A feature to leave out, again for more.")] = None,
+    drop: Drop = None,
     log: Logarithms = None,
     skip_bad: SkipBad = False,
     out: Annotated[Path, typer.Option(help="Keep the features here (.parquet).")] = OUT,
@@ -66,15 +68,15 @@ def features(
 ) -> None:
     """Note features of a dataset's trajectories, keep them, and say what is wrong with them."""
     check_paths(picture, out)
-    if Path(dataset).resolve() == out.resolve():
-        raise ValueError(f"{dataset} would be overwritten by what is noted of it: choose another --out")
     windows = None if window is None else Windows.of(window, stride)
     _check(feature or [])
     played = {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
     shown: dict[str, Any] = {"task": task, "camera": camera, "render": render}
     options: dict[str, Any] = {"table": table, "seconds": seconds, **shown}
+    opened = open_dataset(dataset, **options, **played)
+    check_apart(out, dataset, opened)
     found = gather(
-        open_dataset(dataset, **options, **played),
+        opened,
         feature,
         windows=windows,
         like=None if like is None else open_dataset(like),
@@ -87,9 +89,12 @@ def features(
     _say(found)
     if picture:
         save_histograms(picture, found)
-        console.print(f"The histograms are in {picture}.")
+        console.print(f"The histograms are in {picture}.", soft_wrap=True, markup=False)
     found.useful().publish(out)
-    console.print(f"The features are in {out}: prefero.Pool.from_table({str(out)!r}) reads them.")
+    again = shlex.join(["prefero", "teach", str(out)])
+    console.print(
+        f"The features are in {out}. To be asked about them:  {again}", soft_wrap=True, markup=False
+    )
 
 
 def _check(wanted: list[str]) -> None:

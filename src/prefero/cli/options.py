@@ -18,6 +18,7 @@ Stride = Annotated[str | None, typer.Option(help="From one window's start to the
 Logarithms = Annotated[
     list[str] | None, typer.Option(help="A feature to take the logarithm of, again for more.")
 ]
+Drop = Annotated[list[str] | None, typer.Option(help="A feature to leave out, again for more.")]
 Like = Annotated[
     str | None,
     typer.Option(help="Another dataset, whose episodes components(n) and network(n) look at first."),

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero.arrays import Array
-from prefero.cli.common import console, say_left_out
+from prefero.cli.common import check_apart, console, say_left_out
 from prefero.cli.options import (
     ClipTable,
     Episodes,
@@ -34,7 +35,7 @@ from prefero.datasets.embeddings import Embedding
 from prefero.datasets.fitting import LOG, gather_named, open_named, words_for
 from prefero.datasets.gathering import Gathered
 from prefero.datasets.library import Windows
-from prefero.datasets.opening import kind_and_place, open_dataset
+from prefero.datasets.opening import Revisited, kind_and_place, open_dataset
 from prefero.datasets.returning import check_copy, write_scores
 from prefero.datasets.tables import TABLES, holds_pool, id_column, read_table
 from prefero.extras import need
@@ -82,12 +83,14 @@ def score(
     seed: Seed = None,
 ) -> None:
     """Score trajectories with a learned reward: the mean and the standard deviation of each."""
-    _check(trajectories, out, into, replace_reward)
+    _check(out, into, replace_reward)
     windows = None if window is None else Windows.of(window, stride)
     played = {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
     learned = load_reward(reward)
     names, options = learned.scaling.names, {"task": task, "table": table, "seconds": seconds, **played}
     dataset = _opened(trajectories, names, feature, log or [], options)
+    if out is not None:
+        check_apart(out, trajectories, dataset)
     if into is not None:
         check_copy(dataset, into, windows)
     found = gather_named(
@@ -115,12 +118,10 @@ def score(
         console.print(f"All scores are in {out}.", soft_wrap=True, markup=False)
 
 
-def _check(what: str, out: Path | None, into: Path | None, replace_reward: bool) -> None:
+def _check(out: Path | None, into: Path | None, replace_reward: bool) -> None:
     """Before any work is done: can what it makes be written?"""
     if out is not None and out.suffix.lower() not in TABLES:
         raise ValueError(f"scores are written as .parquet or .csv, but --out is {out}")
-    if out is not None and Path(what).resolve() == out.resolve():
-        raise ValueError(f"{what} would be overwritten by its scores: choose another --out")
     if replace_reward and into is None:
         raise ValueError("a reward is replaced in a copy of the dataset: say where, --into FOLDER")
 
@@ -139,7 +140,7 @@ def _opened(
 
 
 def _what(found: Gathered) -> str:
-    return "windows" if any(found.parts) else "trajectories"
+    return "windows" if any(_with_parts(found).parts) else "trajectories"
 
 
 def _ends(scores: Columns) -> Table:
@@ -187,6 +188,16 @@ def far(features: Array, taught: Scaling) -> list[str]:
 # --- files ------------------------------------------------------------------------------------------------
 
 
+def _with_parts(found: Gathered) -> Gathered:
+    """Rows of a table that `prefero features` kept are windows, if they were then."""
+    if not isinstance(found.dataset, Revisited):
+        return found
+    kept = found.dataset
+    numbers = tuple(kept.numbers[row] for row in found.numbers)
+    parts = tuple(kept.parts[row] for row in found.numbers)
+    return replace(found, dataset=kept.source, numbers=numbers, parts=parts)
+
+
 def _beside(what: str, found: Gathered) -> Columns:
     """Which trajectory a row is of; of a table, all its columns that are not features of the reward."""
     kind, place = kind_and_place(what)
@@ -196,7 +207,10 @@ def _beside(what: str, found: Gathered) -> Columns:
     known = {*found.names, *(name.removeprefix(LOG) for name in found.names), MEAN, STD}
     kept = {name: values for name, values in columns.items() if name not in known}
     rows = {name: values[list(found.numbers)] for name, values in kept.items()}
-    return rows if id_column(kept, None) is not None else {**_labels(found), **rows}
+    windows = _with_parts(found)
+    if id_column(kept, None) is not None and not any(windows.parts):
+        return rows
+    return {**_labels(windows), **rows}
 
 
 def _labels(found: Gathered) -> Columns:

@@ -9,7 +9,23 @@ import typer
 from rich.markup import escape
 
 from prefero.cli.common import check_server, console
-from prefero.cli.options import Camera, Render, SkipBad, Task, Words
+from prefero.cli.options import (
+    Camera,
+    ClipTable,
+    Drop,
+    Episodes,
+    Logarithms,
+    Policy,
+    Render,
+    Seconds,
+    Seed,
+    SkipBad,
+    Steps,
+    Stride,
+    Task,
+    Window,
+    Words,
+)
 
 PORT = 8765
 
@@ -27,10 +43,20 @@ def teach(
         typer.Option(min=2, help="How many a new session asks about: simulated, or the most different."),
     ] = None,
     feature: Words = None,
+    window: Window = None,
+    stride: Stride = None,
+    drop: Drop = None,
+    log: Logarithms = None,
+    skip_bad: SkipBad = False,
     task: Task = None,
     camera: Camera = None,
     render: Render = False,
-    skip_bad: SkipBad = False,
+    table: ClipTable = None,
+    seconds: Seconds = None,
+    episodes: Episodes = None,
+    policy: Policy = None,
+    steps: Steps = None,
+    seed: Seed = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on; other machines need the token that is shown then.")
     ] = "127.0.0.1",
@@ -54,8 +80,15 @@ def teach(
     with taken:
         where = database or str(data_folder() / "teach.db")
         store = Store(open_database(where))
-        how: dict[str, Any] = {"features": feature, "skip_bad": skip_bad}
-        how |= {"task": task, "camera": camera, "render": render}
+        how: dict[str, Any] = {
+            "features": feature,
+            "window": window,
+            "stride": stride,
+            "drop": drop,
+            "log": log,
+        }
+        how |= {"skip_bad": skip_bad, "task": task, "camera": camera, "render": render, "table": table}
+        how |= {"seconds": seconds, "episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
         study, person, known = begin_teaching(store, what, name, questions, trajectories, **how)
         visitor = Visitor("teacher", study, person)
         address, done = address_of(taken, host), len(store.log(person).live)

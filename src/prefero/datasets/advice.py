@@ -45,7 +45,7 @@ def advise(features: Array, names: Sequence[str], lengths: Indices | None = None
     moving = np.flatnonzero(varies).tolist()
     if len(features) > 2:  # two trajectories differ in one direction only
         found += _pairs(features[:, moving], [names[i] for i in moving])
-    found += [_tails(names[i]) for i in moving if heavy(features[:, i])]
+    found += [_tails(names[i], features[:, i].min()) for i in moving if heavy(features[:, i])]
     return found + ([] if lengths is None else _lengths(lengths, features, names))
 
 
@@ -103,13 +103,14 @@ def heavy(values: Array) -> bool:
     return bool(high - low < NARROW * MIDDLE * values.std())
 
 
-def _tails(name: str) -> Advice:
-    return Advice(
-        "tails",
-        (name,),
-        f"{name} has far outliers, beside which all others look alike: take its logarithm, --log {name!r}, "
-        f"or leave the outliers out",
+def _tails(name: str, least: float) -> Advice:
+    """There are logarithms of what is above 0 only."""
+    way_out = (
+        f"take its logarithm, --log {name!r}, or leave the outliers out"
+        if least > 0
+        else f"leave the outliers out, or note it otherwise (down to {least:g}, it has no logarithm)"
     )
+    return Advice("tails", (name,), f"{name} has far outliers, beside which all others look alike: {way_out}")
 
 
 def _lengths(lengths: Indices, features: Array, names: Sequence[str]) -> list[Advice]:

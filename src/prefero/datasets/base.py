@@ -33,12 +33,16 @@ class BadEpisode(ValueError):
     """An episode that cannot be used; the message names it and says why."""
 
     def __init__(self, episode: str, why: str) -> None:
-        super().__init__(f"episode {episode}: {why}")
-        self.episode, self.why = episode, why
+        self.episode, self.why = episode, why.rstrip(".")  # what others say often ends in one
+        super().__init__(f"episode {episode}: {self.why}")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Workers in other processes send it home."""
         return type(self), (self.episode, self.why)
+
+    def or_skip(self) -> Self:
+        """The same with the way out, where it may be left out."""
+        return type(self)(self.episode, f"{self.why}. The others can be used with --skip-bad (skip_bad=True)")
 
 
 @dataclass(frozen=True)
@@ -165,8 +169,12 @@ class Dataset(ABC):
         """A short text that changes when the dataset does."""
         stats = [path.stat() for path in self.files if path.exists()]
         seen = [(stat.st_size, stat.st_mtime_ns) for stat in stats]
-        about = json.dumps([self.recipe, self.name, len(self), seen], sort_keys=True, default=str)
-        return hashlib.sha256(about.encode()).hexdigest()
+        about = [self.recipe, self.name, len(self), seen, *self.contents()]
+        return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
+
+    def contents(self) -> list[Any]:
+        """What else tells it from others, where its recipe and its files do not say everything."""
+        return []
 
     @abstractmethod
     def clip_of(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
@@ -179,6 +187,15 @@ class Dataset(ABC):
     def check_film(self, number: int) -> None:
         """An error that names the trajectory if its film is missing or damaged, as far as is seen at once."""
         del number
+
+
+def fingerprint(values: npt.ArrayLike) -> str:
+    """A text that is another for other numbers, or other words."""
+    array = np.ascontiguousarray(values)
+    written = array.ravel().data if array.dtype.kind in "fiub" else repr(array.tolist()).encode()
+    seen = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
+    seen.update(written)
+    return seen.hexdigest()
 
 
 def clip_name(number: int, steps: Steps | None = None) -> str:
@@ -234,7 +251,13 @@ class Noted(Dataset):
     ) -> None:
         self.name, self.features, self.names, self.ids = name, features, names, ids
         self.films, self.filmed, self.recipe = films, films is not None, recipe
-        self.files = tuple(Path(recipe[key]) for key in ("path", "table") if recipe and recipe.get(key))
+        named = tuple(Path(recipe[key]) for key in ("path", "table") if recipe and recipe.get(key))
+        self.files = named + (films or ())
+
+    def contents(self) -> list[Any]:
+        """The numbers themselves, unless words say where they are."""
+        films = [str(path.resolve()) for path in self.films or ()]
+        return [] if self.recipe else [fingerprint(self.features), self.names, self.ids, films]
 
     def check(self, number: int) -> None:
         """An error that names the trajectory if a feature of it is missing or its film is damaged."""

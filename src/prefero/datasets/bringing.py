@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 from prefero.arrays import Array
 from prefero.datasets.base import Dataset
 from prefero.datasets.cutting import clip_folder, cut_all, plan
-from prefero.datasets.gathering import Feature, Gathered, gather
+from prefero.datasets.gathering import Feature, Gathered, gather, reasons
 from prefero.datasets.library import Windows
-
-TOLD = 3  # episodes that were left out are named up to this many
 
 
 class Brought(NamedTuple):
@@ -52,12 +50,11 @@ def bring(
     skip_bad        leave out what is damaged instead of stopping there
     keep            a Parquet file for the features, or True for one in the cache: the same call finds them
     """
-    windows = None if window is None else Windows.of(window, stride)
     kept = feature_file(dataset) if keep is True else keep or None
     found = gather(
         dataset,
         features,
-        windows=windows,
+        windows=Windows.maybe(window, stride),
         like=like,
         skip_bad=skip_bad,
         keep=kept,
@@ -74,7 +71,9 @@ def bring(
             made = plan(found, folder)
         else:
             found, made = cut_all(found, folder, skip_bad=skip_bad, jobs=jobs, show=progress)
-    _tell(found)
+    if found.left_out:
+        told = f"{len(found.left_out)} of {len(dataset)} were left out: {reasons(found.left_out)}"
+        warnings.warn(told, stacklevel=2)
     return Brought(found.features, found.names, None if made is None else tuple(map(str, made)), found.ids)
 
 
@@ -91,11 +90,3 @@ def prepared(gathered: Gathered, drop: Sequence[str] = (), log: Sequence[str] = 
     for advice in found.advice():
         warnings.warn(advice.words, stacklevel=3)
     return found.useful()
-
-
-def _tell(gathered: Gathered) -> None:
-    bad = gathered.left_out
-    if bad:
-        first = "; ".join(f"{episode}: {why}" for episode, why in list(bad.items())[:TOLD])
-        more = f"; and {len(bad) - TOLD} more" if len(bad) > TOLD else ""
-        warnings.warn(f"{len(bad)} of {len(gathered.dataset)} were left out: {first}{more}", stacklevel=3)

@@ -47,7 +47,7 @@ def cut_all(
     with progress(f"cutting clips of {gathered.dataset.name}", len(rows), show) as advance:
         for row, made in enumerate(parallel(work)):
             if isinstance(made, BadEpisode) and not skip_bad:
-                raise BadEpisode(made.episode, f"{made.why}. The others can be used with --skip-bad")
+                raise made.or_skip()
             if isinstance(made, BadEpisode):
                 bad[made.episode] = made.why
             else:
@@ -79,11 +79,12 @@ def plan(gathered: Gathered, folder: Path) -> tuple[Path, ...]:
     paths = tuple(dataset.clip_place(number, folder, part) for number, part in places)
     rows = zip(paths, gathered.numbers, gathered.parts, strict=True)
     clips = {path.name: [number, part] for path, number, part in rows if path.parent == folder}
-    known = _read(folder)
-    if known is not None and known["recipe"] != dataset.recipe:
+    known, contents = _read(folder), dataset.contents()
+    if known is not None and (known["recipe"], known.get("contents", [])) != (dataset.recipe, contents):
         raise ValueError(f"{folder} has clips of another dataset: choose another folder")
     folder.mkdir(parents=True, exist_ok=True)
-    about = {"recipe": dataset.recipe, "clips": clips | (known["clips"] if known else {})}
+    clips |= known["clips"] if known else {}
+    about = {"recipe": dataset.recipe, "contents": contents, "clips": clips}
     write_whole(folder / PLAN, json.dumps(about))
     return paths
 
@@ -112,7 +113,8 @@ def cut(path: str | Path) -> Path:
     if known is None or place.name not in known["clips"]:
         raise ValueError(f"the clip {place} is missing, and no plan beside it says how to cut it")
     number, part = known["clips"][place.name]
-    made = open_recipe(known["recipe"]).clip_of(number, place.parent, None if part is None else tuple(part))
-    if made != place:
+    dataset, steps = open_recipe(known["recipe"]), None if part is None else tuple(part)
+    same = known.get("contents", []) == dataset.contents()
+    if not same or dataset.clip_of(number, place.parent, steps) != place:
         raise ValueError(f"the clip {place} is missing, and its dataset has changed since it was planned")
-    return made
+    return place

@@ -20,8 +20,10 @@ import numpy as np
 
 from prefero.arrays import Array
 from prefero.datasets.base import BadEpisode, Episode
-from prefero.datasets.library import Note, Noted, function_at
+from prefero.datasets.library import EVERY_WORD, Note, Noted, function_at, name_of
 from prefero.features import units_of
+
+__all__ = ["EVERY_WORD", "Embedding", "components", "course", "encoder", "network", "random_layers"]
 
 MOMENTS = 16
 HIDDEN = 64
@@ -119,12 +121,13 @@ def random_layers(inputs: int, outputs: int) -> list[tuple[Array, Array]]:
 
 def encoder(function: Callable[[Array], Array]) -> Note:
     """The mean over time of what a function makes of states (T, s): (T, k), or (k,) for the whole."""
+    name = name_of(function, "of yours")
 
     def note(episode: Episode) -> Noted:
         try:
             code = np.asarray(function(episode.states), dtype=float)
-        except (TypeError, ValueError) as error:
-            raise BadEpisode(episode.id, f"the encoder failed on its states: {error}") from error
+        except Exception as error:  # code of others fails in ways of its own
+            raise BadEpisode(episode.id, f"the encoder {name} fails on its states: {error!r}") from error
         if code.ndim not in (1, 2) or (code.ndim == 2 and len(code) != len(episode.states)):
             raise ValueError(
                 f"an encoder makes (T, k) or (k,) of states (T, s), but made {code.shape} "

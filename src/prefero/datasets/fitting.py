@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recordings
+from prefero.datasets.clips import find_table
 from prefero.datasets.embeddings import Embedding
 from prefero.datasets.gathering import Feature, Gathered, gather
 from prefero.datasets.library import LIBRARY, Windows, note_for, noted
@@ -66,12 +67,11 @@ def open_named(
 ) -> Dataset:
     """A dataset that is to have these features; of a table, no other columns need to be numbers."""
     kind, place = kind_and_place(what)
-    if kind == "table":
-        columns = list(read_table(Path(place))[0])
+    if kind in ("table", "clips"):
+        table = place if kind == "table" else options.get("table") or find_table(Path(place))
+        columns = list(read_table(Path(table))[0])
         options["features"] = list(features or raw_names(names, log or implied_logs(names, columns)))
-        _check_columns(place, columns, options["features"], names)
-    elif kind == "clips":
-        options["features"] = list(features or raw_names(names, log))
+        _check_columns(str(table), columns, options["features"], names)
     elif kind == "lerobot":
         options["camera"] = NO_FILMS
     return open_dataset(what, **options)

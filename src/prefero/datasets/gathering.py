@@ -5,9 +5,8 @@ batch                 episodes that one worker reads in one go, and that are kep
 """
 
 import hashlib
-import inspect
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +19,7 @@ from prefero.datasets.advice import Advice, advise, left_out
 from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recordings, Steps, part_id
 from prefero.datasets.embeddings import Embedding
 from prefero.datasets.keeping import Keeper, Rows, publish, write_rows
-from prefero.datasets.library import DEFAULT, Note, Own, Windows, function_at, note_for, noted
+from prefero.datasets.library import DEFAULT, Note, Own, Windows, described, note_for, noted
 from prefero.datasets.opening import for_workers, in_worker
 from prefero.extras import need
 from prefero.features import sample_diverse, units_of
@@ -29,6 +28,8 @@ from prefero.progress import progress
 BATCH = 32
 FEW = 4  # batches that are done before other processes have started
 EXAMPLES = 256  # that an embedding looks at before it notes anything
+TOLD = 3  # episodes that were left out are named up to this many
+LOG = "log "  # what the name of a logarithm begins with
 
 Feature = str | Own
 
@@ -80,7 +81,7 @@ class Gathered:
             if name in names:
                 features[:, i] = _logarithm(name, features[:, i])
         return replace(
-            self, features=features, names=tuple(f"log {n}" if n in names else n for n in self.names)
+            self, features=features, names=tuple(f"{LOG}{n}" if n in names else n for n in self.names)
         )
 
     def _check(self, wanted: Sequence[str] | set[str]) -> None:
@@ -147,21 +148,22 @@ def gather(
     Parquet file `keep`. A damaged episode is an error that names it, or with
     `skip_bad` is left out. `jobs` are the processes that work, all cores by default; `show` the progress.
     """
+    kept = None if keep is None else _parquet(Path(keep))
     if isinstance(dataset, Noted):
         if windows is not None:
             raise ValueError(f"{dataset.name} has features and no steps, so there are no windows to cut")
         return _checked(dataset, _chosen(dataset, features), skip_bad, show)
     assert isinstance(dataset, Recordings)
     wanted = list(features or DEFAULT)
-    kept = None if keep is None else _parquet(Path(keep))
-    keeper = Keeper(kept, _key(dataset, wanted, windows, like), dataset.recipe)
+    keeper = Keeper(kept, "" if kept is None else _key(dataset, wanted, windows, like), dataset.recipe)
     rows = keeper.whole()
     if rows is None or (rows.left_out and not skip_bad):
         notes = _notes(_recordings(like or dataset), wanted, windows)
         rows = Rows.join(_batches(dataset, notes, windows, keeper, skip_bad, jobs, show))
         keeper.finish(rows)
     if not rows.values:
-        raise ValueError(f"{dataset.name} has no episode that can be used{_reasons(rows.missing)}")
+        why = reasons(rows.missing) or "it has none"
+        raise ValueError(f"{dataset.name} has no episode that can be used: {why}")
     matrix, steps = np.array(rows.values, dtype=float), np.array(rows.steps, dtype=np.intp)
     return Gathered(dataset, matrix, rows.names, tuple(rows.numbers), tuple(rows.parts), steps, rows.missing)
 
@@ -172,9 +174,10 @@ def _parquet(path: Path) -> Path:
     return path
 
 
-def _reasons(bad: dict[str, str], most: int = 3) -> str:
-    told = [f"{episode} ({why})" for episode, why in list(bad.items())[:most]]
-    return f": {', '.join(told)}" if told else ""
+def reasons(left_out: Mapping[str, str]) -> str:
+    """Which episodes were left out and why: the first few of them, and how many more."""
+    told = [f"{episode}: {why}" for episode, why in left_out.items()]
+    return "; ".join(told[:TOLD] + ([f"and {len(told) - TOLD} more"] if len(told) > TOLD else []))
 
 
 def _recordings(dataset: Dataset) -> Recordings:
@@ -225,11 +228,12 @@ def _batches(
     work = (joblib.delayed(_batch)(sent, notes, windows, numbers) for numbers in waiting)
     with progress(f"reading {dataset.name}", len(dataset), show) as advance:
         advance(sum(map(len, kept)))
-        for batch, rows in zip(waiting, parallel(work), strict=True):
-            _refuse(rows, skip_bad)
-            keeper.keep(batch.start, rows)
-            kept[batch] = rows
-            advance(len(batch))
+        with keeper.interrupted():
+            for batch, rows in zip(waiting, parallel(work), strict=True):
+                _refuse(rows, skip_bad)
+                keeper.keep(batch.start, rows)
+                kept[batch] = rows
+                advance(len(batch))
     for batch in batches:
         _refuse(kept[batch], skip_bad)
         yield kept[batch]
@@ -262,7 +266,7 @@ def _note(rows: Rows, number: int, episode: Episode, notes: Sequence[Note], wind
 def _refuse(rows: Rows, skip_bad: bool) -> None:
     if rows.left_out and not skip_bad:
         episode, why = next(iter(rows.left_out.items()))
-        raise BadEpisode(episode, f"{why}. The others can be used with --skip-bad (skip_bad=True)")
+        raise BadEpisode(episode, why).or_skip()
 
 
 def _key(dataset: Dataset, wanted: Sequence[Feature], windows: Windows | None, like: Dataset | None) -> str:
@@ -273,17 +277,12 @@ def _key(dataset: Dataset, wanted: Sequence[Feature], windows: Windows | None, l
 
 
 def _described(word: Feature) -> str:
-    """A feature in words; a function of one's own with the file that it is written in."""
-    inside = word[len("encoder(") : -1] if isinstance(word, str) and word.startswith("encoder(") else word
-    if isinstance(inside, str) and ":" not in inside.partition("(")[0]:
-        return inside
-    function = function_at(inside) if isinstance(inside, str) else inside
-    try:
-        written = Path(inspect.getsourcefile(function) or "").read_text()
-    except (OSError, TypeError):
-        written = repr(function)
-    name = getattr(function, "__qualname__", repr(function))
-    return f"{name} {hashlib.sha256(written.encode()).hexdigest()}"
+    """A feature in words; a function of one's own with what it is written in."""
+    if callable(word):
+        return described(word)
+    embedding = Embedding.of(word)
+    place = word if embedding is None else embedding.inside
+    return f"{word} {described(place)}" if ":" in place.partition("(")[0] else word
 
 
 # --- features that were noted before ----------------------------------------------------------------------
@@ -316,7 +315,8 @@ def _checked(dataset: Noted, chosen: Noted, skip_bad: bool, show: bool | None) -
                 _refuse(rows, skip_bad)
             advance(1)
     if not rows.numbers:
-        raise ValueError(f"{dataset.name} has no trajectory that can be used{_reasons(rows.left_out)}")
+        why = reasons(rows.left_out) or "it has no rows"
+        raise ValueError(f"{dataset.name} has no trajectory that can be used: {why}")
     nothing = (None,) * len(rows.numbers)
     matrix = chosen.features[rows.numbers]
     return Gathered(chosen, matrix, chosen.names, tuple(rows.numbers), nothing, None, rows.left_out)

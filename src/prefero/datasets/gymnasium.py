@@ -7,16 +7,18 @@
 An episode is played whenever it is read, always the same; to film it, it is played once more.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from prefero.arrays import Array
 from prefero.datasets.base import BadEpisode, Episode, Recordings, Steps
-from prefero.datasets.library import function_at
-from prefero.datasets.minari import side_by_side
-from prefero.extras import need
+from prefero.datasets.library import described, function_at, name_of
+from prefero.datasets.minari import first_picture, side_by_side
+from prefero.extras import MissingExtra, need
 from prefero.video import Picture
 
 Policy = Callable[[Any], Any]
@@ -53,24 +55,53 @@ class Gymnasium(Recordings):
             )
         self.environment, self.steps, self.seed = environment, steps, seed
         self.policy = function_at(policy) if isinstance(policy, str) else policy
+        self.name = environment if isinstance(environment, str) else name_of(environment, "own")
+        self.ids = tuple(map(str, range(episodes)))
         made = self._made()
         self.seconds = 1.0 / float(made.metadata.get("render_fps") or RATE)
-        self.filmed = RENDERED in made.metadata.get("render_modes", [])
+        self.renders = RENDERED in made.metadata.get("render_modes", [])
         made.close()
-        self.name = environment if isinstance(environment, str) else getattr(environment, "__name__", "own")
-        self.ids = tuple(map(str, range(episodes)))
         told = isinstance(environment, str) and (policy is None or isinstance(policy, str))
         options = {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
         self.recipe = {"kind": "gymnasium", "path": environment, **options} if told else None
+        player = [] if policy is None else [described(policy)]
+        place = environment if isinstance(environment, str) else described(environment)
+        self.decided = player if told else [place, steps, seed, *player]
+
+    def contents(self) -> list[Any]:
+        """One's own code that plays it, and all that a recipe would say."""
+        return self.decided
+
+    @cached_property
+    def filmed(self) -> bool:  # type: ignore[override]  # not before somebody asks
+        """Can it be filmed? A picture is rendered to see, since what does so may not be installed."""
+        if not self.renders:
+            return False
+        try:
+            made = self._made(render_mode=RENDERED)
+            try:
+                first_picture(made)
+            finally:
+                made.close()
+        except Exception as error:  # environments of others fail in ways of their own
+            why = str(error).rstrip(".") or repr(error)
+            way_out = "Mend that to see films; until then, its features are shown"
+            warnings.warn(f"{self.name} cannot be rendered: {why}. {way_out}", stacklevel=2)
+            return False
+        return True
 
     def _made(self, **options: Any) -> Any:
-        if callable(self.environment):
-            return self.environment(**options)
-        gymnasium = need("gymnasium", extra="worlds")
+        make = self.environment if callable(self.environment) else self._by_id
         try:
-            return gymnasium.make(self.environment, **options)
-        except gymnasium.error.Error as error:
-            raise ValueError(f"the environment {self.environment!r} cannot be made: {error}") from error
+            return make(**options)
+        except MissingExtra:
+            raise
+        except Exception as error:  # environments of others fail in ways of their own
+            why = str(error) if isinstance(self.environment, str) else repr(error)
+            raise ValueError(f"the environment {self.name!r} cannot be made: {why}") from error
+
+    def _by_id(self, **options: Any) -> Any:
+        return need("gymnasium", extra="worlds").make(self.environment, **options)
 
     def episode(self, number: int) -> Episode:
         """Play one episode."""
@@ -82,8 +113,13 @@ class Gymnasium(Recordings):
             environment.close()
 
     def _noted(self, number: int, course: list[Moment]) -> Episode:
-        states, state_names = side_by_side(_stacked([moment.seen for moment in course]), "state")
-        actions, action_names = side_by_side(_stacked([moment.action for moment in course[:-1]]), "action")
+        try:
+            states, state_names = side_by_side(_stacked([moment.seen for moment in course]), "state")
+            actions, action_names = side_by_side(_stacked([one.action for one in course[:-1]]), "action")
+        except (TypeError, ValueError, KeyError) as error:
+            raise BadEpisode(
+                self.ids[number], f"what was seen or done changes its shape: {error!r}"
+            ) from error
         rewards = np.array([moment.reward for moment in course[:-1]], dtype=float)
         return Episode(self.ids[number], states, actions, rewards, self.seconds, state_names, action_names)
 
@@ -91,8 +127,7 @@ class Gymnasium(Recordings):
         self, environment: Any, number: int, look: Callable[[], Any] = lambda: None
     ) -> Iterator[Moment]:
         """Step by step what was seen, what was done and what came of it; at the end nothing is done."""
-        environment.action_space.seed(int(np.random.default_rng([self.seed, number]).integers(2**31)))
-        seen, _ = environment.reset(seed=self.seed + number)
+        seen = self._start(environment, number)
         over, count = False, 0
         while not over and count != self.steps:
             if self.steps is None and count == ENDLESS:
@@ -100,15 +135,38 @@ class Gymnasium(Recordings):
                     f"{self.name} has not ended an episode in {ENDLESS:,} steps: say how many one may have"
                 )
             picture = look()
-            action = environment.action_space.sample() if self.policy is None else self.policy(seen)
-            after, reward, terminated, truncated, _ = environment.step(action)
-            yield Moment(_copied(seen), action, float(reward), picture)
+            action = self._action(environment, seen, number)
+            try:
+                after, reward, terminated, truncated, _ = environment.step(action)
+                moment = Moment(_copied(seen), action, float(reward), picture)
+            except Exception as error:  # environments of others fail in ways of their own
+                raise BadEpisode(
+                    self.ids[number], f"{self.name} fails at the action {action!r}: {error!r}"
+                ) from error
+            yield moment
             seen, over, count = after, terminated or truncated, count + 1
         yield Moment(_copied(seen), None, 0.0, None)
 
+    def _start(self, environment: Any, number: int) -> Any:
+        try:
+            environment.action_space.seed(int(np.random.default_rng([self.seed, number]).integers(2**31)))
+            return environment.reset(seed=self.seed + number)[0]
+        except Exception as error:  # environments of others fail in ways of their own
+            raise BadEpisode(self.ids[number], f"{self.name} fails at the start: {error!r}") from error
+
+    def _action(self, environment: Any, seen: Any, number: int) -> Any:
+        if self.policy is None:
+            return environment.action_space.sample()
+        try:
+            return self.policy(seen)
+        except Exception as error:  # code of others fails in ways of its own
+            raise BadEpisode(
+                self.ids[number], f"the policy {name_of(self.policy, 'of yours')} fails: {error!r}"
+            ) from error
+
     def frames(self, number: int, steps: Steps | None) -> tuple[Iterator[Picture], float]:
         """What the environment renders while the episode is played once more."""
-        if not self.filmed:
+        if not self.renders:
             raise ValueError(f"{self.name} does not render pictures ({RENDERED}): it cannot be filmed")
         return self._filmed(number, steps), 1 / self.seconds
 
@@ -121,8 +179,10 @@ class Gymnasium(Recordings):
                 self._compare(moment.seen, known.states, number, step)
                 if first <= step < last:
                     yield np.asarray(moment.picture)
-        except need("gymnasium", extra="worlds").error.Error as error:
-            raise ValueError(f"{self.name} cannot be filmed: {error}") from error
+        except BadEpisode:
+            raise
+        except Exception as error:  # environments of others fail in ways of their own
+            raise BadEpisode(self.ids[number], f"{self.name} cannot be filmed: {error!r}") from error
         finally:
             environment.close()
 

@@ -13,7 +13,9 @@ only under the same key.
 import io
 import json
 import shutil
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -167,6 +169,18 @@ class Keeper:
         """A part that is done."""
         if self.path is not None:
             write_rows(self._folder / f"{start:09d}.parquet", rows, self.key)
+
+    @contextmanager
+    def interrupted(self) -> Iterator[None]:
+        """Whoever stops the work meanwhile is told that it is not lost."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if self.path is not None and self._folder.is_dir():
+                warnings.warn(
+                    f"what is done of {self.path} is kept: the same call goes on there", stacklevel=2
+                )
+            raise
 
     def finish(self, rows: Rows) -> None:
         """All of it is done; the parts are not needed any more."""

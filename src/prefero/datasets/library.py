@@ -11,9 +11,12 @@ What a word notes may be several numbers, each with its name. They speak of one 
 episode: `GROWING` names those that are larger for longer episodes, since lengths may differ.
 """
 
+import hashlib
 import importlib
 import importlib.util
+import inspect
 import re
+import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -143,19 +146,21 @@ LIBRARY: dict[str, Word] = {
     "goal": Word(goal, "place", "the final and the least distance to a place, as in goal(x=0.3, y=0.1)"),
     "return": Word(total_reward, "", "the sum of the dataset's own rewards", grows=True),
 }
+EMBEDDINGS = ("components(n)", "network(n)", "encoder(module:function)")  # see `prefero.datasets.embeddings`
+EVERY_WORD = (*LIBRARY, *EMBEDDINGS)
 GROWING = tuple(name.replace("-", " ") for name, word in LIBRARY.items() if word.grows)
 
 
 def note_for(feature: str | Own) -> Note:
     """What a word, or a function of one's own, notes of an episode."""
     if callable(feature):
-        return _own(feature, getattr(feature, "__name__", "feature"))
+        return _own(feature, name_of(feature, "feature"))
     if ":" in feature.partition("(")[0]:
         return _own(function_at(feature), feature.partition(":")[2])
     parsed = WORD.fullmatch(feature)
     if parsed is None or parsed[1] not in LIBRARY:
         raise ValueError(
-            f"there is no feature {feature!r}: there are {', '.join(LIBRARY)}, and your own as "
+            f"there is no feature {feature!r}: there are {', '.join(EVERY_WORD)}, and your own as "
             "module:function"
         )
     word, inside = LIBRARY[parsed[1]], [part.strip() for part in (parsed[2] or "").split(",") if part.strip()]
@@ -188,9 +193,16 @@ def function_at(place: str) -> Callable[..., Any]:
         function = getattr(_imported(module), name)
     except (ImportError, OSError, AttributeError) as error:
         raise ValueError(f"{place!r} was not found: {error}") from error
+    except (Exception, SystemExit) as error:  # a module of others fails in ways of its own
+        raise ValueError(f"{place!r} cannot be had, since {module} fails: {error!r}") from error
     if not callable(function):
         raise ValueError(f"{place!r} is not a function, but {type(function).__name__}")
     return function  # type: ignore[no-any-return]
+
+
+def name_of(function: Callable[..., Any], otherwise: str) -> str:
+    """What a function is called, if it is called anything."""
+    return str(getattr(function, "__name__", otherwise))
 
 
 def _imported(module: str) -> ModuleType:
@@ -204,12 +216,63 @@ def _imported(module: str) -> ModuleType:
         return made
     if here not in sys.path:
         sys.path.append(here)
-    return importlib.import_module(module)
+    made = importlib.import_module(module)
+    written = _written(getattr(made, "__file__", None))
+    if IMPORTED.setdefault(module, written) != written:  # it was edited since
+        importlib.reload(made)
+        IMPORTED[module] = written
+    return made
+
+
+IMPORTED: dict[str, str] = {}  # modules, and what was written in them then
+
+
+def _written(path: str | None) -> str:
+    """The digest of a file of code, or nothing where there is none."""
+    try:
+        return hashlib.sha256(Path(path or "").read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+def described(function: str | Callable[..., Any]) -> str:
+    """A text that is another for another function, and once it was rewritten.
+
+    What its name and its files do not decide, such as a lambda or what closes over something, is like nothing
+    that was there before.
+    """
+    if isinstance(function, str):
+        found, module = function_at(function), function.rpartition(":")[0]
+        home = module if module.endswith(".py") else getattr(sys.modules[module], "__file__", None)
+        return " ".join([function, _written(home), _written(_source(found))])
+    written = _written(_source(function)) if _in_its_module(function) else ""
+    return f"{function.__module__}:{function.__qualname__} {written}" if written else secrets.token_hex()
+
+
+def _source(function: Callable[..., Any]) -> str | None:
+    try:
+        return inspect.getsourcefile(function)
+    except TypeError:
+        return None
+
+
+def _in_its_module(function: Callable[..., Any]) -> bool:
+    """Does its module have it under its own name, so that its file decides what it does?"""
+    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for name in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, name, None)
+    return found is function
 
 
 def _own(function: Own, name: str) -> Note:
     def note(episode: Episode) -> Noted:
-        return named(function(episode), name, episode.id)
+        try:
+            values = function(episode)
+        except BadEpisode:
+            raise
+        except Exception as error:  # code of others fails in ways of its own
+            raise BadEpisode(episode.id, f"{name} fails: {error!r}") from error
+        return named(values, name, episode.id)
 
     return note
 
@@ -223,7 +286,7 @@ def named(values: Any, name: str, episode: str) -> Noted:
         pairs = {name: row[0]} if row.shape == (1,) else {f"{name} {i + 1}": v for i, v in enumerate(row)}
     try:
         return {key: float(value) for key, value in pairs.items()}
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise BadEpisode(episode, f"{name} must return numbers, but returned {values!r}") from error
 
 
@@ -284,6 +347,18 @@ class Windows:
         """Side by side, unless a stride is given."""
         long = Length.of(length)
         return cls(long, long if stride is None else Length.of(stride))
+
+    @classmethod
+    def maybe(
+        cls, window: str | float | Length | None, stride: str | float | Length | None
+    ) -> "Windows | None":
+        """None where episodes are to stay whole."""
+        if window is None and stride is not None:
+            raise ValueError(
+                f"a stride ({stride}) is from one window's start to the next, but there are no windows: "
+                "say how long they are, too (--window)"
+            )
+        return None if window is None else cls.of(window, stride)
 
     def parts(self, episode: Episode) -> Iterator[Steps]:
         """The steps of every whole window; an episode that is shorter than one has none."""

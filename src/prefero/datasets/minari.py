@@ -57,6 +57,8 @@ class Minari(Recordings):
         render: bool = False,
         camera: str | None = None,
     ) -> None:
+        if seconds is not None and not 0 < seconds < np.inf:
+            raise ValueError(f"a step lasts a positive time, but seconds is {seconds}")
         folder = data_folder(Path(place)) or local_folder(str(place))
         if folder is None:
             raise ValueError(
@@ -74,9 +76,9 @@ class Minari(Recordings):
         cameras = [key for key, space in spaces.items() if is_picture(space.shape or (), space.dtype)]
         self.camera = chosen_camera(cameras, camera)
         if render:
-            self._environment(opened).close()  # before anybody is asked about what cannot be shown
+            self._check_render(opened)  # before anybody is asked about what cannot be shown
         self.filmed = render or self.camera is not None
-        self.seconds = seconds or self._step_time(opened)
+        self.seconds = self._step_time(opened) if seconds is None else seconds
         self.recipe = {
             "kind": "minari",
             "path": str(self.folder),
@@ -192,6 +194,15 @@ class Minari(Recordings):
         except Exception as error:  # environments of others fail in ways of their own
             raise ValueError(f"the environment of {self.name} cannot be recovered: {error}") from error
 
+    def _check_render(self, opened: Any) -> None:
+        environment = self._environment(opened)
+        try:
+            first_picture(environment)
+        except Exception as error:  # environments of others fail in ways of their own
+            raise ValueError(f"the environment of {self.name} cannot be rendered: {error}") from error
+        finally:
+            environment.close()
+
     def _compare(self, seen: Any, wanted: Array, number: int, step: int) -> None:
         state = side_by_side(_once(seen), "state")[0][0]
         if state.shape != wanted.shape or np.max(np.abs(state - wanted)) > APART * (1 + np.abs(wanted).max()):
@@ -199,6 +210,15 @@ class Minari(Recordings):
                 self.ids[number],
                 f"played again, it differs from what was recorded at step {step}: it cannot be filmed",
             )
+
+
+def first_picture(environment: Any) -> Picture:
+    """How an environment looks at the start; an error where what renders it is not installed."""
+    environment.reset(seed=0)
+    picture = np.asarray(environment.render())
+    if picture.dtype != np.uint8 or picture.ndim != 3:
+        raise ValueError(f"it renders no picture, but {picture.dtype} of shape {picture.shape}")
+    return picture
 
 
 def _is_numbers(space: Any) -> bool:

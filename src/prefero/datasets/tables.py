@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero.arrays import Array
-from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recordings, Steps, part_id
+from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recordings, Steps, fingerprint, part_id
 from prefero.extras import need
 from prefero.files import BROKEN, HEADER
 
@@ -220,6 +220,15 @@ class Arrays(Recordings):
         for key in ("actions", "rewards", "lengths", "ids"):
             if key in arrays and len(arrays[key]) != count:
                 raise ValueError(f"there are states of {count} episodes, but {key} of {len(arrays[key])}")
+        if not 0 < self.seconds < np.inf:
+            raise ValueError(f"a step lasts a positive time, but {name} says {self.seconds} s")
+
+    def contents(self) -> list[Any]:
+        """The numbers themselves, unless words say where they are."""
+        if self.recipe:
+            return []
+        numbers = self.states, self.actions, self.lengths, () if self.rewards is None else self.rewards
+        return [*map(fingerprint, numbers), self.seconds, self.state_names, self.action_names, self.ids]
 
     def episode(self, number: int) -> Episode:
         """One row."""

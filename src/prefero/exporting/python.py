@@ -41,6 +41,8 @@ def mixture(features):
     x = np.atleast_2d(np.asarray(features, dtype=float))
     if x.ndim != 2 or x.shape[1] != len(NAMES):
         raise ValueError(f"wanted {len(NAMES)} features ({', '.join(NAMES)}), but got shape {x.shape}")
+    if not np.isfinite(x).all():
+        raise ValueError("features must be finite, but some are not")
     x = (x - CENTRE) / SCALE
 '''
 

@@ -1,7 +1,7 @@
 """Which trajectories are meant, and how a teacher's session begins or goes on."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,42 +18,39 @@ from prefero.studies.store import Person, Refused, Store, Study, new_secret
 TEACHER = "teacher"
 ASKED = 4000  # of one's own trajectories at most: so many pairs are looked through in a second or two
 ALL = 2**63
+NOTING = ("features", "window", "stride", "drop", "log", "skip_bad")  # how a dataset's trajectories are noted
 
 
 def pool_of(
     what: str,
     trajectories: int | None = None,
-    *,
-    features: Sequence[str] | None = None,
-    skip_bad: bool = False,
-    **options: Any,
+    **how: Any,
 ) -> Pool:
     """A world's name, the path of a pool, or a dataset: its trajectories, simulated or read.
 
-    `features` and `skip_bad` are what `prefero.datasets.bring` takes, `options` what a dataset's kind does.
+    `how` is what `prefero.datasets.bring` takes (`NOTING`), and what opens a dataset of its kind.
     """
-    asked = {"feature": features, "skip-bad": skip_bad, **options}
-    told = [option for option, value in asked.items() if value]
+    told = {name: value for name, value in how.items() if value}
     if what in worlds.names():
         _check_none(told, what, "a world")
-        how: Literal["grid", "random"] = "grid" if what == "golf" else "random"
-        return Pool.simulate(what, trajectories or (GOLF_SHOTS if what == "golf" else 1000), how=how)
+        drawn: Literal["grid", "random"] = "grid" if what == "golf" else "random"
+        return Pool.simulate(what, trajectories or (GOLF_SHOTS if what == "golf" else 1000), how=drawn)
     path, (kind, _) = Path(what), kind_and_place(what)
-    if path.exists() and (kind is None or (kind == "archive" and holds_pool(path))):
+    if path.is_file() and path.suffix == ".npz" and (kind is None or holds_pool(path)):
         _check_none(told, what, "a pool")
         pool = Pool.load(path)
         _say_few(len(pool), trajectories)
         return pool.diverse(trajectories or ASKED)
     if kind is None:
         raise ValueError(
-            f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a file that is there, nor "
-            f"{LOOKED_FOR}"
+            f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a pool's file (.npz) nor {LOOKED_FOR}"
         )
+    noting = {name: value for name, value in told.items() if name in NOTING}
+    opening = {name: value for name, value in how.items() if name not in NOTING}
     shown = {"shown": True} if kind == "lerobot" else {}
-    dataset = open_dataset(what, **(shown | options))
+    dataset = open_dataset(what, **(shown | opening))
     _say_few(len(dataset), trajectories)
-    few = trajectories or ASKED
-    return Pool.from_dataset(dataset, features, count=few, later=True, keep=True, skip_bad=skip_bad)
+    return Pool.from_dataset(dataset, count=trajectories or ASKED, later=True, keep=True, **noting)
 
 
 def _say_few(there: int, trajectories: int | None) -> None:
@@ -65,9 +62,10 @@ def _say_few(there: int, trajectories: int | None) -> None:
         )
 
 
-def _check_none(options: Sequence[str], what: str, kind: str) -> None:
-    if options:
-        raise ValueError(f"{what} is {kind} and no dataset, so --{options[0]} has no meaning")
+def _check_none(options: Iterable[str], what: str, kind: str) -> None:
+    for name in options:
+        option = name.replace("features", "feature").replace("_", "-")
+        raise ValueError(f"{what} is {kind} and no dataset, so --{option} has no meaning")
 
 
 def begin_teaching(
