@@ -204,7 +204,7 @@ def test_an_environment_of_ones_own_that_fails_is_named(monkeypatch: pytest.Monk
     with pytest.raises(ValueError, match=r"the environment 'boom' cannot be made: TypeError"):
         Gymnasium(boom)
     dataset = Gymnasium(Bright, steps=9)
-    monkeypatch.setattr(Bright, "_seen", lambda self: 1 / 0)
+    monkeypatch.setattr(Bright, "_seen", lambda _: 1 / 0)
     with pytest.raises(BadEpisode, match=r"^episode 1: Bright fails at the start: ZeroDivisionError"):
         dataset.episode(1)
 

@@ -264,7 +264,7 @@ def test_what_cannot_be_rendered_is_refused_before_anybody_is_asked(
 
 @pytest.mark.parametrize("seconds", [-1.0, 0.0, float("inf"), float("nan")])
 def test_a_step_that_lasts_no_time_is_refused_at_once(seconds: float, slides: str) -> None:
-    with pytest.raises(ValueError, match="^a step lasts a positive time, but seconds is"):
+    with pytest.raises(ValueError, match=r"^a step lasts a positive time, but seconds is"):
         Minari(slides, seconds=seconds)
 
 

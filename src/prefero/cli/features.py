@@ -68,7 +68,7 @@ def features(
 ) -> None:
     """Note features of a dataset's trajectories, keep them, and say what is wrong with them."""
     check_paths(picture, out)
-    windows = None if window is None else Windows.of(window, stride)
+    windows = Windows.maybe(window, stride)
     _check(feature or [])
     played = {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
     shown: dict[str, Any] = {"task": task, "camera": camera, "render": render}

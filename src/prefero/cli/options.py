@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from prefero.datasets.library import LIBRARY
+from prefero.datasets.library import EVERY_WORD
 
 Words = Annotated[
     list[str] | None,
     typer.Option(
-        "--feature", help=f"What to note, again for more: {', '.join(LIBRARY)}, or module:function."
+        "--feature", help=f"What to note, again for more: {', '.join(EVERY_WORD)}, or module:function."
     ),
 ]
 Window = Annotated[str | None, typer.Option(help="Cut episodes into windows: '2s', or 50 steps.")]

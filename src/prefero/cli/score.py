@@ -32,8 +32,8 @@ from prefero.cli.options import (
 )
 from prefero.datasets.base import Dataset, Noted, Recordings
 from prefero.datasets.embeddings import Embedding
-from prefero.datasets.fitting import LOG, gather_named, open_named, words_for
-from prefero.datasets.gathering import Gathered
+from prefero.datasets.fitting import gather_named, open_named, words_for
+from prefero.datasets.gathering import LOG, Gathered
 from prefero.datasets.library import Windows
 from prefero.datasets.opening import Revisited, kind_and_place, open_dataset
 from prefero.datasets.returning import check_copy, write_scores
@@ -84,7 +84,7 @@ def score(
 ) -> None:
     """Score trajectories with a learned reward: the mean and the standard deviation of each."""
     _check(out, into, replace_reward)
-    windows = None if window is None else Windows.of(window, stride)
+    windows = Windows.maybe(window, stride)
     played = {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
     learned = load_reward(reward)
     names, options = learned.scaling.names, {"task": task, "table": table, "seconds": seconds, **played}

@@ -43,7 +43,8 @@ def pool_of(
         return pool.diverse(trajectories or ASKED)
     if kind is None:
         raise ValueError(
-            f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a pool's file (.npz) nor {LOOKED_FOR}"
+            f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a pool's file (.npz) nor "
+            f"{LOOKED_FOR}"
         )
     noting = {name: value for name, value in told.items() if name in NOTING}
     opening = {name: value for name, value in how.items() if name not in NOTING}
