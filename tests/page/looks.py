@@ -9,6 +9,9 @@ from playwright.sync_api import Page, expect
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 WIDE, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+STILL = """document.getAnimations().every(
+    (one) => one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity
+)"""
 KEYS = {"left": "ArrowLeft", "right": "ArrowRight", "equal": "ArrowDown"}
 
 
@@ -48,6 +51,8 @@ def look(page: Page, pictures: Path, name: str) -> None:
     """A picture, nothing to scroll sideways to, and nothing that a screen reader would stumble over."""
     page.screenshot(path=pictures / f"{name}.png", full_page=True)
     assert wide(page) == 0
+    until(page, STILL)  # what fades in or out has no contrast yet
     page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    assert [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]] == []
+    violations = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
+    assert violations == [], violations

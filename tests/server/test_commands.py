@@ -116,7 +116,7 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
         ("teach nowhere --port 0", "neither a world (driver, tosser, golf) nor a pool's file (.npz)"),
         ("teach driver --port 0 --database note.txt", "cannot be used"),
         ("teach driver --port 0 --host 203.0.113.1", "this machine has no address '203.0.113.1'"),
-        ("teach note.txt --port 0", "a pool is what Pool.save writes"),
+        ("teach note.txt --port 0", "nor a pool's file (.npz) nor a LeRobot dataset"),
         ("study create s --protocol nowhere", "neither a built-in protocol"),
         ("study invite nobody", "there is no study 'nobody': there is none yet"),
         ("study import nowhere", "is not a study's folder"),

@@ -22,14 +22,21 @@ SAID = [(1, 0, "left"), (2, 0, "left"), (2, 1, "undo"), (2, 2, "right"), (3, 0, 
 SAID += [(4, 0, "skip")]
 
 
+def pool() -> bytes:
+    """A pool as it was written then; later versions note more in it."""
+    if not KEPT.is_file():
+        return features_only().to_bytes()
+    with closing(sqlite3.connect(f"file:{KEPT}?mode=ro", uri=True)) as file:
+        data: bytes = file.execute("SELECT data FROM pools").fetchone()[0]
+    return data
+
+
 def rows() -> dict[str, list[dict[str, Any]]]:
     """One teacher's session. Plain SQL writes it, since the tables of today may have other columns."""
     protocol = '{"title": "First", "methods": [{"label": "Prefero", "method": "Prefero", "questions": 5}]}'
     bases = (0, 1, 4, 6, 7)  # the place among what was said that a question rests on
     return {
-        "pools": [
-            {"digest": "d" * 64, "data": features_only().to_bytes(), "display": '{"kind": "features"}'}
-        ],
+        "pools": [{"digest": "d" * 64, "data": pool(), "display": '{"kind": "features"}'}],
         "studies": [
             {"id": 1, "name": "first", "kind": "teach", "protocol": protocol}
             | {"pool": "d" * 64, "secret": "5" * 64, "at": AT}

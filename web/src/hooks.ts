@@ -1,6 +1,6 @@
 /** Habits that several views share. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { type Command, listen } from "./asking/keys";
 import { awayWords } from "./desk";
@@ -23,10 +23,11 @@ export function useFocusOn(what: string): { current: HTMLElement | null } {
   return place;
 }
 
+/** Before the view is painted: whoever sees a button may press its key. */
 export function useKeys(commands: Partial<Record<Command, () => void>>): void {
   const latest = useRef(commands);
   latest.current = commands;
-  useEffect(() => listen(() => latest.current), []);
+  useLayoutEffect(() => listen(() => latest.current), []);
 }
 
 export interface Loaded<T> {
