@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from prefero.datasets import LIBRARY, BadEpisode, Episode, Windows
-from prefero.datasets.library import DEFAULT, Length, described, note_for, noted
+from prefero.datasets.functions import described
+from prefero.datasets.library import DEFAULT, note_for, noted
+from prefero.datasets.windows import Length
 
 COURSES = arrays(float, (9, 2), elements=st.floats(-5, 5).map(lambda x: round(x, 3)))
 

@@ -20,8 +20,8 @@ from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.__main__ import main
 from prefero.arrays import Array
 from prefero.datasets.gathering import gather
-from prefero.datasets.library import Windows
 from prefero.datasets.opening import open_dataset
+from prefero.datasets.windows import Windows
 from prefero.kernels import Anchored, Linear
 
 Run = Callable[..., int]

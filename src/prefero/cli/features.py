@@ -29,10 +29,12 @@ from prefero.cli.options import (
     Words,
 )
 from prefero.datasets.embeddings import Embedding
-from prefero.datasets.gathering import Gathered, gather
-from prefero.datasets.library import Windows, note_for
+from prefero.datasets.gathered import Gathered
+from prefero.datasets.gathering import gather
+from prefero.datasets.library import note_for
 from prefero.datasets.opening import open_dataset
 from prefero.datasets.summary import save_histograms, summary
+from prefero.datasets.windows import Windows
 
 OUT = Path("features.parquet")
 

@@ -33,11 +33,11 @@ from prefero.cli.options import (
 from prefero.datasets.base import Dataset, Noted, Recordings
 from prefero.datasets.embeddings import Embedding
 from prefero.datasets.fitting import gather_named, open_named, words_for
-from prefero.datasets.gathering import LOG, Gathered
-from prefero.datasets.library import Windows
+from prefero.datasets.gathered import LOG, Gathered
 from prefero.datasets.opening import Revisited, kind_and_place, open_dataset
 from prefero.datasets.returning import check_copy, write_scores
 from prefero.datasets.tables import TABLES, holds_pool, id_column, read_table
+from prefero.datasets.windows import Windows
 from prefero.extras import need
 from prefero.features import Scaling
 from prefero.files import write_whole

@@ -8,10 +8,12 @@ learned reward is about, and `write_scores` writes what it says back into a copy
 from prefero.datasets.base import BadEpisode, Clip, Dataset, Episode, Noted, Recordings
 from prefero.datasets.bringing import Brought, bring
 from prefero.datasets.fitting import gather_named
-from prefero.datasets.gathering import Gathered, gather
-from prefero.datasets.library import LIBRARY, Windows
+from prefero.datasets.gathered import Gathered
+from prefero.datasets.gathering import gather
+from prefero.datasets.library import LIBRARY
 from prefero.datasets.opening import open_dataset
 from prefero.datasets.returning import write_scores
+from prefero.datasets.windows import Windows
 
 __all__ = [
     "LIBRARY",

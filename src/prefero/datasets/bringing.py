@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from prefero.arrays import Array
 from prefero.datasets.base import Dataset
 from prefero.datasets.cutting import clip_folder, cut_all, plan
-from prefero.datasets.gathering import Feature, Gathered, gather, reasons
-from prefero.datasets.library import Windows
+from prefero.datasets.gathered import Gathered
+from prefero.datasets.gathering import Feature, gather, reasons
+from prefero.datasets.windows import Windows
 
 
 class Brought(NamedTuple):

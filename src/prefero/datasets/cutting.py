@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from prefero.datasets.base import BadEpisode, Dataset, Steps
-from prefero.datasets.gathering import Gathered
+from prefero.datasets.gathered import Gathered
 from prefero.datasets.opening import for_workers, in_worker, open_recipe
 from prefero.extras import need
 from prefero.files import cache_folder, write_whole

@@ -20,7 +20,8 @@ import numpy as np
 
 from prefero.arrays import Array
 from prefero.datasets.base import BadEpisode, Episode
-from prefero.datasets.library import EVERY_WORD, Note, Noted, function_at, name_of
+from prefero.datasets.functions import function_at, name_of
+from prefero.datasets.library import EVERY_WORD, Note, Noted
 from prefero.features import units_of
 
 __all__ = ["EVERY_WORD", "Embedding", "components", "course", "encoder", "network", "random_layers"]

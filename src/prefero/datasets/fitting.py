@@ -16,11 +16,13 @@ from typing import Any
 from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recordings
 from prefero.datasets.clips import find_table
 from prefero.datasets.embeddings import Embedding
-from prefero.datasets.gathering import LOG, Feature, Gathered, gather
-from prefero.datasets.library import LIBRARY, Windows, note_for, noted
+from prefero.datasets.gathered import LOG, Gathered
+from prefero.datasets.gathering import Feature, gather
+from prefero.datasets.library import LIBRARY, note_for, noted
 from prefero.datasets.opening import kind_and_place, open_dataset
 from prefero.datasets.pictures import NO_FILMS
 from prefero.datasets.tables import read_table
+from prefero.datasets.windows import Windows
 
 
 def words_for(names: Sequence[str]) -> list[str]:

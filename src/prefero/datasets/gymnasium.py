@@ -16,7 +16,7 @@ import numpy as np
 
 from prefero.arrays import Array
 from prefero.datasets.base import BadEpisode, Episode, Recordings, Steps
-from prefero.datasets.library import described, function_at, name_of
+from prefero.datasets.functions import described, function_at, name_of
 from prefero.datasets.minari import first_picture, side_by_side
 from prefero.extras import MissingExtra, need
 from prefero.video import Picture

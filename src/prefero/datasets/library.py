@@ -1,4 +1,4 @@
-"""Features that can be noted of any episode, by name; one's own by `module:function`; and parts of episodes.
+"""Features that can be noted of any episode, by name; one's own by `module:function`.
 
 A feature is asked for in words. The word may be followed by the names of some states, or of numbers:
 
@@ -11,23 +11,16 @@ What a word notes may be several numbers, each with its name. They speak of one 
 episode: `GROWING` names those that are larger for longer episodes, since lengths may differ.
 """
 
-import hashlib
-import importlib
-import importlib.util
-import inspect
 import re
-import secrets
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from prefero.arrays import Array
-from prefero.datasets.base import BadEpisode, Episode, Steps
+from prefero.datasets.base import BadEpisode, Episode
+from prefero.datasets.functions import function_at, name_of
 
 Noted = Mapping[str, float]
 Note = Callable[[Episode], Noted]
@@ -184,86 +177,6 @@ def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
 # --- one's own --------------------------------------------------------------------------------------------
 
 
-def function_at(place: str) -> Callable[..., Any]:
-    """The function that `module:function` names; the module may be a file, and is looked for here too."""
-    module, _, name = place.rpartition(":")
-    if not module or not name:
-        raise ValueError(f"a function of your own is named module:function, but this is {place!r}")
-    try:
-        function = getattr(_imported(module), name)
-    except (ImportError, OSError, AttributeError) as error:
-        raise ValueError(f"{place!r} was not found: {error}") from error
-    except (Exception, SystemExit) as error:  # a module of others fails in ways of its own
-        raise ValueError(f"{place!r} cannot be had, since {module} fails: {error!r}") from error
-    if not callable(function):
-        raise ValueError(f"{place!r} is not a function, but {type(function).__name__}")
-    return function  # type: ignore[no-any-return]
-
-
-def name_of(function: Callable[..., Any], otherwise: str) -> str:
-    """What a function is called, if it is called anything."""
-    return str(getattr(function, "__name__", otherwise))
-
-
-def _imported(module: str) -> ModuleType:
-    here = str(Path.cwd())
-    if module.endswith(".py"):
-        spec = importlib.util.spec_from_file_location(Path(module).stem, module)
-        assert spec is not None
-        made = importlib.util.module_from_spec(spec)
-        code = compile(Path(module).read_bytes(), module, "exec")  # and not what Python keeps of it,
-        exec(code, vars(made))  # which for an edit of the same size within a second is the old one
-        return made
-    if here not in sys.path:
-        sys.path.append(here)
-    made = importlib.import_module(module)
-    written = _written(getattr(made, "__file__", None))
-    if IMPORTED.setdefault(module, written) != written:  # it was edited since
-        importlib.reload(made)
-        IMPORTED[module] = written
-    return made
-
-
-IMPORTED: dict[str, str] = {}  # modules, and what was written in them then
-
-
-def _written(path: str | None) -> str:
-    """The digest of a file of code, or nothing where there is none."""
-    try:
-        return hashlib.sha256(Path(path or "").read_bytes()).hexdigest()
-    except OSError:
-        return ""
-
-
-def described(function: str | Callable[..., Any]) -> str:
-    """A text that is another for another function, and once it was rewritten.
-
-    What its name and its files do not decide, such as a lambda or what closes over something, is like nothing
-    that was there before.
-    """
-    if isinstance(function, str):
-        found, module = function_at(function), function.rpartition(":")[0]
-        home = module if module.endswith(".py") else getattr(sys.modules[module], "__file__", None)
-        return " ".join([function, _written(home), _written(_source(found))])
-    written = _written(_source(function)) if _in_its_module(function) else ""
-    return f"{function.__module__}:{function.__qualname__} {written}" if written else secrets.token_hex()
-
-
-def _source(function: Callable[..., Any]) -> str | None:
-    try:
-        return inspect.getsourcefile(function)
-    except TypeError:
-        return None
-
-
-def _in_its_module(function: Callable[..., Any]) -> bool:
-    """Does its module have it under its own name, so that its file decides what it does?"""
-    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
-    for name in getattr(function, "__qualname__", "").split("."):
-        found = getattr(found, name, None)
-    return found is function
-
-
 def _own(function: Own, name: str) -> Note:
     def note(episode: Episode) -> Noted:
         try:
@@ -301,66 +214,3 @@ def noted(notes: Sequence[Note], episode: Episode) -> dict[str, float]:
                 raise BadEpisode(episode.id, f"its feature {name!r} is {value}")
             found[name] = value
     return found
-
-
-# --- parts of episodes ------------------------------------------------------------------------------------
-
-LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|steps?)?\s*")
-
-
-@dataclass(frozen=True)
-class Length:
-    """A stretch of time, in seconds or in steps."""
-
-    size: float
-    unit: str
-
-    @classmethod
-    def of(cls, words: "str | float | Length") -> "Length":
-        """From words, "2s" or "50 steps"; a bare number means steps."""
-        if isinstance(words, Length):
-            return words
-        parsed = LENGTH.fullmatch(str(words))
-        size = float(parsed[1]) if parsed else 0.0
-        unit = "s" if parsed and parsed[2] == "s" else "steps"
-        if not size > 0 or (unit == "steps" and size % 1):
-            raise ValueError(f"a length is a number of steps, or of seconds like '2s', but this is {words!r}")
-        return cls(size, unit)
-
-    def steps(self, seconds: float) -> int:
-        """In steps that last so many seconds, one at least."""
-        return max(round(self.size / seconds), 1) if self.unit == "s" else int(self.size)
-
-    def __str__(self) -> str:
-        return f"{self.size:g}{'s' if self.unit == 's' else ' steps'}"
-
-
-@dataclass(frozen=True)
-class Windows:
-    """Cuts long episodes into windows of one length, whose starts are a stride apart."""
-
-    length: Length
-    stride: Length
-
-    @classmethod
-    def of(cls, length: str | float | Length, stride: str | float | Length | None = None) -> "Windows":
-        """Side by side, unless a stride is given."""
-        long = Length.of(length)
-        return cls(long, long if stride is None else Length.of(stride))
-
-    @classmethod
-    def maybe(
-        cls, window: str | float | Length | None, stride: str | float | Length | None
-    ) -> "Windows | None":
-        """None where episodes are to stay whole."""
-        if window is None and stride is not None:
-            raise ValueError(
-                f"a stride ({stride}) is from one window's start to the next, but there are no windows: "
-                "say how long they are, too (--window)"
-            )
-        return None if window is None else cls.of(window, stride)
-
-    def parts(self, episode: Episode) -> Iterator[Steps]:
-        """The steps of every whole window; an episode that is shorter than one has none."""
-        long, stride = self.length.steps(episode.seconds), self.stride.steps(episode.seconds)
-        return ((first, first + long) for first in range(0, len(episode) - long + 1, stride))

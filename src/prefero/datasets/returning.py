@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero.datasets.base import Dataset
-from prefero.datasets.gathering import Gathered
+from prefero.datasets.gathered import Gathered
 from prefero.datasets.lerobot import LeRobot
 from prefero.datasets.lerobot_scores import write_lerobot
-from prefero.datasets.library import Windows
 from prefero.datasets.minari import Minari
 from prefero.datasets.minari_scores import id_at, write_minari
 from prefero.datasets.opening import Revisited
 from prefero.datasets.scores import Scores, files_in
 from prefero.datasets.tables import read_table
+from prefero.datasets.windows import Windows
 from prefero.progress import progress as shown
 
 

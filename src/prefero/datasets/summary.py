@@ -10,7 +10,7 @@ import numpy as np
 
 from prefero.arrays import Array
 from prefero.datasets.advice import Advice
-from prefero.datasets.gathering import Gathered
+from prefero.datasets.gathered import Gathered
 from prefero.extras import need
 from prefero.files import write_whole
 
