@@ -17,11 +17,10 @@ teach: $(READY) $(PAGE)  ## teach a robot to play mini-golf in the browser
 demo: $(READY)  ## a simulated person teaches the tosser robot in the terminal; a picture is saved
 	$(BIN)/prefero simulate tosser --out results/simulate.png
 
-# three processes keep two cores busy, since browsers and servers are often waited for
 test: $(READY) $(PAGE)  ## lint, types and every test, of the page too
 	tests/system-packages
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target python-checks page-checks
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
 
 python-checks: $(READY)
 	$(BIN)/ruff check .

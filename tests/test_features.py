@@ -192,10 +192,10 @@ def test_a_large_set_is_thinned_as_a_small_one_is(offset: float) -> None:
 
 
 def test_of_a_large_set_as_many_are_taken_as_are_wanted() -> None:
-    features = normal(9500)
-    chosen = sample_diverse(features, 700, seed=1)
-    assert len(set(chosen.tolist())) == 700
-    random = np.random.default_rng(0).choice(len(features), 700, replace=False)
+    features = normal(6000)
+    chosen = sample_diverse(features, 300, seed=1)
+    assert len(set(chosen.tolist())) == 300
+    random = np.random.default_rng(0).choice(len(features), 300, replace=False)
     assert closest(features[chosen]) > 5 * closest(features[random])
 
 

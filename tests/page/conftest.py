@@ -15,6 +15,7 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--mute-audio"]
 PATIENCE = 30_000  # milliseconds; these machines are slow at times
 TRAJECTORIES = 24
+SMALL = {"width": 800, "height": 640}  # unless a test says otherwise: every pixel is drawn by the processor
 
 expect.set_options(timeout=PATIENCE)
 
@@ -78,7 +79,7 @@ def visit(
     contexts: list[BrowserContext] = []
 
     def come(**options: Any) -> Page:
-        context = browser.new_context(**options)
+        context = browser.new_context(**({"viewport": SMALL} | options))
         context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
