@@ -20,7 +20,7 @@ demo: $(READY)  ## a simulated person teaches the tosser robot in the terminal; 
 test: $(READY) $(PAGE)  ## lint, types and every test, of the page too
 	tests/system-packages
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target python-checks page-checks
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
 python-checks: $(READY)
 	$(BIN)/ruff check .
