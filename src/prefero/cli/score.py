@@ -93,16 +93,9 @@ def score(
         check_apart(out, trajectories, dataset)
     if into is not None:
         check_copy(dataset, into, windows)
-    found = gather_named(
-        dataset,
-        names,
-        feature,
-        windows=windows,
-        like=None if like is None else open_dataset(like),
-        log=log or [],
-        skip_bad=skip_bad,
-        jobs=jobs,
-    )
+    seen = None if like is None else open_dataset(like)
+    how: dict[str, Any] = {"windows": windows, "log": log or [], "skip_bad": skip_bad, "jobs": jobs}
+    found = gather_named(dataset, names, feature, like=seen, **how)
     mean, std = learned.predict(found.features, return_std=True)
     scores = {**_beside(trajectories, found), MEAN: mean, STD: std}
     console.print(_ends(scores))
@@ -111,11 +104,10 @@ def score(
     _beware(dataset, found, learned.scaling, feature, like)
     if into is not None:
         write_scores(found, mean, std, into, replace_reward=replace_reward)
-        console.print(f"The copy with all scores is in {into}.", soft_wrap=True, markup=False)
+        _say(f"The copy with all scores is in {into}.")
     if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(out, content_of(scores, out.suffix.lower()))
-        console.print(f"All scores are in {out}.", soft_wrap=True, markup=False)
+        write_table(out, scores)
+        _say(f"All scores are in {out}.")
 
 
 def _check(out: Path | None, into: Path | None, replace_reward: bool) -> None:
@@ -225,6 +217,12 @@ def _labels(found: Gathered) -> Columns:
 def _numbers(ids: Sequence[str]) -> npt.NDArray[Any]:
     whole = [int(name) for name in ids if name.isdecimal() and str(int(name)) == name]
     return np.array(whole if len(whole) == len(ids) else ids)
+
+
+def write_table(out: Path, scores: Columns) -> None:
+    """Scores in a file of their own."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, content_of(scores, out.suffix.lower()))
 
 
 def content_of(scores: Columns, suffix: str) -> bytes:

@@ -1,9 +1,10 @@
 """`prefero teach`: a person teaches in the browser."""
 
 import shlex
+import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -26,6 +27,10 @@ from prefero.cli.options import (
     Window,
     Words,
 )
+
+if TYPE_CHECKING:
+    from prefero.server.access import Visitor
+    from prefero.studies.store import Store
 
 PORT = 8765
 
@@ -69,47 +74,50 @@ def teach(
     """Teach a robot what you want in the browser; every answer is kept, and the next time goes on there."""
     check_server()
     from prefero.files import data_folder
-    from prefero.server.access import House, Visitor
-    from prefero.server.app import create_app
-    from prefero.server.running import address_of, is_loopback, listen, open_browser, serve
+    from prefero.server.access import Visitor
+    from prefero.server.running import listen
     from prefero.studies.database import open_database
     from prefero.studies.places import begin_teaching
-    from prefero.studies.store import Store, new_secret
+    from prefero.studies.store import Store
 
     taken = listen(host, port)
     with taken:
         where = database or str(data_folder() / "teach.db")
         store = Store(open_database(where))
-        how: dict[str, Any] = {
-            "features": feature,
-            "window": window,
-            "stride": stride,
-            "drop": drop,
-            "log": log,
-        }
-        how |= {"skip_bad": skip_bad, "task": task, "camera": camera, "render": render, "table": table}
-        how |= {"seconds": seconds, "episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
+        how: dict[str, Any] = {"features": feature, "window": window, "stride": stride, "drop": drop}
+        how |= {"log": log, "skip_bad": skip_bad, "task": task, "camera": camera, "render": render}
+        how |= {"table": table, "seconds": seconds}
+        how |= {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
         study, person, known = begin_teaching(store, what, name, questions, trajectories, **how)
-        visitor = Visitor("teacher", study, person)
-        address, done = address_of(taken, host), len(store.log(person).live)
-        if is_loopback(host):
-            house, hosts = House(store, guest=visitor), []
-        else:
-            token = new_secret()
-            house, hosts = House(store, token=(token, visitor)), ["*"]
-            address += f"#{token}"
-        _say(where, study.name, done if known else None)
-
-        def ready() -> None:
-            opened = browser and open_browser(address)
-            told = "The page is open in your browser" if opened else "Open this page in a browser"
-            console.print(f"{told}: [bold]{address}[/]", soft_wrap=True)
-            console.print("Press Ctrl+C here to stop; nothing is lost.")
-
-        serve(create_app(house, hosts), taken, ready)
+        _say(where, study.name, len(store.log(person).live) if known else None)
+        _serve(taken, host, store, Visitor("teacher", study, person), browser)
     kept = {"name": name, "database": database if database and "://" not in database else None}
     again = shlex.join(["prefero", "teach", what, *_words(kept | how)])
     console.print(f"Stopped. To go on:  {escape(again)}", soft_wrap=True)
+
+
+def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", browser: bool) -> None:
+    """Until somebody stops it; on this machine without a token, for others with one."""
+    from prefero.server.access import House
+    from prefero.server.app import create_app
+    from prefero.server.running import address_of, is_loopback, open_browser, serve
+    from prefero.studies.store import new_secret
+
+    address = address_of(taken, host)
+    if is_loopback(host):
+        house, hosts = House(store, guest=visitor), []
+    else:
+        token = new_secret()
+        house, hosts = House(store, token=(token, visitor)), ["*"]
+        address += f"#{token}"
+
+    def ready() -> None:
+        opened = browser and open_browser(address)
+        told = "The page is open in your browser" if opened else "Open this page in a browser"
+        console.print(f"{told}: [bold]{address}[/]", soft_wrap=True)
+        console.print("Press Ctrl+C here to stop; nothing is lost.")
+
+    serve(create_app(house, hosts), taken, ready)
 
 
 def _words(options: Mapping[str, Any]) -> Iterator[str]:
