@@ -31,7 +31,7 @@ page-checks: $(PAGE)
 	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
 
 heavy: $(READY) $(VENV)/.heavy  ## the tests that need torch or ray, which weigh gigabytes: training, GPU arrays, a cluster
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/test_asking.py tests/test_wrapping.py tests/test_planning.py tests/experiments/test_running.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_pool_search.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/experiments/test_backends.py
 
 bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks

@@ -12,19 +12,19 @@ from pathlib import Path
 import httpx
 import numpy as np
 
-from prefero.arrays import Array
+from prefero._support.arrays import Array
 from prefero.learner import Learner
-from prefero.pools import Pool
+from prefero.pools.pool import Pool
 from prefero.questions import Answer
-from prefero.server.access import House
 from prefero.server.app import create_app
-from prefero.server.guard import Buckets
-from prefero.server.running import listen, serve
-from prefero.studies.database import open_database
+from prefero.server.auth import House
+from prefero.server.middleware.guard import Buckets
+from prefero.server.serve import listen, serve
 from prefero.studies.displays import display_of
-from prefero.studies.places import pool_of
 from prefero.studies.protocol import teaching
-from prefero.studies.store import Proposal, Store, new_secret
+from prefero.studies.start import pool_of
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Proposal, Store, new_secret
 
 WANTED = 0.3  # seconds
 

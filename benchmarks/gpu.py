@@ -5,12 +5,12 @@ import time
 import numpy as np
 
 from benchmarks.measure import problem, row
-from prefero.arrays import AnyArray
-from prefero.asking import best_question, score_all
-from prefero.extras import need
-from prefero.inference import infer
+from prefero._support.arrays import AnyArray
+from prefero._support.optional import need
+from prefero.acquisition.pool_search import best_question, score_all
 from prefero.kernels import RBF
-from prefero.likelihood import Probit
+from prefero.models.inference import infer
+from prefero.models.likelihood import Probit
 
 TILE = 8192
 

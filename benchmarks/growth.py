@@ -21,12 +21,12 @@ from scipy.linalg import cholesky
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import problem, seconds
-from prefero.asking import best_question
-from prefero.belief import BeliefFitter
-from prefero.extras import need
-from prefero.inference import infer
+from prefero._support.optional import need
+from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF
-from prefero.likelihood import Probit
+from prefero.models.inference import infer
+from prefero.models.likelihood import Probit
+from prefero.models.mixture import BeliefFitter
 from prefero.questions import Comparisons
 
 ANSWERS = (25, 50, 100, 200, 400, 800, 1600)

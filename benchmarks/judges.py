@@ -33,13 +33,13 @@ from scipy.stats import norm, qmc
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import seconds
-from prefero.arrays import Array, Indices
-from prefero.asking import best_question, random_question
-from prefero.inference import Inference, infer
+from prefero._support.arrays import Array, Indices
+from prefero.acquisition.pool_search import best_question, random_question
 from prefero.kernels import RBF
-from prefero.likelihood import Probit
-from prefero.people import Person, RewardFunction
+from prefero.models.inference import Inference, infer
+from prefero.models.likelihood import Probit
 from prefero.questions import Answer, Comparisons
+from prefero.simulation.users import Person, RewardFunction
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import reference

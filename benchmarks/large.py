@@ -22,15 +22,15 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import problem
-from prefero.arrays import Array
-from prefero.asking import best_question
-from prefero.belief import Belief, BeliefFitter
+from prefero._support.arrays import Array
+from prefero._support.optional import need
+from prefero.acquisition.pool_search import best_question
 from prefero.datasets import gather, open_dataset
-from prefero.extras import need
-from prefero.features import Scaling
-from prefero.pools import Pool
+from prefero.models.mixture import Belief, BeliefFitter
+from prefero.pools.pool import Pool
 from prefero.reward import Reward
-from prefero.trajectories import Trajectory
+from prefero.trajectories.features import Scaling
+from prefero.trajectories.trajectory import Trajectory
 
 R = TypeVar("R")
 STEPS, PARTS = 50, 2  # of a replay

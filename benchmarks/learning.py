@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefero.arrays import Array
-from prefero.inference import Inference
+from prefero._support.arrays import Array
 from prefero.kernels import RBF, Kernel, Linear, Quadratic
 from prefero.learner import Learner
-from prefero.model import PreferenceGP
-from prefero.simulation import make_task, teach
+from prefero.models.inference import Inference
+from prefero.models.preference_gp import PreferenceGP
+from prefero.simulation.tasks import make_task, teach
 
 THETAS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 COLUMNS = (5, 10, 15, 20, 30, 40, 60)

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from prefero import people
-from prefero.arrays import Array
-from prefero.exams import Exam
-from prefero.experiments.methods import THETAS, method_named, named
+from prefero._support.arrays import Array
+from prefero._support.optional import need
 from prefero.experiments.settings import Setting
-from prefero.extras import need
-from prefero.features import sample_diverse
 from prefero.learner import Learner
-from prefero.people import Person
-from prefero.pools import Pool
-from prefero.simulation import Task, accuracy_of
+from prefero.methods import THETAS, method_named, named
+from prefero.pools.pool import Pool
+from prefero.simulation import users
+from prefero.simulation.tasks import Task, accuracy_of
+from prefero.simulation.test_sets import Exam
+from prefero.simulation.users import Person
+from prefero.trajectories.features import sample_diverse
 
 USEFUL = 2
 USELESS = (0, 2, 6, 14, 30, 62)
@@ -38,11 +38,11 @@ def task_with(kind: str, useless: int, seed: int, trajectories: int = 500, tests
     """A reward of two features among others; exam trajectories differ in what matters."""
     rng = np.random.default_rng([seed, *kind.encode()])
     features = rng.standard_normal((trajectories + 20 * tests, USEFUL))
-    wish = people.KINDS[kind](USEFUL, rng)
+    wish = users.KINDS[kind](USEFUL, rng)
     noise = rng.standard_normal((len(features), useless))
     both = np.column_stack([features, noise])
     pool = Pool(both[:trajectories])
-    reward = people.of_unit_size(lambda x: wish(x[:, :USEFUL]), pool.scaled)
+    reward = users.of_unit_size(lambda x: wish(x[:, :USEFUL]), pool.scaled)
     unseen = both[trajectories:]
     chosen = unseen[sample_diverse(unseen[:, :USEFUL], tests, seed=seed)]
     return Task(kind, pool, Person(reward, NOISE), Exam.of(chosen, reward(pool.scaling(chosen))))

@@ -10,9 +10,9 @@ from statistics import median
 
 import numpy as np
 
-from prefero.arrays import Array
-from prefero.people import Person, of_unit_size, quadratic
+from prefero._support.arrays import Array
 from prefero.questions import Comparisons
+from prefero.simulation.users import Person, of_unit_size, quadratic
 
 
 def seconds(

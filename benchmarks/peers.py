@@ -30,12 +30,12 @@ from threadpoolctl import threadpool_limits
 
 import prefero
 from benchmarks.measure import row, seconds
-from prefero.arrays import Array, Indices
-from prefero.inference import Inference, infer
+from prefero._support.arrays import Array, Indices
 from prefero.kernels import RBF
-from prefero.likelihood import Probit
+from prefero.models.inference import Inference, infer
+from prefero.models.likelihood import Probit
 from prefero.questions import Comparisons
-from prefero.simulation import Task, make_task
+from prefero.simulation.tasks import Task, make_task
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import reference

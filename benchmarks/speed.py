@@ -11,11 +11,11 @@ from scipy.linalg import cholesky
 from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import problem, row, seconds
-from prefero.asking import best_question
-from prefero.belief import BeliefFitter
-from prefero.inference import Inference, Start, infer
+from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF
-from prefero.likelihood import Probit
+from prefero.models.inference import Inference, Start, infer
+from prefero.models.likelihood import Probit
+from prefero.models.mixture import BeliefFitter
 from prefero.questions import Comparisons
 
 NOISE = Probit(0.1)

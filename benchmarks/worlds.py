@@ -6,10 +6,10 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
-from prefero.pools import Pool
+from prefero.pools.pool import Pool
 from prefero.worlds.driver import Driver
 from prefero.worlds.golf import Golf
-from prefero.worlds.physics import cores
+from prefero.worlds.mujoco.rollout import cores
 from prefero.worlds.tosser import STEPS, Tosser
 
 

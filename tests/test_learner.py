@@ -14,10 +14,10 @@ from scipy import stats
 
 import reference
 from prefero import Answer, Learner, LinearPreference, Pool, PreferenceGP, Question, information_gain
-from prefero.arrays import Array
-from prefero.inference import NotSettled
+from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored
 from prefero.learner import AnswerConflict
+from prefero.models.inference import NotSettled
 from prefero.questions import Choice
 
 WANTED = np.array([1.0, -0.7])

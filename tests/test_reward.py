@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from prefero import Learner, LinearPreference, Pool, PreferenceGP, Reward, load_reward
-from prefero.arrays import Array
+from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Linear, Matern
 from prefero.reward import RewardFileError
 

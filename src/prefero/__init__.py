@@ -3,19 +3,19 @@
 from typing import TYPE_CHECKING, Any
 
 from prefero import kernels
-from prefero.asking import best_question
-from prefero.features import sample_diverse
-from prefero.information import information_gain
+from prefero.acquisition.mutual_information import information_gain
+from prefero.acquisition.pool_search import best_question
 from prefero.learner import Learner
-from prefero.linear import LinearPreference
-from prefero.model import PreferenceGP
-from prefero.pools import Pool
+from prefero.models.linear import LinearPreference
+from prefero.models.preference_gp import PreferenceGP
+from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.reward import Reward, load_reward
+from prefero.trajectories.features import sample_diverse
 
 if TYPE_CHECKING:
     from prefero import worlds
-    from prefero.wrapping import RewardFromPreferences, VectorRewardFromPreferences
+    from prefero.deploy.gym_wrappers import RewardFromPreferences, VectorRewardFromPreferences
 
 __version__ = "0.1.0"
 
@@ -42,11 +42,11 @@ def __getattr__(name: str) -> Any:
     """The worlds and the wrappers are imported when they are first used: they bring Gymnasium."""
     from importlib import import_module
 
-    from prefero.extras import need
+    from prefero._support.optional import need
 
     if name == "worlds":
         return import_module("prefero.worlds")
     if name in ("RewardFromPreferences", "VectorRewardFromPreferences"):
         need("gymnasium", extra="worlds")
-        return getattr(import_module("prefero.wrapping"), name)
+        return getattr(import_module("prefero.deploy.gym_wrappers"), name)
     raise AttributeError(f"module 'prefero' has no attribute {name!r}")

@@ -4,7 +4,7 @@ import sys
 import warnings
 from typing import Any
 
-from prefero.extras import MissingExtra, need
+from prefero._support.optional import MissingExtra, need
 
 
 def _in_one_line(message: Warning | str, *_: Any, **__: Any) -> str:

@@ -17,17 +17,17 @@ from typing import Literal, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero.arrays import Indices
-from prefero.asking import Purpose, best_question, bits_of, criterion_for, random_question
-from prefero.belief import Belief
-from prefero.inference import NotSettled
-from prefero.information import Formula
-from prefero.model import PreferenceGP
-from prefero.pools import Pool
-from prefero.posterior import Distribution
+from prefero._support.arrays import Indices
+from prefero.acquisition.mutual_information import Formula
+from prefero.acquisition.pool_search import Purpose, best_question, bits_of, criterion_for, random_question
+from prefero.models.inference import NotSettled
+from prefero.models.mixture import Belief
+from prefero.models.posterior import Distribution
+from prefero.models.preference_gp import PreferenceGP
+from prefero.pools.pool import Pool
 from prefero.questions import Answer, Choice, Comparisons, Question
 from prefero.reward import Reward
-from prefero.trajectories import Trajectory
+from prefero.trajectories.trajectory import Trajectory
 
 
 class Model(Protocol):

@@ -12,7 +12,7 @@ from typing import Literal, Self, get_args
 import numpy as np
 import numpy.typing as npt
 
-from prefero.arrays import Array, Flags, Indices
+from prefero._support.arrays import Array, Flags, Indices
 
 Choice = Literal["left", "right", "equal"]
 CHOICES: tuple[str, ...] = get_args(Choice)

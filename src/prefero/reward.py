@@ -16,17 +16,17 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero import kernels
-from prefero.arrays import Array, Indices
-from prefero.belief import Belief
-from prefero.features import Scaling, same_rows
-from prefero.files import write_whole
-from prefero.inference import from_sites
-from prefero.likelihood import Probit
-from prefero.linear import LinearBelief
-from prefero.planning import Plan, cautious, check_caution, plan_actions
-from prefero.pools import Pool
-from prefero.posterior import Distribution, Posterior, predict
+from prefero._support.arrays import Array, Indices
+from prefero._support.files import write_whole
+from prefero.deploy.planning import Plan, cautious, check_caution, plan_actions
+from prefero.models.inference import from_sites
+from prefero.models.likelihood import Probit
+from prefero.models.linear import LinearBelief
+from prefero.models.mixture import Belief
+from prefero.models.posterior import Distribution, Posterior, predict
+from prefero.pools.pool import Pool
 from prefero.questions import Comparisons
+from prefero.trajectories.features import Scaling, same_rows
 
 if TYPE_CHECKING:
     from prefero.worlds.base import World

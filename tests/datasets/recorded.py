@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from PIL import Image
 
-from prefero.arrays import Array
+from prefero._support.arrays import Array
 
 FPS = 10
 LENGTHS = (12, 15, 9, 20)

@@ -5,7 +5,15 @@ import pytest
 from sklearn.decomposition import PCA
 
 from prefero.datasets import LIBRARY, BadEpisode, Episode
-from prefero.datasets.embeddings import EVERY_WORD, MOMENTS, Embedding, components, course, encoder, network
+from prefero.datasets.features.embeddings import (
+    EVERY_WORD,
+    MOMENTS,
+    Embedding,
+    components,
+    course,
+    encoder,
+    network,
+)
 
 RNG = np.random.default_rng(5)
 

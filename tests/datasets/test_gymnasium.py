@@ -11,8 +11,8 @@ from gymnasium import spaces
 from datasets.recorded import colours_in
 from datasets.slide import Slide
 from prefero.datasets import BadEpisode, bring, gather, open_dataset
-from prefero.datasets.cutting import cut
-from prefero.datasets.gymnasium import Gymnasium
+from prefero.datasets.formats.gymnasium import Gymnasium
+from prefero.datasets.media.clips import cut
 
 
 class Bright(gymnasium.Env[Any, Any]):

@@ -26,7 +26,7 @@ from datasets.recorded import (
     states_of,
 )
 from prefero.datasets import BadEpisode, Episode, gather
-from prefero.datasets.lerobot import LeRobot, column_names, distinct
+from prefero.datasets.formats.lerobot.dataset import LeRobot, column_names, distinct
 
 VERSIONS = list(LEROBOT)
 

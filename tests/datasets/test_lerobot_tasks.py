@@ -16,8 +16,8 @@ from datasets.recorded import LENGTHS, LEROBOT, lerobot_2, lerobot_3
 from prefero import Pool
 from prefero.__main__ import main
 from prefero.datasets import gather, open_dataset
-from prefero.datasets.lerobot import LeRobot
-from prefero.datasets.opening import open_recipe
+from prefero.datasets.formats.lerobot.dataset import LeRobot
+from prefero.datasets.registry import open_recipe
 
 VERSIONS = list(LEROBOT)
 TASKS = ("pick the cube", "open the drawer")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from prefero.datasets import LIBRARY, BadEpisode, Episode, Windows
-from prefero.datasets.functions import described
-from prefero.datasets.library import DEFAULT, note_for, noted
-from prefero.datasets.windows import Length
+from prefero.datasets.features.library import DEFAULT, note_for, noted
+from prefero.datasets.features.user_functions import described
+from prefero.datasets.features.windows import Length
 
 COURSES = arrays(float, (9, 2), elements=st.floats(-5, 5).map(lambda x: round(x, 3)))
 

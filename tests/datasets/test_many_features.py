@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from prefero.experiments.methods import THETAS, named
+from prefero.methods import THETAS, named
 
 PLACE = Path(__file__).resolve().parents[2] / "benchmarks" / "many_features.py"
 MANY = SimpleNamespace(**runpy.run_path(str(PLACE)))

@@ -14,7 +14,7 @@ from minari.data_collector import EpisodeBuffer
 from datasets.recorded import colours_in
 from datasets.slide import Slide
 from prefero.datasets import BadEpisode, Episode, gather, open_dataset
-from prefero.datasets.minari import Minari, side_by_side
+from prefero.datasets.formats.minari.dataset import Minari, side_by_side
 
 FORMATS = ["hdf5", "arrow"]
 BOX, BUTTON = spaces.Box(-9, 9, (2,), np.float64), spaces.Box(-1, 1, (1,), np.float64)

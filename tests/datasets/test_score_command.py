@@ -18,10 +18,10 @@ from minari.data_collector import EpisodeBuffer
 from datasets.recorded import LENGTHS, clips, cut_short, lerobot_2, lerobot_3, states_of
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.__main__ import main
-from prefero.arrays import Array
-from prefero.datasets.gathering import gather
-from prefero.datasets.opening import open_dataset
-from prefero.datasets.windows import Windows
+from prefero._support.arrays import Array
+from prefero.datasets.features.extract import gather
+from prefero.datasets.features.windows import Windows
+from prefero.datasets.registry import open_dataset
 from prefero.kernels import Anchored, Linear
 
 Run = Callable[..., int]

@@ -11,8 +11,8 @@ import pytest
 
 from datasets.recorded import clips, colours_in, cut_short, shade
 from prefero.datasets import BadEpisode, Noted, gather, open_dataset
-from prefero.datasets.clips import clips_dataset
-from prefero.datasets.tables import Arrays, archive_dataset, holds_pool, in_memory, table_dataset
+from prefero.datasets.formats.tables import Arrays, archive_dataset, holds_pool, in_memory, table_dataset
+from prefero.datasets.formats.video_folder import clips_dataset
 
 FRAME = pd.DataFrame({"id": ["a", "b", "c"], "speed": [1.0, 2.0, 3.0], "height": [4, 6, 5]})
 

@@ -9,9 +9,9 @@ import pytest
 from datasets.recorded import LENGTHS, clips, colours_in, lerobot_2, lerobot_3, shade
 from prefero import Pool
 from prefero.datasets import gather, open_dataset
-from prefero.studies.database import open_database
-from prefero.studies.places import begin_teaching, pool_of
-from prefero.studies.store import Store
+from prefero.studies.start import begin_teaching, pool_of
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 from server.visiting import Page, Teaching, guest_app, problem, served, well
 
 

@@ -11,9 +11,9 @@ import pytest
 from datasets.recorded import CAMERAS, LENGTHS, colours_in, cut_short, lerobot_2, lerobot_3, shade
 from prefero import Pool
 from prefero.datasets import BadEpisode, gather, open_dataset
-from prefero.studies.database import open_database
-from prefero.studies.places import begin_teaching, pool_of
-from prefero.studies.store import Refused, Store
+from prefero.studies.start import begin_teaching, pool_of
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Refused, Store
 from server.processes import Running, run
 from server.visiting import Page, well
 
@@ -45,7 +45,7 @@ def test_a_task_a_camera_and_features_are_chosen(tmp_path: Path) -> None:
 
 
 def test_the_film_of_the_chosen_camera_and_episode_is_shown(store: Store, tmp_path: Path) -> None:
-    from prefero.datasets.cutting import cut
+    from prefero.datasets.media.clips import cut
 
     folder = lerobot_3(tmp_path / "arm", FEW, cameras=CAMERAS, tasks=TASKS)
     study, _, _ = begin_teaching(store, str(folder), None, 30, task="drop", camera="wrist")

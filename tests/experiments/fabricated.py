@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from markdown_it import MarkdownIt
 
-from prefero.experiments.figures import GRID_SIGMAS, GRID_THETAS, Scale
+from prefero.experiments.figures.base import GRID_SIGMAS, GRID_THETAS, Scale
 from prefero.experiments.results import Results
 from prefero.experiments.runs import BEST_EVERY, BINS, CALIBRATED_AFTER, TEST_AFTER, Rows, Run
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from experiments.fabricated import TINY, Remembered, rows_of, save
-from prefero.arrays import Array
+from prefero._support.arrays import Array
 from prefero.experiments.claims import ALLOWED, CLOSE, WITHIN, Claim, claims
-from prefero.experiments.curves import CURVES, TITLES
-from prefero.experiments.figures import CHOSEN
-from prefero.experiments.golf import Golf
-from prefero.experiments.methods import named
+from prefero.experiments.figures.base import CHOSEN
+from prefero.experiments.figures.curves import CURVES, TITLES
+from prefero.experiments.figures.golf import Golf
 from prefero.experiments.reproduce import plan_of
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
+from prefero.methods import named
 
 SCALE = replace(TINY, questions=max(WITHIN.values()) + 10)
 N = SCALE.questions

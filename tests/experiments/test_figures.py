@@ -11,18 +11,19 @@ from PIL import Image
 
 from experiments.fabricated import RIGHT, TINY, Remembered, Table, fabricate, rows_of, tables_in
 from prefero import Pool
-from prefero.experiments import calibration, running, runs, statistics
-from prefero.experiments.curves import CURVES, Curves
-from prefero.experiments.drawings import DRAWINGS
-from prefero.experiments.figures import CHOOSING_SEED, CHOSEN, Scale, colour_of, hindsight, table
-from prefero.experiments.methods import METHODS, named
-from prefero.experiments.needed import GOALS, SETTINGS, Needed
+from prefero.experiments import backends, runs, statistics
+from prefero.experiments.figures import calibration
+from prefero.experiments.figures.ablations import VARIATIONS, ExamSize
+from prefero.experiments.figures.base import CHOOSING_SEED, CHOSEN, Scale, colour_of, hindsight, table
+from prefero.experiments.figures.curves import CURVES, Curves
+from prefero.experiments.figures.questions_needed import GOALS, SETTINGS, Needed
+from prefero.experiments.figures.static import DRAWINGS
 from prefero.experiments.reproduce import FIGURES, QUICK, plan_of
 from prefero.experiments.results import Results
 from prefero.experiments.runs import BINS, Rows, Run
 from prefero.experiments.settings import Setting
-from prefero.experiments.variations import VARIATIONS, ExamSize
-from prefero.simulation import EXAM_SEED
+from prefero.methods import METHODS, named
+from prefero.simulation.tasks import EXAM_SEED
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "experiments.md").read_text()
 SCALES = {"paper": Scale(), "quick": QUICK, "least": Scale(runs=1, questions=15, tests=2), "tiny": TINY}
@@ -49,7 +50,7 @@ def only_files(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_: Any) -> Any:
         raise AssertionError("a figure is drawn from the files alone")
 
-    for module in (runs, running):
+    for module in (runs, backends):
         monkeypatch.setattr(module, "play", never)
     monkeypatch.setattr(Setting, "task", never)
 

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from experiments.fabricated import TINY, Table, fabricate, rows_of, save, tables_in
-from prefero.experiments.figures import Scale
-from prefero.experiments.golf import (
+from prefero.experiments.figures.base import Scale
+from prefero.experiments.figures.golf import (
     MOMENTS,
     PEOPLE,
     QUESTIONS,

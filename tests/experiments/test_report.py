@@ -14,7 +14,7 @@ import prefero
 from experiments.fabricated import TINY, Remembered, Table, fabricate, tables_in
 from prefero.experiments import report, statistics
 from prefero.experiments.claims import Claim
-from prefero.experiments.figures import CHOSEN, Figure, Scale
+from prefero.experiments.figures.base import CHOSEN, Figure, Scale
 from prefero.experiments.report import page, write_report
 from prefero.experiments.reproduce import FIGURES, plan_of
 from prefero.experiments.results import Results

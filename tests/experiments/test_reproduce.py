@@ -10,12 +10,12 @@ import pytest
 from pyarrow import parquet
 
 from experiments.fabricated import TINY, fabricate, tables_in
-from prefero.experiments import running
-from prefero.experiments.figures import CHOSEN, Figure
-from prefero.experiments.methods import named
+from prefero.experiments import backends
+from prefero.experiments.figures.base import CHOSEN, Figure
 from prefero.experiments.reproduce import FIGURES, QUICK, figures_named, plan_of, reproduce
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
+from prefero.methods import named
 
 SCALE = replace(TINY, runs=1, questions=15, thetas=TINY.thetas[:1])
 FIGURE = FIGURES["driver-active"]
@@ -113,7 +113,7 @@ def test_the_second_call_does_nothing_new(folder: Path, monkeypatch: pytest.Monk
     def task(*_: Any) -> Any:
         raise AssertionError("nothing is to be simulated")
 
-    monkeypatch.setattr(running, "play", play)
+    monkeypatch.setattr(backends, "play", play)
     monkeypatch.setattr("prefero.experiments.settings.Setting.task", task)
     before = {path: path.stat().st_mtime_ns for path in (folder / "runs").iterdir()}
     report, table = (folder / "report.md").read_text(), (folder / "results.parquet").read_bytes()
@@ -132,7 +132,7 @@ def test_more_runs_do_only_what_is_new(folder: Path, monkeypatch: pytest.MonkeyP
         played.append(run)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(running, "play", play)
+    monkeypatch.setattr(backends, "play", play)
     with pytest.raises(KeyboardInterrupt):
         reproduce([FIGURE], replace(SCALE, runs=2), folder)
     assert [run.seed for run in played] == [1]

@@ -12,17 +12,17 @@ import pytest
 
 from experiments.fabricated import RIGHT
 from prefero import Learner, Pool, PreferenceGP, Reward
-from prefero.arrays import Array
-from prefero.exams import Exam
+from prefero._support.arrays import Array
 from prefero.experiments import runs
-from prefero.experiments.figures import CHOSEN
-from prefero.experiments.methods import DRAWS, METHODS, named
+from prefero.experiments.figures.base import CHOSEN
 from prefero.experiments.runs import Run, calibration, play
 from prefero.experiments.settings import Setting
 from prefero.kernels import RBF, Anchored, Linear, Quadratic
-from prefero.linear import LinearPreference
-from prefero.people import Person
-from prefero.simulation import Task, predicted
+from prefero.methods import DRAWS, METHODS, named
+from prefero.models.linear import LinearPreference
+from prefero.simulation.tasks import Task, predicted
+from prefero.simulation.test_sets import Exam
+from prefero.simulation.users import Person
 
 DRIVER = Setting("driver", "quadratic", trajectories=24, tests=6, questions=16)
 SHORT = dataclasses.replace(DRIVER, questions=5)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from prefero import Pool, worlds
-from prefero.arrays import Array
+from prefero._support.arrays import Array
 from prefero.experiments import settings
 from prefero.experiments.settings import GOLF_SHOTS, Setting
-from prefero.simulation import EXAM_SEED, Task
+from prefero.simulation.tasks import EXAM_SEED, Task
 from prefero.worlds.golf import Golf
 
 SMALL = {"trajectories": 30, "tests": 6, "questions": 5}

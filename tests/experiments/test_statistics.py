@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from prefero.arrays import Array
+from prefero._support.arrays import Array
 from prefero.experiments.statistics import Interval, needed, paired_test, questions_to, standard_error
 
 # --- questions needed -------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 
 from page.looks import KEYS, WIDE, look, pair_is_shown
 from page.servers import Running
-from prefero.studies.database import open_database
-from prefero.studies.store import Store
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 
 PROTOCOL = """
 title = "Mini-golf"

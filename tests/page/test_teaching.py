@@ -199,7 +199,7 @@ def test_watching_it_learn_and_changing_the_history(visit: Visit, taught: Taught
 def test_clips_of_ones_own_play(visit: Visit, taught: Taught, tmp_path: Path) -> None:
     import numpy as np
 
-    from prefero.video import save_video
+    from prefero.rendering.video import save_video
 
     for number in range(4):
         frames = (np.full((64, 96, 3), 60 * number + t, dtype=np.uint8) for t in range(20))

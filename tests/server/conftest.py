@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.server import guard
-from prefero.server.access import House
 from prefero.server.app import create_app
-from prefero.studies.database import open_database
-from prefero.studies.store import Store
+from prefero.server.auth import House
+from prefero.server.middleware import guard
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 from server.visiting import Crowd, Lasting, Page, Teaching, begin, guest_app, invite, served
 
 

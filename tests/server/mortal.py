@@ -20,15 +20,15 @@ from pathlib import Path
 import numpy as np
 
 from prefero import Pool
-from prefero.server.access import House
 from prefero.server.app import create_app
-from prefero.server.running import listen, serve
-from prefero.studies.database import open_database
+from prefero.server.auth import House
+from prefero.server.serve import listen, serve
+from prefero.studies.compute_slots import Turns
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Asker, teaching
-from prefero.studies.sitting import Sitting
-from prefero.studies.store import Store
-from prefero.studies.turns import Turns
+from prefero.studies.session import Sitting
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 
 LIFE = 3.0  # that a server serves, at most, in units of the time that it took to start: machines differ
 LONGEST = 0.4  # seconds

@@ -20,11 +20,11 @@ from sqlalchemy import event
 
 import prefero
 from prefero import Pool
-from prefero.server.access import House
 from prefero.server.app import create_app
-from prefero.studies import database
-from prefero.studies.database import open_database
-from prefero.studies.store import Store
+from prefero.server.auth import House
+from prefero.studies.storage import database
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 from server.visiting import HASTY, Page, Teaching, at_once, begin, guest_app, new_key, problem, served, well
 
 CONTRACT = {

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.studies.store import Store
+from prefero.studies.storage.store import Store
 from server.processes import Running, run, run_without
 from server.visiting import Crowd, Page, go_through, problem, well
 

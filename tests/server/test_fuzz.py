@@ -21,11 +21,11 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from prefero import Pool
-from prefero.server import guard
-from prefero.server.access import House
 from prefero.server.app import create_app
-from prefero.studies.database import open_database
-from prefero.studies.store import Store
+from prefero.server.auth import House
+from prefero.server.middleware import guard
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 from server.visiting import HASTY, Page, begin, go_through, invite, served
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]

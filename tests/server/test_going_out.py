@@ -12,7 +12,7 @@ from prefero import Pool
 from prefero.server.app import PAGE
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import teaching
-from prefero.studies.store import Store, new_secret
+from prefero.studies.storage.store import Store, new_secret
 from server.visiting import JSON, Page, Teaching, begin, guest_app, problem, served
 
 POLICY = (

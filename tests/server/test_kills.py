@@ -22,12 +22,12 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.studies.database import open_database
+from prefero.studies.compute_slots import Turns
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Asker, Protocol
-from prefero.studies.sitting import Sitting
-from prefero.studies.store import Store, new_secret
-from prefero.studies.turns import Turns
+from prefero.studies.session import Sitting
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store, new_secret
 from server.processes import WIDE
 from server.visiting import new_key
 

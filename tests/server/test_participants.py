@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from prefero import Pool
-from prefero.server.access import House
 from prefero.server.app import create_app
+from prefero.server.auth import House
 from prefero.studies.protocol import Asker, Protocol
-from prefero.studies.store import Store
+from prefero.studies.storage.store import Store
 from server.visiting import (
     JSON,
     QUICK,

@@ -13,10 +13,10 @@ from typing import Any
 import httpx
 import pytest
 
-from prefero.server import guard
-from prefero.server.access import House
 from prefero.server.app import create_app
-from prefero.studies.store import Store, new_secret
+from prefero.server.auth import House
+from prefero.server.middleware import guard
+from prefero.studies.storage.store import Store, new_secret
 from server.processes import Running
 from server.visiting import (
     JSON,

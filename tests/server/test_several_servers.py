@@ -9,8 +9,8 @@ import psycopg
 import pytest
 
 from prefero import Pool
-from prefero.studies.database import open_database
-from prefero.studies.store import Store
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 from server.processes import Running
 from server.visiting import Crowd, Page, at_once, go_through, invite, new_key, problem, well
 from studies import postgres

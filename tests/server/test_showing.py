@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.scenes import FORMAT
-from prefero.studies.store import Store
+from prefero.rendering.scenes import FORMAT
+from prefero.studies.storage.store import Store
 from server.visiting import Page, begin, guest_app, problem, served, well
 
 FILMS = [bytes([number]) * 10 + bytes(range(256)) * 20 for number in range(3)]

@@ -15,12 +15,12 @@ import uvicorn
 from fastapi import FastAPI
 
 from prefero import Pool
-from prefero.server.access import House, Visitor
 from prefero.server.app import create_app
-from prefero.server.running import listen
+from prefero.server.auth import House, Visitor
+from prefero.server.serve import listen
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Asker, Protocol, teaching
-from prefero.studies.store import Person, Store, Study, new_secret
+from prefero.studies.storage.store import Person, Store, Study, new_secret
 
 JSON = {"content-type": "application/json"}
 QUICK = Protocol(

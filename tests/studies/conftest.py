@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from prefero import Pool
-from prefero.studies.database import open_database
-from prefero.studies.store import Store
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 from studies import postgres as postgresql
 from studies.pretended import features_only
 

@@ -12,7 +12,7 @@ from typing import Any
 from alembic import command
 from sqlalchemy import text
 
-from prefero.studies.database import _config, _engine, writing
+from prefero.studies.storage.database import _config, _engine, writing
 from studies.pretended import features_only
 
 AT = "2026-11-15T14:00:00.000Z"

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from prefero import Pool
+from prefero.studies.compute_slots import Turns
 from prefero.studies.displays import display_of
-from prefero.studies.log import Log
+from prefero.studies.event_log import Log
 from prefero.studies.protocol import Asker, Protocol
-from prefero.studies.sitting import Moment, Sitting
-from prefero.studies.store import Person, Proposal, Refused, Store, Study, new_secret
-from prefero.studies.turns import Turns
+from prefero.studies.session import Moment, Sitting
+from prefero.studies.storage.store import Person, Proposal, Refused, Store, Study, new_secret
 
 QUICK = "RandomGP 1 0.1"  # nothing to fit, nothing to search: a millisecond a question
 PATIENCE = 60.0  # seconds, after which something waits for ever

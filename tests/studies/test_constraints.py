@@ -9,9 +9,9 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, column, inspect, select, table, text
 from sqlalchemy.exc import IntegrityError
 
-from prefero.studies import schema
-from prefero.studies.database import open_database
-from prefero.studies.store import Store
+from prefero.studies.storage import schema
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 from studies.pretended import answer, at_once, invited, study_of
 
 AT = "2026-11-15T14:00:00.000Z"

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from prefero.studies.database import DatabaseError, open_database, reading, writing
-from prefero.studies.store import Store
+from prefero.studies.storage.database import DatabaseError, open_database, reading, writing
+from prefero.studies.storage.store import Store
 from studies.postgres import Server
 from studies.pretended import answer, invited, study_of
 

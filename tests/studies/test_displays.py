@@ -8,7 +8,7 @@ import pytest
 
 from prefero import Pool
 from prefero.studies.displays import display_of, replay_of, units_of
-from prefero.studies.insight import Unit
+from prefero.studies.learning_summary import Unit
 from studies.pretended import features_only
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero import Pool
-from prefero.experiments.methods import METHODS
+from prefero.methods import METHODS
 from prefero.studies.protocol import (
     BUILT_IN,
     CONSENT,

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.experiments.golf import Outcome, study_table
-from prefero.studies.database import open_database
+from prefero.experiments.figures.golf import Outcome, study_table
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Asker
 from prefero.studies.report import outcomes_of, write_study_report
-from prefero.studies.store import Person, Store, Study, new_secret
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Person, Store, Study, new_secret
 from studies.pretended import QUICK, answer, ask, invited, new_key, proposal, protocol_of
 
 METHODS = (Asker("ActiveGP", QUICK, 1), Asker("Other", QUICK, 1))

@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from prefero import Pool
-from prefero.studies.database import open_database
-from prefero.studies.log import Log
+from prefero.studies.compute_slots import Turns
+from prefero.studies.event_log import Log
 from prefero.studies.protocol import Asker, teaching
-from prefero.studies.sitting import Sitting
-from prefero.studies.store import Person, Store, Study
-from prefero.studies.turns import Turns
+from prefero.studies.session import Sitting
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Person, Store, Study
 from studies.pretended import (
     QUICK,
     Unprepared,

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import func, select, text
 
 from prefero import Pool
-from prefero.studies import schema
-from prefero.studies.database import reading
-from prefero.studies.log import Log
-from prefero.studies.store import Refused, Store, new_secret
+from prefero.studies.event_log import Log
+from prefero.studies.storage import schema
+from prefero.studies.storage.database import reading
+from prefero.studies.storage.store import Refused, Store, new_secret
 from studies.pretended import (
     answer,
     ask,

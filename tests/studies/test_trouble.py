@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event, text
 
-from prefero.studies import database as databases
-from prefero.studies.database import Busy, DatabaseError, open_database, reading, writing
-from prefero.studies.store import Person, Store
+from prefero.studies.storage import database as databases
+from prefero.studies.storage.database import Busy, DatabaseError, open_database, reading, writing
+from prefero.studies.storage.store import Person, Store
 from studies.postgres import Server
 from studies.pretended import answer, ask, invited, said
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, inspect, text
 
-from prefero.studies import database as databases
-from prefero.studies.database import DatabaseError, open_database, reading
-from prefero.studies.store import Store
+from prefero.studies.storage import database as databases
+from prefero.studies.storage.database import DatabaseError, open_database, reading
+from prefero.studies.storage.store import Store
 from studies import first
 from studies.pretended import said
 

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import text
 
 from prefero import Answer, Pool, Question
+from prefero.studies.compute_slots import Turns
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Asker
-from prefero.studies.sitting import Sitting
-from prefero.studies.store import Store, Study
-from prefero.studies.turns import Turns
+from prefero.studies.session import Sitting
+from prefero.studies.storage.store import Store, Study
 from studies.pretended import QUICK, Unprepared, go_through, invited, protocol_of, study_of
 
 METHODS = (

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from prefero.arrays import Array
-from prefero.scenes import Capsule, Polygon, Window
-from prefero.trajectories import Trajectory
+from prefero._support.arrays import Array
+from prefero.rendering.scenes import Capsule, Polygon, Window
+from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.driver import OTHER, Driver, drive, step
 
 ZERO = [0.0] * 10

@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from prefero import Learner, Pool
-from prefero.arrays import Array
-from prefero.extras import MissingExtra
-from prefero.people import Person, of_unit_size, on_targets
-from prefero.scenes import Mesh
-from prefero.worlds import fetch, golf_film, make
-from prefero.worlds.fetch import AIM, SWING
+from prefero._support.arrays import Array
+from prefero._support.optional import MissingExtra
+from prefero.rendering.scenes import Mesh
+from prefero.simulation.users import Person, of_unit_size, on_targets
+from prefero.worlds import make
 from prefero.worlds.golf import Golf, Target, swing
+from prefero.worlds.mujoco import fetch, golf_renderer
+from prefero.worlds.mujoco.fetch import AIM, SWING
 
 ROOT = Path(__file__).resolve().parents[2]
 MIDDLE = ("red", "orange", "yellow", "black", "teal", "blue")
@@ -276,7 +277,7 @@ def test_the_targets_are_painted_and_not_in_the_physics(golf: Golf) -> None:
     assert {name for name in geoms if not name.startswith("robot0:")} == {"floor", "shaft", "head", "ball"}
     words = {word for number in range(model.nbody) for word in model.body(number).name.split()}
     assert not words & {target.name for target in golf.targets}
-    painted = fetch.build(lambda spec: golf_film._paint(spec, 64, 48))
+    painted = fetch.build(lambda spec: golf_renderer._paint(spec, 64, 48))
     assert painted.ngeom == model.ngeom + 1 + len(golf.targets)  # only in the model that is filmed
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from mujoco import rollout
 
-from prefero.arrays import Array
-from prefero.extras import MissingExtra
-from prefero.scenes import Capsule, Part, Polygon
-from prefero.trajectories import Trajectory
+from prefero._support.arrays import Array
+from prefero._support.optional import MissingExtra
+from prefero.rendering.scenes import Capsule, Part, Polygon
+from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds import make
 from prefero.worlds.tosser import Tosser
 

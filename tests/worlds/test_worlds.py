@@ -10,9 +10,9 @@ from gymnasium import spaces
 from gymnasium.envs.classic_control import PendulumEnv
 
 from prefero import Pool, worlds
-from prefero.arrays import Array
-from prefero.scenes import Window
-from prefero.trajectories import Trajectory
+from prefero._support.arrays import Array
+from prefero.rendering.scenes import Window
+from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds import Filmed, World, from_gymnasium, make, names, register
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import prefero
-from prefero.cli.common import console
+from prefero.cli.console import console
 from prefero.cli.export import export
 from prefero.cli.features import features
 from prefero.cli.reproduce import reproduce

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from prefero.cli.common import console
-from prefero.exporting import export_reward
+from prefero.cli.console import console
+from prefero.deploy.export import export_reward
 from prefero.reward import load_reward
 
 

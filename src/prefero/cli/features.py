@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero.cli.common import check_apart, check_paths, console, say_left_out
+from prefero.cli.console import check_apart, check_paths, console, say_left_out
 from prefero.cli.options import (
     Camera,
     ClipTable,
@@ -28,13 +28,13 @@ from prefero.cli.options import (
     Window,
     Words,
 )
-from prefero.datasets.embeddings import Embedding
-from prefero.datasets.gathered import Gathered
-from prefero.datasets.gathering import gather
-from prefero.datasets.library import note_for
-from prefero.datasets.opening import open_dataset
-from prefero.datasets.summary import save_histograms, summary
-from prefero.datasets.windows import Windows
+from prefero.datasets.features.embeddings import Embedding
+from prefero.datasets.features.extract import gather
+from prefero.datasets.features.library import note_for
+from prefero.datasets.features.summary import save_histograms, summary
+from prefero.datasets.features.table import Gathered
+from prefero.datasets.features.windows import Windows
+from prefero.datasets.registry import open_dataset
 
 OUT = Path("features.parquet")
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from prefero.datasets.library import EVERY_WORD
+from prefero.datasets.features.library import EVERY_WORD
 
 Words = Annotated[
     list[str] | None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from prefero.cli.common import console
+from prefero.cli.console import console
 
 if TYPE_CHECKING:
     from prefero.experiments.runs import Run
@@ -41,7 +41,7 @@ def reproduce(
     names: Annotated[bool, typer.Option("--list", help="List the figures and end.")] = False,
 ) -> None:
     """Regenerate the paper's simulation figures and tables; what is done is kept, and not done again."""
-    from prefero.experiments.figures import Scale
+    from prefero.experiments.figures.base import Scale
     from prefero.experiments.reproduce import FIGURES, QUICK, figures_named, plan_of
     from prefero.experiments.reproduce import reproduce as carry_out
     from prefero.experiments.results import Results
@@ -72,7 +72,7 @@ def reproduce(
 
 
 def _study_table(study: Path, out: Path) -> None:
-    from prefero.experiments.golf import draw_study, study_table
+    from prefero.experiments.figures.golf import draw_study, study_table
     from prefero.experiments.study import read_study
 
     outcomes = read_study(study)

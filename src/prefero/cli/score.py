@@ -12,8 +12,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero.arrays import Array
-from prefero.cli.common import check_apart, console, say_left_out
+from prefero._support.arrays import Array
+from prefero._support.files import write_whole
+from prefero._support.optional import need
+from prefero.cli.console import check_apart, console, say_left_out
 from prefero.cli.options import (
     ClipTable,
     Episodes,
@@ -31,18 +33,16 @@ from prefero.cli.options import (
     Words,
 )
 from prefero.datasets.base import Dataset, Noted, Recordings
-from prefero.datasets.embeddings import Embedding
-from prefero.datasets.fitting import gather_named, open_named, words_for
-from prefero.datasets.gathered import LOG, Gathered
-from prefero.datasets.opening import Revisited, kind_and_place, open_dataset
-from prefero.datasets.returning import check_copy, write_scores
-from prefero.datasets.tables import TABLES, holds_pool, id_column, read_table
-from prefero.datasets.windows import Windows
-from prefero.extras import need
-from prefero.features import Scaling
-from prefero.files import write_whole
-from prefero.pools import Pool
+from prefero.datasets.features.embeddings import Embedding
+from prefero.datasets.features.match_reward import gather_named, open_named, words_for
+from prefero.datasets.features.table import LOG, Gathered
+from prefero.datasets.features.windows import Windows
+from prefero.datasets.formats.tables import TABLES, holds_pool, id_column, read_table
+from prefero.datasets.registry import Revisited, kind_and_place, open_dataset
+from prefero.datasets.scores.write import check_copy, write_scores
+from prefero.pools.pool import Pool
 from prefero.reward import load_reward
+from prefero.trajectories.features import Scaling
 
 SHOWN = 5
 ROW, MEAN, STD = "trajectory", "mean", "std"

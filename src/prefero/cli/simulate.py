@@ -9,11 +9,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import prefero
-from prefero.asking import Purpose
-from prefero.cli.common import check_paths, console
+from prefero.acquisition.pool_search import Purpose
+from prefero.cli.console import check_paths, console
 from prefero.learner import Learner
-from prefero.pictures import save_learning
-from prefero.simulation import Task, make_task, teach, world_task
+from prefero.plots.learning import save_learning
+from prefero.simulation.tasks import Task, make_task, teach, world_task
 
 Kind = Literal["linear", "quadratic", "bumpy", "targets"]
 SYNTHETIC = "synthetic"

@@ -7,10 +7,10 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero.cli.common import check_server, console
+from prefero.cli.console import check_server, console
 
 if TYPE_CHECKING:
-    from prefero.studies.store import Store
+    from prefero.studies.storage.store import Store
 
 study = typer.Typer(help="Studies with many people: create, invite, serve, report.", no_args_is_help=True)
 PORT = 8766
@@ -37,9 +37,9 @@ def create(
     """Create a study; prints the experimenter's secret, once."""
     check_server()
     from prefero.studies.displays import display_of, targets_of
-    from prefero.studies.places import pool_of
     from prefero.studies.protocol import read_protocol
-    from prefero.studies.store import new_secret
+    from prefero.studies.start import pool_of
+    from prefero.studies.storage.store import new_secret
 
     store = _store(database)
     plan = read_protocol(protocol)
@@ -80,7 +80,7 @@ def invite(
 def list_studies(database: Database = None) -> None:
     """All studies of a database, and how far they are."""
     check_server()
-    from prefero.studies.progress import progress_of
+    from prefero.studies.participant_progress import progress_of
 
     store = _store(database)
     table = Table("study", "kind", "invited", "began", "finished", "created", title=None)
@@ -107,10 +107,10 @@ def serve(
 ) -> None:
     """Serve all studies of a database; several servers may share one PostgreSQL."""
     check_server()
-    from prefero.server.access import House
     from prefero.server.app import create_app
-    from prefero.server.running import address_of, is_loopback, listen
-    from prefero.server.running import serve as run
+    from prefero.server.auth import House
+    from prefero.server.serve import address_of, is_loopback, listen
+    from prefero.server.serve import serve as run
 
     store = _store(database)
     taken = listen(host, port)
@@ -134,7 +134,7 @@ def report(
 ) -> None:
     """The paper's table and figure from real answers, with times, sides and attention: HTML and CSV."""
     check_server()
-    from prefero.experiments.golf import study_table
+    from prefero.experiments.figures.golf import study_table
     from prefero.studies.report import write_study_report
 
     store = _store(database)
@@ -153,7 +153,7 @@ def export(
 ) -> None:
     """Write a study as a folder of files that others can read."""
     check_server()
-    from prefero.studies.exchange import export_study
+    from prefero.studies.export_import import export_study
 
     store = _store(database)
     folder = out or Path(name)
@@ -171,8 +171,8 @@ def import_folder(
 ) -> None:
     """Read such a folder: as a study of its own, or into another to merge the two."""
     check_server()
-    from prefero.studies.exchange import import_study
-    from prefero.studies.store import new_secret
+    from prefero.studies.export_import import import_study
+    from prefero.studies.storage.store import new_secret
 
     store, secret = _store(database), new_secret()
     made = import_study(store, folder, secret, name=name, into=into, prefix=prefix)
@@ -182,15 +182,15 @@ def import_folder(
 
 
 def _store(database: str | None) -> "Store":
-    from prefero.files import data_folder
-    from prefero.studies.database import open_database
-    from prefero.studies.store import Store
+    from prefero._support.files import data_folder
+    from prefero.studies.storage.database import open_database
+    from prefero.studies.storage.store import Store
 
     return Store(open_database(database or data_folder() / "studies.db"))
 
 
 def _invite(store: "Store", name: str, people: int, base: str = f"http://127.0.0.1:{PORT}/") -> None:
-    from prefero.studies.store import new_secret
+    from prefero.studies.storage.store import new_secret
 
     known = store.study(name)
     first = len(store.people(known)) + 1

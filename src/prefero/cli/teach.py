@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from prefero.cli.common import check_server, console
+from prefero.cli.console import check_server, console
 from prefero.cli.options import (
     Camera,
     ClipTable,
@@ -29,8 +29,8 @@ from prefero.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from prefero.server.access import Visitor
-    from prefero.studies.store import Store
+    from prefero.server.auth import Visitor
+    from prefero.studies.storage.store import Store
 
 PORT = 8765
 
@@ -73,12 +73,12 @@ def teach(
 ) -> None:
     """Teach a robot what you want in the browser; every answer is kept, and the next time goes on there."""
     check_server()
-    from prefero.files import data_folder
-    from prefero.server.access import Visitor
-    from prefero.server.running import listen
-    from prefero.studies.database import open_database
-    from prefero.studies.places import begin_teaching
-    from prefero.studies.store import Store
+    from prefero._support.files import data_folder
+    from prefero.server.auth import Visitor
+    from prefero.server.serve import listen
+    from prefero.studies.start import begin_teaching
+    from prefero.studies.storage.database import open_database
+    from prefero.studies.storage.store import Store
 
     taken = listen(host, port)
     with taken:
@@ -98,10 +98,10 @@ def teach(
 
 def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", browser: bool) -> None:
     """Until somebody stops it; on this machine without a token, for others with one."""
-    from prefero.server.access import House
     from prefero.server.app import create_app
-    from prefero.server.running import address_of, is_loopback, open_browser, serve
-    from prefero.studies.store import new_secret
+    from prefero.server.auth import House
+    from prefero.server.serve import address_of, is_loopback, open_browser, serve
+    from prefero.studies.storage.store import new_secret
 
     address = address_of(taken, host)
     if is_loopback(host):

@@ -9,10 +9,10 @@ from rich.markup import escape
 from rich.table import Table
 
 import prefero
-from prefero.cli.common import check_paths, console
-from prefero.extras import MissingExtra
-from prefero.files import cache_folder
-from prefero.pools import Pool
+from prefero._support.files import cache_folder
+from prefero._support.optional import MissingExtra
+from prefero.cli.console import check_paths, console
+from prefero.pools.pool import Pool
 
 if TYPE_CHECKING:
     from prefero.worlds.base import World
@@ -57,7 +57,7 @@ def show(
     ] = "clip",
 ) -> None:
     """Show a trajectory of a world, or one of the paper's views of it, in a file."""
-    from prefero.showing import check_clip, save_clip
+    from prefero.worlds.clips import check_clip, save_clip
 
     made = prefero.worlds.make(world)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -83,16 +83,16 @@ def _numbers(text: str) -> list[float]:
 
 
 def _show_view(view: View, world: "World", seed: int, out: Path) -> None:
-    from prefero import views
+    from prefero.plots import worlds as world_plots
     from prefero.worlds.golf import Golf
 
     check_paths(out, None)
     if view == "targets":
         if not isinstance(world, Golf):
             raise ValueError(f"only golf has targets, but the world is {world.name}")
-        views.save_targets(out, world)
+        world_plots.save_targets(out, world)
     elif view == "samples":
-        views.check_samples(world)
-        views.save_samples(out, world, Pool.simulate(world, 1000, seed), seed=seed)
+        world_plots.check_samples(world)
+        world_plots.save_samples(out, world, Pool.simulate(world, 1000, seed), seed=seed)
     else:
-        views.save_poisson(out, Pool.simulate(world, 1000, seed), seed=seed)
+        world_plots.save_poisson(out, Pool.simulate(world, 1000, seed), seed=seed)

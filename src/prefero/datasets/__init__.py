@@ -6,14 +6,14 @@ learned reward is about, and `write_scores` writes what it says back into a copy
 """
 
 from prefero.datasets.base import BadEpisode, Clip, Dataset, Episode, Noted, Recordings
-from prefero.datasets.bringing import Brought, bring
-from prefero.datasets.fitting import gather_named
-from prefero.datasets.gathered import Gathered
-from prefero.datasets.gathering import gather
-from prefero.datasets.library import LIBRARY
-from prefero.datasets.opening import open_dataset
-from prefero.datasets.returning import write_scores
-from prefero.datasets.windows import Windows
+from prefero.datasets.build_pool import Brought, bring
+from prefero.datasets.features.extract import gather
+from prefero.datasets.features.library import LIBRARY
+from prefero.datasets.features.match_reward import gather_named
+from prefero.datasets.features.table import Gathered
+from prefero.datasets.features.windows import Windows
+from prefero.datasets.registry import open_dataset
+from prefero.datasets.scores.write import write_scores
 
 __all__ = [
     "LIBRARY",

@@ -22,9 +22,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero.arrays import Array
-from prefero.datasets.films import FilmError, frames_of, playable, rate_of, whole_film
-from prefero.video import Picture, save_video
+from prefero._support.arrays import Array
+from prefero.datasets.media.video_files import FilmError, frames_of, playable, rate_of, whole_film
+from prefero.rendering.video import Picture, save_video
 
 Steps = tuple[int, int]
 

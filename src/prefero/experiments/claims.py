@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefero.arrays import Array
-from prefero.experiments.curves import TITLES
-from prefero.experiments.figures import CHOSEN, Scale, curves_of, hindsight
-from prefero.experiments.golf import MOMENTS, QUESTIONS, Golf, golf_setting
-from prefero.experiments.methods import named
+from prefero._support.arrays import Array
+from prefero.experiments.figures.base import CHOSEN, Scale, curves_of, hindsight
+from prefero.experiments.figures.curves import TITLES
+from prefero.experiments.figures.golf import MOMENTS, QUESTIONS, Golf, golf_setting
 from prefero.experiments.results import Results
 from prefero.experiments.settings import Setting
 from prefero.experiments.statistics import paired_test, questions_to
+from prefero.methods import named
 
 TRUTHS = {"linear": "linear", "quadratic": "polynomial"}
 WITHIN = {  # questions in which Prefero should reach what the paper's method, at its best, has at the end

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import prefero
+from prefero._support.files import write_whole
 from prefero.experiments.claims import claims
-from prefero.experiments.figures import CHOSEN, Figure, Scale
+from prefero.experiments.figures.base import CHOSEN, Figure, Scale
 from prefero.experiments.results import Results
-from prefero.files import write_whole
-from prefero.worlds.physics import version
+from prefero.worlds.mujoco.rollout import version
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }

@@ -3,17 +3,17 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from prefero.experiments.calibration import Calibration
-from prefero.experiments.curves import CURVES
-from prefero.experiments.drawings import DRAWINGS
-from prefero.experiments.figures import Figure, Scale
-from prefero.experiments.golf import GOLF
-from prefero.experiments.needed import Needed
+from prefero.experiments.backends import Backend, carry_out
+from prefero.experiments.figures.ablations import VARIATIONS
+from prefero.experiments.figures.base import Figure, Scale
+from prefero.experiments.figures.calibration import Calibration
+from prefero.experiments.figures.curves import CURVES
+from prefero.experiments.figures.golf import GOLF
+from prefero.experiments.figures.questions_needed import Needed
+from prefero.experiments.figures.static import DRAWINGS
 from prefero.experiments.report import write_report
 from prefero.experiments.results import Results
-from prefero.experiments.running import Backend, carry_out
 from prefero.experiments.runs import Run
-from prefero.experiments.variations import VARIATIONS
 
 FIGURES: dict[str, Figure] = {
     figure.name: figure for figure in [*CURVES, *DRAWINGS, Needed(), Calibration(), *VARIATIONS, *GOLF]

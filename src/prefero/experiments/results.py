@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 import prefero
-from prefero.arrays import Array
+from prefero._support.arrays import Array
+from prefero._support.files import write_whole
+from prefero._support.optional import need
 from prefero.experiments.runs import Rows, Run
-from prefero.extras import need
-from prefero.files import write_whole
 
 METADATA = b"prefero run"
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from prefero.arrays import Array
-from prefero.exams import Exam
-from prefero.experiments.methods import method_named
+from prefero._support.arrays import Array
 from prefero.experiments.settings import Setting
 from prefero.learner import Learner
+from prefero.methods import method_named
 from prefero.reward import Reward
-from prefero.simulation import Task, predicted
+from prefero.simulation.tasks import Task, predicted
+from prefero.simulation.test_sets import Exam
 
 VERSION = 1  # raised when the same run may give other numbers
 BEST_EVERY = 5

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from prefero import worlds
-from prefero.simulation import Task, world_task
+from prefero.simulation.tasks import Task, world_task
 from prefero.worlds import World
 
 GOLF_SHOTS = 400  # a grid of 20 speeds and 20 angles

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefero.arrays import Array
-from prefero.extras import need
+from prefero._support.arrays import Array
+from prefero._support.optional import need
 
 DRAWS = 2000  # of the bootstrap
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
-from prefero.experiments.golf import STUDIED, Outcome
-from prefero.experiments.methods import method_named
+from prefero.experiments.figures.golf import STUDIED, Outcome
 from prefero.experiments.settings import Setting
 from prefero.learner import Learner
-from prefero.pools import Pool
+from prefero.methods import method_named
+from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 
 TEST, RETEST = "test", "retest"  # questions that no method learns from

@@ -14,8 +14,8 @@ diagonal, follow the array API standard, so that a pool may live on a GPU.
 from prefero.kernels.anchored import Anchored
 from prefero.kernels.base import Kernel
 from prefero.kernels.composed import Scaled, Selected, Standardised, Sum
-from prefero.kernels.files import from_json, to_json
 from prefero.kernels.polynomial import Linear, Parameterless, Quadratic
+from prefero.kernels.serialization import from_json, to_json
 from prefero.kernels.stationary import RBF, Matern
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from prefero.arrays import AnyArray, Array, like
+from prefero._support.arrays import AnyArray, Array, like
 from prefero.kernels.base import Kernel, Wrapped
 
 

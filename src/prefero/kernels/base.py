@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy.typing as npt
 
-from prefero.arrays import AnyArray, Array
+from prefero._support.arrays import AnyArray, Array
 
 if TYPE_CHECKING:
     from prefero.kernels.composed import Scaled, Sum

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero.arrays import AnyArray, Array, namespace_of
+from prefero._support.arrays import AnyArray, Array, namespace_of
 from prefero.kernels.base import Kernel
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero.arrays import AnyArray, Array, like, namespace_of
+from prefero._support.arrays import AnyArray, Array, like, namespace_of
 from prefero.kernels.base import Kernel
 
 SQRT_3, SQRT_5 = float(np.sqrt(3.0)), float(np.sqrt(5.0))

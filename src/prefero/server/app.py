@@ -13,11 +13,11 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 import prefero
-from prefero.server import experimenters, routes, teachers
-from prefero.server.access import Forbidden, House
-from prefero.server.guard import Guard, TooLarge
-from prefero.studies.database import Busy
-from prefero.studies.store import Refused
+from prefero.server.auth import Forbidden, House
+from prefero.server.middleware.guard import Guard, TooLarge
+from prefero.server.routes import experimenter, session, teacher
+from prefero.studies.storage.database import Busy
+from prefero.studies.storage.store import Refused
 
 PAGE = Path(__file__).parent / "page"
 NOT_BUILT = "The page was not built. In a checkout, type  make page  and start again.\n"
@@ -54,7 +54,7 @@ def create_app(house: House, hosts: Iterable[str] = (), page: Path = PAGE) -> Fa
         redoc_url=None,
     )
     app.state.house = house
-    for part in (routes, teachers, experimenters):
+    for part in (session, teacher, experimenter):
         app.include_router(part.router, responses=PROBLEMS)
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_middleware(Guard, hosts=tuple(hosts))

@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 from typing import Any
 
-from prefero.datasets.cutting import missing
-from prefero.pools import Pool
-from prefero.scenes import replay
-from prefero.studies.insight import Unit
+from prefero.datasets.media.clips import missing
+from prefero.pools.pool import Pool
+from prefero.rendering.scenes import replay
+from prefero.studies.learning_summary import Unit
 
 
 def display_of(pool: Pool) -> dict[str, Any]:

@@ -7,7 +7,7 @@
     consent, instructions, thanks    texts; an empty one is not shown
     scores         do participants first give distinct scores to the targets?
     practice       does a question for practice come first?
-    [[methods]]    label, method (a name of `prefero.experiments.methods`), questions
+    [[methods]]    label, method (a name of `prefero.methods`), questions
     tests          random questions that no method learns from
     retests        earlier questions once more, with sides changed: is the person attentive?
     rate           do participants rate what each method thinks best?
@@ -25,11 +25,11 @@ from typing import Any
 
 import numpy as np
 
-from prefero.arrays import Array
-from prefero.experiments.methods import method_named
+from prefero._support.arrays import Array
 from prefero.experiments.study import RETEST, TEST
 from prefero.learner import Learner, Model
-from prefero.pools import Pool
+from prefero.methods import method_named
+from prefero.pools.pool import Pool
 
 
 def flowing(text: str) -> str:

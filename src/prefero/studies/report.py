@@ -11,18 +11,18 @@ from pathlib import Path
 
 import numpy as np
 
-from prefero.experiments.figures import table, tidy
-from prefero.experiments.golf import Outcome, draw_study, study_table
+from prefero._support.files import csv_text, write_whole
+from prefero.experiments.figures.base import table, tidy
+from prefero.experiments.figures.golf import Outcome, draw_study, study_table
 from prefero.experiments.report import page
 from prefero.experiments.study import RETEST, TEST, share_foretold
-from prefero.files import csv_text, write_whole
 from prefero.learner import Learner
-from prefero.pictures import new_figure, save_figure
-from prefero.pools import Pool
-from prefero.studies.log import Live, Log
-from prefero.studies.progress import Progress, progress_of, stage_of
+from prefero.plots.learning import new_figure, save_figure
+from prefero.pools.pool import Pool
+from prefero.studies.event_log import Live, Log
+from prefero.studies.participant_progress import Progress, progress_of, stage_of
 from prefero.studies.protocol import Protocol
-from prefero.studies.store import Person, Store, Study
+from prefero.studies.storage.store import Person, Store, Study
 
 
 def outcomes_of(store: Store, study: Study) -> list[Outcome]:

@@ -56,8 +56,8 @@ def _factory(name: str) -> Callable[..., World]:
 
 
 def from_gymnasium(*arguments: Any, **options: Any) -> World:
-    """A world of one's own: see `prefero.worlds.own.GymnasiumWorld`, whose arguments these are."""
-    from prefero.worlds.own import GymnasiumWorld
+    """A world made of a Gymnasium environment; the arguments are those of `GymnasiumWorld`."""
+    from prefero.worlds.gymnasium_world import GymnasiumWorld
 
     return GymnasiumWorld(*arguments, **options)
 
@@ -66,7 +66,7 @@ def _register_environments() -> None:
     gymnasium = import_module("gymnasium")
     for module in BUILT_IN.values():
         gymnasium.register(
-            id=f"prefero/{module}-v0", entry_point=f"prefero.worlds.environments:{module}Environment"
+            id=f"prefero/{module}-v0", entry_point=f"prefero.worlds.gymnasium_envs:{module}Environment"
         )
 
 

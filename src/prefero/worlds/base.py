@@ -13,9 +13,9 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from prefero.arrays import Array
-from prefero.scenes import Scene
-from prefero.trajectories import Trajectory
+from prefero._support.arrays import Array
+from prefero.rendering.scenes import Scene
+from prefero.trajectories.trajectory import Trajectory
 
 ROUNDING = 1e-9  # actions may be out of bounds by this
 

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from prefero.arrays import Array
-from prefero.scenes import Part, Polygon, Scene, Window, box
+from prefero._support.arrays import Array
+from prefero.rendering.scenes import Part, Polygon, Scene, Window, box
 from prefero.worlds.base import Actions, Feature, World
 
 FeatureSet = Literal["plain", "shaped"]

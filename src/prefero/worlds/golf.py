@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from prefero.arrays import Array
-from prefero.scenes import Camera, Mesh, Part, Scene, quaternion_product, solid_of_revolution
-from prefero.trajectories import Trajectory
-from prefero.worlds import fetch
+from prefero._support.arrays import Array
+from prefero.rendering.scenes import Camera, Mesh, Part, Scene, quaternion_product, solid_of_revolution
+from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.base import Actions, Feature, World
-from prefero.worlds.filming import Frame, frames_from
-from prefero.worlds.geometry import meshes_of
-from prefero.worlds.physics import engine, run, state_size, version
+from prefero.worlds.mujoco import fetch
+from prefero.worlds.mujoco.meshes import meshes_of
+from prefero.worlds.mujoco.renderer import Frame, frames_from
+from prefero.worlds.mujoco.rollout import engine, run, state_size, version
 
 STEPS = 5600  # the hardest shot rests after 5.1 seconds
 SEEN_EVERY = 40
@@ -143,7 +143,9 @@ class Golf(World):
         """One shot, drawn by MuJoCo's renderer; where there is no GL library, `NoRenderer`."""
         speed, angle = self.actions.check(actions)
         words = [repr(float(value)) for value in (speed, angle, rate)]
-        return frames_from("prefero.worlds.golf_film", [*words, str(width), str(height)], width, height)
+        return frames_from(
+            "prefero.worlds.mujoco.golf_renderer", [*words, str(width), str(height)], width, height
+        )
 
     def places(self, trajectory: Trajectory) -> Array:
         """Where the ball rests at the end, (..., 2)."""

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from prefero.arrays import Array
-from prefero.scenes import Capsule, Part, Scene, Window, box
+from prefero._support.arrays import Array
+from prefero.rendering.scenes import Capsule, Part, Scene, Window, box
 from prefero.worlds.base import Actions, Feature, World, choose
-from prefero.worlds.physics import engine, run, state_size, version
+from prefero.worlds.mujoco.rollout import engine, run, state_size, version
 
 STEPS = 1000
 TIME_STEP = 0.002

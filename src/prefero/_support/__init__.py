@@ -1,0 +1,1 @@
+"""What every package uses: arrays, files, optional packages and progress bars."""

@@ -1,0 +1,34 @@
+"""A progress bar for long work, where there is somebody to see it."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from prefero._support.optional import need
+
+Advance = Callable[[int], None]
+
+
+def _silent(_: int) -> None:
+    """Nobody looks."""
+
+
+@contextmanager
+def progress(text: str, total: int, show: bool | None = None) -> Iterator[Advance]:
+    """A bar on the error stream; without a word (None) only on a terminal, and only if rich is installed."""
+    if show is None:
+        show = sys.stderr.isatty() and find_spec("rich") is not None
+    if not show:
+        yield _silent
+        return
+    rich, console = need("rich.progress", extra="cli"), need("rich.console", extra="cli")
+    columns = (
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeRemainingColumn(),
+    )
+    with rich.Progress(*columns, console=console.Console(stderr=True)) as bar:
+        task = bar.add_task(text, total=total)
+        yield lambda done: bar.update(task, advance=done)

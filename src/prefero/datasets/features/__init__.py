@@ -1,0 +1,1 @@
+"""Features of episodes: the library, embeddings, user functions, and their extraction."""

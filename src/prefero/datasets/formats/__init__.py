@@ -1,0 +1,1 @@
+"""The dataset formats Prefero reads, one module or package each."""

@@ -1,0 +1,1 @@
+"""Videos and images of datasets, and the clips cut from them."""

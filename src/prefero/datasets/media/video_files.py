@@ -1,0 +1,113 @@
+"""Films that others made: are they whole, do browsers play them, and what do they show.
+
+Any film that FFmpeg reads will do, AV1 too. Frames are decoded one by one, from the key frame before the
+first one that is wanted. Times are seconds since the film's first picture, whatever the file calls that time.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from prefero._support.optional import need
+from prefero.rendering.video import Picture
+
+POINTER = b"version https://git-lfs"
+PLAYED = {"h264": ("yuv420p", "yuvj420p")}  # codecs and pixels that every browser shows
+
+
+class FilmError(ValueError):
+    """A film is missing or damaged."""
+
+
+def whats_wrong(path: Path, error: BaseException) -> str:
+    """Why a file that is there cannot be read, in one line."""
+    with suppress(OSError), path.open("rb") as file:
+        if file.read(len(POINTER)) == POINTER:
+            return f"{path} is only a pointer to the file itself, which `git lfs pull` brings"
+    said = str(getattr(error, "strerror", None) or error).strip() or type(error).__name__
+    return f"{path} is damaged or cut short: {said.splitlines()[0]}"
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
+    """The file and its first stream of pictures; what goes wrong while reading is a `FilmError`."""
+    av = need("av", extra="datasets")
+    if not path.is_file():
+        raise FilmError(f"the film {path} is missing")
+    try:
+        with av.open(str(path)) as container:
+            if not container.streams.video:
+                raise FilmError(f"the film {path} is cut short, or holds no pictures")
+            yield container, container.streams.video[0]
+    except av.error.FFmpegError as error:
+        raise FilmError(f"the film {whats_wrong(path, error)}") from error
+
+
+def playable(path: Path) -> bool:
+    """Do all browsers play it as it is?"""
+    with _opened(path) as (_, stream):
+        return stream.codec_context.pix_fmt in PLAYED.get(stream.codec_context.name, ())
+
+
+def rate_of(path: Path) -> float:
+    """Frames a second."""
+    with _opened(path) as (_, stream):
+        rate = stream.average_rate or stream.guessed_rate
+        if not rate:
+            raise FilmError(f"{path} does not say how many frames a second shows")
+        return float(rate)
+
+
+def whole_film(path: Path) -> None:
+    """An error unless every frame that the film announces is there; nothing is decoded."""
+    with _opened(path) as (container, stream):
+        packets = [packet.is_corrupt for packet in container.demux(stream) if packet.size]
+        if not packets or any(packets) or len(packets) < stream.frames:
+            raise FilmError(
+                f"the film {path} is cut short: it announces {stream.frames or 'some'} frames, and "
+                f"{packets.count(False)} are there"
+            )
+
+
+def check_span(path: Path, start: float, end: float, rate: float) -> None:
+    """An error unless the film shows what is from `start` to `end`, but for a picture; little is read."""
+    last = 0.0
+    with _opened(path) as (container, stream):
+        zero, half = _zero(stream), 0.5 / rate
+        wanted = max(end - 4 * half, start, 0.0) - half  # the last picture but one; times are rounded
+        container.seek(int((zero + max(wanted, 0.0)) / stream.time_base), stream=stream)
+        for packet in container.demux(stream):
+            if packet.size and not packet.is_corrupt and packet.pts is not None:
+                last = max(last, float(packet.pts * stream.time_base) - zero)
+                if last >= wanted:
+                    return
+    raise FilmError(f"the film {path} should go on until {end:.2f} s, but ends after {last:.2f} s")
+
+
+def frames_of(
+    path: Path, start: float = 0.0, end: float | None = None, rate: float | None = None
+) -> Iterator[Picture]:
+    """The pictures shown from `start` to before `end`; `rate` of them a second, if that is known better."""
+    with _opened(path) as (container, stream):
+        zero, everything = _zero(stream), start <= 0.0 and end is None
+        half = 0.5 / float(rate or stream.average_rate or stream.guessed_rate or 1000)  # times are rounded
+        if start > 0.0:
+            container.seek(int((zero + max(start - half, 0.0)) / stream.time_base), stream=stream)
+        for frame in container.decode(stream):
+            time = _time(frame, path, zero) if not everything else 0.0
+            if end is not None and time >= end - half:
+                return
+            if time >= start - half:
+                yield frame.to_ndarray(format="rgb24")
+
+
+def _zero(stream: Any) -> float:
+    """When a file says that its first picture is shown."""
+    return float((stream.start_time or 0) * stream.time_base)
+
+
+def _time(frame: Any, path: Path, zero: float) -> float:
+    if frame.time is None:
+        raise FilmError(f"the film {path} does not say when its pictures are shown")
+    return float(frame.time) - zero

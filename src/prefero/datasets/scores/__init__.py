@@ -1,0 +1,1 @@
+"""Scores of a reward for the trajectories of a dataset, and the ways to write them."""

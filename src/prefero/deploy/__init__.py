@@ -1,0 +1,1 @@
+"""Using a learned reward: planning, Gymnasium wrappers and exports."""

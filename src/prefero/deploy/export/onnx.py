@@ -1,0 +1,206 @@
+"""A reward as an ONNX graph: the same sums, as tensors that go by their names."""
+
+from collections.abc import Sequence
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero._support.optional import need
+from prefero.deploy.export.python import gaussians
+from prefero.kernels import (
+    RBF,
+    Anchored,
+    Kernel,
+    Linear,
+    Matern,
+    Quadratic,
+    Scaled,
+    Selected,
+    Standardised,
+    Sum,
+)
+from prefero.models.linear import LinearBelief
+from prefero.models.posterior import Posterior
+from prefero.reward import Reward
+
+OPSET, IR = 17, 8  # of ONNX: what runtimes since 2022 read
+
+
+class Graph:
+    """An ONNX graph in the making; tensors go by their names."""
+
+    def __init__(self) -> None:
+        self.helper = need("onnx.helper", extra="onnx")
+        self.arrays = need("onnx.numpy_helper", extra="onnx")
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def constant(self, values: npt.ArrayLike, kind: type = np.float64) -> str:
+        """A tensor that is known."""
+        name = f"constant {len(self.constants)}"
+        self.constants.append(self.arrays.from_array(np.asarray(values, dtype=kind), name))
+        return name
+
+    def node(self, operation: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
+        """A tensor that is computed."""
+        output = name or f"{operation} {len(self.nodes)}"
+        self.nodes.append(self.helper.make_node(operation, list(inputs), [output], **attributes))
+        return output
+
+    def total(self, tensor: str, axis: int = -1) -> str:
+        """The sum along an axis."""
+        return self.node("ReduceSum", tensor, self.constant([axis], np.int64), keepdims=0)
+
+    def with_axis(self, tensor: str, axis: int) -> str:
+        """One more axis, of length 1."""
+        return self.node("Unsqueeze", tensor, self.constant([axis], np.int64))
+
+    def square(self, tensor: str) -> str:
+        """Each number times itself."""
+        return self.node("Mul", tensor, tensor)
+
+
+def to_onnx(reward: Reward) -> bytes:
+    """The reward as an ONNX model: features (M, d), double, in; mean (M,) and std (M,) out."""
+    onnx = need("onnx", extra="onnx")
+    graph, scaling = Graph(), reward.scaling
+    centred = graph.node("Sub", "features", graph.constant(scaling.centre))
+    x = graph.node("Div", centred, graph.constant(scaling.scale))
+    if isinstance(reward.belief, LinearBelief):
+        weights, means, variances = _directions(reward.belief, graph, x)
+    else:
+        weights, means, variances = _parts(gaussians(reward), graph, x)
+    mean = graph.total(graph.node("Mul", weights, means), 0)
+    away = graph.square(graph.node("Sub", means, mean))
+    variance = graph.total(graph.node("Mul", weights, graph.node("Add", variances, away)), 0)
+    graph.node("Identity", mean, name="mean")
+    graph.node("Sqrt", variance, name="std")
+    return _model(onnx, graph, reward)
+
+
+def _model(onnx: Any, graph: Graph, reward: Reward) -> bytes:
+    def double(name: str, *shape: int | str) -> Any:
+        return graph.helper.make_tensor_value_info(name, onnx.TensorProto.DOUBLE, shape)
+
+    made = graph.helper.make_graph(
+        graph.nodes,
+        "reward",
+        [double("features", "M", len(reward.scaling.names))],
+        [double("mean", "M"), double("std", "M")],
+        graph.constants,
+        doc_string=reward.describe(),
+    )
+    opset = graph.helper.make_opsetid("", OPSET)
+    model = graph.helper.make_model(made, opset_imports=[opset], ir_version=IR, producer_name="prefero")
+    graph.helper.set_model_props(model, {"features": "\n".join(map(str, reward.scaling.names))})
+    onnx.checker.check_model(model, full_check=True)
+    content: bytes = model.SerializeToString()
+    return content
+
+
+def _directions(belief: LinearBelief, graph: Graph, x: str) -> tuple[str, str, str]:
+    """Weights (K, 1), means (K, M) and variances of the draws of a linear reward."""
+    count = len(belief.weights)
+    turned = graph.node("Transpose", x, perm=[1, 0])
+    means = graph.node("MatMul", graph.constant(belief.weights), turned)
+    return graph.constant(np.full((count, 1), 1.0 / count)), means, graph.constant(0.0)
+
+
+def _parts(parts: Sequence[tuple[float, Posterior]], graph: Graph, x: str) -> tuple[str, str, str]:
+    """Weights (K, 1), means (K, M) and variances (K, M) of the Gaussians."""
+    pairs = [_gaussian(part, graph, x) for _, part in parts]
+    means, variances = (
+        graph.node("Concat", *(graph.with_axis(tensor, 0) for tensor in tensors), axis=0)
+        for tensors in zip(*pairs, strict=True)
+    )
+    return graph.constant([[weight] for weight, _ in parts]), means, variances
+
+
+def _gaussian(part: Posterior, graph: Graph, x: str) -> tuple[str, str]:
+    """Mean (M,) and variance (M,) of one Gaussian."""
+    prior = covariance(part.kernel, graph, x, x)
+    if not part.whitener.size:  # nothing was learned yet
+        return graph.node("Sub", prior, prior), prior
+    each = graph.with_axis(x, 1)
+    ends = (graph.constant(side) for side in (part.pivots.winners, part.pivots.losers))
+    cross = graph.node("Sub", *(covariance(part.kernel, graph, each, end) for end in ends))
+    mean = graph.node("MatMul", cross, graph.constant(part.slope))
+    learned = graph.total(graph.square(graph.node("MatMul", cross, graph.constant(part.whitener))))
+    variance = graph.node("Sub", prior, learned)
+    return mean, graph.node("Max", variance, graph.constant(0.0))
+
+
+@singledispatch
+def covariance(kernel: Kernel, graph: Graph, x: str, y: str) -> str:
+    """The tensor k(x, y), for tensors that broadcast over all axes but the last."""
+    raise NotImplementedError(type(kernel).__name__)
+
+
+@covariance.register
+def _(kernel: Linear, graph: Graph, x: str, y: str) -> str:  # noqa: ARG001
+    return graph.total(graph.node("Mul", x, y))
+
+
+@covariance.register
+def _(kernel: Quadratic, graph: Graph, x: str, y: str) -> str:  # noqa: ARG001
+    products = graph.node("Mul", x, y)
+    both = graph.node("Add", graph.square(graph.total(products)), graph.total(graph.square(products)))
+    return graph.node("Mul", graph.constant(0.5), both)
+
+
+@covariance.register
+def _(kernel: RBF, graph: Graph, x: str, y: str) -> str:
+    squares = graph.square(graph.node("Sub", x, y))
+    distances = graph.total(graph.node("Mul", graph.constant(kernel.theta), squares))
+    return graph.node("Exp", graph.node("Neg", distances))
+
+
+@covariance.register
+def _(kernel: Matern, graph: Graph, x: str, y: str) -> str:
+    apart = graph.node("Div", graph.node("Sub", x, y), graph.constant(kernel.lengthscale))
+    squares = graph.node("Mul", graph.constant(2.0 * kernel.nu), graph.total(graph.square(apart)))
+    r = graph.node("Sqrt", squares)
+    polynomial = graph.node("Add", graph.constant(1.0), r)
+    if kernel.nu == 2.5:
+        third = graph.node("Div", squares, graph.constant(3.0))
+        polynomial = graph.node("Add", polynomial, third)
+    return graph.node("Mul", polynomial, graph.node("Exp", graph.node("Neg", r)))
+
+
+@covariance.register
+def _(kernel: Scaled, graph: Graph, x: str, y: str) -> str:
+    return graph.node("Mul", graph.constant(kernel.variance), covariance(kernel.kernel, graph, x, y))
+
+
+@covariance.register
+def _(kernel: Sum, graph: Graph, x: str, y: str) -> str:
+    return graph.node("Add", *(covariance(k, graph, x, y) for k in (kernel.first, kernel.second)))
+
+
+@covariance.register
+def _(kernel: Anchored, graph: Graph, x: str, y: str) -> str:
+    a, inner = graph.constant(kernel.anchor), kernel.kernel
+    plain, with_x, with_y, alone = (
+        covariance(inner, graph, *pair) for pair in ((x, y), (x, a), (a, y), (a, a))
+    )
+    if kernel.how == "condition":
+        known = graph.node("Div", graph.node("Mul", with_x, with_y), alone)
+        return graph.node("Sub", plain, known)
+    known = graph.node("Sub", graph.node("Add", with_x, with_y), alone)
+    return graph.node("Sub", plain, known)
+
+
+@covariance.register
+def _(kernel: Selected, graph: Graph, x: str, y: str) -> str:
+    columns = graph.constant(kernel.columns, np.int64)
+    x, y = (graph.node("Gather", tensor, columns, axis=-1) for tensor in (x, y))
+    return covariance(kernel.kernel, graph, x, y)
+
+
+@covariance.register
+def _(kernel: Standardised, graph: Graph, x: str, y: str) -> str:
+    centre, scale = graph.constant(kernel.centre), graph.constant(kernel.scale)
+    x, y = (graph.node("Div", graph.node("Sub", tensor, centre), scale) for tensor in (x, y))
+    return covariance(kernel.kernel, graph, x, y)

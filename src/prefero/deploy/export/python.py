@@ -1,0 +1,196 @@
+"""A reward as one Python file that needs only NumPy and can be read."""
+
+from dataclasses import fields
+from textwrap import fill, indent
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero._support.arrays import Array
+from prefero.kernels import (
+    RBF,
+    Anchored,
+    Kernel,
+    Linear,
+    Matern,
+    Quadratic,
+    Scaled,
+    Selected,
+    Standardised,
+    Sum,
+)
+from prefero.models.linear import LinearBelief
+from prefero.models.posterior import Posterior
+from prefero.reward import Reward
+
+HEAD = '''"""A reward that a person taught, in one file that needs only NumPy.
+
+    mean, std = predict(features)    features (M, d): one row a trajectory, one column for each of NAMES
+
+The mean is the expected reward, the standard deviation how unsure it is. Exported from Prefero.
+"""
+
+import numpy as np
+'''
+
+MIXTURE = '''
+
+def mixture(features):
+    """The Gaussians that the reward is a mixture of: weights (K,), means and standard deviations (K, M)."""
+    x = np.atleast_2d(np.asarray(features, dtype=float))
+    if x.ndim != 2 or x.shape[1] != len(NAMES):
+        raise ValueError(f"wanted {len(NAMES)} features ({', '.join(NAMES)}), but got shape {x.shape}")
+    if not np.isfinite(x).all():
+        raise ValueError("features must be finite, but some are not")
+    x = (x - CENTRE) / SCALE
+'''
+
+OF_PARTS = '''    means, variances = zip(*(gaussian(x, **part) for part in PARTS))
+    return np.array(WEIGHTS), np.array(means), np.sqrt(np.maximum(variances, 0.0))
+
+
+def gaussian(x, kernel, winners, losers, slope, whitener):
+    """Mean and variance of the rewards of x, from answers: each winner was preferred to its loser."""
+    cross = kernel(x[:, None], winners) - kernel(x[:, None], losers)
+    return cross @ slope, kernel(x, x) - ((cross @ whitener) ** 2).sum(-1)
+'''
+
+OF_DIRECTIONS = """    means = DIRECTIONS @ x.T  # each direction of a linear reward is as likely as any other
+    return np.full(len(means), 1.0 / len(means)), means, np.zeros_like(means)
+"""
+
+PREDICT = '''
+
+def predict(features):
+    """The expected reward (M,) of rows of features (M, d), and its standard deviation (M,)."""
+    weights, means, stds = mixture(features)
+    mean = weights @ means
+    return mean, np.sqrt(weights @ (stds**2 + (means - mean) ** 2))
+'''
+
+KERNELS: dict[type[Kernel], str] = {
+    Linear: """
+def linear(x, y):
+    return (x * y).sum(-1)
+""",
+    Quadratic: """
+def quadratic(x, y):
+    return 0.5 * ((x * y).sum(-1) ** 2 + (x**2 * y**2).sum(-1))
+""",
+    RBF: """
+def rbf(theta):
+    return lambda x, y: np.exp(-(theta * (x - y) ** 2).sum(-1))
+""",
+    Matern: """
+def matern(lengthscale, nu):
+    def kernel(x, y):
+        r = np.sqrt(2 * nu * (((x - y) / lengthscale) ** 2).sum(-1))
+        return (1 + r + (r**2 / 3 if nu == 2.5 else 0.0)) * np.exp(-r)
+
+    return kernel
+""",
+    Scaled: """
+def scaled(kernel, variance):
+    return lambda x, y: variance * kernel(x, y)
+""",
+    Sum: """
+def added(first, second):
+    return lambda x, y: first(x, y) + second(x, y)
+""",
+    Anchored: """
+def anchored(kernel, a, how):
+    if how == "condition":
+        return lambda x, y: kernel(x, y) - kernel(x, a) * kernel(a, y) / kernel(a, a)
+    return lambda x, y: kernel(x, y) - kernel(x, a) - kernel(a, y) + kernel(a, a)
+""",
+    Selected: """
+def selected(kernel, columns):
+    return lambda x, y: kernel(x[..., columns], y[..., columns])
+""",
+    Standardised: """
+def standardised(kernel, centre, scale):
+    return lambda x, y: kernel((x - centre) / scale, (y - centre) / scale)
+""",
+}
+
+
+def gaussians(reward: Reward) -> list[tuple[float, Posterior]]:
+    """The parts of a belief, all of whose kernels can be exported."""
+    parts = [(weight, part) for weight, part in reward.belief.components if isinstance(part, Posterior)]
+    unknown = {kind.__name__ for _, part in parts for kind in _kinds(part.kernel) - set(KERNELS)}
+    if unknown or not parts:
+        what = f"kernels {', '.join(sorted(unknown))}" if unknown else type(reward.belief).__name__
+        known = ", ".join(kind.__name__ for kind in KERNELS)
+        raise ValueError(f"a reward of {what} cannot be exported: the kernels that can are {known}")
+    return parts
+
+
+def to_python(reward: Reward) -> str:
+    """The reward as the text of one Python file that needs only NumPy: predict(features) -> mean, std."""
+    names = tuple(map(str, reward.scaling.names))
+    units = [
+        f"NAMES = {names!r}\n",
+        f"CENTRE = {_literal(reward.scaling.centre)}\n",
+        f"SCALE = {_literal(reward.scaling.scale)}\n",
+        f"ABOUT = {reward.describe()!r}\n",
+    ]
+    if isinstance(reward.belief, LinearBelief):
+        directions = f"DIRECTIONS = {_literal(reward.belief.weights)}\n"
+        return "".join([HEAD, MIXTURE, OF_DIRECTIONS, PREDICT, "\n\n", *units, directions])
+    parts = gaussians(reward)
+    used = {kind for _, part in parts for kind in _kinds(part.kernel)}
+    kernels = ["\n" + code for kind, code in KERNELS.items() if kind in used]
+    weights = f"WEIGHTS = {_literal([weight for weight, _ in parts])}\n"
+    data = ["PARTS = [\n", *(_part(part) for _, part in parts), "]\n"]
+    return "".join([HEAD, *kernels, MIXTURE, OF_PARTS, PREDICT, "\n\n", *units, weights, *data])
+
+
+def _part(part: Posterior) -> str:
+    """One Gaussian, as the arguments of `gaussian`."""
+    values = {
+        "kernel": source_of(part.kernel),
+        "winners": _literal(part.pivots.winners),
+        "losers": _literal(part.pivots.losers),
+        "slope": _literal(part.slope),
+        "whitener": _literal(part.whitener),
+    }
+    lines = "".join(f"{name}={value},\n" for name, value in values.items())
+    return indent(f"dict(\n{indent(lines, '    ')}),\n", "    ")
+
+
+def _literal(values: npt.ArrayLike) -> str:
+    """An array as Python text, to the last digit."""
+    array = np.asarray(values, dtype=float)
+    if array.ndim == 0:
+        return repr(float(array))
+    if not array.size:
+        return f"np.zeros({array.shape})"
+    if array.ndim == 1:
+        return f"np.array([{_numbers(array)}])"
+    rows = "".join(f"    [{_numbers(row)}],\n" for row in array)
+    return f"np.array([\n{rows}])"
+
+
+def _numbers(row: Array) -> str:
+    return fill(", ".join(map(repr, row.tolist())), 90, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _kinds(kernel: Kernel) -> set[type[Kernel]]:
+    """The kinds of kernels that a kernel is made of."""
+    inner = [value for value in vars(kernel).values() if isinstance(value, Kernel)]
+    return {type(kernel)}.union(*map(_kinds, inner))
+
+
+def source_of(kernel: Kernel) -> str:
+    """A kernel as an expression: its fields, in their order, are the arguments of its function."""
+    name = "added" if isinstance(kernel, Sum) else type(kernel).__name__.lower()
+    values = [getattr(kernel, field.name) for field in fields(kernel)]  # type: ignore[arg-type]
+    return f"{name}({', '.join(map(_argument, values))})" if values else name
+
+
+def _argument(value: Any) -> str:
+    if isinstance(value, Kernel):
+        return source_of(value)
+    whole = isinstance(value, tuple) and all(isinstance(number, int) for number in value)
+    return repr(list(value) if whole else value) if whole or isinstance(value, str) else _literal(value)

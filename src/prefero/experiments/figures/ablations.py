@@ -1,0 +1,153 @@
+"""One change at a time: the printed formula, Laplace's approximation, careless people, the exam's size."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+
+from prefero.experiments.figures.base import CHOSEN, Figure, Scale, band, curves_of, table, tidy
+from prefero.experiments.results import Results
+from prefero.experiments.runs import Run
+from prefero.experiments.settings import Setting
+from prefero.methods import named
+from prefero.plots.learning import new_figure, save_figure
+
+Panels = Mapping[str, tuple[Setting, Mapping[str, str]]]  # title, setting, label and method of each curve
+COLUMNS = (10, 20, 50, 100, 200)
+
+
+class Variation(Figure):
+    """Panels side by side, each with a few curves of accuracy."""
+
+    note = ""
+    shown = 200  # questions, at most
+
+    @abstractmethod
+    def panels(self, scale: Scale) -> Panels:
+        """What is shown."""
+
+    def asked(self, scale: Scale) -> int:
+        """How many questions runs have that are made for this figure alone."""
+        return min(scale.questions, self.shown)
+
+    def plan(self, scale: Scale) -> list[Run]:
+        """All curves of all panels."""
+        panels = self.panels(scale).values()
+        return [run for setting, methods in panels for run in scale.runs_of(setting, methods.values())]
+
+    def draw(self, results: Results, scale: Scale, path: Path) -> None:
+        """Mean and standard deviation over the runs."""
+        panels = self.panels(scale)
+        figure, axes = new_figure(len(panels), width=3.9, height=3.4)
+        for axis, (title, (setting, methods)) in zip(axes, panels.items(), strict=True):
+            for label, method in methods.items():
+                band(axis, curves_of(results, scale, setting, method, "accuracy")[:, : self.shown], label)
+            tidy(axis, xlabel="questions", title=title, ylim=(0.45, 1.01))
+        axes[0].set(ylabel="accuracy on the exam")
+        axes[0].legend(frameon=False, fontsize=8, loc="lower right")
+        save_figure(figure, path)
+
+    def tell(self, results: Results, scale: Scale) -> str:
+        """Accuracy at some numbers of questions."""
+        at = [n for n in COLUMNS if n <= min(scale.questions, self.shown)] or [scale.questions]
+        rows = [
+            [title, label, *(f"{values[:, n - 1].mean():.3f}" for n in at)]
+            for title, (setting, methods) in self.panels(scale).items()
+            for label, method in methods.items()
+            for values in [curves_of(results, scale, setting, method, "accuracy")]
+        ]
+        return table(["", "accuracy after", *(str(n) for n in at)], rows) + f"\n{self.note}\n"
+
+
+class Formula(Variation):
+    """The information as the paper prints it, against the exact one."""
+
+    name = "formula"
+    title = "The printed formula against the exact one, at three noise levels"
+    note = "All else is the paper's: Laplace, a fixed theta, sigma the person's noise."
+    shown = 100
+    noises = (0.1, 0.3, 1.0)
+
+    def panels(self, scale: Scale) -> Panels:
+        """One for each noise."""
+        return {
+            f"Tosser, noise {noise:g}": (
+                scale.setting("tosser", "quadratic", noise=noise, questions=self.asked(scale)),
+                {
+                    "ActiveGP": named("ActiveGP", CHOSEN[0], noise),
+                    "CorrectedGP": named("CorrectedGP", CHOSEN[0], noise),
+                },
+            )
+            for noise in self.noises
+        }
+
+
+class Inference(Variation):
+    """Laplace's approximation against expectation propagation."""
+
+    name = "inference"
+    title = "Laplace against expectation propagation"
+    note = "Knows is a model that knows the reward's family; the others have the paper's kernel."
+
+    def panels(self, scale: Scale) -> Panels:
+        """Both worlds, with the right kernel and with the paper's."""
+        return {
+            f"{world.title()}, quadratic": (
+                scale.setting(world, "quadratic"),
+                {
+                    "Knows": "Knows",
+                    "Knows, Laplace": "Knows, Laplace",
+                    "ActiveGP+EP": named("ActiveGP+EP", *CHOSEN),
+                    "CorrectedGP": named("CorrectedGP", *CHOSEN),
+                },
+            )
+            for world in ("driver", "tosser")
+        }
+
+
+class Lapses(Variation):
+    """People who answer by a coin now and then, and people who say "about equal"."""
+
+    name = "lapses"
+    title = "Careless people, and people who see no difference"
+    shown = 100
+    note = 'A lapse is an answer by a coin. With a margin of 0.2, smaller differences are "about equal".'
+
+    def panels(self, scale: Scale) -> Panels:
+        """A tenth, a fifth, and ties."""
+        both = {"Prefero": "Prefero", "ActiveGP": named("ActiveGP", *CHOSEN)}
+        tosser, asked = ("tosser", "quadratic"), self.asked(scale)
+        return {
+            "Tosser, no lapses": (scale.setting(*tosser), both),
+            "Tosser, 10 % lapses": (scale.setting(*tosser, lapses=0.1, questions=asked), both),
+            "Tosser, 20 % lapses": (scale.setting(*tosser, lapses=0.2, questions=asked), both),
+            "Tosser, margin 0.2": (
+                scale.setting(*tosser, margin=0.2, questions=asked),
+                {"Prefero": "Prefero"},
+            ),
+        }
+
+
+class ExamSize(Variation):
+    """The paper's warning: in a large test set dull trajectories prevail, and random questions look good."""
+
+    name = "exam-size"
+    title = "The size of the diverse test set"
+    shown = 100
+    note = "The last exam holds a fifth of all candidates: it is hardly diverse."
+
+    def panels(self, scale: Scale) -> Panels:
+        """From few and diverse to many."""
+        both = {"ActiveGP": named("ActiveGP", *CHOSEN), "RandomGP": named("RandomGP", *CHOSEN)}
+        asked = self.asked(scale)
+        sizes = {max(2, scale.tests // 2): asked, scale.tests: scale.questions}  # the latter has runs already
+        sizes[max(2, scale.trajectories // 5)] = asked
+        return {
+            f"Tosser, {size} trajectories": (
+                scale.setting("tosser", "quadratic", tests=size, questions=questions),
+                both,
+            )
+            for size, questions in sizes.items()
+        }
+
+
+VARIATIONS = [Formula(), Inference(), Lapses(), ExamSize()]

@@ -1,0 +1,79 @@
+"""Calibration: of the pairs that a model calls with 80 %, does it get 80 % right?"""
+
+from pathlib import Path
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.experiments.figures.base import CHOSEN, Figure, Scale, colour_of, table, tidy
+from prefero.experiments.results import Results
+from prefero.experiments.runs import BINS, CALIBRATED_AFTER, Run
+from prefero.methods import named
+from prefero.plots.learning import new_figure, save_figure
+
+LABELS = {"Prefero": "Prefero", "ActiveLinear": "ActiveLinear", "ActiveGP": named("ActiveGP", *CHOSEN)}
+SETTINGS = [(world, truth) for world in ("driver", "tosser") for truth in ("linear", "quadratic")]
+NOTE = """
+What is predicted are a person's answers, noise and all, and the exam's answers are free of noise: to be right
+more often than predicted is as it should be, to be right less often is not.
+"""
+LEAST = 50  # pairs in a bin, for a point to be drawn
+
+
+class Calibration(Figure):
+    """Predicted against found shares of right answers, over all settings and runs."""
+
+    name = "calibration"
+    title = "Calibration of predicted preferences"
+
+    def plan(self, scale: Scale) -> list[Run]:
+        """Runs of the curves."""
+        return [
+            run
+            for world, truth in SETTINGS
+            for run in scale.runs_of(scale.setting(world, truth), LABELS.values())
+        ]
+
+    def counts(self, results: Results, scale: Scale, method: str, after: int) -> tuple[Array, Array]:
+        """Predictions in each bin, and right ones."""
+        bins, right = np.zeros(len(BINS) - 1), np.zeros(len(BINS) - 1)
+        for run in self.plan(scale):
+            if run.method == method:
+                rows = results.rows(run)
+                bins += rows["bins"][after - 1]
+                right += rows["hits"][after - 1]
+        return bins, right
+
+    def moments(self, scale: Scale) -> list[int]:
+        """After how many questions."""
+        return [after for after in CALIBRATED_AFTER if after <= scale.questions]
+
+    def draw(self, results: Results, scale: Scale, path: Path) -> None:
+        """A panel for each number of questions."""
+        moments = self.moments(scale)
+        figure, axes = new_figure(len(moments), width=3.6, height=3.6)
+        middles = (BINS[1:] + BINS[:-1]) / 2
+        for axis, after in zip(axes, moments, strict=True):
+            axis.plot([0.5, 1], [0.5, 1], color="#8a8a8a", linewidth=1, linestyle=":")
+            for label, method in LABELS.items():
+                bins, right = self.counts(results, scale, method, after)
+                there = bins >= LEAST
+                share = right[there] / bins[there]
+                axis.plot(middles[there], share, "o-", color=colour_of(label), markersize=4, label=label)
+            tidy(axis, xlabel="predicted", ylabel="right", title=f"after {after} questions", ylim=(0.4, 1.02))
+        axes[0].legend(frameon=False, fontsize=8)
+        save_figure(figure, path)
+
+    def tell(self, results: Results, scale: Scale) -> str:
+        """The mean distance between predicted and found, weighted by how often it is predicted."""
+        rows = []
+        for label, method in LABELS.items():
+            cells = []
+            for after in self.moments(scale):
+                bins, right = self.counts(results, scale, method, after)
+                middles = (BINS[1:] + BINS[:-1]) / 2
+                gap = np.abs(right / np.maximum(bins, 1) - middles)
+                cells.append(f"{float(np.sum(bins * gap) / bins.sum()):.3f}")
+            rows.append([label, *cells])
+        head = ["calibration error after", *(str(n) for n in self.moments(scale))]
+        return table(head, rows) + NOTE

@@ -1,0 +1,125 @@
+"""The paper's figures of Driver and Tosser: accuracy and log-likelihood along the questions."""
+
+from pathlib import Path
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.experiments.figures.base import CHOSEN, Figure, Scale, band, curves_of, hindsight, table, tidy
+from prefero.experiments.results import Results
+from prefero.experiments.runs import Run
+from prefero.experiments.settings import Setting
+from prefero.experiments.statistics import paired_test
+from prefero.methods import named
+from prefero.plots.learning import new_figure, save_figure
+
+COLUMNS = (5, 10, 20, 50, 100, 200)
+MEASURES = {"accuracy": "accuracy on the exam", "log_likelihood": "mean log-likelihood of true answers"}
+
+
+class Curves(Figure):
+    """Some methods in one setting; those of the paper with the values chosen before, and the best after."""
+
+    def __init__(
+        self, name: str, title: str, world: str, truth: str, paper: list[str], others: list[str]
+    ) -> None:
+        self.name, self.title, self.world, self.truth = name, title, world, truth
+        self.paper, self.others = paper, others
+
+    def setting(self, scale: Scale) -> Setting:
+        """What is taught."""
+        return scale.setting(self.world, self.truth)
+
+    def plan(self, scale: Scale) -> list[Run]:
+        """The paper's methods on the whole grid."""
+        fixed = [name for method in self.paper for name in (*scale.grid(method), named(method, *CHOSEN))]
+        return scale.runs_of(self.setting(scale), [*self.others, *fixed])
+
+    def shown(self, results: Results, scale: Scale) -> dict[str, str]:
+        """Labels of the curves, and the methods that they are of."""
+        found = {name: name for name in self.others}
+        for method in self.paper:
+            found[f"{method} chosen"] = named(method, *CHOSEN)
+            found[f"{method} best in hindsight"] = hindsight(results, scale, self.setting(scale), method)
+        return found
+
+    def draw(self, results: Results, scale: Scale, path: Path) -> None:
+        """Accuracy on the left, log-likelihood on the right; mean and standard deviation over the runs."""
+        figure, axes = new_figure(2, width=5.4)
+        for axis, (column, label) in zip(axes, MEASURES.items(), strict=True):
+            for name, method in self.shown(results, scale).items():
+                values = curves_of(results, scale, self.setting(scale), method, column)
+                band(axis, values, name, linestyle="--" if "hindsight" in name else "-")
+            tidy(axis, xlabel="questions", ylabel=label)
+        axes[0].set(ylim=(0.45, 1.01))
+        axes[1].set(ylim=(max(axes[1].get_ylim()[0], -1.5), 0.02))
+        axes[0].legend(frameon=False, fontsize=8, loc="lower right")
+        figure.suptitle(self.title)
+        save_figure(figure, path)
+
+    def tell(self, results: Results, scale: Scale) -> str:
+        """Accuracy at some numbers of questions, and paired tests against the first method."""
+        at = [n for n in COLUMNS if n < scale.questions] + [scale.questions]
+        curves = {
+            name: curves_of(results, scale, self.setting(scale), method, "accuracy")
+            for name, method in self.shown(results, scale).items()
+        }
+        likelihoods = {
+            name: curves_of(results, scale, self.setting(scale), method, "log_likelihood")
+            for name, method in self.shown(results, scale).items()
+        }
+        reference = next(iter(curves))
+        head = ["accuracy after", *map(str, at), f"log-likelihood after {at[-1]}", f"p against {reference}"]
+        rows = [
+            [
+                self._full(name, self.shown(results, scale)[name]),
+                *(f"{values[:, n - 1].mean():.3f}" for n in at),
+                f"{likelihoods[name][:, -1].mean():.3f}",
+                "" if name == reference else f"{paired_test(_area(values), _area(curves[reference])):.3f}",
+            ]
+            for name, values in curves.items()
+        ]
+        note = "p: Wilcoxon's signed-rank test of the accuracy's mean over all questions, run by run.\n"
+        return table(head, rows) + "\n" + note
+
+    def _full(self, label: str, method: str) -> str:
+        words = method.split(" ")
+        return f"{label} (theta {words[1]}, sigma {words[2]})" if len(words) == 3 else label
+
+
+def _area(curves: Array) -> Array:
+    mean: Array = np.mean(curves, axis=1)
+    return mean
+
+
+TITLES = {"driver": "Driver", "tosser": "Tosser"}
+CURVES = [
+    figure
+    for world, title in TITLES.items()
+    for figure in (
+        Curves(
+            f"{world}-linear",
+            f"{title}: a linear reward",
+            world,
+            "linear",
+            ["ActiveGP"],
+            ["Prefero", "ActiveLinear", "Knows"],
+        ),
+        Curves(
+            f"{world}-poly",
+            f"{title}: a polynomial reward",
+            world,
+            "quadratic",
+            ["ActiveGP"],
+            ["Prefero", "ActiveLinear", "Knows"],
+        ),
+        Curves(
+            f"{world}-active",
+            f"{title}: chosen against random questions, a polynomial reward",
+            world,
+            "quadratic",
+            ["ActiveGP", "RandomGP"],
+            ["Prefero", "Prefero, random"],
+        ),
+    )
+]

@@ -1,0 +1,60 @@
+"""How many questions each method needs to reach an accuracy: what matters to people."""
+
+from pathlib import Path
+
+import numpy as np
+
+from prefero.experiments.figures.base import Figure, Scale, colour_of, curves_of, table, tidy
+from prefero.experiments.figures.curves import CURVES, Curves
+from prefero.experiments.results import Results
+from prefero.experiments.runs import Run
+from prefero.experiments.statistics import Interval, needed
+from prefero.plots.learning import new_figure, save_figure
+
+GOALS = (0.9, 0.95)
+SETTINGS = [figure for figure in CURVES if "ActiveLinear" in figure.others]
+
+
+class Needed(Figure):
+    """Questions until the mean accuracy is reached, with bootstrap intervals over the runs."""
+
+    name = "questions-needed"
+    title = "Questions needed"
+
+    def plan(self, scale: Scale) -> list[Run]:
+        """The runs of the curves."""
+        return [run for figure in SETTINGS for run in figure.plan(scale)]
+
+    def found(self, results: Results, scale: Scale, figure: Curves, goal: float) -> dict[str, Interval]:
+        """Every method's need."""
+        setting = figure.setting(scale)
+        return {
+            label: needed(curves_of(results, scale, setting, method, "accuracy"), goal)
+            for label, method in figure.shown(results, scale).items()
+        }
+
+    def draw(self, results: Results, scale: Scale, path: Path) -> None:
+        """A bar for each method; one that does not arrive has an open end."""
+        figure, axes = new_figure(len(SETTINGS), width=3.2, height=3.0)
+        for axis, setting in zip(axes, SETTINGS, strict=True):
+            found = self.found(results, scale, setting, 0.95)
+            for place, (label, need) in enumerate(found.items()):
+                low, value, high = (min(n, scale.questions) for n in (need.low, need.value, need.high))
+                arrived = np.isfinite(need.value)
+                axis.barh(place, value, color=colour_of(label), alpha=1.0 if arrived else 0.3)
+                axis.plot([low, high], [place, place], color="black", linewidth=1)
+            axis.set_yticks(range(len(found)), list(found) if axis is axes[0] else [""] * len(found))
+            axis.invert_yaxis()
+            tidy(axis, xlabel="questions to accuracy 0.95")
+            axis.set_title(setting.title, fontsize=9)
+        save_figure(figure, path)
+
+    def tell(self, results: Results, scale: Scale) -> str:
+        """The same in numbers."""
+        parts = []
+        for figure in SETTINGS:
+            found = {goal: self.found(results, scale, figure, goal) for goal in GOALS}
+            rows = [[label, *(found[goal][label] for goal in GOALS)] for label in found[GOALS[0]]]
+            head = ["method", *(f"questions to {goal:g} (95 % interval)" for goal in GOALS)]
+            parts.append(f"**{figure.title}**\n\n" + table(head, rows))
+        return "\n".join(parts) + f'\n"more" is more than {scale.questions}.\n'

@@ -1,0 +1,111 @@
+"""The methods that are compared, each by its name.
+
+ActiveGP, RandomGP     the paper's: an RBF kernel with a fixed theta and sigma, conditioned to be 0 at the
+                       anchor, Laplace's approximation, the information as printed
+CorrectedGP            ActiveGP with the exact information
+ActiveGP+EP            CorrectedGP with expectation propagation
+ActiveLinear           the paper's linear baseline
+Prefero, ...           the default: a belief over structures, nothing to choose
+Knows                  a model that knows the reward's family, its prior and the noise: the limit
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.acquisition.mutual_information import Formula
+from prefero.acquisition.pool_search import Purpose
+from prefero.experiments.settings import Setting
+from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
+from prefero.learner import Model
+from prefero.models.inference import Inference
+from prefero.models.linear import LinearPreference
+from prefero.models.preference_gp import PreferenceGP
+
+THETAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+SIGMAS = (0.03, 0.1, 0.3, 1.0)
+DRAWS = 25  # of the linear baseline's weights; each costs as much as a Gaussian process
+
+Builder = Callable[[Setting, Array], Model]  # of a setting and the pool's scaled features
+
+
+@dataclass(frozen=True)
+class Method:
+    """How questions are chosen, and what learns from the answers."""
+
+    name: str
+    model: Builder
+    how: Literal["best", "random"] = "best"
+    purpose: Purpose = "learn"
+    formula: Formula = "exact"
+
+
+def named(method: str, theta: float, sigma: float) -> str:
+    """The name of a method with fixed hyper-parameters."""
+    return f"{method} {theta:g} {sigma:g}"
+
+
+def _fixed(theta: float, sigma: float, inference: Inference) -> Builder:
+    def build(_: Setting, x: Array) -> Model:
+        kernel = Anchored(RBF(theta), (0.0,) * x.shape[1], how="condition")
+        return PreferenceGP(kernel, noise=sigma, learn=False, inference=inference)
+
+    return build
+
+
+def _fixed_methods(theta: float, sigma: float) -> list[Method]:
+    laplace, ep = _fixed(theta, sigma, "laplace"), _fixed(theta, sigma, "ep")
+    return [
+        Method(named("ActiveGP", theta, sigma), laplace, formula="paper"),
+        Method(named("RandomGP", theta, sigma), laplace, how="random", formula="paper"),
+        Method(named("CorrectedGP", theta, sigma), laplace),
+        Method(named("ActiveGP+EP", theta, sigma), ep),
+    ]
+
+
+def _linear(setting: Setting, _: Array) -> Model:
+    return LinearPreference(noise=setting.noise, margin=setting.margin, draws=DRAWS)
+
+
+def _knows(inference: Inference) -> Builder:
+    """The right kernel, scaled to rewards of variance 1 over the pool, and the right noise."""
+
+    def build(setting: Setting, x: Array) -> Model:
+        families: dict[str, Kernel] = {"linear": Linear(), "quadratic": Linear() + Quadratic()}
+        if setting.truth not in families:
+            raise ValueError(f"nobody knows the family of {setting.truth} rewards")
+        kernel = families[setting.truth]
+        variance = float(np.mean(kernel.diagonal(x)) - np.mean(kernel(x, x)))
+        return PreferenceGP(
+            (1 / variance) * kernel, setting.noise, setting.margin, learn=False, inference=inference
+        )
+
+    return build
+
+
+def _prefero(_: Setting, __: Array) -> Model:
+    return PreferenceGP()
+
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in [
+        Method("Prefero", _prefero),
+        Method("Prefero, random", _prefero, how="random"),
+        Method("Prefero, best", _prefero, purpose="best"),
+        Method("ActiveLinear", _linear),
+        Method("Knows", _knows("ep")),
+        Method("Knows, Laplace", _knows("laplace")),
+        *(m for theta in THETAS for sigma in SIGMAS for m in _fixed_methods(theta, sigma)),
+    ]
+}
+
+
+def method_named(name: str) -> Method:
+    """The method of this name, or an error that lists those there are."""
+    if name not in METHODS:
+        raise ValueError(f"there is no method {name!r}: the methods are {', '.join(METHODS)}")
+    return METHODS[name]

@@ -1,0 +1,185 @@
+"""How a person answers: the probability of a choice and of "about equal", stable in both tails.
+
+    difference d            f(winner) - f(loser)
+    noise                   the paper's sigma
+    scale                   sqrt(2) noise: the person compares d + v with v ~ N(0, scale^2)
+    margin                  within it the person says "about equal"; 0 where that is no answer
+    low, high               the answer says that d + v lies between them
+    a, b                    (low - d) / scale, (high - d) / scale
+    Z = Phi(b) - Phi(a)     the probability of the answer
+
+A choice is the interval (margin, infinity), so that P = Phi((d - margin) / (sqrt(2) noise)), and "about
+equal" is (-margin, margin). All that inference needs follows from one function of a and b, since
+log Z generates the cumulants of a standard normal truncated to [a, b]. Where d itself is uncertain with
+variance V, scale^2 becomes 2 noise^2 + V and nothing else changes: that is how EP uses it.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import erfcx, log_ndtr, ndtr
+
+from prefero._support.arrays import Array, Flags
+
+SQRT_2 = float(np.sqrt(2.0))
+SQRT_2PI = float(np.sqrt(2.0 * np.pi))
+LOG_SQRT_2PI = float(np.log(SQRT_2PI))
+DEEP = 40.0  # beyond this many standard deviations the asymptotic series is exact to rounding
+NARROW = 1.0  # half widths up to this are summed by quadrature wherever the interval lies
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
+
+
+class Likelihood(NamedTuple):
+    """log Z of every answer and its derivatives by the difference, each of shape (N,)."""
+
+    log: Array
+    slope: Array
+    curvature: Array  # negated, so that it is positive: log Z is concave
+    third: Array
+
+
+class MarginSlopes(NamedTuple):
+    """Derivatives by the margin of log Z, of its slope and of its curvature, each of shape (N,)."""
+
+    log: Array
+    slope: Array
+    curvature: Array
+
+
+@dataclass(frozen=True)
+class Probit:
+    """A person who compares rewards through Gaussian noise, and calls small differences equal."""
+
+    noise: float
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.noise) and self.noise > 0):
+            raise ValueError(
+                f"noise must be a positive number (the paper's sigma, in units of the reward), "
+                f"but is {self.noise!r}: a person who never errs is noise=1e-3 of the reward's spread"
+            )
+        if not (np.isfinite(self.margin) and self.margin >= 0):
+            raise ValueError(f"margin must be 0 (no ties) or positive, but is {self.margin!r}")
+
+    @property
+    def scale(self) -> float:
+        """sqrt(2) noise."""
+        return SQRT_2 * self.noise
+
+    def __call__(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> Likelihood:
+        """The answers' log-probabilities and derivatives, at differences uncertain by `variance`."""
+        scale = np.broadcast_to(np.sqrt(self.scale**2 + variance), differences.shape)
+        chosen = _choice((differences - self.margin) / scale)
+        if tied.any():
+            ends = _ends(differences[tied], scale[tied], self.margin)
+            for whole, part in zip(chosen, _interval(*ends), strict=True):
+                whole[tied] = part
+        return Likelihood(
+            chosen.log, chosen.slope / scale, chosen.curvature / scale**2, chosen.third / scale**3
+        )
+
+    def by_margin(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> MarginSlopes:
+        """How the answers' log-probabilities change with the margin."""
+        scale = np.broadcast_to(np.sqrt(self.scale**2 + variance), differences.shape)
+        at = self(differences, tied, variance)
+        slopes = MarginSlopes(-at.slope, at.curvature.copy(), at.third.copy())  # a choice only shifts
+        if tied.any():
+            s = scale[tied]
+            part = _interval_by_margin(*_ends(differences[tied], s, self.margin))
+            slopes.log[tied], slopes.slope[tied] = part.log / s, part.slope / s**2
+            slopes.curvature[tied] = part.curvature / s**3
+        return slopes
+
+    def probabilities(self, gap: Array, spread: Array | float) -> tuple[Array, Array]:
+        """P(first preferred) and P(second preferred) where the difference is N(gap, spread)."""
+        scale = np.sqrt(self.scale**2 + spread)
+        return ndtr((gap - self.margin) / scale), ndtr((-gap - self.margin) / scale)
+
+
+def _ends(d: Array, scale: Array, margin: float) -> tuple[Array, Array]:
+    """The middle of the interval (-margin, margin) as seen from d, and its half width."""
+    return -d / scale, margin / scale
+
+
+def _choice(z: Array) -> Likelihood:
+    """log Phi(z) and its derivatives by z."""
+    hazard = (2.0 / SQRT_2PI) / erfcx(-z / SQRT_2)  # pdf / cdf without 0 / 0
+    curvature = hazard * (hazard + z)
+    third = hazard * ((hazard + z) * (2.0 * hazard + z) - 1.0)
+    deep = z < -DEEP
+    if deep.any():  # hazard + z cancels there: the variance of a tail is 1/z^2 - 6/z^4 + 50/z^6 - ...
+        t = z[deep] ** -2
+        curvature[deep] = 1.0 - t * (1.0 - t * (6.0 - t * (50.0 - t * 518.0)))
+        third[deep] = -2.0 * t / z[deep] * (1.0 - t * (12.0 - t * (150.0 - t * 2072.0)))
+    return Likelihood(log_ndtr(z), hazard, curvature, third)
+
+
+def _interval(middle: Array, half: Array) -> Likelihood:
+    """log(Phi(b) - Phi(a)) and its derivatives by a shift of the normal; a, b = middle -+ half."""
+    sign = np.where(middle < 0, -1.0, 1.0)  # by symmetry, look at intervals right of the middle
+    a, b = np.abs(middle) - half, np.abs(middle) + half
+    plain = _plain(a, half)
+    near, far = _near(a, b), _far(np.where(plain, 0.0, a), 2.0 * half)
+    result = Likelihood(*(np.where(plain, n, f) for n, f in zip(near, far, strict=True)))
+    return Likelihood(result.log, sign * result.slope, result.curvature, sign * result.third)
+
+
+def _plain(a: Array, half: Array) -> Flags:
+    """Where the plain formulas lose nothing: wide intervals around 0."""
+    return (a < 0) & (half > NARROW)
+
+
+def _near(a: Array, b: Array) -> Likelihood:
+    """The interval around 0 (a < 0 < b): plain formulas, every sum free of cancellation."""
+    a = np.minimum(a, 0.0)
+    outside = ndtr(a) + ndtr(-b)
+    Z = np.where(outside < 0.5, 1.0 - outside, ndtr(b) - ndtr(a))
+    at_a, at_b = _density(a) / Z, _density(b) / Z
+    log = np.where(outside < 0.5, np.log1p(-np.minimum(outside, 0.5)), np.log(Z))
+    slope = at_a - at_b
+    second, third = a * at_a - b * at_b, (a**2 - 1) * at_a - (b**2 - 1) * at_b
+    return Likelihood(log, slope, slope**2 - second, third - 3 * second * slope + 2 * slope**3)
+
+
+def _far(a: Array, width: Array) -> Likelihood:
+    """Narrow intervals, and those right of 0: by the moments of exp(-a y - y^2 / 2), y in [0, width]."""
+    mass, mean, variance, skew = _moments(a, width)
+    # the third cumulant is the third derivative
+    return Likelihood(np.log(mass) - 0.5 * a**2 - LOG_SQRT_2PI, a + mean, 1.0 - variance, skew)
+
+
+def _moments(a: Array, width: Array) -> tuple[Array, Array, Array, Array]:
+    """Mass, mean, variance and third central moment of exp(-a y - y^2 / 2), y in [0, width].
+
+    Central moments are summed as they are, so nothing cancels however far away the interval is.
+    """
+    tail = np.maximum(a, 0.0)
+    reach = np.minimum(width, 83.0 / (tail + np.sqrt(tail**2 + 83.0)))  # the rest is below 1e-18 of it
+    y = 0.5 * reach[:, None] * (1.0 + NODES)
+    weight = 0.5 * reach[:, None] * WEIGHTS * np.exp(-y * (a[:, None] + 0.5 * y))
+    mass = weight.sum(1)
+    mean = (weight * y).sum(1) / mass
+    centred = y - mean[:, None]
+    return mass, mean, (weight * centred**2).sum(1) / mass, (weight * centred**3).sum(1) / mass
+
+
+def _interval_by_margin(middle: Array, half: Array) -> MarginSlopes:
+    """Derivatives of `_interval` by its half width: how moments change as both ends move out."""
+    sign = np.where(middle < 0, -1.0, 1.0)
+    a, b = np.abs(middle) - half, np.abs(middle) + half
+    plain, near = _plain(a, half), _near(a, b)
+    mass, mean, variance, _ = _moments(np.where(plain, 0.0, a), 2.0 * half)
+    Z = np.exp(near.log)
+    at_a = np.where(plain, _density(a) / Z, 1.0 / mass)
+    at_b = np.where(plain, _density(b) / Z, np.exp(-half * (a + b)) / mass)
+    below = np.where(plain, near.slope - a, mean)  # from the lower end to the mean
+    above = 2.0 * half - below
+    variance = np.where(plain, 1.0 - near.curvature, variance)
+    variance_moves = at_a * (below**2 - variance) + at_b * (above**2 - variance)
+    return MarginSlopes(at_a + at_b, sign * (at_b * above - at_a * below), -variance_moves)
+
+
+def _density(x: Array) -> Array:
+    return np.exp(-0.5 * x**2) / SQRT_2PI

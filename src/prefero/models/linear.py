@@ -1,0 +1,216 @@
+"""The linear baseline: a reward w . x with |w| = 1, its posterior by sampling.
+
+    w            (S, d)    draws of the unit weights, each as likely as any other
+    differences  (N, d)    winners - losers: the answers' probability given w is Phi(w . difference / scale)
+
+This is the paper's ActiveLinear (after Biyik et al., "Asking Easy Questions", 2019): the person's reward is a
+direction, uniform before the first answer, and the information of a question is computed from draws of it.
+A draw is a Gaussian without variance, so the belief is a mixture like any other and is asked by the same
+search.
+
+The draws are elliptical slice samples (Murray, Adams & MacKay, 2010) of a normal vector whose direction is w,
+many chains side by side. They turn about a Gaussian near the posterior, expectation propagation's for a
+linear reward, not about the prior, where most turns would be refused (Nishihara, Murray & Adams, 2014).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import cholesky, solve_triangular
+from scipy.special import log_ndtr, logsumexp
+
+from prefero._support.arrays import AnyArray, Array, Flags, like, namespace_of, one_thread
+from prefero.kernels import Linear, Parameterless
+from prefero.models.inference import infer
+from prefero.models.likelihood import Probit
+from prefero.models.preference_gp import PreferenceModel
+from prefero.questions import Comparisons
+from prefero.trajectories.features import feature_matrix
+
+WIDER = 1.5  # the Gaussian that chains turn about is wider than the posterior, so that they reach its tails
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Certain(Parameterless):
+    """No covariance: the reward is known."""
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        """Zeros, shape (M, N)."""
+        return 0.0 * x[:, :1] @ y[:, :1].T
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        """Zeros."""
+        return namespace_of(x).zeros_like(x[:, 0])
+
+    def slope(self, x: Array, y: Array) -> Array:
+        """Zeros."""
+        return np.zeros((len(x), *y.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """One draw of the weights, as a Gaussian without variance."""
+
+    weights: Array
+    probit: Probit
+    kernel: Certain = field(default_factory=Certain)
+
+    def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Its rewards, and nothing uncertain about them."""
+        return x @ like(self.weights, x), x[:, :0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinearBelief:
+    """Equally likely directions of a linear reward. Call it with features for a mean and a covariance."""
+
+    weights: Array
+    probit: Probit
+    effective: float  # how many independent draws these are worth
+    log_evidence: float = float("nan")
+
+    def __repr__(self) -> str:
+        return f"LinearBelief({len(self.weights)} draws, worth {self.effective:.0f}, {self.probit})"
+
+    @property
+    def components(self) -> tuple[tuple[float, Direction], ...]:
+        """The draws as a mixture."""
+        share = 1.0 / len(self.weights)
+        return tuple((share, Direction(w, self.probit)) for w in self.weights)
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and covariance (M, M) of the rewards of x."""
+        mean, centred = self._centred(x)
+        return mean, centred.T @ centred / len(self.weights)
+
+    def marginals(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and variance (M,) of the rewards of x."""
+        mean, centred = self._centred(x)
+        return mean, np.mean(centred**2, axis=0)
+
+    def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
+        """Mean and variance of f(a) - f(b), row by row."""
+        return self.marginals(a - b)
+
+    def probability(self, a: Array, b: Array) -> Array:
+        """P(a is preferred to b), row by row."""
+        first, _ = self.probit.probabilities(self.weights @ (a - b).T, 0.0)
+        averaged: Array = first.mean(axis=0)
+        return averaged
+
+    def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
+        """Joint draws of the rewards of x, shape (count, M)."""
+        return self.weights[rng.integers(len(self.weights), size=count)] @ x.T
+
+    def _centred(self, x: Array) -> tuple[Array, Array]:
+        rewards = self.weights @ x.T
+        mean: Array = rewards.mean(axis=0)
+        return mean, rewards - mean
+
+
+class LinearPreference(PreferenceModel):
+    """Learns a linear reward from pairwise comparisons; the same interface as `PreferenceGP`."""
+
+    def __init__(self, noise: float = 0.1, margin: float = 0.0, draws: int = 100, seed: int = 0) -> None:
+        self.noise = noise
+        self.margin = margin
+        self.draws = draws
+        self.seed = seed
+
+    def fit(self, items: npt.ArrayLike, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
+        """Learn from answers about rows of `items`; see `PreferenceGP.fit`."""
+        return self.fit_comparisons(Comparisons.of(feature_matrix(items), pairs, ties))
+
+    def fit_comparisons(self, data: Comparisons) -> Self:
+        """Learn from answers that are already features."""
+        if data.has_ties and not self.margin:
+            raise ValueError("some answers are 'about equal': give LinearPreference a positive margin")
+        if self.draws < 2:
+            raise ValueError(f"draws must be 2 or more, but is {self.draws}")
+        probit = Probit(self.noise, self.margin)
+        self.posterior_ = sample_directions(data, probit, self.draws, np.random.default_rng(self.seed))
+        self.log_evidence_ = self.posterior_.log_evidence
+        self.noise_, self.margin_, self.n_features_in_ = self.noise, self.margin, data.winners.shape[1]
+        return self
+
+
+@one_thread
+def sample_directions(
+    data: Comparisons, probit: Probit, draws: int, rng: np.random.Generator, steps: int = 30
+) -> LinearBelief:
+    """Draws of the unit weights given the answers: the last positions of as many chains."""
+    d = data.winners.shape[1]
+    posterior, _ = infer((1 / d) * Linear(), data, probit)  # weights of length about 1
+    centre, covariance = posterior(np.eye(d))
+    root = cholesky(WIDER * covariance + TINY * np.eye(d), lower=True)
+    whiten = solve_triangular(root, np.eye(d), lower=True)
+    away = data.winners - data.losers
+
+    def log_weight(vectors: Array) -> Array:
+        """log of (a normal vector whose direction has the answers' likelihood) / (the Gaussian)."""
+        inner = (vectors - centre) @ whiten.T
+        normal = 0.5 * (np.sum(inner**2, axis=1) - d * np.sum(vectors**2, axis=1))
+        weight: Array = _log_likelihood(vectors, away, data.tied, probit) + normal
+        return weight
+
+    vectors = centre + rng.standard_normal((draws, d)) @ root.T
+    path = np.empty((steps, draws, d))
+    for step in range(steps):
+        vectors = _slice_step(vectors, centre, root, log_weight, rng)
+        path[step] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    effective = effective_size(path[steps // 2 :])
+    return LinearBelief(path[-1], probit, min(effective, float(draws)))
+
+
+def _log_likelihood(vectors: Array, away: Array, tied: Flags, probit: Probit) -> Array:
+    """log P(answers | direction) of every chain, shape (chains,)."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    d = unit @ away.T
+    z = (d[:, ~tied] - probit.margin) / probit.scale
+    total = log_ndtr(z).sum(axis=1)
+    if tied.any():
+        away_from = np.abs(d[:, tied])  # symmetric, and seen from this side neither end rounds to 1
+        ends = [log_ndtr((sign * probit.margin - away_from) / probit.scale) for sign in (1.0, -1.0)]
+        total += logsumexp(np.stack(ends), axis=0, b=np.array([1.0, -1.0])[:, None, None]).sum(axis=1)
+    return np.asarray(total)
+
+
+def _slice_step(
+    vectors: Array,
+    centre: Array,
+    root: Array,
+    log_weight: Callable[[Array], Array],
+    rng: np.random.Generator,
+) -> Array:
+    """One elliptical slice step of every chain: turn toward a fresh draw until that is high enough."""
+    fresh, from_centre = rng.standard_normal(vectors.shape) @ root.T, vectors - centre
+    floor = log_weight(vectors) - rng.exponential(size=len(vectors))
+    angle = rng.uniform(0.0, 2.0 * np.pi, len(vectors))
+    low, high = angle - 2.0 * np.pi, angle.copy()
+    moved, waiting = vectors.copy(), np.arange(len(vectors))
+    while len(waiting):
+        turn = angle[waiting, None]
+        tried = centre + from_centre[waiting] * np.cos(turn) + fresh[waiting] * np.sin(turn)
+        good = log_weight(tried) >= floor[waiting]
+        moved[waiting[good]] = tried[good]
+        waiting = waiting[~good]
+        back = angle[waiting] < 0
+        low[waiting[back]], high[waiting[~back]] = angle[waiting[back]], angle[waiting[~back]]
+        angle[waiting] = rng.uniform(low[waiting], high[waiting])
+    return moved
+
+
+def effective_size(path: Array) -> float:
+    """How many independent draws all positions of all chains are worth, in the worst coordinate.
+
+    path   (steps, chains, d)   compares the scatter between chains' means with that of all positions:
+    independent positions would give a ratio of 1 / steps.
+    """
+    steps, chains, _ = path.shape
+    total, between = path.reshape(steps * chains, -1).var(axis=0), path.mean(axis=0).var(axis=0, ddof=1)
+    ratio = np.max(np.where(total > 0, between / np.maximum(total, 1e-300), 1.0 / steps))
+    return float(chains / max(ratio, 1.0 / steps))

@@ -1,0 +1,234 @@
+"""The Gaussian posterior over rewards, worked out in the space of answered differences.
+
+    winners, losers   (N, d)   features of the preferred and the other trajectory
+    differences       (N,)     f(winners) - f(losers)
+    C                 (N, N)   prior covariance of the differences
+    basis             (N, r)   C = basis @ basis.T, by Cholesky with pivots
+    pivots            (r,)     the answers whose differences already determine all others
+    slope             (r,)     mean(x) = Cov[f(x), differences[pivots]] @ slope
+    whitener          (r, r)   learned(x) = Cov[f(x), differences[pivots]] @ whitener
+
+An answer speaks only of one difference, so what the answers add is diagonal there, and nothing of size 2N
+is formed. The differences are often dependent (a question asked twice, a linear reward, a smooth one), and
+then r is smaller than N: repeated questions need no jitter, and a linear reward in d features costs d.
+
+    Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T
+
+Laplace and EP both end in this form (`prefero.models.inference`) and differ only in the numbers they fill in.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from scipy.linalg.lapack import dpstrf, dtrtri
+
+from prefero._support.arrays import AnyArray, Array, Indices, like
+from prefero.kernels import Kernel
+from prefero.models.likelihood import Probit
+from prefero.questions import Comparisons
+
+UNLEARNABLE = 1e-10  # directions whose prior variance is this small beside the noise's are left out
+ROUNDING = 1e-12  # and so are those that rounding has eaten
+
+
+def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
+    """C = Cov[differences, differences], shape (N, N)."""
+    if not len(data):
+        return np.empty((0, 0))
+    across: Array = kernel(data.winners, data.losers)
+    C: Array = kernel(data.winners, data.winners)
+    C += kernel(data.losers, data.losers)
+    C -= across
+    C -= across.T
+    return C
+
+
+def covariance_with_differences(kernel: Kernel, x: AnyArray, data: Comparisons) -> AnyArray:
+    """Cov[f(x), differences], shape (M, N)."""
+    if not len(data):
+        return like(np.empty((x.shape[0], 0)), x)
+    covariance = kernel(x, like(data.winners, x))
+    covariance -= kernel(x, like(data.losers, x))
+    return covariance
+
+
+class Basis(NamedTuple):
+    """C = basis @ basis.T, where the rows `pivots` of `basis` are lower triangular."""
+
+    basis: Array
+    pivots: Indices
+
+
+def basis_of(C: Array, noise: float) -> Basis:
+    """The differences in terms of r independent standard normals."""
+    if not len(C):
+        return Basis(np.empty((0, 0)), np.empty(0, dtype=np.intp))
+    smallest = max(UNLEARNABLE * noise**2, ROUNDING * float(C.diagonal().max()))
+    lower, order, rank, _ = dpstrf(C, tol=smallest, lower=1)
+    basis = np.empty((len(C), rank))
+    basis[order - 1] = np.tril(lower)[:, :rank]
+    return Basis(basis, order[:rank].astype(np.intp) - 1)
+
+
+def triangular_inverse(factor: Array) -> Array:
+    """The inverse of a lower triangular matrix.
+
+    Halves the triangle until it is small, so that most of the work is matrix products: these, and the
+    products with the inverse, are several times faster than triangular solves.
+    """
+    size = len(factor)
+    if size <= 64:
+        return dtrtri(factor, lower=1)[0] if size else np.empty((0, 0))
+    half = size // 2
+    top, bottom = triangular_inverse(factor[:half, :half]), triangular_inverse(factor[half:, half:])
+    inverse = np.zeros((size, size))
+    inverse[:half, :half], inverse[half:, half:] = top, bottom
+    inverse[half:, :half] = -(bottom @ (factor[half:, :half] @ top))
+    return inverse
+
+
+class Distribution(Protocol):
+    """What is believed about rewards: one Gaussian, a mixture of several, or equally likely draws."""
+
+    @property
+    def probit(self) -> Probit:
+        """How the person answers."""
+
+    @property
+    def log_evidence(self) -> float:
+        """How well the answers were foretold."""
+
+    @property
+    def components(self) -> Sequence[tuple[float, "Gaussian"]]:
+        """Weights and Gaussians that make it up."""
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and covariance (M, M) of the rewards of x."""
+
+    def marginals(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and variance (M,) of the rewards of x."""
+
+    def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
+        """Mean and variance of f(a) - f(b), row by row."""
+
+    def probability(self, a: Array, b: Array) -> Array:
+        """P(a is preferred to b), row by row."""
+
+    def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
+        """Joint draws of the rewards of x, shape (count, M)."""
+
+
+class Gaussian(Protocol):
+    """One part of a distribution: Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T."""
+
+    @property
+    def kernel(self) -> Kernel:
+        """The prior covariance."""
+
+    @property
+    def probit(self) -> Probit:
+        """How the person answers."""
+
+    def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Mean (M,) and `learned` (M, r)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior:
+    """A Gaussian over rewards. Call it with features for a mean and a covariance."""
+
+    kernel: Kernel
+    probit: Probit
+    data: Comparisons
+    sites: tuple[Array, Array]  # precision and shift of every answer; all else follows from them
+    basis: Basis
+    centre: Array  # (r,) posterior mean of u, where the differences are basis @ u
+    factor: Array  # (r, r) lower Cholesky factor of u's posterior precision
+    log_evidence: float
+
+    def __call__(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and covariance (M, M) of the rewards of x."""
+        mean, learned = self.project(x)
+        covariance: Array = self.kernel(x, x)
+        covariance -= learned @ learned.T
+        np.fill_diagonal(covariance, np.maximum(covariance.diagonal(), 0.0))
+        return mean, covariance
+
+    def __repr__(self) -> str:
+        return f"Posterior({self.kernel}, {self.probit}, {len(self.data)} answers)"
+
+    def marginals(self, x: Array) -> tuple[Array, Array]:
+        """Mean (M,) and variance (M,) of the rewards of x, without the covariance between them."""
+        mean, learned = self.project(x)
+        return mean, np.maximum(self.kernel.diagonal(x) - np.sum(learned**2, axis=1), 0.0)
+
+    def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Mean (M,) and `learned` (M, r), with Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T."""
+        cross = covariance_with_differences(self.kernel, x, self.pivots)
+        return cross @ like(self.slope, x), cross @ like(self.whitener, x)
+
+    def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
+        """Mean and variance of f(a) - f(b), row by row, shape (M,) each."""
+        (mean_a, learned_a), (mean_b, learned_b) = self.project(a), self.project(b)
+        prior = self.kernel.diagonal(a) + self.kernel.diagonal(b) - 2 * _rowwise(self.kernel, a, b)
+        return mean_a - mean_b, np.maximum(prior - np.sum((learned_a - learned_b) ** 2, axis=1), 0.0)
+
+    def probability(self, a: Array, b: Array) -> Array:
+        """P(a is preferred to b), row by row; with a margin, P(b preferred) is not the rest of it."""
+        return self.probit.probabilities(*self.difference(a, b))[0]
+
+    def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
+        """Joint draws of the rewards of x, shape (count, M)."""
+        mean, covariance = self(x)
+        values, vectors = np.linalg.eigh(covariance)
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        draws: Array = mean + rng.standard_normal((count, len(x))) @ root.T
+        return draws
+
+    @cached_property
+    def pivots(self) -> Comparisons:
+        """The answers whose differences determine all others."""
+        return self.data[self.basis.pivots]
+
+    @cached_property
+    def slope(self) -> Array:
+        """mean(x) = Cov[f(x), differences[pivots]] @ slope, shape (r,)."""
+        return self._unpivot @ self.centre
+
+    @cached_property
+    def whitener(self) -> Array:
+        """learned(x) = Cov[f(x), differences[pivots]] @ whitener, shape (r, r)."""
+        inverse = triangular_inverse(self.factor)
+        # Var[u] has fallen from I to inverse.T @ inverse: `known` is a root of the difference
+        known = basis_of(np.eye(len(inverse)) - inverse.T @ inverse, 0.0).basis
+        return self._unpivot @ known
+
+    @cached_property
+    def _unpivot(self) -> Array:
+        return triangular_inverse(self.basis.basis[self.basis.pivots]).T
+
+    @property
+    def components(self) -> tuple[tuple[float, "Posterior"], ...]:
+        """This Gaussian as a mixture of one; a belief has several."""
+        return ((1.0, self),)
+
+
+def predict(
+    belief: Distribution, x: Array, return_std: bool = False, return_cov: bool = False
+) -> Array | tuple[Array, Array]:
+    """The expected reward of rows of features (M,), with their deviations (M,) or covariance (M, M)."""
+    if return_std and return_cov:
+        raise ValueError("ask for the standard deviation or for the covariance, not for both")
+    if return_cov:
+        return belief(x)
+    mean, variance = belief.marginals(x)
+    return (mean, np.sqrt(variance)) if return_std else mean
+
+
+def _rowwise(kernel: Kernel, a: Array, b: Array, block: int = 64) -> Array:
+    """k(a_i, b_i) for every row i; the diagonal of small blocks, so that memory stays small."""
+    blocks = [kernel(a[i : i + block], b[i : i + block]).diagonal() for i in range(0, len(a), block)]
+    return np.concatenate([np.empty(0), *blocks])

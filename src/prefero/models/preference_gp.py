@@ -1,0 +1,198 @@
+"""PreferenceGP: the estimator people know, with `fit` and `predict`.
+
+The default (`kernel=None`) is the belief over structures of `models.mixture`, which needs no choice of
+kernel, length-scale or noise. With a kernel, it is one Gaussian process, whose hyper-parameters are learned
+by maximising the evidence, or kept as they are with `learn=False`.
+"""
+
+import inspect
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero._support.arrays import Array
+from prefero.kernels import Kernel
+from prefero.models.inference import Inference, infer
+from prefero.models.likelihood import Probit
+from prefero.models.marginal_likelihood import maximise
+from prefero.models.mixture import BeliefFitter
+from prefero.models.posterior import Distribution, predict
+from prefero.models.structures import TYPICAL_NOISE
+from prefero.questions import Comparisons
+from prefero.trajectories.features import feature_matrix, same_rows, units_of
+
+
+class NotFitted(ValueError, AttributeError):
+    """A model was asked before it was fitted."""
+
+
+class Estimator:
+    """Scikit-learn's manners: parameters are those of the constructor, and learned attributes end in `_`."""
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        return {n: p.default for n, p in inspect.signature(cls).parameters.items()}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """The constructor's parameters."""
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change constructor's parameters; the next `fit` uses them."""
+        for name, value in params.items():
+            if name not in self._defaults():
+                known = ", ".join(self._defaults())
+                raise ValueError(f"{type(self).__name__} has no parameter {name!r}: it has {known}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        changed = {n: v for n, v in self.get_params().items() if v != self._defaults()[n]}
+        return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in changed.items())})"
+
+    def __getattr__(self, name: str) -> Any:
+        if name.endswith("_") and not name.startswith("_"):
+            raise NotFitted(f"this {type(self).__name__} has no {name!r} yet: call fit(items, pairs) first")
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+
+class PreferenceModel(Estimator):
+    """What every model of a reward can say once it is fitted: `posterior_` is its belief."""
+
+    n_features_in_: int
+    posterior_: Distribution
+
+    def predict(
+        self, x: npt.ArrayLike, return_std: bool = False, return_cov: bool = False
+    ) -> Array | tuple[Array, Array]:
+        """The expected reward of rows of features (M,), with their deviations (M,) or covariance (M, M)."""
+        return predict(self.posterior_, self._features(x), return_std, return_cov)
+
+    def predict_proba(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
+        """P(a preferred to b), row by row, shape (M,)."""
+        first, second = self._features(a), self._features(b)
+        same_rows(first, second)
+        return self.posterior_.probability(first, second)
+
+    def sample(self, x: npt.ArrayLike, count: int = 1, seed: int = 0) -> Array:
+        """Joint draws of the reward at rows of features, shape (count, M)."""
+        return self.posterior_.sample(self._features(x), count, np.random.default_rng(seed))
+
+    def _features(self, x: npt.ArrayLike) -> Array:
+        wanted, matrix = self.n_features_in_, feature_matrix(x)
+        if matrix.shape[1] != wanted:
+            raise ValueError(f"the model was fitted to {wanted} features, but these have {matrix.shape[1]}")
+        return matrix
+
+
+class PreferenceGP(PreferenceModel):
+    """Learns a reward from pairwise comparisons.
+
+    Parameters
+    ----------
+    kernel
+        The prior covariance of the reward, of the features as they are given. None means the belief over
+        structures, which scales the features itself.
+    noise
+        The paper's sigma: P(a preferred to b) = Phi((f(a) - f(b)) / (sqrt(2) noise)), beside a prior standard
+        deviation of the reward of about 1. None means that it is learned.
+    margin
+        Differences that look smaller than this are answered "about equal". None means 0 without ties, and
+        learned where there are some.
+    learn
+        With a kernel: whether its parameters, and a noise of None, are learned. Without one: whether the ARD
+        structure takes part. A margin of None is learned from ties in any case.
+    inference
+        "ep" (expectation propagation) or "laplace" (the paper's).
+
+    Attributes
+    ----------
+    posterior_
+        What is believed about the reward; call it with features for a mean and a covariance.
+    log_evidence_, noise_, margin_
+        How well the answers were foretold, and what was learned about the person.
+    kernel_
+        With a kernel: the same with learned parameters.
+    structures_
+        Without one: the weight of each structure.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel | None = None,
+        noise: float | None = None,
+        margin: float | None = None,
+        learn: bool = True,
+        inference: Inference = "ep",
+    ) -> None:
+        self.kernel = kernel
+        self.noise = noise
+        self.margin = margin
+        self.learn = learn
+        self.inference = inference
+
+    def fit(self, items: npt.ArrayLike, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
+        """Learn from answers about rows of `items`.
+
+        items   (M, d)   features
+        pairs   (N, 2)   for each answer the index of the winner, then of the loser
+        ties    (T, 2)   pairs that were answered "about equal"
+        """
+        matrix = feature_matrix(items)
+        centre, scale, varies = units_of(matrix)
+        units = tuple(centre.tolist()), tuple(np.where(varies, scale, 1.0).tolist())
+        return self.fit_comparisons(Comparisons.of(matrix, pairs, ties), units)
+
+    def fit_comparisons(
+        self, data: Comparisons, units: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    ) -> Self:
+        """Learn from answers that are already features; a belief is quick when they continue the last ones.
+
+        Without `units`, the belief takes the features to be of unit size, as those of a pool are.
+        """
+        self._check()
+        self.n_features_in_ = data.winners.shape[1]
+        if self.kernel is None:
+            self._fit_belief(data, units)
+        else:
+            self._fit_kernel(self.kernel, data)
+        self.log_evidence_ = self.posterior_.log_evidence
+        self.noise_, self.margin_ = self.posterior_.probit.noise, self.posterior_.probit.margin
+        return self
+
+    def _check(self) -> None:
+        if self.kernel is not None and not isinstance(self.kernel, Kernel):
+            raise ValueError(f"kernel must be one of prefero.kernels or None, but is {self.kernel!r}")
+        Probit(TYPICAL_NOISE if self.noise is None else self.noise, self.margin or 0.0)
+        if self.inference not in ("ep", "laplace"):
+            raise ValueError(f"inference must be 'ep' or 'laplace', but is {self.inference!r}")
+
+    def _fit_belief(
+        self, data: Comparisons, units: tuple[tuple[float, ...], tuple[float, ...]] | None
+    ) -> None:
+        wanted = (self.n_features_in_, self.noise, self.margin, self.inference, self.learn, units)
+        kept: BeliefFitter | None = self.__dict__.get("_fitter")
+        if kept is None or kept.settings != wanted:
+            self._fitter = BeliefFitter(*wanted)
+        belief = self._fitter.fit(data)
+        self.posterior_, self.structures_ = belief, belief.structures
+
+    def _fit_kernel(self, kernel: Kernel, data: Comparisons) -> None:
+        noise = TYPICAL_NOISE if self.noise is None else self.noise
+        learn_margin = self.margin is None and data.has_ties
+        probit = Probit(noise, (noise if learn_margin else 0.0) if self.margin is None else self.margin)
+        if self.learn or learn_margin:
+            learned = maximise(
+                kernel,
+                data,
+                probit,
+                self.inference,
+                learn_kernel=self.learn,
+                learn_noise=self.learn and self.noise is None,
+                learn_margin=learn_margin,
+                restarts=1 if self.learn else 0,
+            )
+            kernel, probit = learned.kernel, learned.probit
+        self.kernel_ = kernel
+        self.posterior_, _ = infer(kernel, data, probit, self.inference)

@@ -1,0 +1,73 @@
+"""Pictures of learning, with matplotlib; saved to files, since there may be no screen."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero._support.files import write_whole
+from prefero._support.optional import need
+from prefero.reward import Reward
+from prefero.simulation.tasks import Task
+
+ACTIVE, RANDOM, GREY = "#0b6e99", "#d1662c", "#8a8a8a"
+
+
+def new_figure(columns: int, *, width: float = 4.6, height: float = 4.0) -> tuple[Any, Any]:
+    """A figure that needs no screen, and its axes side by side; sizes in inches, the width of one axis."""
+    figures = need("matplotlib.figure", extra="plots")
+    figure = figures.Figure(figsize=(width * columns, height), layout="constrained")
+    return figure, np.atleast_1d(figure.subplots(1, columns))
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Into a file, whole; its suffix says which kind."""
+    memory = io.BytesIO()
+    figure.savefig(memory, dpi=140, format=path.suffix.lstrip(".").lower())
+    write_whole(path, memory.getvalue())
+
+
+def save_learning(path: Path, curves: dict[str, list[float]], task: Task, reward: Reward) -> None:
+    """Accuracy against questions, and for two features the true and the learned reward side by side."""
+    flat = len(task.pool.names) == 2
+    figure, axes = new_figure(3 if flat else 1)
+    for (name, values), colour in zip(curves.items(), (ACTIVE, RANDOM), strict=False):
+        axes[0].plot(range(1, len(values) + 1), values, color=colour, label=name, linewidth=2)
+    axes[0].axhline(0.5, color=GREY, linewidth=1, linestyle=":")
+    axes[0].set(xlabel="questions answered", ylabel="accuracy on new pairs", ylim=(0.45, 1.01))
+    axes[0].set_title(f"learning a {task.kind} reward")
+    axes[0].legend(frameon=False, loc="lower right")
+    axes[0].spines[["top", "right"]].set_visible(False)
+    if flat:
+        _reward_maps(axes[1:], task, reward)
+    save_figure(figure, path)
+
+
+def _reward_maps(axes: Any, task: Task, reward: Reward, size: int = 120) -> None:
+    low, high = task.pool.features.min(axis=0), task.pool.features.max(axis=0)
+    low, high = low - 0.05 * (high - low), high + 0.05 * (high - low)
+    across, up = np.meshgrid(np.linspace(low[0], high[0], size), np.linspace(low[1], high[1], size))
+    grid = np.column_stack([across.ravel(), up.ravel()])
+    truth, learned = task.person.reward(task.pool.scaling(grid)), reward(grid)
+    for axis, title, values in (
+        (axes[0], "the person's reward", truth),
+        (axes[1], "the learned reward", learned),
+    ):
+        axis.contourf(across, up, _ranks(values).reshape(size, size), levels=20, cmap="viridis")
+        axis.set(title=title, xlabel=task.pool.names[0], ylabel=task.pool.names[1])
+    best = reward.best(task.pool).index
+    axes[1].plot(
+        *task.pool.features[best],
+        marker="*",
+        color="white",
+        markersize=16,
+        markeredgecolor="black",
+        clip_on=False,
+    )
+
+
+def _ranks(values: Array) -> Array:
+    """Only the order of rewards can be learned from comparisons, so only the order is drawn."""
+    return np.argsort(np.argsort(values)) / max(len(values) - 1, 1)

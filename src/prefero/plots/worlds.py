@@ -1,0 +1,113 @@
+"""The paper's views of the worlds, with matplotlib: sample trajectories, a diverse set, and the targets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero._support.optional import need
+from prefero.plots.learning import new_figure, save_figure
+from prefero.pools.pool import Pool
+from prefero.rendering.canvas import draw_flat, draw_path
+from prefero.trajectories.features import sample_diverse
+
+if TYPE_CHECKING:
+    from prefero.worlds.base import World
+    from prefero.worlds.golf import Golf
+
+LINES = ("#d1662c", "#0b6e99", "#6b3fa0", "#2e8b57", "#b8860b")
+CROWD, DIVERSE, UNIFORM = "#b5b5b5", "#e07b1a", "#2c62c9"
+MAIN_PARTS = {"driver": "car", "tosser": "capsule"}
+
+
+def save_samples(path: Path, world: World, pool: Pool, *, count: int = 4, seed: int = 0) -> None:
+    """Diverse trajectories of a flat world: the scene as it ends, and the paths that led there."""
+    check_samples(world)
+    part = MAIN_PARTS[world.name]
+    chosen = [pool.trajectory(int(i)).poses for i in sample_diverse(pool.scaled, count, seed=seed)]
+    figure, axes = new_figure(1, width=6.4 if world.name == "tosser" else 4.0, height=4.2)
+    for poses, colour in zip(chosen, LINES * count, strict=False):
+        draw_path(axes[0], world.scene, poses, part, colour)
+    draw_flat(axes[0], world.scene, chosen[0][-1])
+    for poses in chosen[1:]:
+        draw_flat(axes[0], world.scene, poses[-1], faded=0.35)
+    _fit(axes[0], np.concatenate([poses[:, world.scene.index(part), :2] for poses in chosen]), world)
+    axes[0].set(title=f"{count} trajectories of {world.name}", xticks=[], yticks=[])
+    save_figure(figure, path)
+
+
+def check_samples(world: World) -> None:
+    """An error unless sample trajectories can be drawn."""
+    if world.name not in MAIN_PARTS:
+        raise ValueError(f"samples are drawn of {' and '.join(MAIN_PARTS)}, but the world is {world.name}")
+
+
+def _fit(axis: Any, places: Array, world: World) -> None:
+    """The window, stretched so that every path is inside."""
+    window: Any = world.scene.view
+    low, high = places.min(axis=0) - 0.15, places.max(axis=0) + 0.15
+    if window.follow is None:
+        low, high = (
+            np.minimum(low, [window.left, window.bottom]),
+            np.maximum(high, [window.right, window.top]),
+        )
+    axis.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+
+
+def save_poisson(path: Path, pool: Pool, *, count: int = 20, seed: int = 0) -> None:
+    """The first two features of a pool: all of them, a diverse few, and as many uniformly random ones."""
+    if len(pool.names) < 2:
+        raise ValueError(f"this picture needs two features, but the pool has only {pool.names[0]!r}")
+    x, y = pool.features[:, 0], pool.features[:, 1]
+    diverse = sample_diverse(pool.scaled, count, seed=seed)
+    uniform = np.random.default_rng(seed).choice(len(pool), count, replace=False)
+    figure, axes = new_figure(1, width=5.6, height=4.2)
+    axes[0].scatter(x, y, s=7, color=CROWD, label=f"all {len(pool)} trajectories")
+    axes[0].scatter(
+        x[uniform], y[uniform], s=34, color=UNIFORM, marker="^", label=f"{count} uniformly random"
+    )
+    axes[0].scatter(x[diverse], y[diverse], s=34, color=DIVERSE, label=f"{count} by Poisson disk")
+    axes[0].set(xlabel=pool.names[0], ylabel=pool.names[1])
+    axes[0].legend(frameon=False)
+    axes[0].spines[["top", "right"]].set_visible(False)
+    save_figure(figure, path)
+
+
+def save_targets(path: Path, golf: Golf, shots: Array | None = None) -> None:
+    """Golf from above: where the ball can come to rest, the targets, and where linear rewards are highest."""
+    patches = need("matplotlib.patches", extra="plots")
+    figure, axes = new_figure(1, width=6.4, height=5.4)
+    axis = axes[0]
+    axis.fill(*golf.place_of(_edge(golf)).T, color="#dbe9f4", label="where the ball can rest")
+    for target in golf.targets:
+        axis.add_patch(patches.Circle(target.place, golf.target_radius, color=target.colour))
+        axis.annotate(target.name, target.place, xytext=(0, 12), textcoords="offset points", ha="center")
+    corners = golf.place_of(golf.actions.grid(4))
+    axis.plot(
+        *corners.T, "x", color="#1f5fbf", markersize=11, markeredgewidth=2.5, label="highest linear rewards"
+    )
+    if shots is not None:
+        axis.plot(
+            *golf.place_of(shots).T, "x", color="#2e8b57", markersize=9, markeredgewidth=2, label="shots"
+        )
+    axis.plot(0, 0, "o", color="black", markersize=6, label="tee")
+    axis.set(xlabel="metres ahead", ylabel="metres to the left", aspect="equal")
+    axis.legend(frameon=False, loc="upper left")
+    axis.spines[["top", "right"]].set_visible(False)
+    save_figure(figure, path)
+
+
+def _edge(golf: Golf, steps: int = 30) -> Array:
+    """Once around the box of actions."""
+    (slow, right), (fast, left) = golf.actions.low, golf.actions.high
+    speeds, angles = np.linspace(slow, fast, steps), np.linspace(right, left, steps)
+    sides = [
+        (speeds, np.full(steps, right)),
+        (np.full(steps, fast), angles),
+        (speeds[::-1], np.full(steps, left)),
+        (np.full(steps, slow), angles[::-1]),
+    ]
+    return np.concatenate([np.column_stack(side) for side in sides])

@@ -1,0 +1,1 @@
+"""Pools: the trajectories that questions are made of."""

@@ -1,0 +1,1 @@
+"""Drawing trajectories: scenes, a software rasterizer, canvases and video."""

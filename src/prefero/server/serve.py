@@ -1,0 +1,91 @@
+"""Starting the server: on a port that is free, with a word about where it is, until it is told to stop."""
+
+import errno
+import os
+import socket
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+
+import uvicorn
+from fastapi import FastAPI
+
+from prefero.server.middleware.guard import LOOPBACK
+
+GRACE = 5  # seconds for requests under way when the server stops
+
+
+class CannotServe(ValueError):
+    """The server cannot start here: why, and what to do."""
+
+
+def is_loopback(host: str) -> bool:
+    """Can only this machine reach it?"""
+    return host in LOOPBACK
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The port, taken; port 0 takes any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so asyncio sets TCP_NODELAY
+    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        taken.bind((host, port))
+        taken.listen(128)
+    except (OSError, OverflowError) as error:
+        taken.close()
+        raise CannotServe(_why(error, host, port)) from error
+    return taken
+
+
+def _why(error: OSError | OverflowError, host: str, port: int) -> str:
+    number = getattr(error, "errno", None)
+    if number == errno.EADDRINUSE:
+        return (
+            f"port {port} is taken, perhaps by a Prefero that is still running: stop that one, or choose "
+            f"another port with --port {port + 1}, or any free one with --port 0"
+        )
+    if number == errno.EACCES:
+        return f"port {port} is reserved for the system: choose one above 1023 with --port"
+    if number in (errno.EADDRNOTAVAIL, None) or isinstance(error, socket.gaierror):
+        return f"this machine has no address {host!r} (or no port {port}): check --host and --port"
+    return f"the server cannot listen on {host} port {port}: {error}"
+
+
+def address_of(taken: socket.socket, host: str) -> str:
+    """What to type into a browser."""
+    port = taken.getsockname()[1]
+    shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
+    return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
+
+
+def serve(app: FastAPI, taken: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
+    """Serve until the user stops it. Requests are not logged: links hold secrets."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=GRACE,
+        server_header=False,
+        proxy_headers=False,
+    )
+    server = uvicorn.Server(config)
+    started = server.startup
+
+    async def startup(sockets: list[socket.socket] | None = None) -> None:
+        await started(sockets)
+        ready()
+
+    server.startup = startup  # type: ignore[method-assign]
+    with suppress(KeyboardInterrupt):  # uvicorn stops well, and then raises what it was told again
+        server.run(sockets=[taken])
+
+
+def open_browser(url: str) -> bool:
+    """Whether there is one to open."""
+    if os.environ.get("PREFERO_NO_BROWSER"):
+        return False
+    try:
+        return webbrowser.open(url)
+    except webbrowser.Error:
+        return False

@@ -1,0 +1,92 @@
+"""Simulated people: a true reward, and answers through the same probit noise that the model assumes.
+
+    reward       a function of features, (M, d) -> (M,)
+    noise        the paper's sigma: P(A preferred) = Phi((f(A) - f(B)) / (sqrt(2) noise))
+    margin       differences that look smaller than this are called "about equal"
+    lapses       the share of questions that are answered by a coin
+
+Rewards are drawn as in the paper, with independent standard normal coefficients, and then divided by their
+standard deviation over a pool, so that a noise means the same for all of them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.models.likelihood import Probit
+from prefero.questions import Choice
+
+RewardFunction = Callable[[Array], Array]
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody with a reward in mind who compares two trajectories at a time."""
+
+    reward: RewardFunction
+    noise: float = 0.1
+    margin: float = 0.0
+    lapses: float = 0.0
+
+    def __post_init__(self) -> None:
+        Probit(self.noise, self.margin)  # checks both
+        if not 0.0 <= self.lapses <= 1.0:
+            raise ValueError(f"lapses is a share between 0 and 1, but is {self.lapses!r}")
+
+    def answer(self, left: Array, right: Array, rng: np.random.Generator) -> Choice:
+        """Compare two rows of features."""
+        if rng.random() < self.lapses:
+            return "left" if rng.random() < 0.5 else "right"
+        both = self.reward(np.stack([left, right]))
+        seen = both[0] - both[1] + np.sqrt(2.0) * self.noise * rng.standard_normal()
+        if abs(seen) < self.margin:
+            return "equal"
+        return "left" if seen > 0 else "right"
+
+
+def linear(features: int, rng: np.random.Generator) -> RewardFunction:
+    """w . x with standard normal weights."""
+    weights = rng.standard_normal(features)
+    return lambda x: x @ weights
+
+
+def quadratic(features: int, rng: np.random.Generator) -> RewardFunction:
+    """A polynomial of degree two with standard normal coefficients."""
+    weights, products = rng.standard_normal(features), np.triu(rng.standard_normal((features, features)))
+    return lambda x: x @ weights + np.einsum("ni,ij,nj->n", x, products, x)
+
+
+def bumpy(features: int, rng: np.random.Generator, bumps: int = 8, width: float = 0.35) -> RewardFunction:
+    """The highest of some Gaussian bumps, scored 2, 3, 4, ... in random places, as in mini-golf."""
+    places = rng.uniform(-1.5, 1.5, (bumps, features))
+    scores = 2.0 + rng.permutation(bumps).astype(float)
+
+    return on_targets(places, scores, width)
+
+
+def on_targets(targets: Array, scores: Array, reach: float = 0.45) -> RewardFunction:
+    """The score of the target that a row lies on, falling off with the distance to its middle."""
+
+    def worth(places: Array) -> Array:
+        squared = np.sum((places[:, None, :] - targets) ** 2, axis=2)
+        best: Array = np.max(scores * np.exp(-squared / (2 * reach**2)), axis=1)
+        return best
+
+    return worth
+
+
+KINDS: dict[str, Callable[[int, np.random.Generator], RewardFunction]] = {
+    "linear": linear,
+    "quadratic": quadratic,
+    "bumpy": bumpy,
+}
+
+
+def of_unit_size(reward: RewardFunction, features: Array) -> RewardFunction:
+    """The reward divided by its standard deviation over these trajectories."""
+    size = float(np.std(reward(features)))
+    if not size > 0:
+        raise ValueError("the reward is the same for every trajectory: use fewer features, or another kind")
+    return lambda x: reward(x) / size

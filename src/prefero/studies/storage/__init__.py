@@ -1,0 +1,1 @@
+"""The database of studies: schema, migrations and queries."""

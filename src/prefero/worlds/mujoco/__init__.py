@@ -1,0 +1,1 @@
+"""The parts of the worlds that MuJoCo simulates and renders."""

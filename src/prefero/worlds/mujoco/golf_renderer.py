@@ -1,0 +1,85 @@
+"""`python -m prefero.worlds.mujoco.golf_renderer SPEED ANGLE RATE WIDTH HEIGHT`: frames of a shot, as bytes.
+
+The shot is played anew, which gives the same shot to the last bit, and drawn with MuJoCo's renderer. What is
+only painted is added to a second model, so that the one that is simulated stays as it is.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from prefero.worlds.golf import CAMERA, COURSE, GREEN, ROUGH, STEPS, TARGET_RADIUS, TARGETS, Golf
+from prefero.worlds.mujoco import fetch
+from prefero.worlds.mujoco.rollout import engine, run
+
+
+def main() -> None:
+    """Write every frame."""
+    speed, angle, rate = (float(word) for word in sys.argv[1:4])
+    width, height = (int(word) for word in sys.argv[4:6])
+    for frame in frames(speed, angle, rate, width, height):
+        sys.stdout.buffer.write(frame.tobytes())
+
+
+def frames(speed: float, angle: float, rate: float, width: int, height: int) -> Iterator[Any]:
+    """Pictures of one shot."""
+    mujoco, golf = engine(), Golf()
+    model = fetch.build(lambda spec: _paint(spec, width, height))
+    data = mujoco.MjData(model)
+    renderer = mujoco.Renderer(model, height, width)
+    for costly in (mujoco.mjtRndFlag.mjRND_REFLECTION, mujoco.mjtRndFlag.mjRND_SHADOW):
+        renderer.scene.flags[costly] = False  # ten times faster where there is no GPU
+    actions = np.array([[speed, angle]])
+    states = np.concatenate(
+        [golf.start(actions), run(golf.model, golf.start(actions), golf.controls(actions))[0]]
+    )
+    for when in np.arange(0, STEPS + 1, 1 / (rate * fetch.TIME_STEP)):
+        data.qpos[:] = states[int(when), 1 : 1 + model.nq]
+        mujoco.mj_forward(model, data)
+        renderer.update_scene(data, _camera(mujoco))
+        yield renderer.render()
+    renderer.close()
+
+
+def _camera(mujoco: Any) -> Any:
+    camera = mujoco.MjvCamera()
+    forward = np.subtract(CAMERA.target, CAMERA.eye)
+    camera.lookat, camera.distance = CAMERA.target, np.linalg.norm(forward)
+    camera.azimuth = np.rad2deg(np.arctan2(forward[1], forward[0]))
+    camera.elevation = np.rad2deg(np.arcsin(forward[2] / camera.distance))
+    return camera
+
+
+def _paint(spec: Any, width: int, height: int) -> None:
+    kinds, ground = engine().mjtGeom, spec.worldbody
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
+    spec.visual.global_.fovy = CAMERA.angle
+    spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.45] * 3, [0.35] * 3
+    spec.geom("floor").rgba, spec.geom("floor").size = _rgba(ROUGH), [40, 40, 0.1]
+    x0, x1, y0, y1 = COURSE
+    ground.add_light(pos=[1.5, -1, 4], dir=[0.1, 0.3, -1], diffuse=[0.45] * 3, type=1)
+    ground.add_geom(
+        type=kinds.mjGEOM_BOX,
+        pos=[(x0 + x1) / 2, (y0 + y1) / 2, 0],
+        size=[(x1 - x0) / 2, (y1 - y0) / 2, 0.001],
+        rgba=_rgba(GREEN),
+        **fetch.UNTOUCHED,
+    )
+    for target in TARGETS:
+        ground.add_geom(
+            type=kinds.mjGEOM_CYLINDER,
+            pos=[*target.place, 0],
+            size=[TARGET_RADIUS, 0.002, 0],
+            rgba=_rgba(target.colour),
+            **fetch.UNTOUCHED,
+        )
+
+
+def _rgba(colour: str) -> list[float]:
+    return [*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)), 1.0]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""MuJoCo, for the worlds that need it: one model, many rollouts at once on all cores.
+
+start      (N, S)      states to begin from: time, positions, velocities
+controls   (N, T, U)   what the motors are told at every step
+states     (N, T, S)   after every step
+"""
+
+import os
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero._support.optional import need
+
+
+def engine() -> ModuleType:
+    """The physics engine, or an error that says how to install it."""
+    return need("mujoco", extra="worlds")
+
+
+def version() -> str:
+    """Rollouts repeat to the last bit within a version of MuJoCo, and not across versions."""
+    return f"mujoco {engine().__version__}"
+
+
+def cores() -> int:
+    """How many threads may run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def state_size(model: Any) -> int:
+    """How many numbers a state has."""
+    return int(engine().mj_stateSize(model, engine().mjtState.mjSTATE_FULLPHYSICS))
+
+
+def run(model: Any, start: Array, controls: Array) -> Array:
+    """All rollouts, on all cores."""
+    rollout = need("mujoco.rollout", extra="worlds").rollout
+    data = [engine().MjData(model) for _ in range(min(cores(), len(start)))]
+    states, _ = rollout(model, data, start, controls)
+    return np.asarray(states)

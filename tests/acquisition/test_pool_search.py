@@ -1,0 +1,438 @@
+"""The best question of a pool against trying every pair, on every array library and at every tile size."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reference
+from prefero._support.arrays import Array
+from prefero.acquisition.mutual_information import Formula
+from prefero.acquisition.pool_search import (
+    Purpose,
+    best_question,
+    bits_of,
+    probabilities,
+    random_question,
+    score_all,
+)
+from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
+from prefero.models.inference import infer
+from prefero.models.likelihood import Probit
+from prefero.models.linear import LinearPreference
+from prefero.models.preference_gp import PreferenceGP
+from prefero.questions import Comparisons, Question
+
+KERNELS: list[Kernel] = [
+    Anchored(RBF(theta=0.8), (0.0, 0.0), how="condition"),
+    Anchored(2.0 * Matern(lengthscale=(0.7, 1.5)), (0.0, 0.0)),
+    Linear() + 0.5 * Quadratic(),
+]
+SAME = 1e-10
+TILES = [7, 16, None]
+WAYS: list[tuple[Purpose, Formula]] = [
+    ("learn", "exact"),
+    ("learn", "houlsby"),
+    ("learn", "paper"),
+    ("best", "exact"),
+]
+
+every_way = pytest.mark.parametrize(("purpose", "formula"), WAYS)
+every_tile = pytest.mark.parametrize("tile", TILES)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Several posteriors with their weights: all of a belief that the search may look at."""
+
+    components: Sequence[tuple[float, Any]]
+
+
+def pool(seed: int, count: int) -> Array:
+    return np.random.default_rng(seed).standard_normal((count, 2))
+
+
+def learned(seed: int, kernel: Kernel, probit: Probit, answers: int = 6) -> Any:
+    """A posterior after a few answers about other trajectories: by itself a belief, too."""
+    rng = np.random.default_rng(seed)
+    items = rng.standard_normal((10, 2))
+    pairs = np.array([rng.choice(10, 2, replace=False) for _ in range(answers)]).reshape(-1, 2)
+    return infer(kernel, Comparisons.of(items, pairs), probit)[0]
+
+
+def belief_of(seed: int, parts: int, margin: float = 0.0) -> Any:
+    weights = np.random.default_rng(seed).dirichlet(np.ones(parts)) if parts > 1 else np.ones(1)
+    noises = (0.2, 0.5, 0.1)
+    posteriors = [learned(seed, KERNELS[(seed + k) % 3], Probit(noises[k], margin)) for k in range(parts)]
+    return Mixture([(float(w), p) for w, p in zip(weights, posteriors, strict=True)])
+
+
+def best_of_scores(scores: Array, exclude: Sequence[tuple[int, int]] = ()) -> tuple[int, int]:
+    """The pair with the smallest indices among those whose score is the largest."""
+    allowed = np.triu(np.ones(scores.shape, dtype=bool), k=1)
+    for i, j in exclude:
+        allowed[min(i, j), max(i, j)] = False
+    values = np.where(allowed, scores, -np.inf)
+    row, column = np.argwhere(values >= values.max() - SAME)[0]
+    return int(row), int(column)
+
+
+def judge_parts(belief: Any, x: Array) -> list[reference.Part]:
+    rows = [(weight, p.probit, *p(x)) for weight, p in belief.components]
+    return [reference.Part(w, mean, cov, probit.noise, probit.margin) for w, probit, mean, cov in rows]
+
+
+def assert_best(question: Question, pair: tuple[int, int], scores: Array) -> None:
+    assert (question.left, question.right) == pair
+    assert question.bits == pytest.approx(float(scores[pair]), abs=1e-9)
+
+
+# --- against trying every pair ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+@every_way
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_question_is_the_best_of_all_scores(
+    seed: int, purpose: Purpose, formula: Formula, parts: int
+) -> None:
+    belief, x = belief_of(seed, parts), pool(seed + 100, 50)
+    scores = score_all(belief, x, purpose, formula)
+    for tile in TILES:
+        question = best_question(belief, x, purpose=purpose, formula=formula, tile=tile)
+        assert_best(question, best_of_scores(scores), scores)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_pair_is_better_by_quadrature(seed: int, parts: int, margin: float) -> None:
+    belief, x = belief_of(seed, parts, margin), pool(seed + 200, 14)
+    question = best_question(belief, x, tile=5)
+    judges = judge_parts(belief, x)
+    _, best = reference.best_pair(reference.pair_bits, judges)
+    assert question.bits == pytest.approx(best, abs=1e-6)
+    assert reference.pair_bits(judges, question.left, question.right) == pytest.approx(best, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_pair_is_better_by_the_paper_s_equation(seed: int) -> None:
+    belief, x = belief_of(seed, 1), pool(seed + 300, 25)
+    question = best_question(belief, x, formula="paper", tile=7)
+    pair, best = reference.best_pair(reference.pair_paper, judge_parts(belief, x))
+    assert (question.left, question.right) == pair
+    assert question.bits == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_pair_is_worth_more_by_the_textbook(seed: int, parts: int) -> None:
+    belief, x = belief_of(seed, parts), pool(seed + 400, 20)
+    question = best_question(belief, x, purpose="best", tile=7)
+    pair, best = reference.best_pair(reference.pair_utility, judge_parts(belief, x))
+    assert (question.left, question.right) == pair
+    assert question.bits == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("margin", [0.0, 0.2])
+def test_score_all_is_the_value_of_every_pair(seed: int, margin: float) -> None:
+    belief, x = belief_of(seed, 2, margin), pool(seed, 6)
+    judges, scores, worth = judge_parts(belief, x), score_all(belief, x), score_all(belief, x, "best")
+    for i in range(6):
+        for j in range(i + 1, 6):
+            assert scores[i, j] == pytest.approx(reference.pair_bits(judges, i, j), abs=1e-6)
+            assert worth[i, j] == pytest.approx(reference.pair_utility(judges, i, j), abs=1e-9)
+    np.testing.assert_allclose(scores, scores.T, atol=1e-9)
+    np.testing.assert_allclose(worth, worth.T, atol=1e-9)
+
+
+@pytest.mark.parametrize(("count", "tile"), [(2, 1), (12, 1), (250, 16), (250, 64), (250, 249), (250, 1000)])
+def test_any_tile_will_do(count: int, tile: int) -> None:
+    belief, x = belief_of(5, 1), pool(5, count)
+    scores = score_all(belief, x)
+    assert_best(best_question(belief, x, tile=tile), best_of_scores(scores), scores)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-2, 10.0, 1e3])
+@every_way
+def test_any_noise_will_do(purpose: Purpose, formula: Formula, noise: float) -> None:
+    posterior, x = learned(1, KERNELS[0], Probit(noise)), pool(6, 50)
+    scores = score_all(posterior, x, purpose, formula)
+    question = best_question(posterior, x, purpose=purpose, formula=formula, tile=16)
+    best = np.max(scores[np.triu_indices(50, 1)])
+    assert scores[question.left, question.right] == pytest.approx(best, abs=1e-9)
+
+
+@every_way
+def test_before_the_first_answer_there_is_a_best_question_too(purpose: Purpose, formula: Formula) -> None:
+    prior, x = learned(0, KERNELS[0], Probit(0.2), answers=0), pool(7, 30)
+    scores = score_all(prior, x, purpose, formula)
+    question = best_question(prior, x, purpose=purpose, formula=formula, tile=7)
+    assert_best(question, best_of_scores(scores), scores)
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    count=st.integers(2, 40),
+    copies=st.integers(0, 10),
+    parts=st.integers(1, 3),
+    margin=st.sampled_from([0.0, 0.25]),
+    purpose=st.sampled_from(["learn", "best"]),
+    tile=st.sampled_from([4, 7, 33]),
+    share=st.floats(0.0, 0.9),
+)
+def test_any_pool_is_searched_exactly(
+    seed: int, count: int, copies: int, parts: int, margin: float, purpose: Purpose, tile: int, share: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    x = np.concatenate([pool(seed, count), pool(seed, count)[:copies]])
+    pairs = [(i, j) for i in range(len(x)) for j in range(len(x)) if i != j and rng.random() < 0.5 * share]
+    belief = belief_of(seed % 7, parts, margin)
+    scores = np.asarray(score_all(belief, x, purpose))
+    allowed = np.triu(np.ones(scores.shape, dtype=bool), k=1)
+    for i, j in pairs:
+        allowed[min(i, j), max(i, j)] = False
+    if not allowed.any():
+        allowed[0, 1], pairs = True, [p for p in pairs if set(p) != {0, 1}]
+    question = best_question(belief, x, purpose=purpose, exclude=pairs, tile=tile)
+    assert allowed[question.left, question.right]
+    assert scores[question.left, question.right] == pytest.approx(scores[allowed].max(), abs=1e-9)
+    assert question.bits == pytest.approx(scores[allowed].max(), abs=1e-9)
+
+
+# --- exclusions, duplicates, ties -------------------------------------------------------------------------
+
+
+@every_way
+@every_tile
+def test_excluded_questions_are_not_asked(purpose: Purpose, formula: Formula, tile: int | None) -> None:
+    belief, x = belief_of(2, 1), pool(8, 30)
+    scores = score_all(belief, x, purpose, formula)
+    banned: list[tuple[int, int]] = []
+    for turn in range(8):
+        question = best_question(belief, x, purpose=purpose, formula=formula, exclude=banned, tile=tile)
+        assert_best(question, best_of_scores(scores, banned), scores)
+        left, right = question.left, question.right
+        banned.append((left, right) if turn % 2 else (right, left))  # either way round
+
+
+def test_the_last_question_is_found_when_all_others_are_excluded() -> None:
+    belief, x = belief_of(2, 1), pool(8, 12)
+    for last in [(0, 1), (3, 7), (10, 11)]:
+        others = [(i, j) for i in range(12) for j in range(i + 1, 12) if (i, j) != last]
+        question = best_question(belief, x, exclude=others, tile=5)
+        assert (question.left, question.right) == last
+
+
+def test_exclusions_may_come_from_a_generator() -> None:
+    belief, x = belief_of(2, 1), pool(8, 12)
+    first = best_question(belief, x)
+    second = best_question(belief, x, exclude=(pair for pair in [(first.left, first.right)]))
+    assert (first.left, first.right) != (second.left, second.right)
+
+
+@every_way
+@every_tile
+def test_of_equally_good_pairs_the_smallest_indices_are_taken(
+    purpose: Purpose, formula: Formula, tile: int | None
+) -> None:
+    belief, x = belief_of(1, 1), pool(9, 20)
+    alone = best_question(belief, x, purpose=purpose, formula=formula)
+    thrice = best_question(belief, np.concatenate([x, x, x]), purpose=purpose, formula=formula, tile=tile)
+    assert (thrice.left, thrice.right) == (alone.left, alone.right)
+    backward = best_question(
+        belief, np.concatenate([x, x[::-1]]), purpose=purpose, formula=formula, tile=tile
+    )
+    assert (backward.left, backward.right) == (alone.left, alone.right)
+
+
+@every_tile
+def test_where_all_is_alike_the_first_pair_is_asked(tile: int | None) -> None:
+    question = best_question(belief_of(1, 1), np.ones((30, 2)), tile=tile)
+    assert (question.left, question.right) == (0, 1)
+    assert question.bits == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_order_of_the_pool_does_not_matter() -> None:
+    belief, x = belief_of(3, 2), pool(10, 40)
+    order = np.random.default_rng(0).permutation(40)
+    here, there = best_question(belief, x, tile=7), best_question(belief, x[order], tile=7)
+    assert {here.left, here.right} == {int(order[there.left]), int(order[there.right])}
+    assert here.bits == pytest.approx(there.bits, abs=1e-9)
+
+
+def test_the_same_search_twice_gives_the_same_question() -> None:
+    belief, x = belief_of(3, 2), pool(10, 40)
+    first, second = best_question(belief, x), best_question(belief, x)
+    assert (first, first.bits) == (second, second.bits)
+
+
+def test_a_mixture_of_one_is_that_one() -> None:
+    posterior, x = learned(4, KERNELS[1], Probit(0.2)), pool(11, 30)
+    split: Any = Mixture([(0.5, posterior), (0.5, posterior)])
+    whole, halves = best_question(posterior, x), best_question(split, x)
+    assert whole == halves
+    assert whole.bits == pytest.approx(halves.bits, abs=1e-6)
+
+
+def test_the_pool_is_left_as_it_was() -> None:
+    belief, x = belief_of(3, 2), pool(10, 40)
+    before = x.copy()
+    best_question(belief, x, tile=7)
+    score_all(belief, x)
+    np.testing.assert_array_equal(x, before)
+
+
+# --- a random question, and the bits of one ----------------------------------------------------------------
+
+
+def test_a_random_question_is_any_pair_with_the_same_probability() -> None:
+    rng = np.random.default_rng(0)
+    asked = [random_question(4, rng, exclude=[(2, 0), (1, 3)]) for _ in range(2000)]
+    pairs = [tuple(sorted((q.left, q.right))) for q in asked]
+    counts = {pair: pairs.count(pair) for pair in set(pairs)}
+    assert set(counts) == {(0, 1), (0, 3), (1, 2), (2, 3)}
+    assert min(counts.values()) > 400
+    assert {q.left < q.right for q in asked} == {True, False}  # nobody is always on the left
+
+
+def test_a_random_question_needs_something_to_ask() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ValueError, match="a question needs two trajectories, but the pool has 1"):
+        random_question(1, rng)
+    with pytest.raises(
+        ValueError, match="every question about this pool is excluded: nothing is left to ask"
+    ):
+        random_question(2, rng, exclude=[(1, 0)])
+
+
+def test_a_pair_that_is_no_question_excludes_nothing() -> None:
+    question = random_question(2, np.random.default_rng(0), exclude=[(1, 1)])
+    assert {question.left, question.right} == {0, 1}
+    assert best_question(belief_of(0, 1), pool(0, 2), exclude=[(1, 1)]) == Question(0, 1)
+
+
+def test_the_bits_of_one_question_are_those_of_the_search() -> None:
+    belief, x = belief_of(3, 2), pool(10, 20)
+    best = best_question(belief, x)
+    assert bits_of(belief, x[best.left], x[best.right]) == pytest.approx(best.bits, abs=1e-9)
+
+
+# --- other array libraries --------------------------------------------------------------------------------
+
+
+def assert_like_numpy(
+    to_library: Any, purpose: Purpose, formula: Formula, tile: int | None, margin: float = 0.0
+) -> None:
+    options: dict[str, Any] = {"purpose": purpose, "formula": formula, "tile": tile}
+    options["exclude"] = [(0, 1), (5, 3)]
+    for parts in (1, 2):
+        belief, x = belief_of(4, parts, margin), pool(12, 30)
+        here = best_question(belief, x, **options)
+        there = best_question(belief, to_library(x), **options)
+        assert here == there
+        assert here.bits == pytest.approx(there.bits, abs=1e-9)
+        scores = score_all(belief, to_library(x), purpose, formula)
+        np.testing.assert_allclose(np.asarray(scores), score_all(belief, x, purpose, formula), atol=1e-7)
+
+
+@pytest.mark.parametrize("tile", [7, None])
+@every_way
+def test_any_array_library_finds_the_question_of_numpy(
+    purpose: Purpose, formula: Formula, tile: int | None
+) -> None:
+    assert_like_numpy(array_api_strict.asarray, purpose, formula, tile)
+
+
+def test_any_array_library_knows_three_answers() -> None:
+    assert_like_numpy(array_api_strict.asarray, "learn", "exact", 7, margin=0.3)
+
+
+@pytest.mark.parametrize("tile", [7, None])
+@every_way
+def test_torch_finds_the_question_of_numpy(purpose: Purpose, formula: Formula, tile: int | None) -> None:
+    torch = pytest.importorskip("torch")
+    assert_like_numpy(torch.asarray, purpose, formula, tile)
+
+
+def test_torch_knows_three_answers() -> None:
+    torch = pytest.importorskip("torch")
+    assert_like_numpy(torch.asarray, "learn", "exact", 7, margin=0.3)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.3])
+@pytest.mark.parametrize("purpose", ["learn", "best"])
+def test_single_precision_finds_a_question_nearly_as_good(purpose: Purpose, margin: float) -> None:
+    torch = pytest.importorskip("torch")
+    belief, x = belief_of(4, 1, margin), np.concatenate([pool(12, 40), pool(12, 40)[:5]])
+    scores = np.asarray(score_all(belief, x, purpose))
+    found = best_question(belief, torch.asarray(x, dtype=torch.float32), purpose=purpose, tile=7)
+    assert scores[found.left, found.right] == pytest.approx(scores[np.triu_indices(45, 1)].max(), abs=1e-3)
+
+
+# --- errors -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_question_needs_two_trajectories(count: int) -> None:
+    with pytest.raises(ValueError, match=f"a question needs two trajectories, but the pool has {count}"):
+        best_question(belief_of(0, 1), np.zeros((count, 2)))
+
+
+@every_tile
+def test_when_everything_is_excluded_the_error_says_so(tile: int | None) -> None:
+    every = [(i, j) for i in range(9) for j in range(i)]
+    with pytest.raises(
+        ValueError, match="every question about this pool is excluded: nothing is left to ask"
+    ):
+        best_question(belief_of(0, 1), pool(0, 9), exclude=every, tile=tile)
+
+
+def test_an_unknown_purpose_is_refused() -> None:
+    with pytest.raises(ValueError, match="purpose must be 'learn' or 'best', but is 'win'"):
+        best_question(belief_of(0, 1), pool(0, 5), purpose="win")  # type: ignore[arg-type]
+
+
+def test_an_unknown_formula_is_refused() -> None:
+    with pytest.raises(ValueError, match="formula must be one of exact, houlsby, paper, but is 'fast'"):
+        best_question(belief_of(0, 1), pool(0, 5), formula="fast")  # type: ignore[arg-type]
+
+
+def test_three_answers_need_the_exact_formula() -> None:
+    with pytest.raises(ValueError, match="formula 'paper' knows only two answers"):
+        best_question(belief_of(0, 1, margin=0.2), pool(0, 5), formula="paper")
+
+
+def test_whole_numbers_are_features_too() -> None:
+    whole = np.random.default_rng(0).integers(-3, 4, (30, 2))
+    posterior = PreferenceGP(RBF(0.2), noise=0.3, learn=False).fit(whole, [[0, 1], [2, 3], [4, 5]]).posterior_
+    as_numbers = best_question(posterior, whole.astype(float))
+    for pool in (whole, whole.tolist()):
+        assert best_question(posterior, pool) == as_numbers
+        assert best_question(posterior, pool).bits == as_numbers.bits
+    rewards: Any = posterior.marginals(whole)[0]  # type: ignore[arg-type]
+    np.testing.assert_array_equal(rewards, posterior.marginals(whole.astype(float))[0])
+
+
+def test_what_is_no_belief_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"wanted a belief about rewards, as model.posterior_"):
+        best_question(PreferenceGP(), np.zeros((3, 2)))  # type: ignore[arg-type]
+
+
+def test_probabilities_of_all_pairs_are_those_of_each_pair() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal((30, 2))
+    data = Comparisons.of(x, np.array([[0, 1], [2, 3], [4, 5], [6, 7]]))
+    for model in (PreferenceGP(), LinearPreference()):
+        belief = model.fit_comparisons(data).posterior_
+        every = probabilities(belief, x)
+        i, j = np.triu_indices(30, 1)
+        np.testing.assert_allclose(every[i, j], belief.probability(x[i], x[j]), atol=1e-12)
+        np.testing.assert_allclose(every + every.T, 1.0, atol=1e-12)

@@ -1,0 +1,316 @@
+"""Pictures in columns instead of films: they are shown as films are, wherever they are kept."""
+
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from datasets.recorded import (
+    CAMERAS,
+    LENGTHS,
+    LEROBOT,
+    PICTURE,
+    colours_in,
+    cut_short,
+    lerobot_2,
+    lerobot_3,
+    painted,
+    png,
+    shade,
+)
+from prefero.datasets import BadEpisode, gather, open_dataset
+from prefero.datasets.formats.lerobot.dataset import LeRobot
+from prefero.datasets.media.images import as_picture, chosen_camera, decoded, is_picture
+from prefero.datasets.media.video_files import FilmError
+
+VERSIONS = list(LEROBOT)
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two cameras, and no film; to be read only."""
+    folder: Path = LEROBOT[request.param](
+        tmp_path_factory.mktemp("pictures") / "arm", cameras=(), images=CAMERAS
+    )
+    return folder
+
+
+@pytest.fixture
+def mine(made: Path, tmp_path: Path) -> Path:
+    """A copy of it, to be changed."""
+    return Path(shutil.copytree(made, tmp_path / "arm"))
+
+
+def rewritten(folder: Path, change: Callable[[int, int, Any], Any], kind: Any = PICTURE) -> None:
+    """Change the first camera's column: a function of the episode, the frame and what was there."""
+    for path in (folder / "data").rglob("*.parquet"):
+        table = pq.read_table(path)
+        where = zip(table["episode_index"].to_pylist(), table["frame_index"].to_pylist(), strict=True)
+        old = table[CAMERAS[0]].to_pylist()
+        new = [change(e, t, value) for (e, t), value in zip(where, old, strict=True)]
+        column = table.column_names.index(CAMERAS[0])
+        pq.write_table(table.set_column(column, CAMERAS[0], pa.array(new, kind)), path)
+
+
+# --- what is shown ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("camera", "number"), [(None, 0), ("top", 0), ("wrist", 1)])
+def test_pictures_in_a_column_are_shown_as_a_film(
+    made: Path, tmp_path: Path, camera: str | None, number: int
+) -> None:
+    dataset = LeRobot(made, camera)
+    assert dataset.filmed
+    for episode in (1, 2):
+        colours = colours_in(dataset.clip_of(episode, tmp_path))
+        wanted = [shade(episode, t, number) for t in range(LENGTHS[episode])]
+        np.testing.assert_allclose(colours, wanted, atol=8)
+    part = colours_in(dataset.clip_of(3, tmp_path, (5, 19)))
+    np.testing.assert_allclose(part, [shade(3, t, number) for t in range(5, 19)], atol=8)
+
+
+def test_the_film_lasts_as_long_as_the_episode(made: Path, tmp_path: Path) -> None:
+    with av.open(str(LeRobot(made).clip_of(1, tmp_path))) as film:
+        assert film.duration == pytest.approx(1e6 * LENGTHS[1] / 10, rel=0.01)
+
+
+def test_the_numbers_are_read_without_the_pictures(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read, asked = pq.read_table, list[str]()
+
+    def noticed(path: Path, *, columns: list[str], **options: Any) -> Any:
+        asked.extend(columns)
+        return read(path, columns=columns, **options)
+
+    dataset = LeRobot(made)
+    monkeypatch.setattr(pq, "read_table", noticed)
+    assert dataset.episode(1).state_names == ("shoulder", "elbow")
+    assert not set(asked) & set(CAMERAS)
+
+
+def test_a_camera_is_chosen_among_films_and_columns(tmp_path: Path) -> None:
+    folder = lerobot_3(tmp_path / "arm", lengths=(6, 7), cameras=CAMERAS[:1], images=CAMERAS[1:])
+    film, column = LeRobot(folder), LeRobot(folder, "wrist")
+    assert (film.camera, column.camera) == CAMERAS
+    for dataset in (film, column):
+        colours = colours_in(dataset.clip_of(1, tmp_path / str(dataset.camera)))
+        np.testing.assert_allclose(colours, [shade(1, t) for t in range(7)], atol=8)
+    recipe = column.recipe
+    assert recipe is not None
+    assert recipe["camera"] == CAMERAS[1]
+
+
+@pytest.mark.parametrize(
+    ("where", "key"),
+    [("info", "video.is_depth_map"), ("info", "is_depth_map"), ("video_info", "video.is_depth_map")],
+)
+def test_a_camera_of_depths_is_not_the_first_choice(where: str, key: str, tmp_path: Path) -> None:
+    folder = lerobot_2(tmp_path / "arm", lengths=(5, 6), cameras=CAMERAS)
+    told = json.loads((folder / "meta" / "info.json").read_text())
+    told["features"][CAMERAS[0]][where] = {key: True}
+    (folder / "meta" / "info.json").write_text(json.dumps(told))
+    assert LeRobot(folder).camera == CAMERAS[1]
+    assert LeRobot(folder, "top").camera == CAMERAS[0]
+
+
+def test_one_may_do_without_films(made: Path) -> None:
+    dataset = open_dataset(made, camera="none")
+    assert not dataset.filmed
+    assert dataset.recipe is not None
+    assert dataset.recipe["camera"] == "none"
+
+
+def test_a_whole_name_comes_before_the_end_of_another() -> None:
+    cameras = ["images.top", "top", "images.far.top", "side"]
+    assert chosen_camera(cameras, "top") == "top"
+    assert chosen_camera(cameras, "far.top") == "images.far.top"
+    with pytest.raises(ValueError, match=r"no camera 'back': the cameras are images\.top, top"):
+        chosen_camera(cameras, "back")
+    with pytest.raises(ValueError, match=r"no camera 'top': the cameras are a\.top, b\.top"):
+        chosen_camera(["a.top", "b.top"], "top")
+
+
+# --- where they are kept ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("folders", ["episode-{:06d}", "episode_{:06d}"])
+def test_a_path_will_do_where_the_picture_itself_is_not_in_the_table(
+    mine: Path, tmp_path: Path, folders: str
+) -> None:
+    """Both versions write a file's name alone, and have folders of their own for it."""
+
+    def out(episode: int, frame: int, value: Any) -> dict[str, Any]:
+        place = mine / "images" / CAMERAS[0] / folders.format(episode) / f"f{frame}.png"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(value["bytes"])
+        return {"bytes": None, "path": place.name}
+
+    rewritten(mine, out)
+    colours = colours_in(LeRobot(mine).clip_of(1, tmp_path / "clips"))
+    np.testing.assert_allclose(colours, [shade(1, t) for t in range(LENGTHS[1])], atol=8)
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.string()], ids=str)
+def test_a_column_of_bytes_or_of_paths_is_understood(mine: Path, tmp_path: Path, kind: Any) -> None:
+    def plain(episode: int, frame: int, value: Any) -> Any:
+        if kind == pa.binary():
+            return value["bytes"]
+        place = mine / "shots" / f"{episode}-{frame}.png"
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(value["bytes"])
+        return str(place) if frame % 2 else str(place.relative_to(mine))
+
+    rewritten(mine, plain, kind)
+    colours = colours_in(LeRobot(mine).clip_of(2, tmp_path / "clips"))
+    np.testing.assert_allclose(colours, [shade(2, t) for t in range(LENGTHS[2])], atol=8)
+
+
+# --- damage -----------------------------------------------------------------------------------------------
+
+
+def half_a_picture(episode: int, frame: int, value: Any) -> Any:
+    short = value | {"bytes": value["bytes"][: len(value["bytes"]) // 2]}
+    return short if (episode, frame) == (3, 7) else value
+
+
+def no_picture(episode: int, frame: int, value: Any) -> Any:
+    return None if (episode, frame) == (3, 7) else value
+
+
+def lost_path(episode: int, frame: int, value: Any) -> Any:
+    return {"bytes": None, "path": "gone.png"} if (episode, frame) == (3, 7) else value
+
+
+def another_size(episode: int, frame: int, value: Any) -> Any:
+    return value | {"bytes": png(painted((9, 9, 9))[:40])} if (episode, frame) == (3, 7) else value
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (half_a_picture, "the picture of step 7 is damaged or cut short"),
+        (no_picture, "the picture of step 7 is damaged or cut short"),
+        (lost_path, "the picture of step 7 is missing"),
+        (another_size, r"the picture of step 7 is \(40, 64, 3\), and the first \(48, 64, 3\)"),
+    ],
+)
+def test_a_damaged_picture_is_named_and_no_clip_is_left_behind(
+    mine: Path, tmp_path: Path, damage: Callable[[int, int, Any], Any], message: str
+) -> None:
+    rewritten(mine, damage)
+    dataset = LeRobot(mine)
+    with pytest.raises(BadEpisode, match=f"^episode 3: its film is damaged: {message}"):
+        dataset.clip_of(3, tmp_path / "clips")
+    assert list((tmp_path / "clips").iterdir()) == []
+    assert dataset.clip_of(3, tmp_path / "clips", (8, 12)).is_file()
+
+
+def test_a_file_that_is_cut_short_or_gone_shows_nothing(mine: Path, tmp_path: Path) -> None:
+    dataset = LeRobot(mine)
+    path = dataset.places[3].path
+    cut_short(path)
+    with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: the file .* is damaged or cut"):
+        dataset.clip_of(3, tmp_path)
+    path.unlink()
+    with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: the file .* is missing"):
+        dataset.clip_of(3, tmp_path)
+
+
+def test_a_column_that_is_missing_is_told_before_anything_is_shown(mine: Path) -> None:
+    path = LeRobot(mine).places[3].path
+    table = pq.read_table(path)
+    pq.write_table(table.drop_columns([CAMERAS[0]]), path)
+    assert gather(LeRobot(mine), ["mean"], jobs=1).left_out == {}
+    with pytest.raises(BadEpisode, match=rf"^episode 3: .* has no column '{CAMERAS[0]}'"):
+        LeRobot(mine, shown=True).episode(3)
+
+
+def test_steps_without_a_picture_are_counted(mine: Path, tmp_path: Path) -> None:
+    dataset = LeRobot(mine)
+    path = dataset.places[3].path
+    table = pq.read_table(path)
+    gone = (np.array(table["episode_index"]) == 3) & (np.array(table["frame_index"]) == 12)
+    pq.write_table(table.filter(pa.array(~gone)), path)
+    with pytest.raises(BadEpisode, match="the picture of step 12 is missing, or not in its order"):
+        dataset.clip_of(3, tmp_path)
+    gone = (np.array(table["episode_index"]) == 3) & (np.array(table["frame_index"]) >= 12)
+    pq.write_table(table.filter(pa.array(~gone)), path)
+    with pytest.raises(BadEpisode, match="holds 12 of its 20 pictures"):
+        dataset.clip_of(3, tmp_path)
+
+
+# --- pictures ---------------------------------------------------------------------------------------------
+
+
+def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
+    memory = io.BytesIO()
+    image.save(memory, kind)
+    return memory.getvalue()
+
+
+def test_pictures_of_all_kinds_become_three_colours() -> None:
+    red = np.zeros((4, 6, 3), dtype=np.uint8) + np.array([200, 30, 40], dtype=np.uint8)
+    image = Image.fromarray(red)
+    np.testing.assert_array_equal(decoded(encoded(image), "it"), red)
+    np.testing.assert_array_equal(decoded(encoded(image.convert("RGBA")), "it"), red)
+    np.testing.assert_allclose(decoded(encoded(image, "JPEG"), "it"), red, atol=4)
+    grey = np.asarray(image.convert("L"))
+    np.testing.assert_array_equal(decoded(encoded(image.convert("L")), "it"), np.stack([grey] * 3, axis=2))
+
+
+def test_depths_go_from_black_to_white(tmp_path: Path) -> None:
+    depths = np.array([[0, 1000], [2000, 4000]], dtype=np.uint16)
+    Image.fromarray(depths).save(tmp_path / "depths.png")
+    seen = decoded(tmp_path / "depths.png", "it")
+    assert seen[:, :, 0].tolist() == [[0, 63], [127, 255]]
+    assert decoded(encoded(Image.fromarray(np.zeros((2, 2), dtype=np.uint16))), "it").max() == 0
+
+
+@pytest.mark.parametrize("content", [b"", b"no picture", Path("nowhere.png")])
+def test_what_is_no_picture_is_named(content: bytes | Path) -> None:
+    with pytest.raises(
+        FilmError, match=r"^the hand's view is (missing|damaged or cut short: cannot identify image file)$"
+    ):
+        decoded(content, "the hand's view")
+
+
+@given(st.integers(32, 40), st.integers(32, 40), st.sampled_from(["last", "first", "grey", "one", "alpha"]))
+def test_arrays_are_pictures_whichever_way_they_lie(height: int, width: int, way: str) -> None:
+    wanted = np.random.default_rng(height * width).integers(0, 255, (height, width, 3), dtype=np.uint8)
+    if way in ("grey", "one"):
+        wanted[:] = wanted[:, :, :1]
+    opaque = np.full((height, width, 1), 255, dtype=np.uint8)
+    lying = {
+        "last": wanted,
+        "first": wanted.transpose(2, 0, 1),
+        "grey": wanted[:, :, 0],
+        "one": wanted[:, :, :1],
+        "alpha": np.concatenate([wanted, opaque], axis=2),
+    }[way]
+    assert is_picture(lying.shape, lying.dtype)
+    np.testing.assert_array_equal(as_picture(lying), wanted)
+
+
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [
+        ((48, 64, 3), np.float32),
+        ((8, 8, 3), np.uint8),
+        ((128,), np.uint8),
+        ((48, 64, 7), np.uint8),
+        ((4, 84, 84), np.uint8),
+        ((), int),
+    ],
+)
+def test_other_arrays_are_none(shape: tuple[int, ...], dtype: Any) -> None:
+    assert not is_picture(shape, dtype)

@@ -1,0 +1,257 @@
+"""Carrying out runs: what is done is kept, and where it is done changes no number."""
+
+import os
+import re
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.fabricated import learned
+from prefero import Pool
+from prefero._support.optional import MissingExtra
+from prefero.experiments import backends, settings
+from prefero.experiments.backends import THREADS, carry_out, prepare
+from prefero.experiments.figures.base import CHOSEN
+from prefero.experiments.results import Results
+from prefero.experiments.runs import Rows, Run
+from prefero.experiments.settings import Setting
+from prefero.methods import named
+
+SETTING = Setting("driver", "quadratic", trajectories=20, tests=4, questions=6)
+METHODS = ["Knows", named("ActiveGP", *CHOSEN), named("RandomGP", *CHOSEN)]
+RUNS = [Run(SETTING, method, seed) for method in METHODS for seed in (0, 1)]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Results:
+    return Results(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """The same runs, one after the other, in this process."""
+    results = Results(tmp_path_factory.mktemp("here"))
+    carry_out(RUNS, results)
+    return results
+
+
+class Plays:
+    """Counts what is played, and fails at one of them."""
+
+    def __init__(self, fail_at: int = 0, error: BaseException | None = None) -> None:
+        self.runs: list[Run] = []
+        self.fail_at, self.error = fail_at, error
+
+    def __call__(self, run: Run) -> Rows:
+        self.runs.append(run)
+        if self.error is not None and len(self.runs) == self.fail_at:
+            raise self.error
+        return learned(run)
+
+
+# --- what is done is kept ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("error", [RuntimeError("the power is gone"), KeyboardInterrupt()])
+def test_an_interrupted_command_keeps_what_is_finished_and_goes_on_from_there(
+    error: BaseException, results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Plays(4, error)
+    monkeypatch.setattr(backends, "play", first)
+    with pytest.raises(type(error)):
+        carry_out(RUNS, results)
+    assert set(RUNS) - set(results.missing(RUNS)) == set(first.runs[:3])
+    second = Plays()
+    monkeypatch.setattr(backends, "play", second)
+    carry_out(RUNS, results)
+    assert results.missing(RUNS) == []
+    assert sorted(run.key for run in second.runs) == sorted(
+        run.key for run in set(RUNS) - set(first.runs[:3])
+    )
+    carry_out(RUNS, results)
+    assert len(second.runs) == 3
+
+
+def test_every_run_is_kept_before_the_next_one_begins(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[int] = []
+
+    def play(run: Run) -> Rows:
+        left.append(len(results.missing(RUNS)))
+        return learned(run)
+
+    monkeypatch.setattr(backends, "play", play)
+    carry_out(RUNS, results)
+    assert left == [6, 5, 4, 3, 2, 1]
+
+
+def test_each_run_is_reported_once_and_after_it_was_kept(
+    results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Run] = []
+
+    def done(run: Run) -> None:
+        assert results.path(run).is_file()
+        told.append(run)
+
+    monkeypatch.setattr(backends, "play", Plays())
+    results.save(RUNS[0], learned(RUNS[0]))
+    carry_out([*RUNS, *RUNS], results, done=done)
+    assert sorted(run.key for run in told) == sorted(run.key for run in RUNS[1:])
+
+
+def test_two_at_once_keep_what_was_finished_before_one_fails(results: Results) -> None:
+    """The longest are done first, so the impossible one comes last; those under way with it are lost."""
+    impossible = Run(replace(SETTING, questions=1), "Magic", 0)
+    with pytest.raises(ValueError, match="no method 'Magic'"):
+        carry_out([impossible, *RUNS], results, jobs=2)
+    assert len(results.missing(RUNS)) <= 3
+
+
+# --- where it is done -------------------------------------------------------------------------------------
+
+
+def numbers(results: Results) -> list[Rows]:
+    return [results.rows(run) for run in RUNS]
+
+
+def test_two_at_once_give_the_same_numbers(here: Results, results: Results) -> None:
+    carry_out(RUNS, results, jobs=2)
+    assert numbers(results) == numbers(here)
+
+
+def test_a_dask_cluster_gives_the_same_numbers(
+    here: Results, results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two workers in processes of their own, found by the scheduler's address."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(backends, "play", None)  # nothing is played here
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        carry_out(RUNS, results, backend="dask", address=cluster.scheduler_address)
+    assert numbers(results) == numbers(here)
+
+
+def test_a_ray_cluster_gives_the_same_numbers(
+    here: Results, results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray weighs much, so it is tried where somebody has installed it."""
+    pytest.importorskip("ray")
+    monkeypatch.setattr(backends, "play", None)  # nothing is played here
+    carry_out(RUNS, results, jobs=2, backend="ray")
+    assert numbers(results) == numbers(here)
+
+
+def test_pools_are_simulated_before_the_runs_so_that_these_find_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Those of the exams as well, whose size is that of the exam."""
+    exams = [replace(SETTING, trajectories=21, tests=tests) for tests in (4, 12)]
+    runs = [Run(setting, METHODS[0], seed) for setting in exams for seed in (5, 6)]
+    prepare(runs)
+    settings._task.cache_clear()
+
+    unprepared: list[Any] = []
+    simulate = Pool._simulated
+
+    def simulated(world: Any, source: Any, show: Any) -> Pool:
+        unprepared.append(source)
+        return simulate(world, source, show)
+
+    monkeypatch.setattr(Pool, "_simulated", simulated)
+    for run in runs:
+        run.setting.task(run.seed)
+    assert unprepared == []
+
+
+# --- the environment --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ["local", "abacus"])
+@pytest.mark.parametrize("before", [None, "3"])
+def test_the_environment_is_left_as_it_was(
+    backend: Any, before: str | None, results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread a worker while it lasts, whether it ends well or not."""
+    for name in THREADS:
+        monkeypatch.delenv(name, raising=False)
+        if before is not None:
+            monkeypatch.setenv(name, before)
+    during: list[str | None] = []
+
+    def play(run: Run) -> Rows:
+        during.extend(os.environ.get(name) for name in THREADS)
+        return learned(run)
+
+    monkeypatch.setattr(backends, "play", play)
+    if backend == "local":
+        carry_out(RUNS[:1], results, backend=backend)
+        assert during == ["1"] * len(THREADS)
+    else:
+        with pytest.raises(ValueError, match="abacus"):
+            carry_out(RUNS[:1], results, backend=backend)
+    assert [os.environ.get(name) for name in THREADS] == [before] * len(THREADS)
+
+
+# --- what cannot be done ----------------------------------------------------------------------------------
+
+
+def uninstall(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, package, None)
+
+
+def brings(extra: str, package: str) -> bool:
+    """Whether installing Prefero with this extra installs the package."""
+    project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())["project"]
+    return any(package in requirement for requirement in project["optional-dependencies"][extra])
+
+
+NEEDED = [("joblib", "local"), ("pyarrow", "local"), ("distributed", "dask"), ("ray", "ray")]
+
+
+@pytest.mark.parametrize(("package", "backend"), NEEDED)
+def test_a_missing_package_is_named_with_what_brings_it(
+    package: str, backend: Any, results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uninstall(package, monkeypatch)
+    monkeypatch.setattr(backends, "play", learned)
+    with pytest.raises(MissingExtra, match=f"needs the package '{package}'") as caught:
+        carry_out(RUNS, results, backend=backend)
+    remedy = re.search(r"pip install '?([\w\[\]]+)", str(caught.value))
+    assert remedy is not None
+    extra = re.fullmatch(r"prefero\[(\w+)\]", remedy[1])
+    assert remedy[1] == package or (extra and brings(extra[1], package))
+
+
+@pytest.mark.parametrize(("package", "backend"), [*NEEDED, ("none", "abacus")])
+def test_what_cannot_be_done_is_said_before_any_work(
+    package: str, backend: Any, results: Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Simulating and playing take minutes."""
+    work: list[str] = []
+    uninstall(package, monkeypatch)
+    monkeypatch.setattr(Setting, "task", lambda *_: work.append("simulated"))
+    monkeypatch.setattr(backends, "play", Plays(1, AssertionError("it was played")))
+    with pytest.raises((ValueError, MissingExtra), match=r"carried out by|needs the package"):
+        carry_out(RUNS, results, backend=backend)
+    assert work == []
+
+
+def test_an_unknown_backend_is_answered_with_those_there_are(results: Results) -> None:
+    with pytest.raises(ValueError, match="carried out by local, dask or ray, but the backend is 'abacus'"):
+        carry_out(RUNS, results, backend="abacus")  # type: ignore[arg-type]
+
+
+def test_nothing_is_needed_where_nothing_is_to_do(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
+    results.save(RUNS[0], learned(RUNS[0]))
+    monkeypatch.setitem(sys.modules, "joblib", None)
+    carry_out(RUNS[:1], results)
+    assert results.missing(RUNS[:1]) == []

@@ -1,0 +1,332 @@
+"""One conformance kit for every kernel (a new kernel is one row of KERNELS), and what each alone promises."""
+
+import json
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from scipy import special
+
+import reference
+from prefero._support.arrays import Array
+from prefero.kernels import (
+    RBF,
+    Anchored,
+    Kernel,
+    Linear,
+    Matern,
+    Quadratic,
+    Scaled,
+    Selected,
+    Standardised,
+    Sum,
+    from_json,
+    to_json,
+)
+
+ANCHOR = (0.3, -0.2, 0.5)
+ARD = (0.4, 1.0, 2.5)
+
+KERNELS: dict[str, Kernel] = {
+    "rbf": RBF(theta=0.7),
+    "rbf, one theta a feature": RBF(theta=ARD),
+    "matern 3/2": Matern(lengthscale=0.8, nu=1.5),
+    "matern 3/2, one lengthscale a feature": Matern(lengthscale=ARD, nu=1.5),
+    "matern 5/2": Matern(lengthscale=1.3),
+    "matern 5/2, one lengthscale a feature": Matern(lengthscale=ARD, nu=2.5),
+    "linear": Linear(),
+    "quadratic": Quadratic(),
+    "scaled": 2.5 * Matern(lengthscale=0.6),
+    "scaled twice": 0.5 * (3.0 * RBF(theta=ARD)),
+    "linear + quadratic": 2.0 * Linear() + 0.3 * Quadratic(),
+    "linear + rbf + matern": Linear() + 4.0 * RBF(theta=ARD) + Matern(nu=1.5),
+    "rbf, subtracted": Anchored(RBF(theta=0.7), ANCHOR),
+    "rbf, conditioned": Anchored(RBF(theta=0.7), ANCHOR, how="condition"),
+    "scaled matern, subtracted": Anchored(3.0 * Matern(lengthscale=ARD), ANCHOR),
+    "scaled matern, conditioned": Anchored(3.0 * Matern(lengthscale=ARD, nu=1.5), ANCHOR, how="condition"),
+    "linear, subtracted": Anchored(2.0 * Linear(), ANCHOR),
+    "linear, conditioned": Anchored(2.0 * Linear(), ANCHOR, how="condition"),
+    "sum, subtracted": Anchored(Linear() + 0.3 * Quadratic() + 2.0 * RBF(theta=ARD), ANCHOR),
+    "sum, conditioned": Anchored(
+        Linear() + 0.3 * Quadratic() + 2.0 * RBF(theta=ARD), ANCHOR, how="condition"
+    ),
+    "selected": Selected(RBF(theta=(0.5, 2.0)) + 0.5 * Linear(), (2, 0)),
+    "selected, subtracted": Anchored(Selected(Linear() + Quadratic(), (1,)), ANCHOR),
+    "standardised": Standardised(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
+    "standardised, subtracted": Anchored(Standardised(Matern(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)), ANCHOR),
+    "scaled anchored + linear": 2.0 * Anchored(RBF(), ANCHOR, how="condition") + 0.1 * Linear(),
+}
+STATIONARY = {name: kernel for name, kernel in KERNELS.items() if isinstance(kernel, RBF | Matern)}
+ANCHORED = {name: kernel for name, kernel in KERNELS.items() if isinstance(kernel, Anchored)}
+
+every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
+every_stationary_kernel = pytest.mark.parametrize("kernel", STATIONARY.values(), ids=STATIONARY.keys())
+every_anchored_kernel = pytest.mark.parametrize("kernel", ANCHORED.values(), ids=ANCHORED.keys())
+
+
+def points(count: int, seed: int) -> Array:
+    return np.random.default_rng(seed).standard_normal((count, 3))
+
+
+def shared_points() -> tuple[Array, Array]:
+    """x (6, 3) and y (5, 3) of which two are the same point, where a Matern kernel has its kink."""
+    x = points(6, 1)
+    return x, np.concatenate([x[:2], points(3, 2)])
+
+
+# --- the kit ----------------------------------------------------------------------------------------------
+
+
+@every_kernel
+def test_covariance_is_symmetric(kernel: Kernel) -> None:
+    x, y = shared_points()
+    assert kernel(x, y).shape == (6, 5)
+    np.testing.assert_allclose(kernel(x, y), kernel(y, x).T, rtol=1e-12, atol=1e-12)
+
+
+@every_kernel
+def test_covariance_is_positive_semi_definite(kernel: Kernel) -> None:
+    x = np.concatenate([points(30, 3), points(30, 3)[:5]])  # with duplicates
+    values = np.linalg.eigvalsh(kernel(x, x))
+    assert values.min() > -1e-12 * values.max()
+
+
+@every_kernel
+def test_diagonal_is_the_diagonal_of_the_full_matrix(kernel: Kernel) -> None:
+    x = points(7, 4)
+    np.testing.assert_allclose(kernel.diagonal(x), kernel(x, x).diagonal(), rtol=1e-12, atol=1e-12)
+
+
+@every_kernel
+def test_a_row_alone_is_the_same_row_among_others(kernel: Kernel) -> None:
+    x, y = shared_points()
+    np.testing.assert_allclose(kernel(x[2:3], y[1:2]), kernel(x, y)[2:3, 1:2], rtol=1e-12, atol=1e-12)
+
+
+@every_kernel
+def test_arguments_are_left_as_they_were(kernel: Kernel) -> None:
+    x, y = shared_points()
+    before = x.copy(), y.copy()
+    kernel(x, y)
+    kernel.gradient(x, y, np.ones((6, 5)))
+    kernel.slope(x, y)
+    np.testing.assert_array_equal(x, before[0])
+    np.testing.assert_array_equal(y, before[1])
+
+
+@every_kernel
+def test_gradient_equals_central_differences(kernel: Kernel) -> None:
+    x, y = shared_points()
+    weights = np.random.default_rng(5).standard_normal((6, 5))
+    at, step = kernel.log_parameters, 1e-5
+
+    def value(values: Array) -> float:
+        return float(np.sum(weights * kernel.with_log_parameters(values)(x, y)))
+
+    steps = step * np.eye(len(at))
+    expected = [(value(at + s) - value(at - s)) / (2 * step) for s in steps]
+    np.testing.assert_allclose(kernel.gradient(x, y, weights), expected, rtol=1e-7, atol=1e-8)
+
+
+@every_kernel
+def test_gradient_has_one_entry_for_each_name(kernel: Kernel) -> None:
+    x, y = shared_points()
+    assert kernel.gradient(x, y, np.ones((6, 5))).shape == kernel.log_parameters.shape == (len(kernel.names),)
+    assert set(kernel.names) <= {"theta", "lengthscale", "variance"}
+
+
+@every_kernel
+def test_slope_equals_central_differences(kernel: Kernel) -> None:
+    x, y = shared_points()
+    step = 1e-5
+    expected = np.stack([(kernel(x + s, y) - kernel(x - s, y)) / (2 * step) for s in step * np.eye(3)], -1)
+    np.testing.assert_allclose(kernel.slope(x, y), expected, rtol=1e-7, atol=1e-8)
+
+
+@every_kernel
+def test_log_parameters_make_a_round_trip(kernel: Kernel) -> None:
+    x, y = shared_points()
+    moved = kernel.log_parameters + 0.1 * np.arange(len(kernel.names)) - 0.2
+    np.testing.assert_allclose(kernel.with_log_parameters(moved).log_parameters, moved, rtol=1e-14)
+    back = kernel.with_log_parameters(moved).with_log_parameters(kernel.log_parameters)
+    np.testing.assert_allclose(back(x, y), kernel(x, y), rtol=1e-12, atol=1e-12)
+    assert back.names == kernel.names
+
+
+@every_kernel
+def test_json_makes_a_round_trip(kernel: Kernel) -> None:
+    back = from_json(json.loads(json.dumps(to_json(kernel))))
+    assert back == kernel
+    x, y = shared_points()
+    np.testing.assert_array_equal(back(x, y), kernel(x, y))
+
+
+@every_kernel
+def test_parameters_that_moved_still_fit_into_json(kernel: Kernel) -> None:
+    moved = kernel.with_log_parameters(kernel.log_parameters + 0.25)
+    assert from_json(json.loads(json.dumps(to_json(moved)))) == moved
+
+
+@every_kernel
+def test_any_array_library_gives_the_numbers_of_numpy(kernel: Kernel) -> None:
+    x, y = shared_points()
+    strict_x, strict_y = array_api_strict.asarray(x), array_api_strict.asarray(y)
+    np.testing.assert_allclose(np.asarray(kernel(strict_x, strict_y)), kernel(x, y), rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(np.asarray(kernel.diagonal(strict_x)), kernel.diagonal(x), rtol=1e-13)
+
+
+@every_stationary_kernel
+def test_features_far_from_zero_cost_little_accuracy(kernel: Kernel) -> None:
+    x, y = shared_points()
+    np.testing.assert_allclose(kernel(x + 1e4, y + 1e4), kernel(x, y), rtol=0, atol=1e-10)
+
+
+@every_anchored_kernel
+def test_the_anchor_has_no_variance(kernel: Anchored) -> None:
+    at, x = np.array([kernel.anchor]), points(5, 7)
+    np.testing.assert_allclose(kernel(at, x), 0.0, atol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(at), 0.0, atol=1e-12)
+
+
+# --- what each kernel is ----------------------------------------------------------------------------------
+
+
+def test_rbf_is_the_exponential_of_the_squared_distance() -> None:
+    x, y = shared_points()
+    squares = np.array([[np.sum(np.array(ARD) * (p - q) ** 2) for q in y] for p in x])
+    np.testing.assert_allclose(RBF(theta=ARD)(x, y), np.exp(-squares), rtol=1e-12)
+
+
+@pytest.mark.parametrize("nu", [1.5, 2.5])
+def test_matern_equals_the_general_formula_with_a_bessel_function(nu: float) -> None:
+    r = np.linspace(0.1, 5.0, 50)
+    t = np.sqrt(2 * nu) * r / 1.7
+    expected = 2 ** (1 - nu) / special.gamma(nu) * t**nu * special.kv(nu, t)
+    found = Matern(lengthscale=1.7, nu=nu)(r[:, None], np.zeros((1, 1)))[:, 0]
+    np.testing.assert_allclose(found, expected, rtol=1e-11)
+
+
+def test_quadratic_is_a_polynomial_with_independent_standard_normal_coefficients() -> None:
+    def monomials(z: Array) -> Array:
+        rows = [z[:, i] * z[:, j] for i in range(3) for j in range(i, 3)]
+        return np.stack(rows, axis=1)
+
+    x, y = shared_points()
+    np.testing.assert_allclose(Quadratic()(x, y), monomials(x) @ monomials(y).T, rtol=1e-12, atol=1e-12)
+
+
+def test_sums_and_scales_are_sums_and_multiples() -> None:
+    x, y = shared_points()
+    kernel = 2.0 * RBF(theta=0.5) + Linear()
+    np.testing.assert_allclose(kernel(x, y), 2.0 * RBF(theta=0.5)(x, y) + x @ y.T, rtol=1e-12, atol=1e-12)
+    assert kernel == Sum(Scaled(RBF(theta=0.5), 2.0), Linear())
+    assert kernel.names == ("variance", "theta")
+
+
+def test_conditioning_gives_the_kernel_printed_in_the_paper() -> None:
+    x, y = shared_points()
+    printed = reference.conditioned_rbf(x, y, theta=0.7, anchor=np.array(ANCHOR))
+    np.testing.assert_allclose(KERNELS["rbf, conditioned"](x, y), printed, rtol=1e-12, atol=1e-14)
+
+
+def test_subtracting_gives_the_covariance_of_rewards_less_the_reward_of_the_anchor() -> None:
+    x, y = shared_points()
+    everything = np.concatenate([x, y, [ANCHOR]])
+    less = np.hstack([np.eye(11), -np.ones((11, 1))])
+    full = less @ RBF(theta=0.7)(everything, everything) @ less.T
+    np.testing.assert_allclose(KERNELS["rbf, subtracted"](x, y), full[:6, 6:], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("inner", [RBF(theta=ARD), Linear() + Quadratic(), 3.0 * Matern()])
+def test_subtracting_leaves_differences_untouched_by_the_anchor(inner: Kernel) -> None:
+    def of_differences(kernel: Kernel) -> Array:
+        x, y = points(4, 8), points(4, 9)
+        return np.asarray(kernel(x, x) - kernel(x, y) - kernel(y, x) + kernel(y, y))
+
+    plain = of_differences(inner)
+    np.testing.assert_allclose(of_differences(Anchored(inner, ANCHOR)), plain, atol=1e-12)
+    np.testing.assert_allclose(of_differences(Anchored(inner, (5.0, 0.0, -1.0))), plain, atol=1e-11)
+
+
+def test_standardised_features_are_centred_and_scaled() -> None:
+    (x, y), centre, scale = shared_points(), np.array([1.0, -2.0, 0.5]), np.array([2.0, 0.3, 1.0])
+    kernel = Standardised(RBF(theta=ARD), tuple(centre), tuple(scale))
+    inner = RBF(theta=ARD)((x - centre) / scale, (y - centre) / scale)
+    np.testing.assert_allclose(kernel(x, y), inner, rtol=1e-12)
+
+
+def test_a_kernel_is_a_value() -> None:
+    assert RBF(theta=[1, 2]) == RBF(theta=(1.0, 2.0))  # type: ignore[arg-type]
+    assert hash(Anchored(RBF(), ANCHOR)) == hash(Anchored(RBF(theta=1.0), ANCHOR))
+    with pytest.raises(AttributeError, match="cannot assign"):
+        RBF().theta = 2.0  # type: ignore[misc]
+
+
+# --- errors -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, (1.0, 0.0), (), ((1.0, 2.0),)])
+def test_a_length_must_be_positive(bad: Any) -> None:
+    with pytest.raises(ValueError, match="theta must be a positive number, or one for each feature, but is"):
+        RBF(theta=bad)
+    with pytest.raises(ValueError, match="lengthscale must be a positive number, or one for each feature"):
+        Matern(lengthscale=bad)
+
+
+def test_matern_knows_two_smoothnesses() -> None:
+    with pytest.raises(ValueError, match=r"nu must be 1\.5 or 2\.5, but is 0\.5"):
+        Matern(nu=0.5)
+
+
+@pytest.mark.parametrize("bad", [0.0, -2.0, np.nan, np.inf])
+def test_a_scale_must_be_positive(bad: float) -> None:
+    with pytest.raises(ValueError, match="a kernel is scaled by a positive variance, but this is"):
+        bad * RBF()
+
+
+@pytest.mark.parametrize("bad", [(), ((0.0, 1.0),), (np.nan, 0.0), 1.0])
+def test_an_anchor_is_one_finite_point(bad: Any) -> None:
+    with pytest.raises(ValueError, match="the anchor must be the features of one point, but is"):
+        Anchored(RBF(), bad)
+
+
+def test_an_anchor_is_subtracted_or_conditioned_on() -> None:
+    with pytest.raises(ValueError, match="how must be 'subtract' or 'condition', but is 'both'"):
+        Anchored(RBF(), ANCHOR, how="both")  # type: ignore[arg-type]
+
+
+def test_a_reward_that_is_0_at_the_anchor_cannot_be_conditioned_there() -> None:
+    with pytest.raises(ValueError, match=r"already 0 at the anchor.*: use how='subtract'"):
+        Anchored(Linear(), (0.0, 0.0), how="condition")
+
+
+@pytest.mark.parametrize("kernel", [RBF(theta=(1.0, 2.0)), Matern(lengthscale=(1.0, 2.0))])
+def test_lengths_must_match_the_features(kernel: Kernel) -> None:
+    with pytest.raises(
+        ValueError, match=r"the kernel has 2 values of .*, but the trajectories have 3 features"
+    ):
+        kernel(points(2, 0), points(2, 0))
+
+
+def test_the_anchor_must_match_the_features() -> None:
+    with pytest.raises(ValueError, match="the anchor has 2 features, but the trajectories have 3"):
+        Anchored(RBF(), (0.0, 0.0))(points(2, 0), points(2, 0))
+
+
+def test_an_unknown_kernel_in_a_file_is_named_and_the_known_are_listed() -> None:
+    with pytest.raises(ValueError, match="there is no kernel 'Cosine': the kernels are RBF, Matern, Linear"):
+        from_json({"kind": "Cosine"})
+
+
+def test_a_selected_kernel_is_of_these_columns_alone_in_their_order() -> None:
+    x, y = shared_points()
+    kernel = Selected(RBF(theta=(0.5, 2.0)), (2, 0))
+    wanted = np.exp(-0.5 * (x[:, None, 2] - y[:, 2]) ** 2 - 2.0 * (x[:, None, 0] - y[:, 0]) ** 2)
+    np.testing.assert_allclose(kernel(x, y), wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("columns", [(), (1, 1), (0, -1)])
+def test_a_selected_kernel_needs_features_each_once(columns: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match="one feature or more, each once"):
+        Selected(Linear(), columns)

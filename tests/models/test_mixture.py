@@ -1,0 +1,404 @@
+"""The belief over structures: its weights, its words, its mixture, and that only the answers decide it."""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp, ndtr
+
+from prefero._support.arrays import Array
+from prefero.models import mixture as module
+from prefero.models.inference import NotSettled, infer
+from prefero.models.likelihood import Probit
+from prefero.models.mixture import Belief, BeliefFitter
+from prefero.models.structures import CURVED, GRID, LINEAR, MIXED, SMOOTH, UNEVEN, members
+from prefero.questions import Comparisons
+from prefero.simulation.tasks import make_task
+
+RIGHT = {"linear": {LINEAR}, "quadratic": {CURVED}, "bumpy": {SMOOTH, MIXED, UNEVEN}}
+
+
+@cache
+def answers(kind: str, number: int, seed: int = 1, margin: float = 0.0) -> Comparisons:
+    """What a simulated person says to random questions; fewer answers are the beginning of more."""
+    task = make_task(kind, trajectories=80, margin=margin, tests=2, seed=seed)
+    rng, x = np.random.default_rng(seed), task.pool.scaled
+    rows = []
+    for _ in range(number):
+        i, j = rng.choice(len(x), 2, replace=False)
+        choice = task.person.answer(x[i], x[j], rng)
+        rows.append((x[j], x[i], False) if choice == "right" else (x[i], x[j], choice == "equal"))
+    winners, losers, tied = (np.array(column) for column in zip(*rows, strict=True))
+    return Comparisons(winners, losers, tied)
+
+
+def first(data: Comparisons, number: int) -> Comparisons:
+    return Comparisons(data.winners[:number], data.losers[:number], data.tied[:number])
+
+
+def turned(data: Comparisons, *which: int) -> Comparisons:
+    """The same with some answers the other way round."""
+    swap = np.isin(np.arange(len(data)), which)[:, None]
+    winners, losers = np.where(swap, data.losers, data.winners), np.where(swap, data.winners, data.losers)
+    return Comparisons(winners, losers, data.tied)
+
+
+def places(number: int = 20, seed: int = 9) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((number, 2)), rng.standard_normal((number, 2))
+
+
+def order(belief: Belief) -> list[str]:
+    return sorted(belief.structures, key=lambda structure: -belief.structures[structure])
+
+
+def fresh(data: Comparisons) -> Belief:
+    return BeliefFitter(2).fit(data)
+
+
+def assert_same(found: Belief, expected: Belief, tolerance: float = 1e-4) -> None:
+    np.testing.assert_allclose(found.probability(*places()), expected.probability(*places()), atol=tolerance)
+    assert order(found) == order(expected)
+
+
+# --- weights ----------------------------------------------------------------------------------------------
+
+
+def prior_shares() -> dict[str, float]:
+    """The prior weight of each structure, summed over its members."""
+    shares = dict.fromkeys(GRID, 0.0)
+    for member in members(2):
+        shares[member.structure] += float(np.exp(member.log_prior))
+    return shares
+
+
+def test_before_any_answer_the_structures_have_their_prior_weights() -> None:
+    assert sum(prior_shares().values()) == pytest.approx(1.0)
+    assert min(prior_shares().values()) > 0.05
+    assert fresh(Comparisons.none(2)).structures == pytest.approx(prior_shares())
+
+
+@pytest.mark.parametrize("features", [1, 2, 5])
+def test_in_every_structure_a_typical_reward_varies_by_about_one(features: int) -> None:
+    x = np.random.default_rng(0).standard_normal((1000, features))
+    for member in members(features):
+        covariance = member.kernel(x, x)
+        varies = covariance.diagonal().mean() - covariance.mean()
+        assert varies < 1.2
+        assert varies > (0.8 if member.structure in (LINEAR, CURVED) else 0.05)
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+@pytest.mark.parametrize("number", [0, 1, 7, 40])
+def test_weights_are_shares(kind: str, number: int) -> None:
+    belief = fresh(first(answers(kind, 60), number))
+    assert sum(weight for weight, _ in belief.components) == pytest.approx(1.0)
+    assert sum(belief.structures.values()) == pytest.approx(1.0)
+    assert min(weight for weight, _ in belief.components) > 0.0
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_weights_are_prior_times_evidence_of_every_member(kind: str) -> None:
+    data = first(answers(kind, 60), 9)
+    logs = np.array(
+        [m.log_prior + infer(m.kernel, data, Probit(m.noise))[0].log_evidence for m in members(2)]
+    )
+    belief = fresh(data)
+    assert belief.log_evidence == pytest.approx(logsumexp(logs), abs=2e-3)
+    shares = np.exp(logs - logsumexp(logs))
+    for structure in GRID:
+        expected = sum(s for s, m in zip(shares, members(2), strict=True) if m.structure == structure)
+        assert belief.structures[structure] == pytest.approx(expected, abs=2e-3)
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_the_few_members_that_are_kept_speak_for_all(kind: str) -> None:
+    data = first(answers(kind, 60), 9)
+    every = [(m.log_prior, infer(m.kernel, data, Probit(m.noise))[0]) for m in members(2)]
+    logs = np.array([log_prior + posterior.log_evidence for log_prior, posterior in every])
+    shares = np.exp(logs - logsumexp(logs))
+    whole = sum(
+        share * posterior.probability(*places()) for share, (_, posterior) in zip(shares, every, strict=True)
+    )
+    assert len(fresh(data).components) <= 10 < len(every)
+    np.testing.assert_allclose(fresh(data).probability(*places()), np.asarray(whole), atol=0.08)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("kind", RIGHT)
+def test_the_right_structure_gains_weight(kind: str, seed: int) -> None:
+    data, fitter = answers(kind, 60, seed), BeliefFitter(2)
+    few, many = (
+        sum(fitter.fit(first(data, number)).structures.get(s, 0.0) for s in RIGHT[kind]) for number in (5, 60)
+    )
+    assert many > max(few, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("linear", "the reward looks linear: 0."),
+        ("quadratic", "the reward looks linear with a curve (quadratic): 0."),
+        ("bumpy", "the reward looks smooth, of no simple form: 0."),
+    ],
+)
+def test_the_belief_says_in_words_what_the_reward_looks_like(kind: str, words: str) -> None:
+    belief = fresh(answers(kind, 60))
+    assert belief.describe().startswith(words)
+    assert float(belief.describe().rpartition(" ")[2]) == round(max(belief.structures.values()), 2)
+
+
+def test_a_belief_that_is_open_says_so() -> None:
+    words = fresh(Comparisons.none(2)).describe()
+    assert words.startswith("the reward's form is still open: ")
+    assert all(f"{structure} {share:.2f}" in words for structure, share in prior_shares().items())
+
+
+def test_a_feature_that_does_not_matter_is_noticed() -> None:
+    rng = np.random.default_rng(0)
+    items = rng.uniform(-2, 2, (60, 2))
+    reward = np.sin(3 * items[:, 0])
+    pairs = np.array([rng.choice(60, 2, replace=False) for _ in range(60)])
+    better = reward[pairs[:, 0]] > reward[pairs[:, 1]]
+    belief = fresh(Comparisons.of(items, np.where(better[:, None], pairs, pairs[:, ::-1])))
+    assert order(belief)[0] == UNEVEN
+    assert "some features matter more than others" in belief.describe()
+
+
+# --- the mixture ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def mixed() -> Belief:
+    """A belief that has not made up its mind."""
+    belief = fresh(first(answers("quadratic", 60), 12))
+    assert len(belief.components) > 4
+    return belief
+
+
+def test_mean_and_covariance_are_those_of_the_mixture(mixed: Belief) -> None:
+    x = places(6)[0]
+    weights = np.array([weight for weight, _ in mixed.components])
+    means, covariances = (np.array(part) for part in zip(*(p(x) for _, p in mixed.components), strict=True))
+    mean = weights @ means
+    second = np.einsum("k,kij->ij", weights, covariances + means[:, :, None] * means[:, None, :])
+    np.testing.assert_allclose(mixed(x)[0], mean, rtol=1e-12)
+    np.testing.assert_allclose(mixed(x)[1], second - np.outer(mean, mean), atol=1e-9 * second.max())
+
+
+def test_marginals_are_the_diagonal_and_differences_follow_from_the_covariance(mixed: Belief) -> None:
+    a, b = places(5)
+    mean, covariance = mixed(np.concatenate([a, b]))
+    np.testing.assert_allclose(mixed.marginals(a)[0], mean[:5], rtol=1e-9)
+    np.testing.assert_allclose(mixed.marginals(a)[1], covariance.diagonal()[:5], rtol=1e-9)
+    gap, spread = mixed.difference(a, b)
+    away = np.hstack([np.eye(5), -np.eye(5)])
+    np.testing.assert_allclose(gap, away @ mean, rtol=1e-9)
+    np.testing.assert_allclose(spread, (away @ covariance @ away.T).diagonal(), rtol=1e-7)
+
+
+def test_probability_is_the_average_over_the_parts(mixed: Belief) -> None:
+    a, b = places()
+    parts = [(weight, part.probit.noise, *part.difference(a, b)) for weight, part in mixed.components]
+    expected = sum(w * ndtr(gap / np.sqrt(2.0 * noise**2 + spread)) for w, noise, gap, spread in parts)
+    np.testing.assert_allclose(mixed.probability(a, b), expected, rtol=1e-12)
+    np.testing.assert_allclose(mixed.probability(b, a), 1.0 - expected, rtol=1e-9)
+
+
+def test_samples_have_the_moments_of_the_mixture(mixed: Belief) -> None:
+    x, draws = places(4)[0], 40_000
+    sampled = mixed.sample(x, draws, np.random.default_rng(0))
+    mean, covariance = mixed(x)
+    deviation = np.sqrt(covariance.diagonal())
+    assert sampled.shape == (draws, 4)
+    np.testing.assert_allclose(sampled.mean(axis=0) / deviation, mean / deviation, atol=5 / np.sqrt(draws))
+    scaled = np.cov(sampled.T) / np.outer(deviation, deviation)
+    np.testing.assert_allclose(scaled, covariance / np.outer(deviation, deviation), atol=0.1)
+
+
+def test_samples_come_in_no_order_of_their_parts(mixed: Belief) -> None:
+    x = np.array([[4.0, 4.0]])
+    sampled = mixed.sample(x, 20_000, np.random.default_rng(1))[:, 0]
+    spreads = [np.std(part) for part in np.split(sampled, 10)]
+    assert max(spreads) < 1.5 * min(spreads)
+
+
+@pytest.mark.parametrize("draws", [0, 1, 3])
+def test_as_many_samples_come_as_were_asked_for(mixed: Belief, draws: int) -> None:
+    assert mixed.sample(places(4)[0], draws, np.random.default_rng(0)).shape == (draws, 4)
+
+
+# --- symmetries -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=5)
+@given(st.integers(0, 50), st.integers(1, 8))
+def test_swapping_every_answer_negates_the_mean_and_keeps_the_weights(seed: int, number: int) -> None:
+    data = first(answers("quadratic", 12, seed), number)
+    belief, mirrored = fresh(data), fresh(turned(data, *range(number)))
+    x, _ = places()
+    np.testing.assert_allclose(mirrored.marginals(x)[0], -belief.marginals(x)[0], atol=1e-3)
+    np.testing.assert_allclose(mirrored.marginals(x)[1], belief.marginals(x)[1], rtol=1e-3)
+    for structure, weight in belief.structures.items():
+        assert mirrored.structures[structure] == pytest.approx(weight, abs=1e-4)
+
+
+def test_the_noise_is_averaged_over_unless_it_is_given(mixed: Belief) -> None:
+    noises = np.array([part.probit.noise for _, part in mixed.components])
+    assert len(set(noises)) > 1
+    assert mixed.probit.noise == pytest.approx(
+        sum(w * n for (w, _), n in zip(mixed.components, noises, strict=True))
+    )
+    given = BeliefFitter(2, noise=0.2).fit(first(answers("quadratic", 60), 25))
+    assert {part.probit.noise for _, part in given.components} == {0.2}
+    assert given.probit.noise == pytest.approx(0.2)
+
+
+def test_a_noisy_person_is_believed_to_be_noisier() -> None:
+    steady, coin = answers("linear", 60), turned(answers("linear", 60), *range(0, 60, 3))
+    assert fresh(coin).probit.noise > 1.5 * fresh(steady).probit.noise
+
+
+def test_laplace_comes_to_a_belief_too() -> None:
+    data = answers("linear", 60)
+    belief = BeliefFitter(2, inference="laplace").fit(data)
+    assert np.mean(belief.probability(data.winners, data.losers) > 0.5) > 0.9
+    assert order(belief)[0] in {LINEAR, MIXED}
+
+
+def test_with_one_feature_there_is_nothing_uneven() -> None:
+    data = answers("linear", 30)
+    line = Comparisons(data.winners[:, :1], data.losers[:, :1], data.tied)
+    assert set(BeliefFitter(1).fit(line).structures) == set(GRID)
+
+
+# --- the answers alone decide -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_answers_one_by_one_give_the_belief_of_all_at_once(kind: str) -> None:
+    data, fitter = answers(kind, 60, seed=0), BeliefFitter(2)
+    for number in range(24):
+        grown = fitter.fit(first(data, number))
+        if number in (5, 19, 20, 23):
+            assert_same(grown, fresh(first(data, number)))
+
+
+@pytest.mark.parametrize("kind", RIGHT)
+def test_answers_taken_back_leave_no_trace(kind: str) -> None:
+    data, fitter = answers(kind, 60), BeliefFitter(2)
+    for number in (32, 31, 12, 0):
+        assert_same(fitter.fit(first(data, number)), fresh(first(data, number)), 1e-5)
+
+
+def test_an_answer_changed_is_an_answer_never_given() -> None:
+    data, fitter = first(answers("bumpy", 60), 15), BeliefFitter(2)
+    fitter.fit(data)
+    for which in (14, 0, 7):
+        assert_same(fitter.fit(turned(data, which)), fresh(turned(data, which)), 1e-5)
+
+
+@pytest.mark.parametrize("back", [19, 20])
+def test_answers_taken_back_and_then_changed_leave_no_trace(back: int) -> None:
+    data, fitter = first(answers("bumpy", 60), 21), BeliefFitter(2)
+    fitter.fit(data)
+    fitter.fit(first(data, back))
+    assert_same(fitter.fit(turned(data, 20)), fresh(turned(data, 20)))
+
+
+def test_with_ties_answers_one_by_one_give_the_belief_of_all_at_once() -> None:
+    data, fitter = answers("linear", 24, margin=0.4), BeliefFitter(2)
+    assert data.has_ties
+    for number in range(0, 25, 4):
+        grown = fitter.fit(first(data, number))
+    assert_same(grown, fresh(data), 1e-5)
+
+
+def test_a_slow_machine_comes_to_the_same_belief(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = first(answers("bumpy", 60), 20)
+    quick = fresh(data)
+    clock = count()
+    monkeypatch.setattr("prefero.models.marginal_likelihood.time.monotonic", lambda: 0.4 * next(clock))
+    assert_same(fresh(data), quick)
+
+
+# --- failures ---------------------------------------------------------------------------------------------
+
+
+def failing_for(fails: Callable[[str], bool]) -> Callable[..., Any]:
+    """An inference that never settles for kernels whose description is chosen by `fails`."""
+
+    def run(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        if fails(repr(kernel)):
+            raise NotSettled("this one never settles")
+        return infer(kernel, *args, **kwargs)
+
+    return run
+
+
+def test_a_member_whose_inference_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = first(answers("quadratic", 60), 12)
+    before = fresh(data)
+    monkeypatch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
+    after = fresh(data)
+    assert before.structures[CURVED] > 0.1
+    assert after.structures[CURVED] == 0.0
+    rest = 1.0 - before.structures[CURVED]
+    for structure in (LINEAR, SMOOTH, MIXED):
+        assert after.structures[structure] == pytest.approx(before.structures[structure] / rest, abs=2e-3)
+
+
+def test_the_others_go_on_when_the_uneven_member_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "infer", failing_for(lambda kernel: "theta=(" in kernel))
+    belief = fresh(answers("linear", 30))
+    assert belief.structures.get(UNEVEN, 0.0) == 0.0
+    assert order(belief)[0] == LINEAR
+
+
+def test_the_others_go_on_when_one_fails_while_the_margin_is_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
+    belief = fresh(answers("linear", 15, margin=0.4))
+    assert belief.structures[CURVED] == 0.0
+    assert belief.probit.margin > 0.0
+
+
+def test_a_member_that_failed_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, fitter = first(answers("quadratic", 60), 12), BeliefFitter(2)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
+        fitter.fit(first(data, 11))
+    assert_same(fitter.fit(data), fresh(data))
+
+
+def test_when_all_fail_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "infer", failing_for(lambda _: True))
+    with pytest.raises(NotSettled, match="no structure of the belief could be fitted"):
+        fresh(first(answers("linear", 60), 5))
+
+
+# --- ties -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("margin", [0.2, 0.6])
+def test_ties_teach_the_margin(margin: float) -> None:
+    """Simulated rewards have unit size, as the belief's have."""
+    assert 0.5 * margin < fresh(answers("linear", 50, margin=margin)).probit.margin < 2.0 * margin
+
+
+def test_without_ties_there_is_no_margin() -> None:
+    assert fresh(answers("linear", 20)).probit.margin == 0.0
+
+
+def test_a_given_margin_is_kept() -> None:
+    belief = BeliefFitter(2, margin=0.3).fit(answers("linear", 15, margin=0.4))
+    assert {part.probit.margin for _, part in belief.components} == {0.3}
+
+
+def test_ties_without_a_margin_are_refused() -> None:
+    with pytest.raises(ValueError, match="the margin is 0, which makes them impossible"):
+        BeliefFitter(2, margin=0.0).fit(answers("linear", 15, margin=0.4))

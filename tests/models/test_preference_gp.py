@@ -1,0 +1,366 @@
+"""PreferenceGP: scikit-learn's manners, the paper's model, features in any unit, and clear refusals."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import prefero
+import reference
+from prefero import PreferenceGP, kernels
+from prefero._support.arrays import Array
+from prefero.kernels import RBF, Anchored, Linear, Matern
+from prefero.models.likelihood import Probit
+from prefero.models.preference_gp import NotFitted
+
+PARAMETERS: list[dict[str, Any]] = [
+    {},
+    {"noise": 0.3, "learn": False},
+    {"kernel": RBF(theta=(0.5, 2.0)), "inference": "laplace"},
+    {"kernel": Anchored(0.5 * Linear() + Matern(lengthscale=2.0), (0.0, 1.0)), "margin": 0.2},
+]
+every_parameter = pytest.mark.parametrize("parameters", PARAMETERS, ids=["default", "noise", "ARD", "sum"])
+
+
+def items(rows: int = 24, columns: int = 2, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal((rows, columns))
+
+
+def pairs(x: Array, number: int = 15, seed: int = 0, noise: float = 0.05) -> Any:
+    """Winners and losers under the reward x_0 - x_1, with a little noise."""
+    rng = np.random.default_rng(seed)
+    drawn = np.array([rng.choice(len(x), 2, replace=False) for _ in range(number)])
+    gap = (x[drawn[:, 0]] - x[drawn[:, 1]]) @ np.array([1.0, -1.0]) + noise * rng.standard_normal(number)
+    return np.where(gap[:, None] > 0, drawn, drawn[:, ::-1])
+
+
+def quick(**parameters: Any) -> PreferenceGP:
+    """One Gaussian process with everything fixed."""
+    return PreferenceGP(**{"kernel": 1.0 * RBF(theta=0.3), "noise": 0.1, "learn": False, **parameters})
+
+
+# --- manners ----------------------------------------------------------------------------------------------
+
+
+@every_parameter
+def test_the_constructor_keeps_what_it_is_given_untouched(parameters: dict[str, Any]) -> None:
+    model = PreferenceGP(**parameters)
+    assert all(getattr(model, name) is value for name, value in parameters.items())
+
+
+@every_parameter
+def test_get_params_names_every_parameter_of_the_constructor(parameters: dict[str, Any]) -> None:
+    defaults = {"kernel": None, "noise": None, "margin": None, "learn": True, "inference": "ep"}
+    assert PreferenceGP(**parameters).get_params() == {**defaults, **parameters}
+
+
+@every_parameter
+def test_scikit_learn_can_clone_it(parameters: dict[str, Any]) -> None:
+    model = PreferenceGP(**parameters)
+    copy = clone(model)
+    assert type(copy) is PreferenceGP
+    assert copy is not model
+    assert copy.get_params() == model.get_params()
+    assert all(getattr(model, name) is value for name, value in parameters.items())
+
+
+def test_a_clone_of_a_fitted_model_is_not_fitted() -> None:
+    x = items()
+    copy = clone(quick().fit(x, pairs(x)))
+    assert not hasattr(copy, "posterior_")
+    np.testing.assert_array_equal(copy.fit(x, pairs(x)).predict(x), quick().fit(x, pairs(x)).predict(x))
+
+
+def test_fitting_changes_no_parameter() -> None:
+    x, model = items(), PreferenceGP(kernel=1.0 * RBF())
+    before = model.get_params()
+    model.fit(x, pairs(x))
+    assert model.get_params() == before
+    assert model.kernel_ != before["kernel"]
+
+
+def test_set_params_changes_what_the_next_fit_does() -> None:
+    x, model = items(), quick()
+    assert model.set_params(noise=2.0, kernel=1.0 * Linear()) is model
+    expected = PreferenceGP(kernel=1.0 * Linear(), noise=2.0, learn=False).fit(x, pairs(x)).predict(x)
+    np.testing.assert_array_equal(model.fit(x, pairs(x)).predict(x), expected)
+
+
+def test_set_params_names_the_parameters_there_are() -> None:
+    with pytest.raises(
+        ValueError, match="has no parameter 'nois': it has kernel, noise, margin, learn, inference"
+    ):
+        PreferenceGP().set_params(nois=1.0)
+
+
+@every_parameter
+def test_the_representation_makes_the_same_model(parameters: dict[str, Any]) -> None:
+    model = PreferenceGP(**parameters)
+    again = eval(repr(model), {"PreferenceGP": PreferenceGP, **vars(kernels)})
+    assert again.get_params() == model.get_params()
+    assert repr(PreferenceGP()) == "PreferenceGP()"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda model: model.predict(items()),
+        lambda model: model.predict_proba(items(), items()),
+        lambda model: model.sample(items()),
+        lambda model: model.posterior_,
+        lambda model: model.log_evidence_,
+    ],
+    ids=["predict", "predict_proba", "sample", "posterior_", "log_evidence_"],
+)
+def test_a_model_that_is_not_fitted_says_so(use: Any) -> None:
+    with pytest.raises(NotFitted, match=r"call fit\(items, pairs\) first") as error:
+        use(PreferenceGP())
+    assert isinstance(error.value, ValueError)
+    assert isinstance(error.value, AttributeError)
+
+
+def test_an_attribute_that_never_was_is_an_ordinary_error() -> None:
+    with pytest.raises(AttributeError, match="PreferenceGP has no attribute 'predikt'") as error:
+        _ = PreferenceGP().predikt
+    assert not isinstance(error.value, NotFitted)
+
+
+@every_parameter
+def test_fit_returns_the_model_with_what_it_learned(parameters: dict[str, Any]) -> None:
+    x, model = items(), PreferenceGP(**parameters)
+    assert model.fit(x, pairs(x)) is model
+    assert model.n_features_in_ == 2
+    assert model.log_evidence_ == model.posterior_.log_evidence < 0.0
+    assert (model.noise_, model.margin_) == (model.posterior_.probit.noise, model.posterior_.probit.margin)
+    assert hasattr(model, "structures_") == (model.kernel is None)
+    assert hasattr(model, "kernel_") == (model.kernel is not None)
+
+
+def test_a_second_fit_leaves_no_trace_of_the_first() -> None:
+    x, y = items(), items(seed=1)
+    for model in (PreferenceGP(), PreferenceGP(kernel=1.0 * RBF(), noise=0.1)):
+        expected = clone(model).fit(y, pairs(y)).predict_proba(x[:9], x[9:18])
+        model.fit(x, pairs(x)).fit(y, pairs(y))
+        np.testing.assert_allclose(model.predict_proba(x[:9], x[9:18]), expected, atol=1e-9)
+
+
+# --- what it learns ---------------------------------------------------------------------------------------
+
+
+def test_the_papers_model_in_one_line_is_the_papers_model() -> None:
+    x, anchor = items(8), np.array([0.3, 0.4])
+    won = pairs(x, 10, noise=0.5)
+    model = prefero.PreferenceGP(
+        kernel=prefero.kernels.Anchored(prefero.kernels.RBF(theta=1.0), tuple(anchor), how="condition"),
+        noise=0.1,
+        learn=False,
+        inference="laplace",
+    )
+    model.fit(x, won)
+
+    def kernel(a: Array, b: Array) -> Array:
+        return reference.conditioned_rbf(a, b, 1.0, anchor)
+
+    judge = reference.naive_laplace(kernel, x[won[:, 0]], x[won[:, 1]], np.zeros(10, bool), 0.1)
+    new = items(5, seed=7)
+    mean, covariance = model.posterior_(new)
+    np.testing.assert_allclose(mean, judge(new)[0], atol=1e-6)
+    np.testing.assert_allclose(covariance, judge(new)[1], atol=1e-6)
+    assert model.log_evidence_ == pytest.approx(judge.log_evidence, abs=1e-6)
+    np.testing.assert_allclose(model.posterior_(anchor[None, :])[0], 0.0, atol=1e-12)
+
+
+@every_parameter
+def test_it_learns_to_predict_choices(parameters: dict[str, Any]) -> None:
+    x = items(40)
+    model = PreferenceGP(**parameters).fit(x, pairs(x, 30))
+    won = pairs(x, 100, seed=5, noise=0.0)
+    assert np.mean(model.predict_proba(x[won[:, 0]], x[won[:, 1]]) > 0.5 - 0.2 * bool(model.margin)) > 0.85
+
+
+@pytest.mark.parametrize("unit", [(1e-3, 1e6), (1e6, 1e-3), (1.0, 1e3)])
+@pytest.mark.parametrize("offset", [0.0, 3.0])
+def test_without_a_kernel_units_do_not_matter(unit: tuple[float, float], offset: float) -> None:
+    x = items()
+    raw = (x + offset) * unit
+    scaled = PreferenceGP().fit(x, pairs(x)).predict_proba(x[:12], x[12:])
+    wild = PreferenceGP().fit(raw, pairs(x)).predict_proba(raw[:12], raw[12:])
+    np.testing.assert_allclose(wild, scaled, atol=1e-6)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7, 1e6 / 3])
+def test_a_feature_that_never_varies_counts_for_nothing(value: float) -> None:
+    """Rounding may make its standard deviation 1e-17 instead of 0."""
+    x = items()
+    zero, constant = np.column_stack([x, np.zeros(24)]), np.column_stack([x, np.full(24, value)])
+    moved = np.array([0.0, 0.0, 1e-3])
+    expected, found = (
+        PreferenceGP().fit(rows, pairs(x)).predict_proba(rows[:12] + moved, rows[12:])
+        for rows in (zero, constant)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_before_any_answer_every_choice_is_a_coin() -> None:
+    x = items()
+    for model in (PreferenceGP(), quick()):
+        np.testing.assert_allclose(model.fit(x, []).predict_proba(x[:12], x[12:]), 0.5)
+        np.testing.assert_allclose(model.predict(x), 0.0)
+
+
+@pytest.mark.parametrize("kernel", [1.0 * RBF(5.0), 1.0 * Linear(), Anchored(2.0 * Matern(0.3), (0.0, 0.0))])
+@pytest.mark.parametrize("noise", [None, 0.1])
+def test_learning_raises_the_evidence(kernel: Any, noise: float | None) -> None:
+    x = items()
+    fixed, learned = (
+        PreferenceGP(kernel=kernel, noise=noise, learn=learn).fit(x, pairs(x)) for learn in (False, True)
+    )
+    assert learned.log_evidence_ > fixed.log_evidence_
+    assert fixed.kernel_ == kernel
+    assert (learned.noise_ == 0.1) == (noise is not None)
+
+
+def test_learning_does_not_lose_the_evidence_of_a_kernel_in_raw_units() -> None:
+    x = items()
+    fixed, learned = (
+        PreferenceGP(kernel=RBF(theta=3e-7), noise=0.1, learn=learn).fit(1000.0 * x, pairs(x))
+        for learn in (False, True)
+    )
+    assert learned.log_evidence_ >= fixed.log_evidence_ - 0.5
+
+
+def test_inferences_differ_in_numbers_and_agree_in_order() -> None:
+    x = items(40)
+    ep, laplace = (quick(inference=i).fit(x, pairs(x, 30)).predict(x) for i in ("ep", "laplace"))
+    assert not np.allclose(ep, laplace, atol=1e-3)
+    assert np.corrcoef(ep, laplace)[0, 1] > 0.95
+
+
+# --- ties -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [None, 1.0 * RBF(0.3)])
+def test_ties_teach_a_margin_and_leave_room_for_about_equal(kernel: Any) -> None:
+    x = items()
+    model = PreferenceGP(kernel=kernel).fit(x, pairs(x), ties=[[0, 1], [2, 3], [4, 5]])
+    assert model.margin_ > 0.0
+    both = model.predict_proba(x[:12], x[12:]) + model.predict_proba(x[12:], x[:12])
+    assert np.all(both < 1.0)
+
+
+def test_a_tie_draws_two_rewards_together() -> None:
+    x, close = items(), quick(margin=0.1)
+    before, after = (
+        close.fit(x, pairs(x, 5), ties=ties).posterior_.difference(x[:1], x[1:2]) for ties in (None, [[0, 1]])
+    )
+    assert abs(after[0][0]) < abs(before[0][0])
+    assert after[1][0] < before[1][0]
+
+
+def test_a_margin_that_is_given_is_kept() -> None:
+    x = items()
+    model = PreferenceGP(kernel=1.0 * RBF(), noise=0.1, margin=0.4).fit(x, pairs(x), ties=[[0, 1]])
+    assert (model.noise_, model.margin_) == (0.1, 0.4)
+    assert quick().fit(x, pairs(x)).margin_ == 0.0
+
+
+@pytest.mark.parametrize("kernel", [None, 1.0 * RBF(0.3)])
+def test_ties_are_impossible_with_a_margin_of_zero(kernel: Any) -> None:
+    with pytest.raises(ValueError, match="give a positive margin, or leave it to be learned"):
+        PreferenceGP(kernel=kernel, margin=0.0).fit(items(), [[0, 1]], ties=[[2, 3]])
+
+
+# --- predictions ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", [None, 1.0 * RBF(0.3)])
+def test_mean_deviation_and_covariance_agree(kernel: Any) -> None:
+    x, new = items(), items(6, seed=3)
+    model = PreferenceGP(kernel=kernel).fit(x, pairs(x))
+    mean, covariance = model.predict(new, return_cov=True)
+    alone, deviation = model.predict(new, return_std=True)
+    np.testing.assert_allclose(model.predict(new), mean, rtol=1e-9)
+    np.testing.assert_allclose(alone, mean, rtol=1e-9)
+    np.testing.assert_allclose(deviation**2, covariance.diagonal(), rtol=1e-6)
+    np.testing.assert_allclose(covariance, covariance.T, atol=1e-12)
+    assert np.linalg.eigvalsh(covariance).min() > -1e-9
+
+
+def test_probabilities_follow_the_noise_convention() -> None:
+    x = items()
+    model = quick(noise=0.4).fit(x, pairs(x))
+    gap, spread = model.posterior_.difference(x[:12], x[12:])
+    expected = Probit(0.4).probabilities(gap, spread)[0]
+    np.testing.assert_allclose(model.predict_proba(x[:12], x[12:]), expected)
+    np.testing.assert_allclose(model.predict_proba(x, x), 0.5)
+
+
+def test_samples_are_decided_by_their_seed() -> None:
+    x = items()
+    model = quick().fit(x, pairs(x))
+    drawn = model.sample(x, 500, seed=1)
+    assert drawn.shape == (500, 24)
+    np.testing.assert_array_equal(drawn, model.sample(x, 500, seed=1))
+    assert not np.array_equal(drawn, model.sample(x, 500, seed=2))
+    mean, deviation = model.predict(x, return_std=True)
+    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=5 * float(np.max(deviation)) / np.sqrt(500))
+
+
+# --- refusals ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"kernel": "rbf"}, "kernel must be one of prefero.kernels or None, but is 'rbf'"),
+        ({"noise": -1.0}, "noise must be a positive number"),
+        ({"noise": 0.0}, "noise must be a positive number"),
+        ({"noise": np.nan}, "noise must be a positive number"),
+        ({"margin": -0.1}, "margin must be 0"),
+        ({"inference": "mcmc"}, "inference must be 'ep' or 'laplace', but is 'mcmc'"),
+    ],
+)
+def test_bad_parameters_are_refused_at_fit(parameters: dict[str, Any], message: str) -> None:
+    model = PreferenceGP(**parameters)
+    with pytest.raises(ValueError, match=message):
+        model.fit(items(), [[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("rows", "won", "message"),
+    [
+        ([[0.0, np.nan], [1.0, 2.0]], [[0, 1]], "features must be finite, but row 0 has nan"),
+        ([0.0, 1.0], [[0, 1]], "shape"),
+        (items(), [[0, 24]], "pairs must point at items 0 to 23"),
+        (items(), [[0, -1]], "pairs must point at items 0 to 23"),
+        (items(), [[3, 3]], "compares item 3 with itself"),
+        (items(), [[0.5, 1.0]], "pairs must be an"),
+        (items(), [0, 1], "pairs must be an"),
+    ],
+)
+def test_bad_items_and_pairs_are_refused(rows: Any, won: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        PreferenceGP().fit(rows, won)
+
+
+def test_bad_ties_are_called_ties() -> None:
+    with pytest.raises(ValueError, match="ties must point at items"):
+        PreferenceGP().fit(items(), [[0, 1]], ties=[[0, 99]])
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        (lambda model: model.predict(items(4, 3)), "fitted to 2 features, but these have 3"),
+        (lambda model: model.predict([[np.inf, 0.0]]), "features must be finite"),
+        (lambda model: model.predict([1.0, 2.0]), r"use features\[:, None\]"),
+        (lambda model: model.predict_proba(items(3), items(4)), r"shapes \(3, 2\) and \(4, 2\)"),
+        (lambda model: model.predict(items(), True, True), "standard deviation or for the covariance"),
+        (lambda model: model.sample(items(4, 1)), "fitted to 2 features, but these have 1"),
+    ],
+)
+def test_bad_questions_to_a_model_are_refused(use: Any, message: str) -> None:
+    model = quick().fit(items(), pairs(items()))
+    with pytest.raises(ValueError, match=message):
+        use(model)

@@ -1,0 +1,226 @@
+"""The log as a value: what was said, from first to last, against a plain list that is kept by hand."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from sqlalchemy import text
+
+from prefero.questions import Answer, Question
+from prefero.studies.event_log import Asked, Log, Said, Told
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Refused, Store
+from studies.pretended import invited, new_key, proposal, said, study_of
+
+LABELS = (f"P{number}" for number in range(10**6))
+WORDS = st.sampled_from(["left", "right", "equal"])
+
+
+@dataclass
+class Standing:
+    """Something that was said and still stands; `moment` is when it was said."""
+
+    moment: int
+    question: int
+    word: str
+
+
+class Person(RuleBasedStateMachine):
+    """A person at one or more windows. What should come of it is kept as lists of what stands."""
+
+    def __init__(self, store: Store, reopen: Callable[[], Store]) -> None:
+        super().__init__()
+        self.store, self.reopen = store, reopen
+        self.answers: list[Standing] = []
+        self.skips: list[Standing] = []
+        self.deleted: list[Standing] = []
+        self.asked: list[int] = []
+        self.waiting: int | None = None
+        self.events = 0
+        self.resend: Callable[[], Log] = lambda: store.log(self.person)
+
+    @initialize()
+    def comes(self) -> None:
+        study = self.store.studies()[0]
+        self.person = invited(self.store, next(LABELS), study)
+
+    def tell(self, question: int, word: Any) -> Log:
+        key = new_key()
+        self.resend = lambda: self.store.tell(self.person, question, word, key)
+        self.events += 1
+        return self.store.tell(self.person, question, word, key, 1.0)
+
+    def standing(self) -> list[Standing]:
+        return sorted(self.answers + self.skips, key=lambda one: one.moment)
+
+    @precondition(lambda self: self.waiting is None)
+    @rule()
+    def is_asked(self) -> None:
+        log = self.store.ask(self.person, self.store.log(self.person).basis, proposal(len(self.asked)))
+        assert log.open is not None
+        assert log.open.id not in self.asked
+        self.waiting = log.open.id
+        self.asked.append(self.waiting)
+
+    @precondition(lambda self: self.waiting is not None)
+    @rule(word=WORDS)
+    def answers_it(self, word: str) -> None:
+        assert self.waiting is not None
+        self.tell(self.waiting, word)
+        self.answers.append(Standing(self.events, self.waiting, word))
+        self.waiting = None
+
+    @precondition(lambda self: self.waiting is not None)
+    @rule()
+    def skips_it(self) -> None:
+        assert self.waiting is not None
+        self.tell(self.waiting, "skip")
+        self.skips.append(Standing(self.events, self.waiting, "skip"))
+        self.waiting = None
+
+    @precondition(lambda self: self.answers or self.skips)
+    @rule()
+    def takes_back(self) -> None:
+        last, key = self.standing()[-1], new_key()
+        self.store.undo(self.person, key)
+        self.resend = lambda: self.store.undo(self.person, key)
+        (self.skips if last.word == "skip" else self.answers).remove(last)
+        self.waiting = last.question
+        self.events += 1
+
+    @precondition(lambda self: self.answers)
+    @rule(data=st.data())
+    def deletes(self, data: st.DataObject) -> None:
+        one = data.draw(st.sampled_from(self.answers))
+        self.tell(one.question, "delete")
+        self.answers.remove(one)
+        self.deleted.append(one)
+        self.waiting = None
+
+    @precondition(lambda self: self.deleted)
+    @rule(data=st.data())
+    def restores(self, data: st.DataObject) -> None:
+        one = data.draw(st.sampled_from(self.deleted))
+        self.tell(one.question, "restore")
+        self.deleted.remove(one)
+        self.answers.append(one)
+        self.waiting = None
+
+    @rule()
+    def sends_the_last_once_more(self) -> None:
+        assert self.resend() == self.store.log(self.person)
+
+    @precondition(lambda self: self.asked)
+    @rule(data=st.data(), word=st.sampled_from(["left", "skip", "undo", "delete", "restore"]))
+    def tries_what_does_not_fit(self, data: st.DataObject, word: str) -> None:
+        standing = self.standing()
+        fitting: dict[str, list[int | None]] = {
+            "left": [self.waiting],
+            "skip": [self.waiting],
+            "undo": [standing[-1].question] if standing else [],
+            "delete": [one.question for one in self.answers],
+            "restore": [one.question for one in self.deleted],
+        }
+        unfit = [question for question in self.asked if question not in fitting[word]]
+        if unfit:
+            with pytest.raises(Refused):
+                self.store.tell(self.person, data.draw(st.sampled_from(unfit)), word, new_key())  # type: ignore[arg-type]
+
+    @invariant()
+    def the_log_says_what_stands(self) -> None:
+        self.compare(self.store.log(self.person))
+
+    def compare(self, log: Log) -> None:
+        answers = sorted(self.answers, key=lambda one: one.moment)
+        assert said(log) == [(one.question, one.word) for one in answers]
+        assert {asked.id for asked in log.skipped} == {one.question for one in self.skips}
+        assert {q: told.said for q, told in log.deleted.items()} == {o.question: o.word for o in self.deleted}
+        assert (log.open.id if log.open else None) == self.waiting
+        assert [asked.id for asked in log.questions] == self.asked
+        assert log.number == len(self.asked) + 1
+        with self.store.engine.connect() as connection:
+            rows = connection.execute(
+                text("SELECT count(*) FROM answers WHERE person = :person"), {"person": self.person.id}
+            )
+            assert rows.scalar_one() == self.events
+
+    def teardown(self) -> None:
+        """Whoever reads the same rows, later and elsewhere, comes to the same."""
+        fresh = self.reopen()
+        self.compare(fresh.log(self.person))
+        assert fresh.log(self.person) == self.store.log(self.person)
+        fresh.engine.dispose()
+
+
+def test_whatever_a_person_does_the_log_says_what_stands(file_store: Store, tmp_path: Path) -> None:
+    study_of(file_store)
+    run_state_machine_as_test(
+        lambda: Person(file_store, lambda: Store(open_database(tmp_path / "studies.db"))),  # type: ignore[arg-type]
+        settings=settings(max_examples=30, stateful_step_count=30),
+    )
+
+
+# --- values -----------------------------------------------------------------------------------------------
+
+
+def asked(number: int, basis: int = 0, **changed: Any) -> Asked:
+    plain = {"slot": 0, "method": "Random", "left": 3, "right": 4, "bits": 0.5, "accuracy": 0.6, "at": ""}
+    return Asked(id=100 + number, number=number, basis=basis, **{**plain, **changed})
+
+
+def told(id: int, question: int, word: Said, turn: int = 0) -> Told:
+    return Told(id, 100 + question, turn, word, f"key {id}", None, "")
+
+
+@pytest.mark.parametrize("word", ["left", "right", "equal", "skip"])
+def test_imagining_is_like_saying(file_store: Store, word: Said) -> None:
+    person = invited(file_store)
+    log = file_store.ask(person, 0, proposal())
+    assert log.open is not None
+    imagined = log.imagine(log.open, word)
+    assert log == file_store.log(person)  # it is a value: nothing was changed
+    really = file_store.tell(person, log.open.id, word, new_key())
+    assert said(imagined) == said(really)
+    assert imagined.skipped == really.skipped
+    assert (imagined.basis, imagined.open) == (really.basis, really.open)
+
+
+def test_a_learner_gets_the_question_with_its_number_and_its_bits() -> None:
+    first = asked(7, left=9, right=2, bits=0.25)
+    assert first.question == Question(9, 2, number=7)
+    assert first.question.bits == 0.25
+    assert (
+        asked(7, bits=None).question.bits != asked(7, bits=None).question.bits
+    )  # not known, so not a number
+    (live,) = Log((first,), (told(5, 7, "right"),)).live
+    assert live.answer == Answer(Question(9, 2, number=7), "right")
+
+
+def test_the_order_is_that_of_the_answers_and_not_of_the_questions() -> None:
+    log = Log(
+        (asked(1), asked(2, 1)),
+        (told(1, 1, "left"), told(2, 2, "right"), told(3, 1, "delete", 1), told(4, 1, "restore", 2)),
+    )
+    assert said(log) == [(101, "left"), (102, "right")]
+    swapped = Log(log.questions, (told(1, 2, "right"), told(2, 1, "left")))
+    assert said(swapped) == [(102, "right"), (101, "left")]
+
+
+def test_a_question_that_rests_on_something_else_does_not_wait() -> None:
+    assert Log((asked(1),)).open == asked(1)
+    assert Log((asked(1, basis=7),)).open is None
+    log = Log((asked(1), asked(2, basis=1)), (told(1, 1, "left"),))
+    assert log.open == asked(2, basis=1)
+    assert Log(log.questions, (*log.told, told(2, 1, "undo", 1))).open == asked(1)

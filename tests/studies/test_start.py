@@ -1,0 +1,183 @@
+"""Where studies are kept, which pool is meant, and how a teacher's session begins and goes on."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prefero import Pool
+from prefero._support.files import data_folder
+from prefero.studies import start
+from prefero.studies.protocol import teaching
+from prefero.studies.start import begin_teaching, pool_of
+from prefero.studies.storage.store import Store
+from studies.pretended import answer, ask, features_only, new_key, refusal, said, study_of
+
+
+@pytest.fixture
+def pool_file(tmp_path: Path) -> str:
+    path = tmp_path / "mine.npz"
+    features_only().save(path)
+    return str(path)
+
+
+# --- folders ----------------------------------------------------------------------------------------------
+
+
+def test_the_variable_moves_the_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PREFERO_DATA", str(tmp_path / "mine"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "other"))
+    assert data_folder() == tmp_path / "mine"
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "wanted"),
+    [
+        ("linux", {}, ".local/share/prefero"),
+        ("linux", {"XDG_DATA_HOME": "elsewhere"}, "elsewhere/prefero"),
+        ("linux", {"XDG_DATA_HOME": "", "PREFERO_DATA": ""}, ".local/share/prefero"),
+        ("darwin", {"XDG_DATA_HOME": "elsewhere"}, "Library/Application Support/prefero"),
+        ("win32", {}, "AppData/Local/prefero"),
+        ("win32", {"LOCALAPPDATA": "elsewhere"}, "elsewhere/prefero"),
+    ],
+)
+def test_by_default_the_data_are_where_the_system_keeps_them(
+    platform: str, variables: dict[str, str], wanted: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for name in ("PREFERO_DATA", "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value and str(tmp_path / value))
+    assert data_folder() == tmp_path / wanted
+
+
+# --- pools ------------------------------------------------------------------------------------------------
+
+
+def test_a_pool_is_a_worlds_or_a_files(pool_file: str, driver_pool: Pool) -> None:
+    np.testing.assert_array_equal(pool_of(pool_file).features, features_only().features)
+    simulated = pool_of("driver", 60)
+    np.testing.assert_array_equal(simulated.features, driver_pool.features)
+
+
+def test_what_is_neither_a_world_nor_a_file_is_refused_with_the_worlds_there_are() -> None:
+    with pytest.raises(ValueError, match=r"'drivver' is neither a world \(.*driver.*\) nor a pool's file"):
+        pool_of("drivver")
+
+
+@pytest.mark.parametrize(
+    ("what", "why"),
+    [
+        ("folder", "nor a pool's file"),
+        ("letter.txt", "nor a pool's file"),
+        ("letter.npz", "a pool is what Pool.save writes"),
+    ],
+)
+def test_what_is_no_pool_is_refused_by_its_name(what: str, why: str, tmp_path: Path) -> None:
+    path = tmp_path / what
+    if what == "folder":
+        path.mkdir()
+    else:
+        path.write_text("Dear robot,")
+    with pytest.raises(ValueError, match=f"{what}.*{why}"):
+        pool_of(str(path))
+
+
+# --- sessions ---------------------------------------------------------------------------------------------
+
+
+def test_a_session_begins_with_one_teacher(store: Store, driver_pool: Pool) -> None:
+    study, person, known = begin_teaching(store, "driver", None, 25, 60)
+    assert not known
+    assert (study.name, study.kind, person.label) == ("driver", "teach", "teacher")
+    assert store.people(study) == [person]
+    assert len(store.pool(study)) == len(driver_pool)
+    assert store.display(study)["kind"] == "scene"
+    wanted = teaching("Driver", 25).to_json()
+    assert study.protocol == wanted | {"methods": list(wanted["methods"])}
+
+
+def test_a_session_goes_on_where_it_was_left(store: Store) -> None:
+    study, person, _ = begin_teaching(store, "driver", None, 25, 60)
+    questions = [answer(store, person), answer(store, person)]
+    waiting = ask(store, person)
+    again = begin_teaching(store, "driver", None, 25)
+    assert again == (study, person, True)
+    log = store.log(again[1])
+    assert said(log) == [(question, "left") for question in questions]
+    assert log.open is not None
+    assert log.open.id == waiting
+    assert len(store.studies()) == 1
+
+
+def test_a_name_of_its_own_makes_another_session(file_store: Store, pool_file: str) -> None:
+    first, _, _ = begin_teaching(file_store, pool_file, None, 10)
+    second, person, known = begin_teaching(file_store, pool_file, "evening", 10)
+    assert (first.name, second.name, known) == ("mine", "evening", False)
+    assert second.protocol["title"] == "evening"
+    answer(file_store, person)
+    assert begin_teaching(file_store, pool_file, "evening", 10) == (second, person, True)
+    assert file_store.log(file_store.people(first)[0]).told == ()
+
+
+def test_other_trajectories_under_the_same_name_are_refused(file_store: Store, tmp_path: Path) -> None:
+    """Answers are about trajectories by their number, and would mean something else."""
+    path = tmp_path / "mine.npz"
+    features_only().save(path)
+    _, person, _ = begin_teaching(file_store, str(path), None, 10)
+    answer(file_store, person)
+    for other in (features_only(seed=1), features_only(rows=13)):
+        other.save(path)
+        with refusal(
+            "another-pool", "the session 'mine' was begun with other trajectories: choose another --name"
+        ):
+            begin_teaching(file_store, str(path), None, 10)
+    for what in ("driver", "tosser"):
+        with refusal("another-pool"):
+            begin_teaching(file_store, what, "mine", 10)
+    features_only().save(path)
+    assert begin_teaching(file_store, str(path), None, 10)[2]
+
+
+def test_a_study_is_no_session(file_store: Store, pool_file: str) -> None:
+    study_of(file_store, "mine")
+    with refusal("study-exists", "'mine' is a study, not a session: choose another --name"):
+        begin_teaching(file_store, pool_file, None, 10)
+
+
+def test_a_session_whose_beginning_was_cut_short_is_begun_after_all(
+    file_store: Store, pool_file: str
+) -> None:
+    """The computer went down when the session was there, and its teacher was not yet."""
+    protocol = teaching("mine", 10).to_json()
+    file_store.add_study("mine", "teach", protocol, features_only(), {"kind": "features"}, new_key())
+    study, person, _ = begin_teaching(file_store, pool_file, None, 10)
+    assert file_store.people(study) == [person]
+
+
+def test_no_session_is_left_behind_by_a_pool_that_cannot_be_shown(file_store: Store, tmp_path: Path) -> None:
+    films = [tmp_path / f"{number}.mp4" for number in range(12)]
+    path = tmp_path / "films.npz"
+    Pool(features_only().features, clips=films).save(path)
+    with pytest.raises(ValueError, match="12 clips of the pool are missing"):
+        begin_teaching(file_store, str(path), None, 10)
+    assert file_store.studies() == []
+
+
+def test_of_many_trajectories_those_are_asked_about_that_differ_most(
+    file_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a question comes at once; and the session goes on with them."""
+    monkeypatch.setattr(start, "ASKED", 20)
+    path = tmp_path / "mine.npz"
+    Pool(np.random.default_rng(0).standard_normal((60, 2))).save(path)
+    with pytest.warns(UserWarning, match="there are 60 trajectories: the 20 that differ most are asked"):
+        study, _, known = begin_teaching(file_store, str(path), None, 5)
+    kept = file_store.pool(study)
+    assert (len(kept), known) == (20, False)
+    np.testing.assert_array_equal(kept.features, pool_of(str(path), 20).features)
+    assert begin_teaching(file_store, str(path), None, 5)[2]
+    assert len(pool_of(str(path), 60)) == 60

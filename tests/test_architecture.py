@@ -1,0 +1,130 @@
+"""The architecture: a package imports only from the layers before its own, and the core needs little."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "prefero"
+LAYERS = (
+    ("_support",),
+    ("questions", "kernels", "trajectories", "rendering"),
+    ("models", "worlds", "datasets"),
+    ("pools",),
+    ("acquisition",),
+    ("reward", "reward_file"),
+    ("learner",),
+    ("deploy", "simulation", "methods"),
+    ("plots",),
+    ("__init__",),
+    ("studies",),
+    ("experiments", "server"),
+    ("cli",),
+    ("__main__",),
+)
+LAYER = {package: depth for depth, layer in enumerate(LAYERS) for package in layer}
+# the only packages that may import something beyond these three when they are imported themselves
+USES_EXTRAS = {
+    "worlds",
+    "simulation",
+    "plots",
+    "deploy",
+    "experiments",
+    "studies",
+    "server",
+    "cli",
+    "__main__",
+}
+CORE = {"numpy", "scipy", "threadpoolctl"}
+OPTIONAL = [
+    "typer",
+    "rich",
+    "matplotlib",
+    "torch",
+    "array_api_compat",
+    "sklearn",
+    "mujoco",
+    "gymnasium",
+    "av",
+    "fastapi",
+    "sqlalchemy",
+    "alembic",
+    "uvicorn",
+    "pyarrow",
+    "cma",
+    "onnx",
+    "stable_baselines3",
+    "minari",
+    "h5py",
+    "pandas",
+]
+
+
+def sources() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def package_of(file: Path) -> str:
+    return file.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Full names of the modules, or of names in modules, that a piece of code imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def without_type_checking(tree: ast.Module) -> ast.Module:
+    kept = [n for n in tree.body if not (isinstance(n, ast.If) and "TYPE_CHECKING" in ast.dump(n.test))]
+    return ast.Module(kept, [])
+
+
+def at_import(tree: ast.Module) -> ast.Module:
+    """What runs when the module is imported: no function's body, nothing that only a type checker reads."""
+    kept = without_type_checking(tree).body
+    return ast.Module([n for n in kept if not isinstance(n, ast.FunctionDef | ast.ClassDef)], [])
+
+
+def packages_imported(file: Path) -> set[str]:
+    """The packages of Prefero that a file imports anywhere, its own excepted."""
+    names = [n.split(".") for n in imported(without_type_checking(ast.parse(file.read_text())))]
+    ours = {n[1] if len(n) > 1 and n[1] in LAYER else "__init__" for n in names if n[0] == "prefero"}
+    return ours - {package_of(file)}
+
+
+def test_every_package_has_a_layer() -> None:
+    assert {package_of(file) for file in sources()} == set(LAYER)
+
+
+@pytest.mark.parametrize("package", LAYER)
+def test_a_package_imports_only_from_earlier_layers(package: str) -> None:
+    files = [file for file in sources() if package_of(file) == package]
+    wrong = {str(f.relative_to(SOURCE)): later for f in files if (later := _later(f))}
+    assert wrong == {}
+
+
+def _later(file: Path) -> set[str]:
+    own = LAYER[package_of(file)]
+    return {package for package in packages_imported(file) if LAYER[package] >= own}
+
+
+def test_the_core_needs_only_numpy_scipy_and_threadpoolctl() -> None:
+    allowed = CORE | {"prefero"} | sys.stdlib_module_names
+    core = [file for file in sources() if package_of(file) not in USES_EXTRAS]
+    for file in core:
+        packages = {name.partition(".")[0] for name in imported(at_import(ast.parse(file.read_text())))}
+        assert packages <= allowed, file.name
+    assert len(core) > 20
+
+
+def test_importing_prefero_imports_no_optional_package() -> None:
+    code = f"import sys, prefero; print(*[p for p in {OPTIONAL} if p in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

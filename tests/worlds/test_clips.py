@@ -1,0 +1,214 @@
+"""Showing a trajectory: films that can be played, strips that show it, replays that tell all of it."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import av
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium import spaces
+from matplotlib.image import imread
+
+from prefero._support.arrays import Array
+from prefero.trajectories.trajectory import Trajectory
+from prefero.worlds import World, from_gymnasium, make
+from prefero.worlds.clips import check_clip, film, replay, save_clip
+from prefero.worlds.golf import Golf
+from prefero.worlds.mujoco.renderer import NoRenderer
+
+FLAT = ["driver", "tosser"]
+
+
+class Lamp(gymnasium.Env[Any, Any]):
+    """A lamp whose brightness is what it is told; it renders itself."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 8}  # noqa: RUF012
+    action_space = spaces.Box(0.0, 1.0, (1,), dtype=np.float64)
+    observation_space = spaces.Box(0.0, 1.0, (1,), dtype=np.float64)
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed, options=options)
+        self.light = np.zeros(1)
+        return self.light, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.light = np.asarray(action)
+        return self.light, 0.0, False, False, {}
+
+    def render(self) -> Any:
+        return np.full((32, 48, 3), round(255 * self.light[0]), dtype=np.uint8)
+
+
+def lamp() -> World:
+    return from_gymnasium(Lamp, lambda o, a: [o.mean(), a.max()], ["mean", "most"], steps=6, segments=3)
+
+
+def one_of(world: World, seed: int = 3) -> Trajectory:
+    return world.rollout(world.actions.sample(1, np.random.default_rng(seed))[0])
+
+
+def picture_in(path: Path) -> Array:
+    return np.round(255 * np.asarray(imread(path))[..., :3])
+
+
+def colours_in(picture: Any) -> int:
+    return len(np.unique(picture.astype(int) @ [65536, 256, 1]))
+
+
+# --- kinds of files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["a.mp4", "a.png", "a.pdf", "a.svg", "a.json", "b.PNG", "b.Mp4"])
+def test_these_are_clips(name: str) -> None:
+    check_clip(Path(name))
+
+
+@pytest.mark.parametrize("name", ["a.gif", "a", "a.mp4.txt", "png", ".png"])
+def test_other_files_are_refused_and_not_written(name: str, tmp_path: Path) -> None:
+    driver = make("driver")
+    with pytest.raises(
+        ValueError, match=r"a clip is one of \.mp4, \.png, \.pdf, \.svg, \.json, but the path is"
+    ):
+        save_clip(tmp_path / name, driver, one_of(driver))
+    assert list(tmp_path.iterdir()) == []
+
+
+# --- strips -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*FLAT, "golf"])
+def test_a_strip_shows_the_trajectory(name: str, tmp_path: Path) -> None:
+    world = make(name)
+    save_clip(tmp_path / "strip.png", world, one_of(world), frames=3)
+    picture = picture_in(tmp_path / "strip.png")
+    assert picture.shape[1] > 1.5 * picture.shape[0]
+    assert colours_in(picture) > 20
+
+
+def test_a_strip_has_as_many_pictures_as_were_asked_for(tmp_path: Path) -> None:
+    driver = make("driver")
+    widths = []
+    for frames in (1, 2, 4):
+        save_clip(tmp_path / "strip.png", driver, one_of(driver), frames=frames)
+        widths.append(picture_in(tmp_path / "strip.png").shape[1])
+    assert widths[2] - widths[1] == pytest.approx(2 * (widths[1] - widths[0]), abs=3)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml"), (".PNG", b"\x89PNG")]
+)
+def test_a_strip_is_of_the_kind_that_its_name_says(suffix: str, start: bytes, tmp_path: Path) -> None:
+    driver = make("driver")
+    path = tmp_path / f"strip{suffix}"
+    save_clip(path, driver, one_of(driver), frames=2)
+    assert path.read_bytes().startswith(start)
+
+
+def test_other_trajectories_give_other_strips(tmp_path: Path) -> None:
+    driver = make("driver")
+    for seed in (1, 2):
+        save_clip(tmp_path / f"{seed}.png", driver, one_of(driver, seed), frames=2)
+    assert (tmp_path / "1.png").read_bytes() != (tmp_path / "2.png").read_bytes()
+
+
+def test_a_world_without_a_drawing_has_no_strip_rather_than_a_blank_one(tmp_path: Path) -> None:
+    """What there is to see of it, its environment renders: as a film."""
+    world = lamp()
+    with pytest.raises(ValueError, match=r"\.mp4"):
+        save_clip(tmp_path / "strip.png", world, one_of(world))
+
+
+# --- films ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("driver", 5.0), ("tosser", 2.0)])
+def test_a_film_has_25_frames_a_second_and_moves(name: str, seconds: float) -> None:
+    world = make(name)
+    frames = list(film(world, one_of(world)))
+    assert len(frames) == round(25 * seconds) + 1
+    assert {(frame.shape, str(frame.dtype)) for frame in frames} == {((480, 640, 3), "uint8")}
+    assert not np.array_equal(frames[0], frames[len(frames) // 2])
+
+
+def test_a_film_is_played_at_its_rate(tmp_path: Path) -> None:
+    world = make("tosser")
+    save_clip(tmp_path / "film.mp4", world, one_of(world))
+    with av.open(tmp_path / "film.mp4") as container:
+        stream = container.streams.video[0]
+        assert (stream.width, stream.height, stream.frames) == (640, 480, 51)
+        assert stream.average_rate == 25
+
+
+def test_a_world_of_ones_own_is_filmed_by_its_environment_at_its_own_rate(tmp_path: Path) -> None:
+    world = lamp()
+    save_clip(tmp_path / "film.mp4", world, world.rollout([0.2, 0.5, 1.0]))
+    with av.open(tmp_path / "film.mp4") as container:
+        stream = container.streams.video[0]
+        assert (stream.width, stream.height) == (48, 32)
+        assert stream.average_rate == 8
+        light = [frame.to_ndarray(format="rgb24").mean() for frame in container.decode(stream)]
+    np.testing.assert_allclose(light, [0, 51, 51, 128, 128, 255, 255], atol=6)
+
+
+class Blind:
+    """Stands in for golf's renderer on a machine without a GL library."""
+
+    def __call__(self, *_: Any) -> Iterator[Any]:
+        raise NoRenderer("there is no GL library")
+
+
+def test_golf_is_drawn_where_it_cannot_be_rendered(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golf, "film", Blind())
+    frames = film(golf, one_of(golf))
+    with pytest.warns(UserWarning, match="there is no GL library; the film is drawn without"):
+        first = next(frames)
+    later = [next(frames) for _ in range(8)]
+    assert first.shape == (480, 640, 3)
+    assert colours_in(first) > 100
+    assert not np.array_equal(first, later[-1])
+
+
+def test_golf_is_rendered_where_it_can_be(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def rendered(*arguments: Any) -> Iterator[Array]:
+        asked.append(arguments)
+        return iter([np.zeros((2, 2, 3))] * 4)
+
+    monkeypatch.setattr(golf, "film", rendered)
+    shot = one_of(golf)
+    assert len(list(film(golf, shot))) == 4
+    (actions, rate, width, height) = asked[0]
+    np.testing.assert_array_equal(actions, shot.actions)
+    assert (rate, width, height) == (25.0, 640, 480)
+
+
+# --- replays ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", [*FLAT, "golf"])
+def test_a_replay_has_all_that_a_browser_needs(name: str, tmp_path: Path) -> None:
+    world = make(name)
+    shown = one_of(world)
+    save_clip(tmp_path / "clip.json", world, shown)
+    told = json.loads((tmp_path / "clip.json").read_text(), parse_constant=lambda word: pytest.fail(word))
+    assert set(told) == {"world", "features", "scene", "replay"}
+    assert told["world"] == name
+    assert told["features"] == dict(zip(world.feature_names, shown.features.tolist(), strict=True))
+    assert told["scene"] == json.loads(json.dumps(world.scene.to_json()))
+    np.testing.assert_allclose(told["replay"]["poses"], shown.poses, atol=1e-4)
+    assert told["replay"]["frame"] == world.scene.frame
+
+
+def test_a_replay_of_a_world_without_a_drawing_still_tells_its_features() -> None:
+    world = lamp()
+    told = replay(world, world.rollout([0.0, 0.5, 1.0]))
+    assert told["features"]["most"] == 1.0
+    assert told["scene"]["parts"] == []
+    json.dumps(told, allow_nan=False)
