@@ -15,7 +15,7 @@ ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_
 
 def benchmarks() -> dict[str, str]:
     """Every module here that has a `main`, with the first line of its docstring; nothing is imported."""
-    trees = {file.stem: ast.parse(file.read_text()) for file in sorted(HERE.glob("[!_]*.py"))}
+    trees = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(HERE.glob("[!_]*.py"))}
     found = {name: ast.get_docstring(tree) or "" for name, tree in trees.items() if _has_main(tree)}
     order = [*ALWAYS, *(name for name in found if name not in ALWAYS)]
     return {name: found[name].partition("\n")[0] for name in order}

@@ -67,7 +67,7 @@ def lerobot(folder: Path, episodes: int = 12) -> prefero.Pool:
     index = folder / "meta" / "episodes" / "chunk-000" / "file-000.parquet"
     for path in (*paths, index):
         path.parent.mkdir(parents=True)
-    (folder / "meta" / "info.json").write_text(json.dumps(info))
+    (folder / "meta" / "info.json").write_text(json.dumps(info), encoding="utf-8")
     pq.write_table(frames, paths[0])
     pq.write_table(pa.Table.from_pylist(about), index)
     save_video(paths[1], [picture for e in range(episodes) for picture in film(e)], FPS)
@@ -105,7 +105,7 @@ def clips(folder: Path, count: int = 6) -> prefero.Pool:
     for number in range(count):
         save_video(folder / f"throw{number}.mp4", film(number), FPS)
         lines.append(f"throw{number}.mp4,{1 + number},{np.sin(number)}")
-    (folder / "throws.csv").write_text("\n".join(lines))
+    (folder / "throws.csv").write_text("\n".join(lines), encoding="utf-8")
     return prefero.Pool.from_clips(folder)
 
 

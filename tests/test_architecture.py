@@ -94,7 +94,9 @@ def at_import(tree: ast.Module) -> ast.Module:
 
 def packages_imported(file: Path) -> set[str]:
     """The packages of Prefero that a file imports anywhere, its own excepted."""
-    names = [n.split(".") for n in imported(without_type_checking(ast.parse(file.read_text())))]
+    names = [
+        n.split(".") for n in imported(without_type_checking(ast.parse(file.read_text(encoding="utf-8"))))
+    ]
     ours = {n[1] if len(n) > 1 and n[1] in LAYER else "__init__" for n in names if n[0] == "prefero"}
     return ours - {package_of(file)}
 
@@ -119,7 +121,10 @@ def test_the_core_needs_only_numpy_scipy_and_threadpoolctl() -> None:
     allowed = CORE | {"prefero"} | sys.stdlib_module_names
     core = [file for file in sources() if package_of(file) not in USES_EXTRAS]
     for file in core:
-        packages = {name.partition(".")[0] for name in imported(at_import(ast.parse(file.read_text())))}
+        packages = {
+            name.partition(".")[0]
+            for name in imported(at_import(ast.parse(file.read_text(encoding="utf-8"))))
+        }
         assert packages <= allowed, file.name
     assert len(core) > 20
 

@@ -21,6 +21,7 @@ from prefero.simulation.users import Person
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "prefero"
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 USED_BY_USERS = [
     *(getattr(prefero, name) for name in prefero.__all__ if name not in ("kernels", "worlds")),
     AnswerConflict,
@@ -48,7 +49,7 @@ def pages() -> list[Path]:
 
 
 def documentation() -> str:
-    return "\n".join(page.read_text() for page in pages())
+    return "\n".join(page.read_text(encoding="utf-8") for page in pages())
 
 
 def mentioned(name: str, text: str) -> bool:
@@ -98,14 +99,14 @@ def test_every_command_and_every_option_is_documented() -> None:
 
 
 def public_definitions(file: Path) -> list[ast.FunctionDef | ast.ClassDef]:
-    body = ast.parse(file.read_text()).body
+    body = ast.parse(file.read_text(encoding="utf-8")).body
     found = [node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     return [node for node in found if not node.name.startswith("_")]
 
 
 @pytest.mark.parametrize("file", sources(), ids=lambda file: str(file.relative_to(SOURCE)))
 def test_every_module_class_and_function_has_a_docstring(file: Path) -> None:
-    assert ast.get_docstring(ast.parse(file.read_text()))
+    assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
     assert [node.name for node in public_definitions(file) if not ast.get_docstring(node)] == []
 
 
@@ -116,7 +117,9 @@ def test_every_method_a_user_calls_has_a_docstring(kind: type) -> None:
 
 def fences(page: Path) -> list[tuple[str, str]]:
     """The code blocks of a page: what the fence says, and the code."""
-    found = re.findall(r"^```([^\n`]*)\n(.*?)^```\s*$", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(
+        r"^```([^\n`]*)\n(.*?)^```\s*$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     return [(info.strip(), code) for info, code in found]
 
 
@@ -139,7 +142,7 @@ def test_every_code_block_runs(
 
 # --- the house --------------------------------------------------------------------------------------------
 
-KEPT = {".ci", ".gitignore"}  # of the hidden ones
+KEPT = {".ci", ".github", ".gitignore", ".pre-commit-config.yaml"}  # of the hidden ones
 OUTPUTS = {"site", "dist", "build", "results"}
 BUILT = (ROOT / "web" / "node_modules", SOURCE / "server" / "page")
 BINARY = {".png", ".npz", ".pdf", ".gif", ".parquet", ".db"}
@@ -163,37 +166,38 @@ def _files_in(place: Path) -> Iterator[Path]:
 
 def test_no_file_knows_the_machine_it_was_written_on() -> None:
     machine = re.compile(r"(?<![\w.:/-])/(?:work|root|opt|home|Users)/\w")
-    found = {f.name: m.group() for f in our_files() if (m := machine.search(f.read_text()))}
+    found = {f.name: m.group() for f in our_files() if (m := machine.search(f.read_text(encoding="utf-8")))}
     assert found == {}
 
 
 def test_no_file_leaves_work_for_later() -> None:
     later = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME)\b")
-    assert [file.name for file in our_files() if later.search(file.read_text())] == []
+    assert [file.name for file in our_files() if later.search(file.read_text(encoding="utf-8"))] == []
     assert len(our_files()) > 30
 
 
 def make_targets() -> set[str]:
-    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", MAKEFILE, flags=re.MULTILINE))
 
 
 def test_every_make_target_in_the_readme_exists() -> None:
-    wanted = set(re.findall(r"(?:^|`)make ([a-z]+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    wanted = set(re.findall(r"(?:^|`)make ([a-z]+)", readme, flags=re.MULTILINE))
     assert wanted <= make_targets()
     assert {"demo", "test"} <= wanted
 
 
 def test_every_phony_target_is_a_target_and_every_target_is_phony() -> None:
-    declared = re.search(r"^\.PHONY:(.*)$", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    declared = re.search(r"^\.PHONY:(.*)$", MAKEFILE, flags=re.MULTILINE)
     assert declared is not None
     assert set(declared.group(1).split()) == make_targets()
 
 
 def test_the_demo_calls_a_command_that_exists() -> None:
-    line = next(line for line in (ROOT / "Makefile").read_text().splitlines() if "/prefero " in line)
+    line = next(line for line in MAKEFILE.splitlines() if "/prefero " in line)
     command, *words = line.split("/prefero ")[1].split()
     assert {word for word in words if word.startswith("--")} <= commands()[command]
 
 
 def test_continuous_integration_runs_what_make_test_runs() -> None:
-    assert "make test" in (ROOT / ".ci" / "run").read_text().splitlines()
+    assert "make test" in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()

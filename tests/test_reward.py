@@ -154,13 +154,15 @@ def test_saving_what_was_loaded_writes_the_same_file(
 ) -> None:
     rewards[name].save(tmp_path / "one.json")
     load_reward(tmp_path / "one.json").save(tmp_path / "two.json")
-    assert (tmp_path / "one.json").read_text() == (tmp_path / "two.json").read_text()
+    assert (tmp_path / "one.json").read_text(encoding="utf-8") == (tmp_path / "two.json").read_text(
+        encoding="utf-8"
+    )
 
 
 @every_reward
 def test_a_file_can_be_read_by_anybody(rewards: dict[str, Reward], name: str, tmp_path: Path) -> None:
     rewards[name].save(tmp_path / "reward.json")
-    document = json.loads((tmp_path / "reward.json").read_text())
+    document = json.loads((tmp_path / "reward.json").read_text(encoding="utf-8"))
     assert (document["format"], document["version"]) == ("prefero reward", 1)
     assert document["features"]["names"] == NAMES
     np.testing.assert_allclose(document["features"]["centre"], pool().features.mean(axis=0))
@@ -202,7 +204,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(
     "content", ["", "[]", "3", "null", '"prefero reward"', "{}", '{"format": "other"}', "<html>", "\0\1\2"]
 )
 def test_a_foreign_file_is_refused(content: str, tmp_path: Path) -> None:
-    (tmp_path / "other.json").write_text(content)
+    (tmp_path / "other.json").write_text(content, encoding="utf-8")
     with pytest.raises(RewardFileError, match=r"other.json is (not a|damaged or no) reward file"):
         load_reward(tmp_path / "other.json")
 
@@ -221,9 +223,9 @@ def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:
 def changed(reward: Reward, path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
     """The reward's file with something changed in it."""
     reward.save(path)
-    document = json.loads(path.read_text())
+    document = json.loads(path.read_text(encoding="utf-8"))
     change(document)
-    path.write_text(json.dumps(document))
+    path.write_text(json.dumps(document), encoding="utf-8")
     return path
 
 
@@ -299,7 +301,7 @@ def test_what_cannot_be_written_leaves_the_old_file(rewards: dict[str, Reward], 
 
 
 def test_a_file_is_as_readable_as_any_other(rewards: dict[str, Reward], tmp_path: Path) -> None:
-    (tmp_path / "plain").write_text("")
+    (tmp_path / "plain").write_text("", encoding="utf-8")
     rewards["sum"].save(tmp_path / "reward.json")
     plain, saved = (stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "reward.json"))
     assert saved == plain

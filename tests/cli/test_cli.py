@@ -120,7 +120,7 @@ def test_show_makes_what_the_name_of_the_file_says(name: str, tmp_path: Path) ->
 def test_show_draws_the_views_of_the_paper(world: str, view: str, tmp_path: Path) -> None:
     done = run("show", world, "--view", view, "--out", "view.svg", folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "<svg" in (tmp_path / "view.svg").read_text()
+    assert "<svg" in (tmp_path / "view.svg").read_text(encoding="utf-8")
 
 
 def test_an_action_can_be_given(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_help_names_the_command_and_its_options() -> None:
 def test_what_cannot_be_done_is_said_in_one_line_before_any_work(
     words: list[str], message: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "taken").write_text("a file where a folder should be")
+    (tmp_path / "taken").write_text("a file where a folder should be", encoding="utf-8")
     done = run("simulate", *SMALL, *words, folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(message)
@@ -198,8 +198,8 @@ def test_reproduce_makes_runs_a_figure_and_a_report(
     count = len(list((out / "runs").glob("*.parquet")))
     assert count >= 4
     assert (out / "driver-active.png").read_bytes().startswith(b"\x89PNG")
-    assert "<img" in (out / "report.html").read_text()
-    assert "driver-active.png" in (out / "report.md").read_text()
+    assert "<img" in (out / "report.html").read_text(encoding="utf-8")
+    assert "driver-active.png" in (out / "report.md").read_text(encoding="utf-8")
     assert f"{count} runs to do; what is done is kept in my results." in done.stdout
     assert f"runs {count}/{count}, questions" in done.stdout
     assert f"{15 * count}/{15 * count}" in done.stdout
@@ -221,7 +221,7 @@ def test_reproduce_again_does_nothing_new(
 def test_the_report_has_a_command_that_can_be_typed_again(
     reproduced: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
-    text = (reproduced[0] / "my results" / "report.md").read_text()
+    text = (reproduced[0] / "my results" / "report.md").read_text(encoding="utf-8")
     told = re.search(r"`(prefero reproduce .*)`", text)
     assert told is not None
     words = ["--quick", "--jobs", "1", "--figure", "driver-active", "--out", "my results"]
@@ -247,7 +247,7 @@ def test_reproduce_lists_the_figures(tmp_path: Path) -> None:
 def test_what_cannot_be_reproduced_is_said_in_one_line(
     words: list[str], message: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "taken").write_text("a file where a folder should be")
+    (tmp_path / "taken").write_text("a file where a folder should be", encoding="utf-8")
     done = run("reproduce", *words, folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(message)

@@ -132,7 +132,9 @@ def test_what_else_a_table_says_of_its_trajectories_is_kept(
 def test_a_table_may_hold_words_and_other_numbers_and_rows_that_cannot_be_used(
     folder: Path, reward: Reward, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (folder / "table.csv").write_text("task,distance,height,speed\nlift,2,,1\nlift,,5,3\npush,4,6,5\n")
+    (folder / "table.csv").write_text(
+        "task,distance,height,speed\nlift,2,,1\nlift,,5,3\npush,4,6,5\n", encoding="utf-8"
+    )
     words = ["score", "reward.json", "table.csv", "--out", "s.csv", "--skip-bad"]
     assert run(*words, monkeypatch=monkeypatch) == 0
     assert "left out: episode 1: its feature 'distance' is nan." in capsys.readouterr().out
@@ -198,7 +200,7 @@ def damage(path: Path, features: Array) -> None:
 
 
 def text(content: str) -> Any:
-    return lambda path, _: path.write_text(content)
+    return lambda path, _: path.write_text(content, encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -310,7 +312,7 @@ def test_export_writes_what_runs_without_prefero(folder: Path, reward: Reward) -
         f"The reward of speed, distance is in robot/reward.{kind}." for kind in ("py", "onnx")
     ]
     x, names = rows(6, seed=8), {}  # type: ignore[var-annotated]
-    exec((folder / "robot" / "reward.py").read_text(), names)
+    exec((folder / "robot" / "reward.py").read_text(encoding="utf-8"), names)
     session = pytest.importorskip("onnxruntime").InferenceSession(
         folder / "robot" / "reward.onnx", providers=["CPUExecutionProvider"]
     )

@@ -124,7 +124,7 @@ def info(
 
 def write_json(path: Path, content: Any) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content))
+    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def lerobot_3(
@@ -188,9 +188,11 @@ def lerobot_2(
     write_json(folder / "meta" / "info.json", about)
     told = [tasks[episode % len(tasks)] for episode in range(len(lengths))]
     known = [{"episode_index": e, "tasks": [told[e]], "length": n} for e, n in enumerate(lengths)]
-    (folder / "meta" / "episodes.jsonl").write_text("\n".join(map(json.dumps, known)) + "\n")
+    (folder / "meta" / "episodes.jsonl").write_text(
+        "\n".join(map(json.dumps, known)) + "\n", encoding="utf-8"
+    )
     named = [{"task_index": number, "task": task} for number, task in enumerate(tasks)]
-    (folder / "meta" / "tasks.jsonl").write_text("\n".join(map(json.dumps, named)) + "\n")
+    (folder / "meta" / "tasks.jsonl").write_text("\n".join(map(json.dumps, named)) + "\n", encoding="utf-8")
     for episode, length in enumerate(lengths):
         path = folder / data.format(episode_chunk=0, episode_index=episode)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -215,7 +217,7 @@ def clips(folder: Path, count: int = 5, codec: str = "libx264") -> Path:
     for number in range(count):
         encode(folder / f"throw {number}.mp4", [shade(number, t) for t in range(6)], codec)
         lines.append(f"throw {number}.mp4,{number * 1.5},{(number * 7) % 5}")
-    (folder / "features.csv").write_text("\n".join(lines) + "\n")
+    (folder / "features.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
 
 

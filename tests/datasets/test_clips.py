@@ -62,7 +62,7 @@ def test_plans_of_one_dataset_add_up_and_those_of_another_are_refused(folder: Pa
     found = gather(open_dataset(folder), ["mean"], jobs=1)
     plan(found, tmp_path)
     plan(gather(open_dataset(folder), ["mean"], windows=Windows.of(5), jobs=1), tmp_path)
-    assert len(json.loads((tmp_path / "plan.json").read_text())["clips"]) == 4 + 10
+    assert len(json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["clips"]) == 4 + 10
     other = gather(open_dataset(clips(tmp_path / "throws", count=2)))
     with pytest.raises(ValueError, match="has clips of another dataset: choose another folder"):
         plan(other, tmp_path)
@@ -77,7 +77,7 @@ def test_a_clip_without_a_plan_is_missing(tmp_path: Path) -> None:
     assert missing([tmp_path / "a.mp4", tmp_path / "b.mp4"]) == [tmp_path / "a.mp4", tmp_path / "b.mp4"]
     with pytest.raises(ValueError, match=r"a\.mp4 is missing, and no plan beside it"):
         cut(tmp_path / "a.mp4")
-    (tmp_path / "plan.json").write_text("{")
+    (tmp_path / "plan.json").write_text("{", encoding="utf-8")
     with pytest.raises(ValueError, match="no plan beside it"):
         cut(tmp_path / "a.mp4")
 
@@ -93,7 +93,9 @@ def test_clips_are_kept_in_the_cache_under_the_datasets_version(folder: Path, tm
     before = clip_folder(open_dataset(copy))
     assert before == clip_folder(open_dataset(copy))
     assert before != clip_folder(open_dataset(folder))
-    (copy / "meta" / "info.json").write_text((copy / "meta" / "info.json").read_text() + " ")
+    (copy / "meta" / "info.json").write_text(
+        (copy / "meta" / "info.json").read_text(encoding="utf-8") + " ", encoding="utf-8"
+    )
     assert before != clip_folder(open_dataset(copy))
 
 

@@ -151,7 +151,7 @@ def test_what_is_finished_is_read_and_what_has_changed_is_done_again(tmp_path: P
 def test_ones_own_function_that_was_rewritten_is_another(tmp_path: Path) -> None:
     path, own = tmp_path / "features.parquet", tmp_path / "own.py"
     for factor in (1.0, 3.0):
-        own.write_text(f"def scaled(episode): return {factor} * episode.states[0, 0]\n")
+        own.write_text(f"def scaled(episode): return {factor} * episode.states[0, 0]\n", encoding="utf-8")
         found = gather(Counted(), [f"{own}:scaled"], keep=path, jobs=1)
         assert found.features[7, 0] == 7 * factor
 
@@ -168,7 +168,7 @@ def test_what_a_file_does_not_tell_apart_is_done_again(tmp_path: Path) -> None:
 
 def test_a_function_of_states_is_not_the_same_as_a_function_of_an_episode(tmp_path: Path) -> None:
     path, own = tmp_path / "features.parquet", tmp_path / "own.py"
-    own.write_text("def size(given): return [len(getattr(given, 'states', given))]\n")
+    own.write_text("def size(given): return [len(getattr(given, 'states', given))]\n", encoding="utf-8")
     names = [
         gather(Counted(), [word], keep=path, jobs=1).names for word in (f"encoder({own}:size)", f"{own}:size")
     ]

@@ -33,7 +33,7 @@ def told(*words: str, folder: Path) -> str:
 
 def test_features_are_summed_up_kept_drawn_and_complained_about(tmp_path: Path) -> None:
     lerobot_3(tmp_path / "arm", lengths=tuple(range(8, 38)), cameras=())
-    (tmp_path / "mine.py").write_text("def answer(episode): return 42.0\n")
+    (tmp_path / "mine.py").write_text("def answer(episode): return 42.0\n", encoding="utf-8")
     words = [
         "--feature",
         "highest",
@@ -60,7 +60,7 @@ def test_what_the_advice_says_can_be_typed(tmp_path: Path) -> None:
     speed, force = rng.normal(size=200), rng.lognormal(0, 3, 200)
     rows = zip(speed, speed + 0.01 * rng.normal(size=200), force, strict=True)
     lines = ["speed,pace,force", *(f"{a},{b},{c}" for a, b, c in rows)]
-    (tmp_path / "throws.csv").write_text("\n".join(lines))
+    (tmp_path / "throws.csv").write_text("\n".join(lines), encoding="utf-8")
     out = told("throws.csv", folder=tmp_path)
     assert "--drop 'pace'" in out
     assert "--log 'force'" in out

@@ -72,7 +72,7 @@ def test_a_policy_is_a_function_or_its_name(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [*__import__("sys").path])
     Path("policy_of_this_test.py").write_text(
-        "import numpy as np\ndef steady(seen): return np.array([20.0])\n"
+        "import numpy as np\ndef steady(seen): return np.array([20.0])\n", encoding="utf-8"
     )
     for policy in (steady, "policy_of_this_test:steady"):
         actions = Gymnasium(Bright, policy=policy, steps=99).episode(2).actions
@@ -167,11 +167,11 @@ def test_policies_that_no_file_tells_apart_never_match_and_keep_their_version() 
 
 def test_a_policy_that_was_rewritten_is_another_and_does_not_play_in_old_clips(tmp_path: Path) -> None:
     policy = tmp_path / "policy.py"
-    policy.write_text("def left(seen): return 0\n")
+    policy.write_text("def left(seen): return 0\n", encoding="utf-8")
     before = Gymnasium("CartPole-v1", episodes=2, policy=f"{policy}:left")
     before.filmed = True
     found = bring(before, ["final"], clips=tmp_path / "clips", later=True, jobs=1)
-    policy.write_text("def left(seen): return 1\n")
+    policy.write_text("def left(seen): return 1\n", encoding="utf-8")
     after = Gymnasium("CartPole-v1", episodes=2, policy=f"{policy}:left")
     assert before.version != after.version
     assert found.clips is not None

@@ -97,9 +97,9 @@ def test_all_observed_numbers_are_states_and_names_that_come_twice_get_a_number(
 
 def test_an_environments_state_is_a_state_too(tmp_path: Path) -> None:
     folder = lerobot_3(tmp_path / "push", cameras=())
-    info = json.loads((folder / "meta" / "info.json").read_text())
+    info = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
     info["features"]["observation.environment_state"] = {"dtype": "float32", "shape": [1], "names": None}
-    (folder / "meta" / "info.json").write_text(json.dumps(info))
+    (folder / "meta" / "info.json").write_text(json.dumps(info), encoding="utf-8")
     for file in (folder / "data").rglob("*.parquet"):
         table = pq.read_table(file)
         pq.write_table(table.append_column("observation.environment_state", table["timestamp"]), file)
@@ -222,7 +222,9 @@ def zero_length(folder: Path) -> None:
     changed(folder, 3, empty)
     lines = folder / "meta" / "episodes.jsonl"
     if lines.exists():
-        lines.write_text(lines.read_text().replace('"length": 20', '"length": 0'))
+        lines.write_text(
+            lines.read_text(encoding="utf-8").replace('"length": 20', '"length": 0'), encoding="utf-8"
+        )
     else:
         path = folder / "meta" / "episodes" / "chunk-000" / "file-000.parquet"
         rows = pq.read_table(path).to_pylist()
@@ -292,23 +294,27 @@ def test_a_film_that_is_shorter_than_its_episode_is_named(tmp_path: Path) -> Non
 
 
 def broken_info(folder: Path) -> None:
-    (folder / "meta" / "info.json").write_text("{")
+    (folder / "meta" / "info.json").write_text("{", encoding="utf-8")
 
 
 def no_rate(folder: Path) -> None:
-    told = json.loads((folder / "meta" / "info.json").read_text())
-    (folder / "meta" / "info.json").write_text(json.dumps({k: v for k, v in told.items() if k != "fps"}))
+    told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
+    (folder / "meta" / "info.json").write_text(
+        json.dumps({k: v for k, v in told.items() if k != "fps"}), encoding="utf-8"
+    )
 
 
 def future_version(folder: Path) -> None:
-    text = (folder / "meta" / "info.json").read_text()
-    (folder / "meta" / "info.json").write_text(text.replace('"v3.0"', '"v4.0"').replace('"v2.1"', '"v4.0"'))
+    text = (folder / "meta" / "info.json").read_text(encoding="utf-8")
+    (folder / "meta" / "info.json").write_text(
+        text.replace('"v3.0"', '"v4.0"').replace('"v2.1"', '"v4.0"'), encoding="utf-8"
+    )
 
 
 def odd_template(folder: Path) -> None:
-    text = (folder / "meta" / "info.json").read_text()
+    text = (folder / "meta" / "info.json").read_text(encoding="utf-8")
     (folder / "meta" / "info.json").write_text(
-        text.replace("{chunk_index", "{c").replace("{episode_chunk", "{c")
+        text.replace("{chunk_index", "{c").replace("{episode_chunk", "{c"), encoding="utf-8"
     )
 
 

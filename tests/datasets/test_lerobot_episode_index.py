@@ -56,7 +56,7 @@ def listed(folder: Path, change: Callable[[int, dict[str, Any]], dict[str, Any] 
 
 def informed(folder: Path, **changes: Any) -> None:
     path = folder / "meta" / "info.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | changes), encoding="utf-8")
 
 
 def is_whole(folder: Path) -> bool:
@@ -143,7 +143,9 @@ def test_a_pointer_of_gits_is_not_called_damage(version: str, tmp_path: Path) ->
     folder = LEROBOT[version](tmp_path / "arm")
     dataset = LeRobot(folder)
     for path in (dataset.places[3].path, dataset.places[3].clips[CAMERAS[0]].path):
-        path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+        path.write_text(
+            "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", encoding="utf-8"
+        )
     with pytest.raises(BadEpisode, match=r"^episode 3: its file .* is only a pointer .* `git lfs pull`"):
         LeRobot(folder).episode(3)
     with pytest.raises(BadEpisode, match=r"^episode 3: its film .* is only a pointer .* `git lfs pull`"):
@@ -182,7 +184,7 @@ def test_what_the_dataset_says_about_itself_is_checked(
 def test_observations_may_have_rows_and_columns(version: str, tmp_path: Path) -> None:
     """Hugging Face keeps them as lists of lists."""
     folder = LEROBOT[version](tmp_path / "arm", cameras=())
-    told = json.loads((folder / "meta" / "info.json").read_text())["features"]
+    told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
     pose = {"dtype": "float32", "shape": [2, 3], "names": None}
     informed(folder, features=told | {"observation.pose": pose})
     for path in (folder / "data").rglob("*.parquet"):
@@ -200,7 +202,7 @@ def test_observations_may_have_rows_and_columns(version: str, tmp_path: Path) ->
 @pytest.mark.parametrize("broken", [[[1.0, 2.0], [3.0]], [[1.0, 2.0], None], None])
 def test_lists_of_unequal_lengths_are_named(broken: Any, tmp_path: Path) -> None:
     folder = lerobot_2(tmp_path / "arm", lengths=(3, 3), cameras=())
-    told = json.loads((folder / "meta" / "info.json").read_text())["features"]
+    told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
     informed(folder, features=told | {"observation.pose": {"dtype": "float32", "shape": [2, 2]}})
     for number, path in enumerate(sorted((folder / "data").rglob("*.parquet"))):
         whole = [[1.0, 2.0], [3.0, 4.0]]

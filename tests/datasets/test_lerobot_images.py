@@ -116,9 +116,9 @@ def test_a_camera_is_chosen_among_films_and_columns(tmp_path: Path) -> None:
 )
 def test_a_camera_of_depths_is_not_the_first_choice(where: str, key: str, tmp_path: Path) -> None:
     folder = lerobot_2(tmp_path / "arm", lengths=(5, 6), cameras=CAMERAS)
-    told = json.loads((folder / "meta" / "info.json").read_text())
+    told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
     told["features"][CAMERAS[0]][where] = {key: True}
-    (folder / "meta" / "info.json").write_text(json.dumps(told))
+    (folder / "meta" / "info.json").write_text(json.dumps(told), encoding="utf-8")
     assert LeRobot(folder).camera == CAMERAS[1]
     assert LeRobot(folder, "top").camera == CAMERAS[0]
 

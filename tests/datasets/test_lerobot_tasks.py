@@ -34,9 +34,9 @@ def told(folder: Path, tasks: Sequence[Any]) -> None:
     """Say other tasks in the metadata of the episodes."""
     lines = folder / "meta" / "episodes.jsonl"
     if lines.exists():
-        known = [json.loads(line) for line in lines.read_text().splitlines()]
+        known = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
         changed = [row | {"tasks": task} for row, task in zip(known, tasks, strict=True)]
-        lines.write_text("\n".join(map(json.dumps, changed)))
+        lines.write_text("\n".join(map(json.dumps, changed)), encoding="utf-8")
         return
     path = folder / "meta" / "episodes" / "chunk-000" / "file-000.parquet"
     rows = pq.read_table(path).to_pylist()
@@ -117,7 +117,7 @@ def test_a_list_of_tasks_that_is_missing_does_no_harm(version: str, damage: str,
     (path,) = (folder / "meta").glob("tasks.*")
     path.unlink()
     if damage == "broken":
-        path.write_text("{")
+        path.write_text("{", encoding="utf-8")
     assert LeRobot(folder, task="open the drawer").ids == ("1", "3")
     told(folder, [None] * 4)
     assert len(LeRobot(folder)) == 4

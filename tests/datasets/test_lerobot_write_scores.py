@@ -51,18 +51,20 @@ def finish(folder: Path, version: str) -> Path:
         pq.write_table(hugging(table), path, compression="gzip")
     frames, meta = pa.concat_tables(tables), folder / "meta"
     which = frames["episode_index"].to_numpy()
-    about = json.loads((meta / "info.json").read_text()) | {"codebase_version": version}
-    (meta / "info.json").write_text(json.dumps(about))
+    about = json.loads((meta / "info.json").read_text(encoding="utf-8")) | {"codebase_version": version}
+    (meta / "info.json").write_text(json.dumps(about), encoding="utf-8")
     keys = [key for key in frames.column_names if "index" not in key]
     stats = {
         e: {k: summary(values_of(frames, k)[which == e], KEPT[version]) for k in keys} for e in set(which)
     }
     if version == "v2.1":
         lines = [{"episode_index": int(e), "stats": stats[e]} for e in sorted(stats)]
-        (meta / "episodes_stats.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        (meta / "episodes_stats.jsonl").write_text(
+            "".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8"
+        )
         return folder
     whole = {k: summary(values_of(frames, k), KEPT[version]) for k in keys}
-    (meta / "stats.json").write_text(json.dumps(whole))
+    (meta / "stats.json").write_text(json.dumps(whole), encoding="utf-8")
     if version == "v3.0":
         (path,) = (meta / "episodes").rglob("*.parquet")
         table = pq.read_table(path)
@@ -94,7 +96,7 @@ def noted(folder: Path, **how: Any) -> Gathered:
 
 
 def read_json(path: Path) -> Any:
-    return json.loads(path.read_text())
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def statistics_in(folder: Path, version: str, key: str) -> dict[int, dict[str, Any]]:
@@ -103,7 +105,10 @@ def statistics_in(folder: Path, version: str, key: str) -> dict[int, dict[str, A
     if version != "v2.1":
         found[-1] = read_json(meta / "stats.json").get(key, {})
     if version == "v2.1":
-        lines = [json.loads(line) for line in (meta / "episodes_stats.jsonl").read_text().splitlines()]
+        lines = [
+            json.loads(line)
+            for line in (meta / "episodes_stats.jsonl").read_text(encoding="utf-8").splitlines()
+        ]
         found |= {line["episode_index"]: line["stats"][key] for line in lines if key in line["stats"]}
     if version == "v3.0":
         for row in pq.read_table(meta / "episodes").to_pylist():
@@ -119,7 +124,7 @@ def test_every_frame_of_a_copy_has_its_episodes_score_and_nothing_else_changes(
     version: str, tmp_path: Path
 ) -> None:
     folder, copy = made(tmp_path / "arm", version), tmp_path / "new" / "scored"
-    (folder / "README.md").write_text("an arm")
+    (folder / "README.md").write_text("an arm", encoding="utf-8")
     before = contents(folder)
     write_scores(noted(folder), MEANS, STDS, copy)
     assert contents(folder) == before
@@ -198,7 +203,7 @@ def declare(folder: Path, **features: Any) -> None:
     """Say other things of the columns; None takes one out."""
     about = read_json(folder / "meta" / "info.json")
     kept = {key: told for key, told in (about["features"] | features).items() if told is not None}
-    (folder / "meta" / "info.json").write_text(json.dumps(about | {"features": kept}))
+    (folder / "meta" / "info.json").write_text(json.dumps(about | {"features": kept}), encoding="utf-8")
 
 
 def test_a_reward_in_whole_numbers_does_not_round_the_learned_one(tmp_path: Path) -> None:

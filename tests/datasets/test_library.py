@@ -144,7 +144,7 @@ def some(episode): return episode.states[-1]
 def named(episode): return {"tilt": episode.states[0, 0], "turn": 2}
 def words(episode): return "far"
 """
-    Path("own_notes_of_this_test.py").write_text(code)
+    Path("own_notes_of_this_test.py").write_text(code, encoding="utf-8")
     episode = moving([[1.0, 5.0], [3.0, 4.0], [6.0, 8.0]])
     assert note_for("own_notes_of_this_test:one")(episode) == {"one": 2.0}
     assert note_for("own_notes_of_this_test:some")(episode) == {"some 1": 6.0, "some 2": 8.0}
@@ -163,7 +163,7 @@ def words(episode): return "far"
     ],
 )
 def test_a_module_that_fails_is_an_error_in_one_line(code: str, why: str, tmp_path: Path) -> None:
-    (tmp_path / "mine.py").write_text(code)
+    (tmp_path / "mine.py").write_text(code, encoding="utf-8")
     with pytest.raises(ValueError, match=rf"^'.*mine\.py:f' [^\n]*{why}[^\n]*$"):
         note_for(f"{tmp_path / 'mine.py'}:f")
 
@@ -173,7 +173,7 @@ def test_a_module_that_was_edited_is_imported_anew(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("sys.path", [*__import__("sys").path])
     told = []
     for answer in (1, 22):
-        Path("edited_in_this_test.py").write_text(f"def f(_): return {answer}\n")
+        Path("edited_in_this_test.py").write_text(f"def f(_): return {answer}\n", encoding="utf-8")
         told.append(
             (value("edited_in_this_test:f", moving(np.zeros((5, 2)))), described("edited_in_this_test:f"))
         )

@@ -106,14 +106,14 @@ def test_one_episode_is_enough_to_see_that_a_name_is_missing(
 
 def test_of_a_table_only_the_features_of_the_reward_count(tmp_path: Path) -> None:
     path = tmp_path / "throws.csv"
-    path.write_text("task,height,speed,spin\nlift,1,2,\nlift,3,4,\n")
+    path.write_text("task,height,speed,spin\nlift,1,2,\nlift,3,4,\n", encoding="utf-8")
     found = gather_named(open_named(path, ["speed", "height"]), ["speed", "height"])
     assert found.features.tolist() == [[2.0, 1.0], [4.0, 3.0]]
     logs = ["log speed", "height"]
     for log in (["speed"], []):
         found = gather_named(open_named(f"table:{path}", logs, log=log), logs, log=log)
         np.testing.assert_allclose(found.features, [[np.log(2), 1], [np.log(4), 3]])
-    path.write_text("log speed,speed\n7,2\n8,4\n")
+    path.write_text("log speed,speed\n7,2\n8,4\n", encoding="utf-8")
     found = gather_named(open_named(path, ["log speed"]), ["log speed"])
     assert found.features.tolist() == [[7.0], [8.0]]
     with pytest.raises(ValueError, match=r"throws.csv has no column 'mass': the reward is about speed, mass"):

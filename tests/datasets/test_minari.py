@@ -126,7 +126,7 @@ def test_a_truncated_file_is_named(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(BadEpisode, match=r"^episode 0: it cannot be read from"):
         gather(Minari("walks-v0"), ["mean"], jobs=1)
-    (path.parent / "metadata.json").write_text('{"data_format": "hdf5"}')
+    (path.parent / "metadata.json").write_text('{"data_format": "hdf5"}', encoding="utf-8")
     with pytest.raises(ValueError, match="is a damaged Minari dataset"):
         Minari("walks-v0")
 

@@ -181,8 +181,8 @@ def shortened(data: Path, storage: str, episode: int, steps: int) -> None:
                 group[key] = values
         return
     place = data / str(episode) / "metadata.json"
-    about = json.loads(place.read_text())
-    place.write_text(json.dumps(about | {"total_steps": about["total_steps"] + 5 - steps}))
+    about = json.loads(place.read_text(encoding="utf-8"))
+    place.write_text(json.dumps(about | {"total_steps": about["total_steps"] + 5 - steps}), encoding="utf-8")
 
 
 def test_an_episode_that_is_not_as_long_as_is_told_is_named(storage: str, tmp_path: Path) -> None:
@@ -230,7 +230,9 @@ def test_a_file_of_all_episodes_that_is_cut_short_is_no_crash(share: float, tmp_
 def test_a_dataset_of_another_version_is_not_opened(key: str, value: str, tmp_path: Path) -> None:
     made("walks-v0", "hdf5", [buffer(0, 5)])
     place = tmp_path / "minari" / "walks-v0" / "data" / "metadata.json"
-    place.write_text(json.dumps(json.loads(place.read_text()) | {key: value}))
+    place.write_text(
+        json.dumps(json.loads(place.read_text(encoding="utf-8")) | {key: value}), encoding="utf-8"
+    )
     with pytest.raises(ValueError, match="walks-v0/data is a damaged Minari dataset, or of another version"):
         Minari("walks-v0")
 

@@ -196,4 +196,9 @@ def test_links_are_followed(root: Path, tmp_path: Path) -> None:
     write_scores(noted("walks-v0"), MEANS, STDS, tmp_path / "scored")
     assert store.read_bytes() == before
     assert not (tmp_path / "scored" / "data" / "main_data.hdf5").is_symlink()
-    assert json.loads((tmp_path / "scored" / "data" / "metadata.json").read_text())["total_episodes"] == 3
+    assert (
+        json.loads((tmp_path / "scored" / "data" / "metadata.json").read_text(encoding="utf-8"))[
+            "total_episodes"
+        ]
+        == 3
+    )

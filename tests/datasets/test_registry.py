@@ -17,9 +17,9 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_each_kind_is_recognised(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", features=np.eye(2))
-    (tmp_path / "t.csv").write_text("speed\n1\n2\n")
+    (tmp_path / "t.csv").write_text("speed\n1\n2\n", encoding="utf-8")
     (tmp_path / "d" / "data").mkdir(parents=True)
-    (tmp_path / "d" / "data" / "metadata.json").write_text('{"data_format": "hdf5"}')
+    (tmp_path / "d" / "data" / "metadata.json").write_text('{"data_format": "hdf5"}', encoding="utf-8")
     known: dict[str | Path, str | None] = {
         lerobot_2(tmp_path / "l2", lengths=(5, 6), cameras=()): "lerobot",
         lerobot_3(tmp_path / "l3", lengths=(5, 6), cameras=()): "lerobot",
@@ -52,7 +52,7 @@ def test_the_kind_can_be_said() -> None:
 
 
 def test_options_of_other_kinds_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("speed\n1\n2\n")
+    (tmp_path / "t.csv").write_text("speed\n1\n2\n", encoding="utf-8")
     with pytest.raises(
         ValueError, match=r"opened as table, which has no option 'camera': it has features, ids"
     ):
@@ -60,7 +60,7 @@ def test_options_of_other_kinds_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_recipe_opens_the_same_again(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("id,speed,height\na,1,2\nb,2,4\n")
+    (tmp_path / "t.csv").write_text("id,speed,height\na,1,2\nb,2,4\n", encoding="utf-8")
     np.savez(tmp_path / "a.npz", states=np.zeros((3, 4, 2)))
     opened = [
         open_dataset(lerobot_3(tmp_path / "l3", lengths=(5, 6)), camera="top"),

@@ -134,7 +134,7 @@ def test_one_task_is_scored_and_the_others_have_no_scores(
         {"episode_index": e, "tasks": ["push" if e % 2 else "lift"], "length": n}
         for e, n in enumerate(LENGTHS)
     ]
-    (folder / "meta" / "episodes.jsonl").write_text("\n".join(map(json.dumps, told)))
+    (folder / "meta" / "episodes.jsonl").write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
     assert run("arm", "--task", "push", "--out", "s.csv", "--into", "scored", "--jobs", "1") == 0
     scores = pyarrow.csv.read_csv("s.csv")
     assert scores["trajectory"].to_pylist() == [1, 3]
@@ -165,7 +165,7 @@ def test_windows_are_scored_into_tables_only(
 
 def test_features_of_ones_own_must_be_given(run: Run, tmp_path: Path, reward: Reward) -> None:
     del reward
-    (tmp_path / "mine.py").write_text("def turns(episode): return len(episode) % 7\n")
+    (tmp_path / "mine.py").write_text("def turns(episode): return len(episode) % 7\n", encoding="utf-8")
     lerobot_3(tmp_path / "arm", cameras=())
     own = taught(["turns"], np.array([[n % 7.0] for n in LENGTHS]))
     own.save("reward.json")
@@ -206,7 +206,7 @@ def test_a_minari_dataset_is_scored_by_its_id(run: Run, tmp_path: Path, reward: 
 
 def test_a_policy_is_scored(run: Run, tmp_path: Path, reward: Reward) -> None:
     del reward
-    (tmp_path / "player.py").write_text("def left(observation): return 0\n")
+    (tmp_path / "player.py").write_text("def left(observation): return 0\n", encoding="utf-8")
     taught(["duration"], np.array([[0.1], [0.5], [0.9]])).save("reward.json")
     words = ["CartPole-v1", "--policy", "player:left", "--episodes", "3", "--steps", "4", "--seed", "1"]
     assert run(*words, "--out", "s.csv", "--jobs", "1") == 0

@@ -67,7 +67,7 @@ def test_a_missing_number_is_named_with_its_row() -> None:
 
 
 def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("id,speed\n")
+    (tmp_path / "mine.csv").write_text("id,speed\n", encoding="utf-8")
     with pytest.raises(ValueError, match="mine has no trajectory that can be used: it has no rows"):
         gather(open_dataset(tmp_path / "mine.csv"))
 

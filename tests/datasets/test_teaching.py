@@ -54,7 +54,7 @@ def test_a_clip_that_cannot_be_cut_is_an_error_in_words(store: Store, tmp_path: 
 def test_everything_that_is_a_dataset_can_be_taught(tmp_path: Path) -> None:
     np.savez(tmp_path / "archive.npz", features=np.random.default_rng(0).normal(size=(9, 2)))
     Pool([[1.0], [2.0], [4.0]]).save(tmp_path / "pool.npz")
-    (tmp_path / "table.csv").write_text("speed\n1\n2\n5\n6\n")
+    (tmp_path / "table.csv").write_text("speed\n1\n2\n5\n6\n", encoding="utf-8")
     kept = tmp_path / "features.parquet"
     gather(open_dataset(lerobot_3(tmp_path / "arm")), ["mean"], keep=kept, jobs=1)
     sizes = {

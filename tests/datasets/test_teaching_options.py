@@ -90,7 +90,7 @@ def test_films_are_not_shown_for_features_of_other_episodes(tmp_path: Path) -> N
     folder, kept = lerobot_2(tmp_path / "arm", FEW), tmp_path / "features.parquet"
     gather(open_dataset(folder), ["mean"], keep=kept, jobs=1)
     lines = folder / "meta" / "episodes.jsonl"
-    lines.write_text("\n".join(lines.read_text().splitlines()[1:]))
+    lines.write_text("\n".join(lines.read_text(encoding="utf-8").splitlines()[1:]), encoding="utf-8")
     with pytest.warns(UserWarning, match="arm has changed since they were noted, so that its films are not"):
         assert pool_of(str(kept)).clips is None
 
@@ -113,7 +113,7 @@ def test_a_world_and_a_pool_have_no_such_options(how: dict[str, Any], option: st
 
 
 def test_options_of_another_kind_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("speed\n1\n2\n5\n")
+    (tmp_path / "t.csv").write_text("speed\n1\n2\n5\n", encoding="utf-8")
     with pytest.raises(ValueError, match="opened as table, which has no option 'task'"):
         pool_of(str(tmp_path / "t.csv"), task="drop")
 
@@ -161,16 +161,16 @@ def test_other_trajectories_or_features_are_another_session(
 
 def test_a_dataset_that_was_changed_is_another_session(store: Store, tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
-    table.write_text("id,speed\na,1\nb,2\nc,5\n")
+    table.write_text("id,speed\na,1\nb,2\nc,5\n", encoding="utf-8")
     begin_teaching(store, str(table), None, 30)
-    table.write_text("id,speed\na,1\nb,2\nc,5\nd,9\n")
+    table.write_text("id,speed\na,1\nb,2\nc,5\nd,9\n", encoding="utf-8")
     assert begin_teaching(store, str(table), None, 30)[2]  # what was asked about is still the same
     for changed in (
         "id,speed\na,1\nb,3\nc,5\nd,9\n",
         "id,speed\na,1\nc,5\n",
         "id,height\na,1\nb,2\nc,5\nd,9\n",
     ):
-        table.write_text(changed)
+        table.write_text(changed, encoding="utf-8")
         with pytest.raises(Refused, match="begun with other trajectories"):
             begin_teaching(store, str(table), None, 30)
 
@@ -190,7 +190,7 @@ def test_the_command_teaches_one_task_and_says_how_to_go_on(tmp_path: Path) -> N
             well(page.answer("left"))
         assert server.stop() == 0
         assert "1 of 3 were left out: 3: its film is damaged" in server.said
-        told = server.out.read_text()
+        told = server.out.read_text(encoding="utf-8")
     (tmp_path / "seen.mp4").write_bytes(film)
     colours = colours_in(tmp_path / "seen.mp4")
     np.testing.assert_allclose(colours, [shade(5, t, 1) for t in range(FEW[5])], atol=8)
@@ -198,7 +198,7 @@ def test_the_command_teaches_one_task_and_says_how_to_go_on(tmp_path: Path) -> N
     assert sorted(again) == sorted(words[:-2])
     with Running(tmp_path, *again, "--port", "0") as server:
         server.address()
-        assert "The session 'arm' goes on after 1 answer." in server.out.read_text()
+        assert "The session 'arm' goes on after 1 answer." in server.out.read_text(encoding="utf-8")
         assert server.stop() == 0
 
 

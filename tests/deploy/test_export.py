@@ -235,7 +235,7 @@ def test_a_loaded_reward_is_exported_alike(rewards: dict[str, Reward], tmp_path:
 def test_the_suffix_decides_what_is_written(rewards: dict[str, Reward], tmp_path: Path) -> None:
     for path in (tmp_path / "reward.py", tmp_path / "reward.onnx"):
         export_reward(rewards["ARD"], str(path))
-    assert (tmp_path / "reward.py").read_text() == to_python(rewards["ARD"])
+    assert (tmp_path / "reward.py").read_text(encoding="utf-8") == to_python(rewards["ARD"])
     assert (tmp_path / "reward.onnx").read_bytes() == to_onnx(rewards["ARD"])
     with pytest.raises(ValueError, match=r"exported as \.py or \.onnx, but the path is .*reward\.json"):
         export_reward(rewards["ARD"], tmp_path / "reward.json")

@@ -210,7 +210,9 @@ def uninstall(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def brings(extra: str, package: str) -> bool:
     """Whether installing Prefero with this extra installs the package."""
-    project = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads(
+        (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8")
+    )["project"]
     return any(package in requirement for requirement in project["optional-dependencies"][extra])
 
 

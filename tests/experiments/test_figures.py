@@ -25,7 +25,7 @@ from prefero.experiments.settings import Setting
 from prefero.methods import METHODS, named
 from prefero.simulation.tasks import EXAM_SEED
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "experiments.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
 SCALES = {"paper": Scale(), "quick": QUICK, "least": Scale(runs=1, questions=15, tests=2), "tiny": TINY}
 every_figure = pytest.mark.parametrize("name", FIGURES)
 

@@ -110,7 +110,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Written:
         write_report(figures, results, TINY, folder, COMMAND, whole=True)
     return Written(
         folder,
-        (folder / "report.md").read_text(),
+        (folder / "report.md").read_text(encoding="utf-8"),
         Reader((folder / "report.html").read_text(encoding="utf-8")),
     )
 
@@ -193,7 +193,9 @@ def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
     figure.draw(results, TINY, tmp_path / "strange.png")
     write_report([figure], results, TINY, tmp_path, "prefero reproduce", whole=True)
     return Written(
-        tmp_path, (tmp_path / "report.md").read_text(), Reader((tmp_path / "report.html").read_text())
+        tmp_path,
+        (tmp_path / "report.md").read_text(encoding="utf-8"),
+        Reader((tmp_path / "report.html").read_text(encoding="utf-8")),
     )
 
 
@@ -214,7 +216,7 @@ def test_code_and_bold_words_are_marked(strange: Written) -> None:
 def test_a_part_of_the_figures_is_told_without_claims(tmp_path: Path) -> None:
     draw_dot(tmp_path / "strange.png", 1)
     write_report([Strange()], Results(tmp_path), TINY, tmp_path, "prefero", whole=False)
-    assert "hold" not in (tmp_path / "report.md").read_text()
+    assert "hold" not in (tmp_path / "report.md").read_text(encoding="utf-8")
 
 
 def test_cells_with_bars_are_one_cell(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_the_table_holds_every_question_of_every_run(folder: Path) -> None:
 
 def test_the_report_tells_what_the_table_holds(folder: Path) -> None:
     rows = parquet.read_table(folder / "results.parquet").to_pylist()
-    (table,) = tables_in((folder / "report.md").read_text())
+    (table,) = tables_in((folder / "report.md").read_text(encoding="utf-8"))
     told = {row[0].partition(" (")[0]: row[1:4] for row in table[1:]}
     for label, method in {
         "Prefero": "Prefero",
@@ -102,8 +102,8 @@ def test_the_report_tells_what_the_table_holds(folder: Path) -> None:
             [r["accuracy"] for r in rows if (r["method"], r["question"]) == (method, n)] for n in (5, 10, 15)
         ]
         assert told[label] == [f"{np.mean(values):.3f}" for values in of]
-    assert "`prefero reproduce --tiny`" in (folder / "report.md").read_text()
-    assert "hold" not in (folder / "report.md").read_text()  # claims need all figures
+    assert "`prefero reproduce --tiny`" in (folder / "report.md").read_text(encoding="utf-8")
+    assert "hold" not in (folder / "report.md").read_text(encoding="utf-8")  # claims need all figures
 
 
 def test_the_second_call_does_nothing_new(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,12 +116,15 @@ def test_the_second_call_does_nothing_new(folder: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(backends, "play", play)
     monkeypatch.setattr("prefero.experiments.settings.Setting.task", task)
     before = {path: path.stat().st_mtime_ns for path in (folder / "runs").iterdir()}
-    report, table = (folder / "report.md").read_text(), (folder / "results.parquet").read_bytes()
+    report, table = (
+        (folder / "report.md").read_text(encoding="utf-8"),
+        (folder / "results.parquet").read_bytes(),
+    )
     told: list[Run] = []
     reproduce([FIGURE], SCALE, folder, command="prefero reproduce --tiny", done=told.append)
     assert told == []
     assert {path: path.stat().st_mtime_ns for path in (folder / "runs").iterdir()} == before
-    assert (folder / "report.md").read_text() == report
+    assert (folder / "report.md").read_text(encoding="utf-8") == report
     assert (folder / "results.parquet").read_bytes() == table
 
 
@@ -168,9 +171,9 @@ def test_all_figures_together_are_judged_and_one_that_is_missing_is_no_reason_to
 ) -> None:
     stills: list[Figure] = [Still(figure) for figure in FIGURES.values()]
     reproduce(stills, TINY, all_done)
-    assert "## What holds, and what does not" in (all_done / "report.md").read_text()
+    assert "## What holds, and what does not" in (all_done / "report.md").read_text(encoding="utf-8")
     reproduce(stills[1:], TINY, all_done)
-    assert "## What holds, and what does not" not in (all_done / "report.md").read_text()
+    assert "## What holds, and what does not" not in (all_done / "report.md").read_text(encoding="utf-8")
 
 
 def test_a_figure_without_runs_makes_no_table(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def likes(shots: Pool, left: int, right: int) -> str:
 
 
 def write(path: Path, columns: list[str], rows: Sequence[Sequence[object]]) -> None:
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([columns, *rows])
 
 
@@ -60,34 +60,38 @@ def test_every_method_is_taught_its_own_answers_and_examined_on_the_persons_test
 
 
 def test_a_person_without_test_questions_is_named(study: Path) -> None:
-    lines = (study / "answers.csv").read_text().splitlines()
-    (study / "answers.csv").write_text("\n".join(line for line in lines if not line.startswith("bob,test")))
+    lines = (study / "answers.csv").read_text(encoding="utf-8").splitlines()
+    (study / "answers.csv").write_text(
+        "\n".join(line for line in lines if not line.startswith("bob,test")), encoding="utf-8"
+    )
     with pytest.raises(ValueError, match="bob has answered no test question"):
         read_study(study)
 
 
 def test_a_missing_rating_is_named(study: Path) -> None:
-    lines = (study / "ratings.csv").read_text().splitlines()
-    (study / "ratings.csv").write_text("\n".join(lines[:-1]))
+    lines = (study / "ratings.csv").read_text(encoding="utf-8").splitlines()
+    (study / "ratings.csv").write_text("\n".join(lines[:-1]), encoding="utf-8")
     with pytest.raises(ValueError, match="no rating of ActiveLinear by bob"):
         read_study(study)
 
 
 def test_a_missing_column_is_named(study: Path) -> None:
-    (study / "ratings.csv").write_text("person,score\nann,3\n")
+    (study / "ratings.csv").write_text("person,score\nann,3\n", encoding="utf-8")
     with pytest.raises(ValueError, match="has no column 'method'"):
         read_study(study)
 
 
 def test_an_unknown_method_is_named(study: Path) -> None:
     for name in ("answers.csv", "ratings.csv"):
-        (study / name).write_text((study / name).read_text().replace("ActiveLinear", "Magic"))
+        (study / name).write_text(
+            (study / name).read_text(encoding="utf-8").replace("ActiveLinear", "Magic"), encoding="utf-8"
+        )
     with pytest.raises(ValueError, match="no method 'Magic'"):
         read_study(study)
 
 
 def test_questions_that_were_asked_again_belong_to_no_method(study: Path) -> None:
     before = read_study(study)
-    with (study / "answers.csv").open("a") as file:
+    with (study / "answers.csv").open("a", encoding="utf-8") as file:
         file.write("\nbob,retest,1,0,left\n")
     assert read_study(study) == before

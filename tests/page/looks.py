@@ -52,7 +52,7 @@ def look(page: Page, pictures: Path, name: str) -> None:
     page.screenshot(path=pictures / f"{name}.png", full_page=True)
     assert wide(page) == 0
     until(page, STILL)  # what fades in or out has no contrast yet
-    page.evaluate(AXE.read_text())
+    page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
     violations = [(v["id"], [n["html"] for n in v["nodes"]]) for v in found["violations"]]
     assert violations == [], violations

@@ -30,7 +30,7 @@ class Running:
             )
         deadline = time.monotonic() + 90
         while time.monotonic() < deadline:
-            assert self.process.poll() is None, (self.folder / "server.log").read_text()
+            assert self.process.poll() is None, (self.folder / "server.log").read_text(encoding="utf-8")
             try:
                 httpx.get(f"{self.address}/api/me", timeout=2).raise_for_status()
             except httpx.HTTPError:

@@ -97,7 +97,7 @@ def take_part(page: Page, address: str, pictures: Path | None) -> None:
 def test_three_participants_and_the_experimenter(
     visit: Visit, served: Callable[..., Running], tmp_path: Path, pictures: Path
 ) -> None:
-    (tmp_path / "protocol.toml").write_text(PROTOCOL)
+    (tmp_path / "protocol.toml").write_text(PROTOCOL, encoding="utf-8")
     database = ["--database", str(tmp_path / "study.db")]
     printed = prefero(
         *("study", "create", "putting", "--protocol", str(tmp_path / "protocol.toml")),

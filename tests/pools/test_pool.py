@@ -543,7 +543,7 @@ def test_without_a_cache_nothing_is_read_or_kept(cache: Path) -> None:
 def test_a_cache_that_cannot_be_written_is_only_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "file").write_text("not a folder")
+    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
     monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "file"))
     with pytest.warns(UserWarning, match="the pool was not kept for the next time: "):
         pool = Pool.simulate("driver", 10)

@@ -457,7 +457,10 @@ def test_the_car_advances_from_panel_to_panel(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_every_panel_has_its_time(tmp_path: Path, times: int, frames: int, shown: list[str]) -> None:
     save_strip(tmp_path / "strip.svg", ROAD, drive(times), frames=frames, title="a drive")
-    assert re.findall("<!-- (.*?) -->", (tmp_path / "strip.svg").read_text()) == [*shown, "a drive"]
+    assert re.findall("<!-- (.*?) -->", (tmp_path / "strip.svg").read_text(encoding="utf-8")) == [
+        *shown,
+        "a drive",
+    ]
 
 
 @pytest.mark.parametrize(("scene", "poses", "images"), [(ROAD, drive(5), False), (SKY, flight(5), True)])
@@ -466,7 +469,7 @@ def test_flat_scenes_stay_shapes_in_vector_files(
 ) -> None:
     for kind in ("pdf", "svg"):
         save_strip(tmp_path / f"strip.{kind}", scene, poses, frames=3)
-    pdf, svg = (tmp_path / "strip.pdf").read_bytes(), (tmp_path / "strip.svg").read_text()
+    pdf, svg = (tmp_path / "strip.pdf").read_bytes(), (tmp_path / "strip.svg").read_text(encoding="utf-8")
     assert pdf.startswith(b"%PDF-")
     assert (b"/Subtype /Image" in pdf) == images
     assert ("<image" in svg) == images
@@ -486,10 +489,10 @@ def test_the_suffix_may_be_in_capitals(tmp_path: Path) -> None:
 
 
 def test_a_strip_of_another_scene_leaves_the_old_file(tmp_path: Path) -> None:
-    (tmp_path / "strip.png").write_text("old")
+    (tmp_path / "strip.png").write_text("old", encoding="utf-8")
     with pytest.raises(ValueError, match="moving parts"):
         save_strip(tmp_path / "strip.png", ROAD, flight(5))
-    assert (tmp_path / "strip.png").read_text() == "old"
+    assert (tmp_path / "strip.png").read_text(encoding="utf-8") == "old"
 
 
 # --- matplotlib -------------------------------------------------------------------------------------------

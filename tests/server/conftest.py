@@ -108,9 +108,9 @@ def paged(store: Store, pool: Pool, tmp_path: Path) -> Iterator[Page]:
     """A built page of ours, with a file beside its folder that is nobody's business."""
     built = tmp_path / "built"
     (built / "assets").mkdir(parents=True)
-    (built / "index.html").write_text("<!doctype html><title>Prefero</title>")
-    (built / "assets" / "page.js").write_text("document.title = 'Prefero'")
-    (tmp_path / "private.txt").write_text("nobody's business")
+    (built / "index.html").write_text("<!doctype html><title>Prefero</title>", encoding="utf-8")
+    (built / "assets" / "page.js").write_text("document.title = 'Prefero'", encoding="utf-8")
+    (tmp_path / "private.txt").write_text("nobody's business", encoding="utf-8")
     (built / "link.txt").symlink_to(tmp_path / "private.txt")
     house = House(store, guest=begin(store, pool).visitor)
     with served(create_app(house, page=built)) as address, Page(address) as page:

@@ -29,7 +29,7 @@ class Running:
 
     def __init__(self, folder: Path, *words: str, data: Path | None = None) -> None:
         self.out, self.err = folder / "stdout.txt", folder / "stderr.txt"
-        with self.out.open("w") as out, self.err.open("w") as err:
+        with self.out.open("w", encoding="utf-8") as out, self.err.open("w", encoding="utf-8") as err:
             self.process = subprocess.Popen(
                 [sys.executable, "-m", "prefero", *words],
                 stdout=out,
@@ -48,13 +48,13 @@ class Running:
 
     @property
     def said(self) -> str:
-        return self.out.read_text() + self.err.read_text()
+        return self.out.read_text(encoding="utf-8") + self.err.read_text(encoding="utf-8")
 
     def wait_for(self, pattern: str) -> re.Match[str]:
         """Until it says this."""
         limit = time.monotonic() + PATIENCE
         while time.monotonic() < limit:
-            found = re.search(pattern, self.out.read_text())
+            found = re.search(pattern, self.out.read_text(encoding="utf-8"))
             if found is not None:
                 return found
             assert self.process.poll() is None, f"it ended with {self.process.returncode}: {self.said}"

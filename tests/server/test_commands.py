@@ -46,14 +46,14 @@ def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
                 seen = well(page.answer(choice))
             history = page.history()
         assert first.stop() == 0
-        assert "Stopped. To go on:  prefero teach driver" in first.out.read_text()
-        assert f"Your answers are kept in {tmp_path / 'teach.db'}." in first.out.read_text()
-        assert "goes on" not in first.out.read_text()
-        assert first.err.read_text() == ""
+        assert "Stopped. To go on:  prefero teach driver" in first.out.read_text(encoding="utf-8")
+        assert f"Your answers are kept in {tmp_path / 'teach.db'}." in first.out.read_text(encoding="utf-8")
+        assert "goes on" not in first.out.read_text(encoding="utf-8")
+        assert first.err.read_text(encoding="utf-8") == ""
     with Running(tmp_path, *words) as again:
         with Page(again.address()) as page:
             assert (page.sitting(), page.history()) == (seen, history)
-        assert "The session 'driver' goes on after 2 answers." in again.out.read_text()
+        assert "The session 'driver' goes on after 2 answers." in again.out.read_text(encoding="utf-8")
         assert again.stop() == 0
         assert "Traceback" not in again.said
 
@@ -63,7 +63,7 @@ def test_a_server_that_the_system_stops_ends_quietly(tmp_path: Path) -> None:
         server.address()
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(timeout=30) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
-        assert server.err.read_text() == ""
+        assert server.err.read_text(encoding="utf-8") == ""
 
 
 def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
@@ -77,7 +77,7 @@ def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
             assert well(page.get("/api/scene"))["features"][0]["name"] == pool.names[0]
             well(page.answer("left"))
         assert server.stop() == 0
-        told = server.out.read_text()
+        told = server.out.read_text(encoding="utf-8")
     assert "Your answers are kept in mine/answers.db." in told
     connection = sqlite3.connect(tmp_path / "mine" / "answers.db")
     assert connection.execute("SELECT said FROM answers").fetchall() == [("left",)]
@@ -123,7 +123,9 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(words: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "note.txt").write_text("neither a database nor a pool, and long enough to be looked at" * 20)
+    (tmp_path / "note.txt").write_text(
+        "neither a database nor a pool, and long enough to be looked at" * 20, encoding="utf-8"
+    )
     done = run(*words.split(), data=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in one_line(done.stderr)
@@ -157,7 +159,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     data.mkdir(parents=True)
     with Running(data, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:
         server.address()
-        assert str(data / "teach.db") in server.out.read_text()
+        assert str(data / "teach.db") in server.out.read_text(encoding="utf-8")
 
 
 # --- study ------------------------------------------------------------------------------------------------
@@ -186,13 +188,13 @@ def run_study(folder: Path, *words: str, data: Path | None = None) -> str:
 
 def report(folder: Path) -> str:
     assert "The report is in walks-report/report.html." in run_study(folder, "report", "walks")
-    return (folder / "walks-report" / "report.md").read_text()
+    return (folder / "walks-report" / "report.md").read_text(encoding="utf-8")
 
 
 def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
     pool_file: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "walks.toml").write_text(PROTOCOL)
+    (tmp_path / "walks.toml").write_text(PROTOCOL, encoding="utf-8")
 
     study = partial(run_study, tmp_path)
     assert pool_file.exists()
@@ -219,12 +221,12 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
             assert problem(page.get("/api/sitting")) == (403, "unknown-secret")
         assert "Studies: walks." in server.said
         assert server.stop() == 0
-        assert server.out.read_text().endswith("Stopped.\n")
-        assert server.err.read_text() == ""
+        assert server.out.read_text(encoding="utf-8").endswith("Stopped.\n")
+        assert server.err.read_text(encoding="utf-8") == ""
     assert re.search(r"walks\W+study\W+3\W+2\W+2\W", study("list"))
     assert "Nobody" not in report(tmp_path)
     assert "The study is in away." in study("export", "walks", "--out", "away")
-    with (tmp_path / "away" / "answers.csv").open(newline="") as file:
+    with (tmp_path / "away" / "answers.csv").open(newline="", encoding="utf-8") as file:
         assert [row["person"] for row in csv.DictReader(file)] == ["P1"] * 3 + ["P2"] * 3
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -259,7 +261,7 @@ def test_a_study_that_could_not_be_served_is_refused_when_it_is_created(
 ) -> None:
     """Rather now than in front of a participant."""
     text = PROTOCOL.replace("rate = true", setting).replace("RandomGP 1 0.1", method)
-    pool_file.with_suffix(".toml").write_text(text)
+    pool_file.with_suffix(".toml").write_text(text, encoding="utf-8")
     done = run("study", "create", "walks", "--protocol", "walks.toml", data=tmp_path)
     assert done.returncode == 2, done.stdout
     assert named in one_line(done.stderr)

@@ -85,7 +85,7 @@ def test_the_built_page_has_nothing_that_the_policy_forbids() -> None:
     assert pages, "the page is not built: type  make page"
     for page in pages:
         strict = Strict()
-        strict.feed(page.read_text())
+        strict.feed(page.read_text(encoding="utf-8"))
         assert strict.found == [], page.name
 
 
@@ -114,7 +114,7 @@ def test_no_path_leads_out_of_the_pages_folder(paged: Page, path: str) -> None:
 @pytest.fixture
 def clips(tmp_path: Path) -> list[Path]:
     """Two films in a folder, beside which lies a file that is nobody's business."""
-    (tmp_path / "private.mp4").write_text("nobody's business")
+    (tmp_path / "private.mp4").write_text("nobody's business", encoding="utf-8")
     (tmp_path / "clips").mkdir()
     found = [tmp_path / "clips" / f"{number}.mp4" for number in range(2)]
     for clip in found:

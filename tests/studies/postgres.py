@@ -144,5 +144,5 @@ def _wait_for(server: Server, log: Path) -> None:
             return server.run("SELECT 1")
         except psycopg.OperationalError as error:
             if time.monotonic() > end:
-                raise RuntimeError(f"PostgreSQL did not start: {log.read_text()}") from error
+                raise RuntimeError(f"PostgreSQL did not start: {log.read_text(encoding='utf-8')}") from error
             time.sleep(0.02)

@@ -144,7 +144,7 @@ def test_the_folder_holds_what_was_said_and_what_stands(folder: Path) -> None:
         {"person": "P1", "method": "Random", "rating": "9", "trajectory": "4"}
     ]
     assert table(folder, "questions")[0]["bits"] == repr(0.1 + 0.2)
-    document = json.loads((folder / "study.json").read_text())
+    document = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     assert (document["format"], document["version"], document["name"]) == ("prefero study", 1, "golf")
     np.testing.assert_array_equal(Pool.load(folder / "pool.npz").features, features_only().features)
 
@@ -325,7 +325,7 @@ CHANGED: dict[str, Damage] = {
     "wrong protocol": replaced("study.json", "RandomGP 1 0.1", "Guess"),
     "another format": replaced("study.json", "prefero study", "shopping list"),
     "newer": replaced("study.json", '"version": 1', '"version": 2'),
-    "a list": lambda folder: (folder / "study.json").write_text("[]"),
+    "a list": lambda folder: (folder / "study.json").write_text("[]", encoding="utf-8"),
 }
 
 
@@ -353,9 +353,9 @@ UNFIT: dict[str, Damage] = {
 
 def sign(folder: Path) -> None:
     """Digests of the files as they are now, by somebody who changed them and knows how."""
-    document = json.loads((folder / "study.json").read_text())
+    document = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     digests = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in document["files"]}
-    (folder / "study.json").write_text(json.dumps(document | {"files": digests}))
+    (folder / "study.json").write_text(json.dumps(document | {"files": digests}), encoding="utf-8")
 
 
 @pytest.mark.parametrize("what", UNFIT)

@@ -81,13 +81,15 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cells(folder: Path, first: str) -> list[str]:
     """The row of a table of the report, by its first cell."""
-    found = re.search(rf"^\| {first} \|(.*)\|$", (folder / "report.md").read_text(), re.MULTILINE)
+    found = re.search(
+        rf"^\| {first} \|(.*)\|$", (folder / "report.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert found is not None
     return [cell.strip() for cell in found.group(1).split("|")]
 
 
 def table(path: Path) -> list[dict[str, str]]:
-    with path.open(newline="") as file:
+    with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -106,7 +108,7 @@ def test_the_table_holds_means_standard_errors_and_the_papers_numbers(report: Pa
 
 
 def test_the_people_are_listed_with_how_far_they_are(report: Path) -> None:
-    assert "4 invited, 3 began, 2 finished." in (report / "report.md").read_text()
+    assert "4 invited, 3 began, 2 finished." in (report / "report.md").read_text(encoding="utf-8")
     assert cells(report, "P1") == ["done", "4 of 4", "1.5", "50%", ""]
     assert cells(report, "P2") == ["done", "4 of 4", "1.5", "75%", ""]
     assert cells(report, "P3") == ["compare", "1 of 4", "1.5", "100%", ""]
@@ -129,7 +131,7 @@ def test_the_folder_holds_page_tables_and_pictures(report: Path) -> None:
     ]
     for name in ("study.png", "times.png"):
         assert (report / name).read_bytes().startswith(b"\x89PNG")
-    html = (report / "report.html").read_text()
+    html = (report / "report.html").read_text(encoding="utf-8")
     assert "0.75 ± 0.25" in html
     assert "<table" in html
 
@@ -170,7 +172,7 @@ def test_before_anybody_is_done_the_report_says_so(file_store: Store, tmp_path: 
     if begun:
         file_store.tell(person, ask(file_store, person), "left", new_key())
     assert write_study_report(file_store, study, tmp_path) == []
-    text = (tmp_path / "report.md").read_text()
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "Nobody has answered all questions yet, so nothing can be said about the methods." in text
     assert f"1 invited, {int(begun)} began, 0 finished." in text
     assert not (tmp_path / "study.png").exists()
@@ -184,7 +186,7 @@ def test_without_tests_and_ratings_the_report_does_not_say_that_nobody_is_done(
     study = study_of(file_store, tests=0, rate=False)
     take_part(file_store, study, "P1", "", None)
     assert write_study_report(file_store, study, tmp_path) == []
-    text = (tmp_path / "report.md").read_text()
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "1 finished" in text
     assert "Nobody has answered" not in text
 
@@ -210,7 +212,9 @@ def test_attention_is_in_the_report(file_store: Store, tmp_path: Path) -> None:
         answer(file_store, person, said, proposal(3, "retest", left=0, right=5))
         rate(file_store, person, (5, 5))
     write_study_report(file_store, study, tmp_path)
-    assert "Questions asked again were answered alike in 67%." in (tmp_path / "report.md").read_text()
+    assert "Questions asked again were answered alike in 67%." in (tmp_path / "report.md").read_text(
+        encoding="utf-8"
+    )
     assert cells(tmp_path, "P2")[-1] == "0%"
 
 
@@ -218,6 +222,6 @@ def test_names_cannot_break_the_page(file_store: Store, tmp_path: Path) -> None:
     study = study_of(file_store, "<script>alert(1)</script>")
     take_part(file_store, study, "<img src=x onerror=alert(1)>", "lr", (9, 4))
     write_study_report(file_store, study, tmp_path)
-    html = (tmp_path / "report.html").read_text()
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<script>alert" not in html
     assert "<img src=x" not in html

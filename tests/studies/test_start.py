@@ -81,7 +81,7 @@ def test_what_is_no_pool_is_refused_by_its_name(what: str, why: str, tmp_path: P
     if what == "folder":
         path.mkdir()
     else:
-        path.write_text("Dear robot,")
+        path.write_text("Dear robot,", encoding="utf-8")
     with pytest.raises(ValueError, match=f"{what}.*{why}"):
         pool_of(str(path))
 

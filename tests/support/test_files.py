@@ -27,7 +27,7 @@ def test_a_file_has_what_was_written(content: str | bytes, wanted: bytes, tmp_pa
 def test_a_file_is_replaced(tmp_path: Path) -> None:
     for content in ("a long first version", "second"):
         write_whole(tmp_path / "file", content)
-    assert (tmp_path / "file").read_text() == "second"
+    assert (tmp_path / "file").read_text(encoding="utf-8") == "second"
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
@@ -38,11 +38,11 @@ def test_a_failure_leaves_the_old_file_and_no_other(
     def fail(*_: Any) -> None:
         raise error
 
-    (tmp_path / "file").write_text("old")
+    (tmp_path / "file").write_text("old", encoding="utf-8")
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(type(error)):
         write_whole(tmp_path / "file", "new")
-    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("file", "old")]
+    assert [(file.name, file.read_text(encoding="utf-8")) for file in tmp_path.iterdir()] == [("file", "old")]
 
 
 def test_the_old_file_is_there_until_the_new_one_is_whole(
@@ -52,10 +52,10 @@ def test_the_old_file_is_there_until_the_new_one_is_whole(
     replace = os.replace
 
     def watched(source: Any, target: Any) -> None:
-        seen.extend([Path(target).read_text(), Path(source).read_text()])
+        seen.extend([Path(target).read_text(encoding="utf-8"), Path(source).read_text(encoding="utf-8")])
         replace(source, target)
 
-    (tmp_path / "file").write_text("old")
+    (tmp_path / "file").write_text("old", encoding="utf-8")
     monkeypatch.setattr(os, "replace", watched)
     write_whole(tmp_path / "file", "new")
     assert seen == ["old", "new"]

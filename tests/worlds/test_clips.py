@@ -197,7 +197,9 @@ def test_a_replay_has_all_that_a_browser_needs(name: str, tmp_path: Path) -> Non
     world = make(name)
     shown = one_of(world)
     save_clip(tmp_path / "clip.json", world, shown)
-    told = json.loads((tmp_path / "clip.json").read_text(), parse_constant=lambda word: pytest.fail(word))
+    told = json.loads(
+        (tmp_path / "clip.json").read_text(encoding="utf-8"), parse_constant=lambda word: pytest.fail(word)
+    )
     assert set(told) == {"world", "features", "scene", "replay"}
     assert told["world"] == name
     assert told["features"] == dict(zip(world.feature_names, shown.features.tolist(), strict=True))

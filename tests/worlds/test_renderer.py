@@ -26,7 +26,9 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def fake_renderer(folder: Path, code: str) -> str:
     """A module that plays the renderer."""
-    (folder / "renderer.py").write_text(f"import os, sys, time\nout = sys.stdout.buffer\n{code}\n")
+    (folder / "renderer.py").write_text(
+        f"import os, sys, time\nout = sys.stdout.buffer\n{code}\n", encoding="utf-8"
+    )
     return "renderer"
 
 
@@ -61,7 +63,7 @@ def test_the_process_ends_when_nobody_looks_any_more(tmp_path: Path) -> None:
     module = fake_renderer(tmp_path, code + f"while True: out.write(bytes({SIZE}))")
     frames = frames_from(module, [], WIDTH, HEIGHT)
     next(frames)
-    number = int(note.read_text())
+    number = int(note.read_text(encoding="utf-8"))
     os.kill(number, 0)  # it is there
     frames.close()  # type: ignore[attr-defined]
     with pytest.raises(ProcessLookupError):

@@ -137,7 +137,8 @@ def import_study(
     """A new study from a folder, or its people added to one that there is; all of it, or nothing."""
     document = _document(folder)
     protocol = document["protocol"]
-    pool, display = Pool.load(folder / "pool.npz"), json.loads((folder / "display.json").read_text())
+    pool = Pool.load(folder / "pool.npz")
+    display = json.loads((folder / "display.json").read_text(encoding="utf-8"))
     if pool.clips is not None:
         display = display_of(
             pool

@@ -91,7 +91,7 @@ def plan(gathered: Gathered, folder: Path) -> tuple[Path, ...]:
 
 def _read(folder: Path) -> dict[str, Any] | None:
     try:
-        known = json.loads((folder / PLAN).read_text())
+        known = json.loads((folder / PLAN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     return known if isinstance(known, dict) and {"recipe", "clips"} <= set(known) else None

@@ -40,7 +40,7 @@ def read_info(folder: Path) -> dict[str, Any]:
     """What a dataset says about itself."""
     path = folder / INFO
     try:
-        info = json.loads(path.read_text())
+        info = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ValueError(f"{folder} is no LeRobot dataset: {path} cannot be read ({error})") from error
     missing = [key for key in WANTED if not isinstance(info, dict) or key not in info]
@@ -182,7 +182,7 @@ def whole(value: Any) -> int | None:
 def _places_2(folder: Path, info: Info, films: Sequence[str]) -> list[Place]:
     path = folder / "meta" / "episodes.jsonl"
     try:
-        lines = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
         known = [(int(row["episode_index"]), int(row["length"]), _words(row.get("tasks"))) for row in lines]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is missing or damaged: {error!r}") from error

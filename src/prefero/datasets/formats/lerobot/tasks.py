@@ -39,7 +39,7 @@ def _task_texts(folder: Path) -> dict[int, str]:
         if (meta / "tasks.parquet").is_file():
             rows = need("pyarrow.parquet", extra="datasets").read_table(meta / "tasks.parquet").to_pylist()
         else:
-            lines = (meta / "tasks.jsonl").read_text().splitlines()
+            lines = (meta / "tasks.jsonl").read_text(encoding="utf-8").splitlines()
             rows = [json.loads(line) for line in lines if line.strip()]
         return {int(row["task_index"]): _text(row) for row in rows}
     except (OSError, ValueError, KeyError, TypeError, StopIteration):

@@ -28,7 +28,7 @@ def data_folder(folder: Path) -> Path | None:
     """Where in a folder the data of a Minari dataset are, if it is one."""
     for place in (folder / "data", folder):
         try:
-            about = json.loads((place / METADATA).read_text())
+            about = json.loads((place / METADATA).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
         if isinstance(about, dict) and "data_format" in about:

@@ -30,13 +30,13 @@ Infos = dict[str, Array]
 
 def write_minari(dataset: Minari, scores: Scores, folder: Path, target: Path, advance: Advance) -> None:
     """The copy, in an empty folder that is to be called `target` in the end."""
-    about = json.loads((dataset.folder / METADATA).read_text())
+    about = json.loads((dataset.folder / METADATA).read_text(encoding="utf-8"))
     about["dataset_id"] = id_at(target, str(about["dataset_id"]))
     data = folder / "data"
     copy_missing(dataset.folder, data, advance)
     add = _add_hdf5 if about["data_format"] == "hdf5" else _add_arrow
     add(data, [int(number) for number in dataset.ids], scores, dataset.name)
-    (data / METADATA).write_text(json.dumps(about))
+    (data / METADATA).write_text(json.dumps(about), encoding="utf-8")
     told = [{MEAN: mean, STD: std} for mean, std in scores.episodes.values()]
     storage = need("minari.dataset.minari_storage", extra="datasets").MinariStorage.read(data.resolve())
     storage.update_episode_metadata(told, list(scores.episodes))  # which measures the dataset's size, too
