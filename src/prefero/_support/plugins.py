@@ -1,0 +1,112 @@
+"""Registries: what Prefero finds by name, and what other packages add to it.
+
+A registry maps names to objects of one kind: dataset formats, worlds, kernels, acquisition functions, export
+targets. An entry is the object itself or a reference, "module:attribute", that is imported when it is first
+asked for. A package outside Prefero adds an entry in its own metadata, and nothing in Prefero changes:
+
+    [project.entry-points."prefero.acquisition_functions"]
+    knowledge-gradient = "their_package.module:KnowledgeGradient"
+
+Names of Prefero itself and names given to `register` come before those of other packages.
+"""
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
+from typing import Generic, TypeVar, cast
+
+T = TypeVar("T")
+
+
+class PluginError(ImportError):
+    """An entry of another package cannot be loaded, or two packages give entries of one name."""
+
+
+class UnknownNameError(ValueError):
+    """A registry has no entry of this name."""
+
+
+class Registry(Generic[T]):
+    """Objects of one kind by name.
+
+    kind      what the entries are, in words, for error messages: "acquisition function"
+    group     the entry-point group in which other packages add entries
+    entries   Prefero's own: an object, or "module:attribute"
+    """
+
+    def __init__(self, kind: str, group: str, entries: Mapping[str, T | str] | None = None) -> None:
+        self.kind = kind
+        self.group = group
+        self._entries: dict[str, T | str] = dict(entries or {})
+
+    def __repr__(self) -> str:
+        return f"Registry({self.kind!r}, {self.group!r}, {list(self.names())})"
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries or any(point.name == name for point in self._points())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names())
+
+    def names(self) -> tuple[str, ...]:
+        """Every name: Prefero's own and registered ones in their order, then those of other packages, sorted.
+
+        Nothing is imported for this.
+        """
+        others = {point.name for point in self._points()} - set(self._entries)
+        return (*self._entries, *sorted(others))
+
+    def get(self, name: str) -> T:
+        """The entry of this name, imported if need be."""
+        if name in self._entries:
+            return self._load(name)
+        points = {point.value: point for point in self._points() if point.name == name}
+        if len(points) > 1:
+            raise PluginError(
+                f"the {self.kind} {name!r} is in {len(points)} packages "
+                f"({', '.join(_origin(point) for point in points.values())}): uninstall all but one"
+            )
+        if not points:
+            raise UnknownNameError(self._unknown(name))
+        return self._load_point(*points.values())
+
+    def register(self, name: str, entry: T | str) -> None:
+        """Add an entry for this process: an object, or "module:attribute"."""
+        if name in self._entries:
+            raise ValueError(f"there is a {self.kind} {name!r} already: choose another name")
+        self._entries[name] = entry
+
+    def unregister(self, name: str) -> None:
+        """Take an entry out again."""
+        if name not in self._entries:
+            raise UnknownNameError(self._unknown(name))
+        del self._entries[name]
+
+    def _points(self) -> list[EntryPoint]:
+        return list(entry_points(group=self.group))
+
+    def _load(self, name: str) -> T:
+        entry = self._entries[name]
+        if isinstance(entry, str):
+            entry = cast(T, EntryPoint(name, entry, self.group).load())
+            self._entries[name] = entry
+        return entry
+
+    def _load_point(self, point: EntryPoint) -> T:
+        try:
+            return cast(T, point.load())
+        except Exception as error:  # another package's code may fail in any way
+            raise PluginError(
+                f"the {self.kind} {point.name!r} of {_origin(point)} cannot be loaded from {point.value!r}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+    def _unknown(self, name: str) -> str:
+        names = self.names()
+        close = get_close_matches(str(name), names, n=1)
+        guess = f"; did you mean {close[0]!r}?" if close else "."
+        return f"there is no {self.kind} {name!r}{guess} The names are: {', '.join(names) or 'none'}"
+
+
+def _origin(point: EntryPoint) -> str:
+    return f"package {point.dist.name!r}" if point.dist else f"{point.value!r}"

@@ -1,0 +1,88 @@
+"""Registries: names, lazy imports, entries of other packages, and what is said when something is wrong."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from prefero._support.plugins import PluginError, Registry, UnknownNameError
+from support.install_package import install_package
+
+GROUP = "prefero.toys"
+Toy = Callable[[], str]
+
+
+def ball() -> str:
+    return "ball"
+
+
+def toys() -> Registry[Toy]:
+    return Registry[Toy]("toy", GROUP, {"ball": ball, "abc": "string:ascii_lowercase"})
+
+
+def test_an_entry_is_an_object_or_a_reference_that_is_imported_when_asked_for() -> None:
+    registry = toys()
+    assert registry.get("ball") is ball
+    assert registry.get("abc") == "abcdefghijklmnopqrstuvwxyz"
+    assert registry.names() == tuple(registry) == ("ball", "abc")
+    assert "ball" in registry
+    assert "doll" not in registry
+
+
+def test_listing_names_imports_nothing() -> None:
+    registry = Registry[Toy]("toy", GROUP, {"lazy": "module_that_does_not_exist:x"})
+    assert registry.names() == ("lazy",)
+    assert "lazy" in repr(registry)
+    with pytest.raises(ModuleNotFoundError):
+        registry.get("lazy")
+
+
+def test_an_unknown_name_gets_the_list_and_the_closest_one() -> None:
+    with pytest.raises(UnknownNameError, match=r"no toy 'bal'; did you mean .ball.\? The names are: ball"):
+        toys().get("bal")
+
+
+def test_entries_are_registered_once_and_can_be_taken_out() -> None:
+    registry = toys()
+    registry.register("doll", ball)
+    assert registry.get("doll") is ball
+    with pytest.raises(ValueError, match="there is a toy 'doll' already"):
+        registry.register("doll", ball)
+    registry.unregister("doll")
+    assert "doll" not in registry
+    with pytest.raises(UnknownNameError):
+        registry.unregister("doll")
+
+
+def test_another_package_adds_an_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = toys()
+    code = "def kite():\n    return 'kite'\n"
+    install_package(tmp_path, monkeypatch, "kite_shop", code, {GROUP: {"kite": "kite_shop:kite"}})
+    assert registry.names() == ("ball", "abc", "kite")
+    assert "kite" in registry
+    assert "kite_shop" not in sys.modules
+    assert registry.get("kite")() == "kite"
+
+
+def test_names_of_prefero_come_before_those_of_other_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_package(tmp_path, monkeypatch, "ball_shop", "ball = None\n", {GROUP: {"ball": "ball_shop:ball"}})
+    assert toys().get("ball") is ball
+    assert toys().names() == ("ball", "abc")
+
+
+def test_a_package_that_cannot_be_loaded_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "raise RuntimeError('out of stock')\n"
+    install_package(tmp_path, monkeypatch, "empty_shop", code, {GROUP: {"kite": "empty_shop:kite"}})
+    with pytest.raises(PluginError, match=r"toy 'kite' of package 'empty_shop'.*RuntimeError: out of stock"):
+        toys().get("kite")
+
+
+def test_a_name_in_two_packages_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for shop in ("east_shop", "west_shop"):
+        code = "kite = 1\n"
+        install_package(tmp_path / shop, monkeypatch, shop, code, {GROUP: {"kite": f"{shop}:kite"}})
+    with pytest.raises(PluginError, match=r"is in 2 packages .*east_shop.*uninstall all but one"):
+        toys().get("kite")
