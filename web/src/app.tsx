@@ -3,71 +3,71 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { Desk } from "./desk";
-import { Door } from "./door";
-import { rememberedOwner } from "./entry";
-import { EntryPage } from "./entry-page";
+import { Session } from "./session";
+import { Auth } from "./auth";
+import { storedOwner } from "./auth";
+import { SignInPage } from "./sign-in";
 import { useLoad } from "./hooks";
-import { Drawer } from "./outbox";
-import { Banner, Missing, TroubleBanner, Waiting } from "./parts";
+import { PendingRequests } from "./pending";
+import { Banner, LoadingOrError, ProblemBanner, Loading } from "./components";
 import type { Server } from "./server";
 import { Study } from "./study/study";
 import { Teach } from "./teach/teach";
-import { Theatre } from "./theatre";
-import { Watch } from "./watch/watch";
+import { Trajectories } from "./trajectories";
+import { ExperimenterView } from "./experimenter/experimenter";
 
 export function App({ storage }: { storage: Storage }): JSX.Element {
-  const door = useMemo(() => new Door(storage), [storage]);
+  const auth = useMemo(() => new Auth(storage), [storage]);
   useEffect(() => {
-    const arrive = (): void => void door.arrive();
-    arrive();
-    window.addEventListener("hashchange", arrive); // a link pasted over the page's own address
-    return () => window.removeEventListener("hashchange", arrive);
-  }, [door]);
-  const me = door.me.value;
-  const failure = door.failure.value;
+    const start = (): void => void auth.start();
+    start();
+    window.addEventListener("hashchange", start); // a link pasted over the page's own address
+    return () => window.removeEventListener("hashchange", start);
+  }, [auth]);
+  const me = auth.me.value;
+  const failure = auth.failure.value;
   return (
     <div class="page">
-      {door.away.value && <Banner words={door.away.value} />}
+      {auth.unavailable.value && <Banner message={auth.unavailable.value} />}
       {failure && <Banner {...failure} />}
-      {!me && !failure && <Waiting words="Loading…" />}
-      {me && <Room door={door} storage={storage} />}
-      {me?.role && <Foot version={me.version} onLeave={() => void door.leave()} />}
+      {!me && !failure && <Loading message="Loading…" />}
+      {me && <RoleView auth={auth} storage={storage} />}
+      {me?.role && <Footer version={me.version} onLeave={() => void auth.signOut()} />}
     </div>
   );
 }
 
-function Room({ door, storage }: { door: Door; storage: Storage }): JSX.Element {
-  const role = door.me.value?.role ?? null;
-  const onSecret = (secret: string): void => void door.comeIn(secret);
-  if (role === null) return <EntryPage words={door.words.value} busy={door.busy.value} onSecret={onSecret} />;
-  if (role === "experimenter") return <Watch server={door.server} />;
-  const owner = rememberedOwner(storage);
-  return <Seat key={`${role} ${owner}`} role={role} server={door.server} drawer={new Drawer(storage, owner)} />;
+function RoleView({ auth, storage }: { auth: Auth; storage: Storage }): JSX.Element {
+  const role = auth.me.value?.role ?? null;
+  const onSecret = (secret: string): void => void auth.signIn(secret);
+  if (role === null) return <SignInPage message={auth.message.value} busy={auth.busy.value} onSecret={onSecret} />;
+  if (role === "experimenter") return <ExperimenterView server={auth.server} />;
+  const owner = storedOwner(storage);
+  return <SessionView key={`${role} ${owner}`} role={role} server={auth.server} pending={new PendingRequests(storage, owner)} />;
 }
 
-interface SeatProps {
+interface SessionViewProps {
   role: "teacher" | "participant";
   server: Server;
-  drawer: Drawer;
+  pending: PendingRequests;
 }
 
 /** A sitting needs to know where it stands and what trajectories look like. */
-function Seat({ role, server, drawer }: SeatProps): JSX.Element {
-  const desk = useMemo(() => new Desk(server, drawer), []);
-  const theatre = useLoad(() => Theatre.open(server), "scene");
+function SessionView({ role, server, pending }: SessionViewProps): JSX.Element {
+  const session = useMemo(() => new Session(server, pending), []);
+  const trajectories = useLoad(() => Trajectories.open(server), "scene");
   useEffect(() => {
-    void desk.open();
-    return () => desk.close();
-  }, [desk]);
-  const sitting = desk.sitting.value;
-  if (!sitting && desk.trouble.value) return <TroubleBanner trouble={desk.trouble.value} />;
-  if (!sitting || !theatre.value) return <Missing trouble={theatre.trouble} again={theatre.again} words="Loading…" />;
-  if (role === "participant") return <Study desk={desk} sitting={sitting} theatre={theatre.value} />;
-  return <Teach desk={desk} sitting={sitting} theatre={theatre.value} server={server} />;
+    void session.open();
+    return () => session.close();
+  }, [session]);
+  const state = session.state.value;
+  if (!state && session.problem.value) return <ProblemBanner problem={session.problem.value} />;
+  if (!state || !trajectories.value) return <LoadingOrError problem={trajectories.problem} retry={trajectories.retry} message="Loading…" />;
+  if (role === "participant") return <Study session={session} state={state} trajectories={trajectories.value} />;
+  return <Teach session={session} state={state} trajectories={trajectories.value} server={server} />;
 }
 
-function Foot({ version, onLeave }: { version: string; onLeave: () => void }): JSX.Element {
+function Footer({ version, onLeave }: { version: string; onLeave: () => void }): JSX.Element {
   return (
     <footer class="foot">
       <span>Prefero {version}</span>

@@ -17,7 +17,7 @@ export interface Question {
   right: number;
 }
 
-export interface Scores {
+export interface TargetScores {
   labels: string[];
   colours: string[];
   lowest: number;
@@ -32,7 +32,7 @@ export interface Rating {
   highest: number;
 }
 
-export interface Sitting {
+export interface SessionState {
   stage: Stage;
   title: string;
   text: string | null;
@@ -42,7 +42,7 @@ export interface Sitting {
   choices: Choice[];
   can_undo: boolean;
   can_skip: boolean;
-  scores: Scores | null;
+  scores: TargetScores | null;
   rating: Rating | null;
 }
 
@@ -129,7 +129,7 @@ export interface FeatureRange {
 }
 
 /** What trajectories of this study look like. */
-export type Showing =
+export type Display =
   | { kind: "scene"; scene: Scene; seconds: number }
   | { kind: "clips" }
   | { kind: "features"; features: FeatureRange[] };
@@ -178,7 +178,7 @@ export interface Ranked {
   features: Record<string, number>;
 }
 
-export interface Insight {
+export interface LearningSummary {
   answers: number;
   accuracy: number;
   accuracies: { answers: number; accuracy: number }[];
@@ -209,7 +209,7 @@ export interface Finish {
   looks: string;
 }
 
-export interface Person {
+export interface Participant {
   label: string;
   stage: Stage;
   done: number;
@@ -221,10 +221,10 @@ export interface Person {
   retest: number | null;
 }
 
-export interface Attendance {
+export interface StudyProgress {
   study: string;
   title: string;
-  people: Person[];
+  people: Participant[];
   finished: number;
   invited: number;
 }

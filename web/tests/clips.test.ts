@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { follow, isReady, lengthOf, type Reel } from "../src/playing/clips";
-import { Clock } from "../src/playing/clock";
+import { synchronize, isReady, clipDuration, type VideoState } from "../src/player/clips";
+import { Clock } from "../src/player/clock";
 
-function reel(changes: Partial<Reel> = {}): Reel {
+function video(changes: Partial<VideoState> = {}): VideoState {
   return {
     currentTime: 0,
     duration: 2,
@@ -25,50 +25,50 @@ function at(time: number, changes: Partial<Clock> = {}): { time: number; clock: 
 
 describe("a clip", () => {
   it("plays by itself while it is near the clock's time", () => {
-    const clip = reel({ currentTime: 0.95 });
-    follow(clip, at(1));
+    const clip = video({ currentTime: 0.95 });
+    synchronize(clip, at(1));
     expect(clip.currentTime).toBe(0.95);
     expect(clip.play).toHaveBeenCalledOnce();
   });
 
   it("is set right when it drifts", () => {
-    const clip = reel({ currentTime: 0.5 });
-    follow(clip, at(1));
+    const clip = video({ currentTime: 0.5 });
+    synchronize(clip, at(1));
     expect(clip.currentTime).toBe(1);
   });
 
   it("shows the very frame while paused", () => {
-    const clip = reel({ currentTime: 0.95, paused: false });
-    follow(clip, at(1, { playing: false }));
+    const clip = video({ currentTime: 0.95, paused: false });
+    synchronize(clip, at(1, { playing: false }));
     expect(clip.currentTime).toBe(1);
     expect(clip.pause).toHaveBeenCalledOnce();
   });
 
   it("has the clock's speed", () => {
-    const clip = reel();
-    follow(clip, at(0, { speed: 0.25 }));
+    const clip = video();
+    synchronize(clip, at(0, { speed: 0.25 }));
     expect(clip.playbackRate).toBe(0.25);
   });
 
   it("rests at its end while a longer one goes on", () => {
-    const clip = reel({ currentTime: 2, paused: false });
-    follow(clip, at(3));
+    const clip = video({ currentTime: 2, paused: false });
+    synchronize(clip, at(3));
     expect(clip.pause).toHaveBeenCalledOnce();
     expect(clip.play).not.toHaveBeenCalled();
   });
 
   it("is not sought again while it seeks", () => {
-    const clip = reel({ currentTime: 0, seeking: true });
-    follow(clip, at(1));
+    const clip = video({ currentTime: 0, seeking: true });
+    synchronize(clip, at(1));
     expect(clip.currentTime).toBe(0);
   });
 
   it("holds up the clock until it can play, but never because it is broken", () => {
-    expect(isReady(reel())).toBe(true);
-    expect(isReady(reel({ readyState: 1 }))).toBe(false);
-    expect(isReady(reel({ seeking: true }))).toBe(false);
-    expect(isReady(reel({ readyState: 2, currentTime: 2 }))).toBe(true);
-    expect(isReady(reel({ readyState: 0, error: {} as MediaError }))).toBe(true);
-    expect(lengthOf(reel({ duration: NaN }))).toBe(0);
+    expect(isReady(video())).toBe(true);
+    expect(isReady(video({ readyState: 1 }))).toBe(false);
+    expect(isReady(video({ seeking: true }))).toBe(false);
+    expect(isReady(video({ readyState: 2, currentTime: 2 }))).toBe(true);
+    expect(isReady(video({ readyState: 0, error: {} as MediaError }))).toBe(true);
+    expect(clipDuration(video({ duration: NaN }))).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { Clock, PAUSE, SPEEDS } from "../src/playing/clock";
+import { Clock, PAUSE, SPEEDS } from "../src/player/clock";
 
 const playing = (seconds = 2, frame = 0.1): Clock => new Clock(seconds, frame);
 
@@ -55,7 +55,7 @@ describe("the clock", () => {
   it("plays from the start when it is started at the end", () => {
     const clock = playing();
     clock.playing = false;
-    clock.wind(2);
+    clock.seek(2);
     clock.toggle();
     expect([clock.time, clock.playing]).toEqual([0, true]);
   });
@@ -67,14 +67,14 @@ describe("the clock", () => {
     expect([clock.time, clock.playing]).toEqual([expect.closeTo(0.3), false]);
     clock.step(-1);
     expect(clock.time).toBeCloseTo(0.2);
-    clock.wind(0.25);
+    clock.seek(0.25);
     clock.step(-1);
     expect(clock.time).toBeCloseTo(0.2);
   });
 
   it("visits every frame in steps, forward and back, and stops at the ends", () => {
     const clock = new Clock(1.2, 0.04); // 0.12 / 0.04 is not quite 3
-    clock.wind(0);
+    clock.seek(0);
     const forward = Array.from({ length: 31 }, () => (clock.step(1), clock.time));
     expect(forward).toEqual(Array.from({ length: 31 }, (_, i) => expect.closeTo(Math.min((i + 1) * 0.04, 1.2)) as number));
     for (let i = 0; i < 40; i++) clock.step(-1);

@@ -1,11 +1,11 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { Compare } from "../src/asking/compare";
-import type { Choice, Sitting } from "../src/contract";
+import { Compare } from "../src/compare/compare";
+import type { Choice, SessionState } from "../src/contract";
 import { Server } from "../src/server";
-import { Theatre } from "../src/theatre";
-import { scripted, sitting } from "./fakes";
+import { Trajectories } from "../src/trajectories";
+import { fakeFetch, sessionState } from "./fakes";
 
 const features = [{ name: "speed", unit: "m/s", low: 0, high: 2 }];
 
@@ -17,15 +17,15 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-async function shown(now: Sitting, blocked = false): Promise<{ onChoice: ReturnType<typeof vi.fn>; onUndo: ReturnType<typeof vi.fn> }> {
-  const { reach } = scripted({ body: { features: { speed: 1 } } });
-  const theatre = new Theatre(new Server(undefined, reach), { kind: "features", features });
+async function shown(now: SessionState, blocked = false): Promise<{ onChoice: ReturnType<typeof vi.fn>; onUndo: ReturnType<typeof vi.fn> }> {
+  const { fetcher } = fakeFetch({ body: { features: { speed: 1 } } });
+  const trajectories = new Trajectories(new Server(undefined, fetcher), { kind: "features", features });
   const onChoice = vi.fn<(choice: Choice, seconds: number) => void>();
   const onUndo = vi.fn<() => void>();
   const question = now.question ?? { id: 1, left: 0, right: 1 };
   await act(async () => {
-    render(<Compare sitting={now} question={question} theatre={theatre} blocked={blocked} onChoice={onChoice} onUndo={onUndo} />);
-    await Promise.all([theatre.load(question.left), theatre.load(question.right)]);
+    render(<Compare state={now} question={question} trajectories={trajectories} blocked={blocked} onChoice={onChoice} onUndo={onUndo} />);
+    await Promise.all([trajectories.load(question.left), trajectories.load(question.right)]);
   });
   await act(() => new Promise((resolve) => setTimeout(resolve)));
   return { onChoice, onUndo };
@@ -35,7 +35,7 @@ const press = (key: string): boolean => fireEvent.keyDown(document.body, { key }
 
 describe("comparing", () => {
   it("answers with one key", async () => {
-    const { onChoice, onUndo } = await shown(sitting());
+    const { onChoice, onUndo } = await shown(sessionState());
     for (const key of ["f", "ArrowRight", "e", "s"]) press(key);
     press("z");
     expect(onChoice.mock.calls.map(([choice]) => choice as Choice)).toEqual(["left", "right", "equal", "skip"]);
@@ -43,7 +43,7 @@ describe("comparing", () => {
   });
 
   it("answers with buttons, and by clicking a clip", async () => {
-    const { onChoice } = await shown(sitting());
+    const { onChoice } = await shown(sessionState());
     fireEvent.click(screen.getByRole("button", { name: /^A is better/ }));
     fireEvent.click(screen.getByRole("button", { name: /^About equal/ }));
     fireEvent.click(document.querySelectorAll(".side .clip-frame")[1] ?? document.body);
@@ -52,7 +52,7 @@ describe("comparing", () => {
   });
 
   it("does nothing while an answer waits, and says so", async () => {
-    const { onChoice, onUndo } = await shown(sitting(), true);
+    const { onChoice, onUndo } = await shown(sessionState(), true);
     for (const key of ["f", "j", "e", "s", "z"]) press(key);
     fireEvent.click(screen.getByRole("button", { name: /^A is better/ }));
     expect(onChoice).not.toHaveBeenCalled();
@@ -61,7 +61,7 @@ describe("comparing", () => {
   });
 
   it("offers only what may be answered", async () => {
-    const { onChoice, onUndo } = await shown(sitting({ choices: ["left", "right"], can_skip: false, can_undo: false }));
+    const { onChoice, onUndo } = await shown(sessionState({ choices: ["left", "right"], can_skip: false, can_undo: false }));
     for (const key of ["e", "s", "z"]) press(key);
     expect(onChoice).not.toHaveBeenCalled();
     expect(onUndo).not.toHaveBeenCalled();
@@ -70,18 +70,18 @@ describe("comparing", () => {
   });
 
   it("tells screen readers which pair this is", async () => {
-    await shown(sitting({ done: 12 }));
+    await shown(sessionState({ done: 12 }));
     expect(screen.getByRole("status").textContent).toContain("Pair 13. A is on the left");
   });
 
   it("shows features as bars where nothing can be played", async () => {
-    await shown(sitting());
+    await shown(sessionState());
     expect(document.querySelectorAll<HTMLElement>(".bar-fill")[0]?.style.width).toBe("50%");
     expect(screen.getAllByText("1 m/s").length).toBe(2);
   });
 
   it("shows the keys, and takes no answers meanwhile", async () => {
-    const { onChoice } = await shown(sitting());
+    const { onChoice } = await shown(sessionState());
     await act(() => void press("?"));
     const dialog = screen.getByRole("dialog");
     expect(dialog.textContent).toContain("One frame forward");

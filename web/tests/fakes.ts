@@ -1,6 +1,6 @@
 /** A server that answers as told, and sittings for it to answer with. */
 
-import type { Sitting } from "../src/contract";
+import type { SessionState } from "../src/contract";
 
 export type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | Error;
 
@@ -11,26 +11,26 @@ export interface Call {
 }
 
 /** A `fetch` that gives these answers in turn, the last one for ever; `calls` is what it was asked. */
-export function scripted(...answers: Answer[]): { reach: typeof fetch; calls: Call[] } {
+export function fakeFetch(...answers: Answer[]): { fetcher: typeof fetch; calls: Call[] } {
   const calls: Call[] = [];
-  const reach = (path: string, request: RequestInit): Promise<Response> => {
+  const fetcher = (path: string, request: RequestInit): Promise<Response> => {
     const body = typeof request.body === "string" ? (JSON.parse(request.body) as Record<string, unknown>) : null;
     calls.push({ method: request.method ?? "GET", path, body });
     const answer = answers.length > 1 ? answers.shift() : answers[0];
     if (answer instanceof Error) return Promise.reject(answer);
-    const { status = 200, body: said = {}, headers = {} } = answer ?? {};
-    return Promise.resolve(new Response(JSON.stringify(said), { status, headers }));
+    const { status = 200, body: serverMessage = {}, headers = {} } = answer ?? {};
+    return Promise.resolve(new Response(JSON.stringify(serverMessage), { status, headers }));
   };
-  return { reach: reach as typeof fetch, calls };
+  return { fetcher: fetcher as typeof fetch, calls };
 }
 
-export function refusal(status: number, code: string, message = "No."): Answer {
+export function rejection(status: number, code: string, message = "No."): Answer {
   return { status, body: { error: { code, message } } };
 }
 
-export const GONE = new TypeError("Failed to fetch");
+export const NETWORK_ERROR = new TypeError("Failed to fetch");
 
-export function sitting(changes: Partial<Sitting> = {}): Sitting {
+export function sessionState(changes: Partial<SessionState> = {}): SessionState {
   return {
     stage: "compare",
     title: "Mini-golf",

@@ -1,9 +1,9 @@
 import { cleanup } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { type Command, commandOf, KEYS, listen, type Stroke } from "../src/asking/keys";
+import { type Command, commandOf, KEYS, listen, type KeyPress } from "../src/keys";
 
-const stroke = (key: string, changes: Partial<Stroke> = {}): Stroke => ({
+const keyPress = (key: string, changes: Partial<KeyPress> = {}): KeyPress => ({
   key,
   ctrlKey: false,
   altKey: false,
@@ -45,40 +45,40 @@ describe("the keys", () => {
     ["?", "help"],
   ];
 
-  it.each(promised)("%j is %s", (key, command) => expect(commandOf(stroke(key))).toBe(command));
+  it.each(promised)("%j is %s", (key, command) => expect(commandOf(keyPress(key))).toBe(command));
 
   it("are no others", () => {
-    for (const key of ["a", "ArrowUp", "Enter", "Tab", "Escape", "1"]) expect(commandOf(stroke(key))).toBeNull();
+    for (const key of ["a", "ArrowUp", "Enter", "Tab", "Escape", "1"]) expect(commandOf(keyPress(key))).toBeNull();
     expect(KEYS.flatMap(({ keys }) => keys).length).toBe(new Set(promised.map(([key]) => key.length > 1 ? key : key.toLowerCase())).size);
   });
 
   it("leave the browser's own shortcuts alone", () => {
-    expect(commandOf(stroke("f", { ctrlKey: true }))).toBeNull();
-    expect(commandOf(stroke("ArrowLeft", { altKey: true }))).toBeNull();
-    expect(commandOf(stroke("r", { metaKey: true }))).toBeNull();
+    expect(commandOf(keyPress("f", { ctrlKey: true }))).toBeNull();
+    expect(commandOf(keyPress("ArrowLeft", { altKey: true }))).toBeNull();
+    expect(commandOf(keyPress("r", { metaKey: true }))).toBeNull();
   });
 
   it("are letters while somebody types", () => {
     for (const html of ["<input>", "<textarea></textarea>", "<select></select>", "<div contenteditable='true'></div>"]) {
-      expect(commandOf(stroke("f", { target: element(html) }))).toBeNull();
+      expect(commandOf(keyPress("f", { target: element(html) }))).toBeNull();
     }
   });
 
   it("press the button in focus with Space, and answer with the others", () => {
     const target = element("<button>A</button>");
-    expect(commandOf(stroke(" ", { target }))).toBeNull();
-    expect(commandOf(stroke("f", { target }))).toBe("left");
+    expect(commandOf(keyPress(" ", { target }))).toBeNull();
+    expect(commandOf(keyPress("f", { target }))).toBe("left");
   });
 
   it("move within radio buttons", () => {
     const target = element("<input type='radio'>");
-    expect(commandOf(stroke("ArrowLeft", { target }))).toBeNull();
-    expect(commandOf(stroke("r", { target }))).toBe("replay");
+    expect(commandOf(keyPress("ArrowLeft", { target }))).toBeNull();
+    expect(commandOf(keyPress("r", { target }))).toBe("replay");
   });
 
   it("do nothing behind a dialog", () => {
     const target = element("<dialog open><button>Close</button></dialog>").firstElementChild;
-    expect(commandOf(stroke("f", { target }))).toBeNull();
+    expect(commandOf(keyPress("f", { target }))).toBeNull();
   });
 });
 

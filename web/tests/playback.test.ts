@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { type Follower, Playback } from "../src/playing/playback";
+import { type PlaybackTarget, Playback } from "../src/player/playback";
 
 /** A screen that notes the times it was shown. */
-class Witness implements Follower {
+class RecordingTarget implements PlaybackTarget {
   readonly seen: number[] = [];
   constructor(
     private readonly length: number,
@@ -38,7 +38,7 @@ afterEach(() => vi.unstubAllGlobals());
 describe("a playback", () => {
   it("shows both sides the same times, and lasts as long as the longer", () => {
     const playback = new Playback(false);
-    const [a, b] = [new Witness(1), new Witness(2)];
+    const [a, b] = [new RecordingTarget(1), new RecordingTarget(2)];
     playback.add(a);
     playback.add(b);
     playback.begin(0.1);
@@ -50,7 +50,7 @@ describe("a playback", () => {
 
   it("waits until both sides are ready", () => {
     const playback = new Playback(false);
-    const [a, b] = [new Witness(2), new Witness(2, false)];
+    const [a, b] = [new RecordingTarget(2), new RecordingTarget(2, false)];
     playback.add(a);
     playback.add(b);
     playback.begin(0.1);
@@ -63,7 +63,7 @@ describe("a playback", () => {
 
   it("starts a new pair from its beginning, also if the last was paused", () => {
     const playback = new Playback(false);
-    playback.add(new Witness(2));
+    playback.add(new RecordingTarget(2));
     playback.begin(0.1);
     tick(8);
     playback.toggle();
@@ -73,7 +73,7 @@ describe("a playback", () => {
 
   it("does not draw the same picture again and again while paused", () => {
     const playback = new Playback(false);
-    const witness = new Witness(2);
+    const witness = new RecordingTarget(2);
     playback.add(witness);
     playback.begin(0.1);
     playback.toggle();
@@ -88,7 +88,7 @@ describe("a playback", () => {
 
   it("shows the end and its way, unmoving, to those who want no motion", () => {
     const playback = new Playback(true);
-    playback.add(new Witness(2));
+    playback.add(new RecordingTarget(2));
     playback.begin(0.1);
     tick(20);
     expect([playback.time, playback.playing.value, playback.trail]).toEqual([2, false, true]);
@@ -100,8 +100,8 @@ describe("a playback", () => {
 
   it("asks for no more frames when nobody looks", () => {
     const playback = new Playback(false);
-    const leave = playback.add(new Witness(2));
-    leave();
+    const unsubscribe = playback.add(new RecordingTarget(2));
+    unsubscribe();
     expect(frames).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { Away, patiently, Refused, Server, waitBefore } from "../src/server";
-import { GONE, refusal, scripted } from "./fakes";
+import { UnavailableError, withRetries, RejectedError, Server, retryDelay } from "../src/server";
+import { NETWORK_ERROR, rejection, fakeFetch } from "./fakes";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const serverThat = (...answers: Parameters<typeof scripted>): Server => new Server(undefined, scripted(...answers).reach);
+const serverThat = (...answers: Parameters<typeof fakeFetch>): Server => new Server(undefined, fakeFetch(...answers).fetcher);
 
 describe("a call", () => {
   it("gives the answer", async () => {
@@ -14,48 +14,48 @@ describe("a call", () => {
   });
 
   it("posts JSON", async () => {
-    const { reach, calls } = scripted({});
-    await new Server(undefined, reach).post("/api/undo", { key: "k" });
+    const { fetcher, calls } = fakeFetch({});
+    await new Server(undefined, fetcher).post("/api/undo", { key: "k" });
     expect(calls).toEqual([{ method: "POST", path: "/api/undo", body: { key: "k" } }]);
   });
 
   it("is refused in the server's words", async () => {
-    const refused = serverThat(refusal(409, "already-answered", "Done already.")).get("/api/x");
+    const refused = serverThat(rejection(409, "already-answered", "Done already.")).get("/api/x");
     await expect(refused).rejects.toMatchObject({ status: 409, code: "already-answered", message: "Done already." });
-    await expect(refused).rejects.toBeInstanceOf(Refused);
+    await expect(refused).rejects.toBeInstanceOf(RejectedError);
   });
 
   it("is never answered from a cache, which knows nothing of whose page this is", async () => {
-    const reach = vi.fn(() => Promise.resolve(new Response("{}")));
-    await new Server(undefined, reach).get("/api/scene");
-    expect(reach).toHaveBeenCalledWith("/api/scene", expect.objectContaining({ cache: "no-store" }));
+    const fetcher = vi.fn(() => Promise.resolve(new Response("{}")));
+    await new Server(undefined, fetcher).get("/api/scene");
+    expect(fetcher).toHaveBeenCalledWith("/api/scene", expect.objectContaining({ cache: "no-store" }));
   });
 
   it("that is refused becomes a sentence", async () => {
-    await expect(serverThat(refusal(400, "bad", "choose A or B")).get("/api/x")).rejects.toThrow(/^Choose A or B\.$/);
+    await expect(serverThat(rejection(400, "bad", "choose A or B")).get("/api/x")).rejects.toThrow(/^Choose A or B\.$/);
   });
 
   it.each([502, 503, 504, 429])("with status %i may work later", async (status) => {
-    await expect(serverThat({ status }).get("/api/x")).rejects.toBeInstanceOf(Away);
+    await expect(serverThat({ status }).get("/api/x")).rejects.toBeInstanceOf(UnavailableError);
   });
 
   it("says how long the server asked to wait", async () => {
     const busy = serverThat({ status: 429, headers: { "Retry-After": "7" } }).get("/api/x");
-    await expect(busy).rejects.toMatchObject({ rest: 7, status: 429 });
+    await expect(busy).rejects.toMatchObject({ retryAfter: 7, status: 429 });
   });
 
   it("gives up after eight seconds", async () => {
     const never = ((_: string, { signal }: RequestInit) =>
       new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))))) as typeof fetch;
     const call = new Server(undefined, never).get("/api/x");
-    const outcome = expect(call).rejects.toBeInstanceOf(Away);
+    const outcome = expect(call).rejects.toBeInstanceOf(UnavailableError);
     await vi.advanceTimersByTimeAsync(8_000);
     await outcome;
   });
 
   it("tells of a 403, but not at the door itself", async () => {
     const forbidden = vi.fn();
-    const server = new Server(forbidden, scripted(refusal(403, "unknown-secret")).reach);
+    const server = new Server(forbidden, fakeFetch(rejection(403, "unknown-secret")).fetcher);
     await server.post("/api/enter", {}).catch(() => undefined);
     expect(forbidden).not.toHaveBeenCalled();
     await server.get("/api/sitting").catch(() => undefined);
@@ -65,38 +65,38 @@ describe("a call", () => {
 
 describe("patience", () => {
   it("waits half a second, then twice as long each time, up to five", () => {
-    expect([0, 1, 2, 3, 4, 9].map((tries) => waitBefore(tries, new Away()))).toEqual([0.5, 1, 2, 4, 5, 5]);
-    expect(waitBefore(0, new Away("", 429, 7))).toBe(7);
+    expect([0, 1, 2, 3, 4, 9].map((tries) => retryDelay(tries, new UnavailableError()))).toEqual([0.5, 1, 2, 4, 5, 5]);
+    expect(retryDelay(0, new UnavailableError("", 429, 7))).toBe(7);
   });
 
   it("tries until the server is back, and says so", async () => {
-    const { reach, calls } = scripted(GONE, { status: 503 }, { body: 42 });
-    const server = new Server(undefined, reach);
+    const { fetcher, calls } = fakeFetch(NETWORK_ERROR, { status: 503 }, { body: 42 });
+    const server = new Server(undefined, fetcher);
     const report = vi.fn();
-    const answer = patiently(() => server.get("/api/x"), report);
+    const answer = withRetries(() => server.get("/api/x"), report);
     await vi.advanceTimersByTimeAsync(499);
     expect(calls.length).toBe(1);
     await vi.advanceTimersByTimeAsync(1_001);
     expect(await answer).toBe(42);
-    expect(report.mock.calls.map(([trouble]) => trouble instanceof Away)).toEqual([true, true, false]);
+    expect(report.mock.calls.map(([problem]) => problem instanceof UnavailableError)).toEqual([true, true, false]);
   });
 
   it("does not wait out its time when the network is back", async () => {
-    const { reach } = scripted(GONE, { body: 42 });
-    const answer = patiently(() => new Server(undefined, reach).get("/api/x"), () => undefined);
+    const { fetcher } = fakeFetch(NETWORK_ERROR, { body: 42 });
+    const answer = withRetries(() => new Server(undefined, fetcher).get("/api/x"), () => undefined);
     await vi.advanceTimersByTimeAsync(10);
     window.dispatchEvent(new Event("online"));
     expect(await answer).toBe(42);
   });
 
   it("ends with a refusal", async () => {
-    const server = serverThat(refusal(400, "bad"));
-    await expect(patiently(() => server.get("/api/x"), () => undefined)).rejects.toBeInstanceOf(Refused);
+    const server = serverThat(rejection(400, "bad"));
+    await expect(withRetries(() => server.get("/api/x"), () => undefined)).rejects.toBeInstanceOf(RejectedError);
   });
 
   it("ends when nobody waits any more", async () => {
-    const server = serverThat(GONE);
-    const outcome = expect(patiently(() => server.get("/api/x"), () => undefined, () => true)).rejects.toBeInstanceOf(Away);
+    const server = serverThat(NETWORK_ERROR);
+    const outcome = expect(withRetries(() => server.get("/api/x"), () => undefined, () => true)).rejects.toBeInstanceOf(UnavailableError);
     await vi.advanceTimersByTimeAsync(1_000);
     await outcome;
   });

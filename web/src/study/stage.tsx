@@ -2,64 +2,64 @@
 
 import type { JSX } from "preact";
 
-import { Compare } from "../asking/compare";
-import type { Choice, Sitting } from "../contract";
-import type { Desk } from "../desk";
-import type { Theatre } from "../theatre";
+import { Compare } from "../compare/compare";
+import type { Choice, SessionState } from "../contract";
+import type { Session } from "../session";
+import type { Trajectories } from "../trajectories";
 import { Rate } from "./rate";
-import { ScoresForm } from "./scores-form";
+import { TargetScoresForm } from "./target-scores-form";
 import { Consent, Done, Instructions } from "./texts";
 
 interface StageProps {
-  desk: Desk;
-  sitting: Sitting;
-  theatre: Theatre;
+  session: Session;
+  state: SessionState;
+  trajectories: Trajectories;
 }
 
-export function CurrentStage({ desk, sitting, theatre }: StageProps): JSX.Element {
-  const blocked = desk.blocked.value;
-  const step = (data: object): void => void desk.step(sitting.stage, data);
-  switch (sitting.stage) {
+export function CurrentStage({ session, state, trajectories }: StageProps): JSX.Element {
+  const blocked = session.blocked.value;
+  const step = (data: object): void => void session.step(state.stage, data);
+  switch (state.stage) {
     case "consent":
-      return <Consent sitting={sitting} blocked={blocked} onDone={step} />;
+      return <Consent state={state} blocked={blocked} onDone={step} />;
     case "instructions":
-      return <Instructions sitting={sitting} blocked={blocked} onDone={step} />;
+      return <Instructions state={state} blocked={blocked} onDone={step} />;
     case "scores":
-      return <ScoresStage sitting={sitting} blocked={blocked} onDone={step} />;
+      return <ScoresStage state={state} blocked={blocked} onDone={step} />;
     case "rate":
-      return <RateStage sitting={sitting} theatre={theatre} blocked={blocked} onDone={step} />;
+      return <RateStage state={state} trajectories={trajectories} blocked={blocked} onDone={step} />;
     case "practice":
     case "compare":
-      return <PairStage desk={desk} sitting={sitting} theatre={theatre} />;
+      return <PairStage session={session} state={state} trajectories={trajectories} />;
     case "done":
-      return <Done sitting={sitting} />;
+      return <Done state={state} />;
   }
 }
 
-function PairStage({ desk, sitting, theatre }: StageProps): JSX.Element {
-  const { question, stage } = sitting;
-  if (!question) return <Nothing words="There is no pair to compare at the moment." desk={desk} />;
+function PairStage({ session, state, trajectories }: StageProps): JSX.Element {
+  const { question, stage } = state;
+  if (!question) return <Nothing message="There is no pair to compare at the moment." session={session} />;
   const practice = stage === "practice";
   const onChoice = (choice: Choice, seconds: number): void => {
-    void (practice ? desk.step(stage, { choice }) : desk.answer(question.id, choice, seconds));
+    void (practice ? session.step(stage, { choice }) : session.answer(question.id, choice, seconds));
   };
-  const ask = { sitting, question, theatre, onChoice, blocked: desk.blocked.value };
+  const ask = { state, question, trajectories, onChoice, blocked: session.blocked.value };
   return (
     <>
       {practice && <p class="practice">This one is for practice. It does not count: try the keys and the buttons.</p>}
-      <Compare key={stage} {...ask} onUndo={() => void desk.undo()} />
+      <Compare key={stage} {...ask} onUndo={() => void session.undo()} />
     </>
   );
 }
 
 interface StepProps {
-  sitting: Sitting;
+  state: SessionState;
   blocked: boolean;
   onDone: (data: object) => void;
 }
 
-function ScoresStage({ sitting, blocked, onDone }: StepProps): JSX.Element {
-  const { scores, title, text } = sitting;
+function ScoresStage({ state, blocked, onDone }: StepProps): JSX.Element {
+  const { scores, title, text } = state;
   return (
     <div class="reading">
       <h1>{title}</h1>
@@ -68,23 +68,23 @@ function ScoresStage({ sitting, blocked, onDone }: StepProps): JSX.Element {
           "How much is each target worth to you? Give every colour a number of its own, the best one the highest. " +
             "Keep these numbers in mind when you compare."}
       </p>
-      {scores && <ScoresForm scores={scores} blocked={blocked} onDone={onDone} />}
+      {scores && <TargetScoresForm scores={scores} blocked={blocked} onDone={onDone} />}
     </div>
   );
 }
 
-function RateStage({ sitting, theatre, blocked, onDone }: StepProps & { theatre: Theatre }): JSX.Element {
-  const { rating } = sitting;
+function RateStage({ state, trajectories, blocked, onDone }: StepProps & { trajectories: Trajectories }): JSX.Element {
+  const { rating } = state;
   if (!rating) return <p class="waiting">There is nothing to rate at the moment.</p>;
-  const onRate = (mark: number): void => onDone({ trajectory: rating.trajectory, rating: mark });
-  return <Rate rating={rating} theatre={theatre} blocked={blocked} onRate={onRate} />;
+  const onRate = (value: number): void => onDone({ trajectory: rating.trajectory, rating: value });
+  return <Rate rating={rating} trajectories={trajectories} blocked={blocked} onRate={onRate} />;
 }
 
-function Nothing({ words, desk }: { words: string; desk: Desk }): JSX.Element {
+function Nothing({ message, session }: { message: string; session: Session }): JSX.Element {
   return (
     <div class="reading">
-      <p>{words}</p>
-      <button type="button" class="button" onClick={() => void desk.open()}>
+      <p>{message}</p>
+      <button type="button" class="button" onClick={() => void session.open()}>
         Look again
       </button>
     </div>

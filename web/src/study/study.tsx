@@ -2,12 +2,12 @@
 
 import type { JSX } from "preact";
 
-import { Progress } from "../asking/progress";
-import type { Sitting, Stage } from "../contract";
-import type { Desk } from "../desk";
-import { useFocusOn, useTitle } from "../hooks";
-import { Notice, TroubleBanner } from "../parts";
-import type { Theatre } from "../theatre";
+import { Progress } from "../compare/progress";
+import type { SessionState, Stage } from "../contract";
+import type { Session } from "../session";
+import { useFocusOnChange, useTitle } from "../hooks";
+import { Notice, ProblemBanner } from "../components";
+import type { Trajectories } from "../trajectories";
 import { CurrentStage } from "./stage";
 
 const TITLES: Record<Stage, string> = {
@@ -20,25 +20,25 @@ const TITLES: Record<Stage, string> = {
   done: "Thank you",
 };
 
-export function Study({ desk, sitting, theatre }: { desk: Desk; sitting: Sitting; theatre: Theatre }): JSX.Element {
-  useTitle(TITLES[sitting.stage], sitting.title);
-  const main = useFocusOn(sitting.stage);
+export function Study({ session, state, trajectories }: { session: Session; state: SessionState; trajectories: Trajectories }): JSX.Element {
+  useTitle(TITLES[state.stage], state.title);
+  const main = useFocusOnChange(state.stage);
   return (
     <>
       <header class="top">
-        <span class="brand">{sitting.title}</span>
-        {sitting.stage === "compare" && <Progress done={sitting.done} of={sitting.of} />}
+        <span class="brand">{state.title}</span>
+        {state.stage === "compare" && <Progress done={state.done} of={state.of} />}
       </header>
       <main ref={main} tabIndex={-1}>
-        <TroubleBanner trouble={desk.trouble.value} />
-        <Notice words={desk.notice.value} />
-        {asks(sitting.stage) && <h1 class="question">Which is better?</h1>}
-        <CurrentStage desk={desk} sitting={sitting} theatre={theatre} />
+        <ProblemBanner problem={session.problem.value} />
+        <Notice message={session.notice.value} />
+        {answering(state.stage) && <h1 class="question">Which is better?</h1>}
+        <CurrentStage session={session} state={state} trajectories={trajectories} />
       </main>
     </>
   );
 }
 
-function asks(stage: Stage): boolean {
+function answering(stage: Stage): boolean {
   return stage === "compare" || stage === "practice";
 }

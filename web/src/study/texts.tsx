@@ -3,17 +3,17 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import { KeyTable } from "../asking/help";
-import type { Sitting } from "../contract";
-import { Paragraphs } from "../parts";
+import { KeyTable } from "../compare/help";
+import type { SessionState } from "../contract";
+import { Paragraphs } from "../components";
 
 interface TextProps {
-  sitting: Sitting;
+  state: SessionState;
   blocked: boolean;
   onDone: (data: object) => void;
 }
 
-export function Consent({ sitting, blocked, onDone }: TextProps): JSX.Element {
+export function Consent({ state, blocked, onDone }: TextProps): JSX.Element {
   const [agreed, setAgreed] = useState(false);
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -21,8 +21,8 @@ export function Consent({ sitting, blocked, onDone }: TextProps): JSX.Element {
   };
   return (
     <form class="reading" onSubmit={submit}>
-      <h1>{sitting.title}</h1>
-      <Paragraphs text={sitting.text} />
+      <h1>{state.title}</h1>
+      <Paragraphs text={state.text} />
       <label class="agree">
         <input type="checkbox" checked={agreed} onChange={(event) => setAgreed(event.currentTarget.checked)} />I agree
       </label>
@@ -33,13 +33,13 @@ export function Consent({ sitting, blocked, onDone }: TextProps): JSX.Element {
   );
 }
 
-export function Instructions({ sitting, blocked, onDone }: TextProps): JSX.Element {
+export function Instructions({ state, blocked, onDone }: TextProps): JSX.Element {
   return (
     <div class="reading">
-      <h1>{sitting.title}</h1>
-      <Paragraphs text={sitting.text} />
+      <h1>{state.title}</h1>
+      <Paragraphs text={state.text} />
       <h2>Keys</h2>
-      <KeyTable without={sitting.choices.includes("equal") ? [] : ["equal"]} />
+      <KeyTable without={state.choices.includes("equal") ? [] : ["equal"]} />
       <p>Everything can also be done with the buttons on the page.</p>
       <button type="button" class="button primary" disabled={blocked} onClick={() => onDone({})}>
         I am ready
@@ -48,11 +48,11 @@ export function Instructions({ sitting, blocked, onDone }: TextProps): JSX.Eleme
   );
 }
 
-export function Done({ sitting }: { sitting: Sitting }): JSX.Element {
+export function Done({ state }: { state: SessionState }): JSX.Element {
   return (
     <div class="reading">
       <h1>Thank you</h1>
-      <Paragraphs text={sitting.text} />
+      <Paragraphs text={state.text} />
       <p>Everything is saved. You may close this page.</p>
     </div>
   );

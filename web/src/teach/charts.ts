@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 
-import type { CurvePoint, FeatureEffect, FeaturePair, Insight } from "../contract";
+import type { CurvePoint, FeatureEffect, FeaturePair, LearningSummary } from "../contract";
 
 const LINE = "var(--accent)";
 const FAINT = "var(--line)";
@@ -13,7 +13,7 @@ function named(name: string, unit: string | undefined): string {
   return unit ? `${name} (${unit})` : name;
 }
 
-export function accuracy(points: Insight["accuracies"], width: number): Element {
+export function accuracy(points: LearningSummary["accuracies"], width: number): Element {
   return Plot.plot({
     ...LOOK,
     width,

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 
 import type { Choice, PastAnswer } from "../contract";
-import { figure } from "../figures";
+import { formatNumber } from "../format";
 
 const WORDS: Record<Choice, string> = { left: "A", right: "B", equal: "about equal", skip: "skipped" };
 const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
@@ -43,7 +43,7 @@ export function History({ answers, blocked, onChange }: HistoryProps): JSX.Eleme
 
 function AnswerRow({ answer, blocked, onChange }: Omit<HistoryProps, "answers"> & { answer: PastAnswer }): JSX.Element {
   const change = answer.deleted ? "restore" : "delete";
-  const words = answer.deleted ? "Restore" : "Delete";
+  const message = answer.deleted ? "Restore" : "Delete";
   return (
     <tr class={answer.deleted ? "deleted" : ""}>
       <th scope="row">{answer.number}</th>
@@ -53,17 +53,17 @@ function AnswerRow({ answer, blocked, onChange }: Omit<HistoryProps, "answers"> 
       </td>
       <td>no. {answer.left}</td>
       <td>no. {answer.right}</td>
-      <td class="number">{answer.seconds === null ? "–" : `${figure(answer.seconds)} s`}</td>
+      <td class="number">{answer.seconds === null ? "–" : `${formatNumber(answer.seconds)} s`}</td>
       <td>{clock.format(new Date(answer.at))}</td>
       <td>
         <button
           type="button"
           class="quiet"
           disabled={blocked}
-          aria-label={`${words} answer ${answer.number}`}
+          aria-label={`${message} answer ${answer.number}`}
           onClick={() => onChange(answer.question, change)}
         >
-          {words}
+          {message}
         </button>
       </td>
     </tr>

@@ -3,49 +3,49 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import { Player } from "../asking/player";
-import type { FeatureEffect, FeaturePair, Insight, PastAnswer, Ranked, Sitting } from "../contract";
-import type { Desk } from "../desk";
-import { asPercent, figure, withUnit } from "../figures";
+import { Player } from "../player/player";
+import type { FeatureEffect, FeaturePair, LearningSummary, PastAnswer, Ranked, SessionState } from "../contract";
+import type { Session } from "../session";
+import { formatPercent, formatNumber, formatWithUnit } from "../format";
 import { type Loaded, useLoad } from "../hooks";
-import { Banner, Card, Missing } from "../parts";
+import { Banner, Card, LoadingOrError } from "../components";
 import type { Server } from "../server";
-import type { Theatre } from "../theatre";
+import type { Trajectories } from "../trajectories";
 import { Chart } from "./chart";
 import { History } from "./history";
 import type { View } from "./views";
 
 interface LearnedProps {
-  desk: Desk;
-  sitting: Sitting;
-  theatre: Theatre;
+  session: Session;
+  state: SessionState;
+  trajectories: Trajectories;
   server: Server;
   go: (view: View) => void;
 }
 
-export function Learned({ desk, sitting, theatre, server, go }: LearnedProps): JSX.Element {
-  const { done } = sitting;
-  const insight = useLoad(() => server.get<Insight>("/api/insight"), done);
+export function LearnedView({ session, state, trajectories, server, go }: LearnedProps): JSX.Element {
+  const { done } = state;
+  const summary = useLoad(() => server.get<LearningSummary>("/api/insight"), done);
   const history = useLoad(() => server.get<{ answers: PastAnswer[] }>("/api/history"), done);
   const past = history.value?.answers ?? [];
   return (
     <>
       <h1>What it learned</h1>
-      {done === 0 ? <Empty onCompare={() => go("compare")} /> : <Findings insight={insight} theatre={theatre} />}
+      {done === 0 ? <Empty onCompare={() => go("compare")} /> : <Findings summary={summary} trajectories={trajectories} />}
       {past.length > 0 && (
         <Card title="Your answers">
-          <History answers={past} blocked={desk.blocked.value} onChange={changeWith(desk, history.again, insight.again)} />
+          <History answers={past} blocked={session.blocked.value} onChange={changeAndReload(session, history.retry, summary.retry)} />
         </Card>
       )}
-      {history.trouble && <Banner words={history.trouble} again={history.again} />}
+      {history.problem && <Banner message={history.problem} retry={history.retry} />}
     </>
   );
 }
 
-function changeWith(desk: Desk, ...refresh: (() => void)[]): (question: number, change: "delete" | "restore") => void {
+function changeAndReload(session: Session, ...refresh: (() => void)[]): (question: number, change: "delete" | "restore") => void {
   return (question, change) =>
-    void desk.change(question, change).then(() => {
-      for (const again of refresh) again();
+    void session.change(question, change).then(() => {
+      for (const retry of refresh) retry();
     });
 }
 
@@ -63,42 +63,42 @@ function Empty({ onCompare }: { onCompare: () => void }): JSX.Element {
   );
 }
 
-function Findings({ insight: loaded, theatre }: { insight: Loaded<Insight>; theatre: Theatre }): JSX.Element {
-  const insight = loaded.value;
-  if (!insight) return <Missing {...loaded} words="Working out what was learned…" />;
+function Findings({ summary: loaded, trajectories }: { summary: Loaded<LearningSummary>; trajectories: Trajectories }): JSX.Element {
+  const summary = loaded.value;
+  if (!summary) return <LoadingOrError {...loaded} message="Working out what was learned…" />;
   return (
     <>
-      {loaded.trouble && <Banner words={loaded.trouble} again={loaded.again} />}
-      <Accuracy insight={insight} />
+      {loaded.problem && <Banner message={loaded.problem} retry={loaded.retry} />}
+      <Accuracy summary={summary} />
       <Card title="What matters">
-        <p>{insight.looks}</p>
-        <Chart name="How much each feature matters" draw={(charts, width) => charts.effects(insight.features, width)} />
+        <p>{summary.looks}</p>
+        <Chart name="How much each feature matters" draw={(charts, width) => charts.effects(summary.features, width)} />
       </Card>
       <Card title="How each feature counts">
         <p class="soft">The line is the learned reward. The wider the band around it, the less is known yet.</p>
         <div class="chart-grid">
-          {insight.features.map((feature) => (
+          {summary.features.map((feature) => (
             <Curve key={feature.name} feature={feature} />
           ))}
         </div>
       </Card>
-      {insight.pairs.length > 0 && <Maps insight={insight} />}
-      <Ranking ranked={insight.ranked} features={insight.features} theatre={theatre} />
+      {summary.pairs.length > 0 && <Maps summary={summary} />}
+      <Ranking ranked={summary.ranked} features={summary.features} trajectories={trajectories} />
     </>
   );
 }
 
-function Accuracy({ insight }: { insight: Insight }): JSX.Element {
+function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
   return (
     <Card title="How well your wishes are known">
       <div class="accuracy">
-        <p class="big-figure">{asPercent(insight.accuracy)}</p>
+        <p class="big-figure">{formatPercent(summary.accuracy)}</p>
         <div>
           <p>of your next choices would be foreseen, as far as it can tell.</p>
-          <p>{insight.hint}</p>
+          <p>{summary.hint}</p>
         </div>
       </div>
-      <Chart name="Expected accuracy after each answer" draw={(charts, width) => charts.accuracy(insight.accuracies, width)} />
+      <Chart name="Expected accuracy after each answer" draw={(charts, width) => charts.accuracy(summary.accuracies, width)} />
     </Card>
   );
 }
@@ -115,22 +115,22 @@ function Curve({ feature }: { feature: FeatureEffect }): JSX.Element {
 const KINDS = { mean: "Reward", std: "Uncertainty" } as const;
 
 /** One pair has room for both maps; many share a switch. */
-function Maps({ insight }: { insight: Insight }): JSX.Element {
+function Maps({ summary }: { summary: LearningSummary }): JSX.Element {
   const [what, setWhat] = useState<"mean" | "std">("mean");
-  const units = Object.fromEntries(insight.features.map(({ name, unit }) => [name, unit]));
-  const [only] = insight.pairs.length === 1 ? insight.pairs : [];
+  const units = Object.fromEntries(summary.features.map(({ name, unit }) => [name, unit]));
+  const [only] = summary.pairs.length === 1 ? summary.pairs : [];
   return (
     <Card title="Features together">
       {!only && (
         <div class="switch" role="group" aria-label="What the maps show">
-          <Option on={what === "mean"} words={KINDS.mean} onClick={() => setWhat("mean")} />
-          <Option on={what === "std"} words={KINDS.std} onClick={() => setWhat("std")} />
+          <Option on={what === "mean"} message={KINDS.mean} onClick={() => setWhat("mean")} />
+          <Option on={what === "std"} message={KINDS.std} onClick={() => setWhat("std")} />
         </div>
       )}
       <div class="chart-grid">
         {only && <PairMap pair={only} what="mean" units={units} />}
         {only && <PairMap pair={only} what="std" units={units} />}
-        {!only && insight.pairs.map((pair) => <PairMap key={`${pair.x} ${pair.y}`} pair={pair} what={what} units={units} />)}
+        {!only && summary.pairs.map((pair) => <PairMap key={`${pair.x} ${pair.y}`} pair={pair} what={what} units={units} />)}
       </div>
     </Card>
   );
@@ -152,10 +152,10 @@ function PairMap({ pair, what, units }: MapProps): JSX.Element {
   );
 }
 
-function Option({ on, words, onClick }: { on: boolean; words: string; onClick: () => void }): JSX.Element {
+function Option({ on, message, onClick }: { on: boolean; message: string; onClick: () => void }): JSX.Element {
   return (
     <button type="button" class="option" aria-pressed={on} onClick={onClick}>
-      {words}
+      {message}
     </button>
   );
 }
@@ -163,24 +163,24 @@ function Option({ on, words, onClick }: { on: boolean; words: string; onClick: (
 interface RankingProps {
   ranked: Ranked[];
   features: FeatureEffect[];
-  theatre: Theatre;
+  trajectories: Trajectories;
 }
 
-function Ranking({ ranked, features, theatre }: RankingProps): JSX.Element {
+function Ranking({ ranked, features, trajectories }: RankingProps): JSX.Element {
   const [picked, setPicked] = useState(ranked[0]?.index);
   const playing = ranked.find(({ index }) => index === picked) ?? ranked[0];
   return (
     <Card title="The motions you would like best">
       <div class="ranking">
-        {playing && <Player theatre={theatre} index={playing.index} name={`The motion of rank ${playing.rank}`} />}
+        {playing && <Player trajectories={trajectories} index={playing.index} name={`The motion of rank ${playing.rank}`} />}
         <ol class="ranks">
           {ranked.map((one) => (
             <li key={one.index}>
               <button type="button" class="rank" aria-pressed={one === playing} onClick={() => setPicked(one.index)}>
                 <span class="rank-number">{one.rank}</span>
-                <span class="rank-features">{featureWords(one, features)}</span>
+                <span class="rank-features">{featureText(one, features)}</span>
                 <span class="rank-reward">
-                  {figure(one.mean)} <span class="soft">± {figure(one.std)}</span>
+                  {formatNumber(one.mean)} <span class="soft">± {formatNumber(one.std)}</span>
                 </span>
               </button>
             </li>
@@ -191,6 +191,6 @@ function Ranking({ ranked, features, theatre }: RankingProps): JSX.Element {
   );
 }
 
-function featureWords(one: Ranked, features: FeatureEffect[]): string {
-  return features.map(({ name, unit }) => `${name} ${withUnit(one.features[name], unit)}`).join(", ");
+function featureText(one: Ranked, features: FeatureEffect[]): string {
+  return features.map(({ name, unit }) => `${name} ${formatWithUnit(one.features[name], unit)}`).join(", ");
 }

@@ -3,41 +3,41 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import { Progress } from "../asking/progress";
-import type { Sitting } from "../contract";
-import type { Desk } from "../desk";
+import { Progress } from "../compare/progress";
+import type { SessionState } from "../contract";
+import type { Session } from "../session";
 import { useTitle } from "../hooks";
-import { Notice, TroubleBanner } from "../parts";
+import { Notice, ProblemBanner } from "../components";
 import type { Server } from "../server";
 import { CurrentStage } from "../study/stage";
-import type { Theatre } from "../theatre";
+import type { Trajectories } from "../trajectories";
 import { FinishView } from "./finish";
-import { Learned } from "./learned";
+import { LearnedView } from "./learned";
 import { type View, VIEWS, useView } from "./views";
 
 interface TeachProps {
-  desk: Desk;
-  sitting: Sitting;
-  theatre: Theatre;
+  session: Session;
+  state: SessionState;
+  trajectories: Trajectories;
   server: Server;
 }
 
-export function Teach({ desk, sitting, theatre, server }: TeachProps): JSX.Element {
+export function Teach({ session, state, trajectories, server }: TeachProps): JSX.Element {
   const [view, go] = useView();
-  useTitle(VIEWS[view], sitting.title);
+  useTitle(VIEWS[view], state.title);
   return (
     <>
       <header class="top">
-        <span class="brand">{sitting.title}</span>
+        <span class="brand">{state.title}</span>
         <Tabs view={view} go={go} />
-        <Progress done={sitting.done} of={sitting.of} />
+        <Progress done={state.done} of={state.of} />
       </header>
       <main>
-        <TroubleBanner trouble={desk.trouble.value} />
-        <Notice words={desk.notice.value} />
-        {view === "compare" && <CompareView desk={desk} sitting={sitting} theatre={theatre} go={go} />}
-        {view === "learned" && <Learned desk={desk} sitting={sitting} theatre={theatre} server={server} go={go} />}
-        {view === "finish" && <FinishView sitting={sitting} theatre={theatre} server={server} go={go} />}
+        <ProblemBanner problem={session.problem.value} />
+        <Notice message={session.notice.value} />
+        {view === "compare" && <CompareView session={session} state={state} trajectories={trajectories} go={go} />}
+        {view === "learned" && <LearnedView session={session} state={state} trajectories={trajectories} server={server} go={go} />}
+        {view === "finish" && <FinishView state={state} trajectories={trajectories} server={server} go={go} />}
       </main>
     </>
   );
@@ -62,20 +62,20 @@ function Tabs({ view, go }: { view: View; go: (view: View) => void }): JSX.Eleme
 }
 
 interface CompareViewProps {
-  desk: Desk;
-  sitting: Sitting;
-  theatre: Theatre;
+  session: Session;
+  state: SessionState;
+  trajectories: Trajectories;
   go: (view: View) => void;
 }
 
-function CompareView({ desk, sitting, theatre, go }: CompareViewProps): JSX.Element {
+function CompareView({ session, state, trajectories, go }: CompareViewProps): JSX.Element {
   const [further, setFurther] = useState(false);
-  const reached = sitting.of !== null && sitting.done >= sitting.of;
+  const reached = state.of !== null && state.done >= state.of;
   return (
     <>
-      {reached && !further && <Enough of={sitting.of ?? 0} onFinish={() => go("finish")} onGoOn={() => setFurther(true)} />}
+      {reached && !further && <Enough of={state.of ?? 0} onFinish={() => go("finish")} onGoOn={() => setFurther(true)} />}
       <h1 class="question">Which is better?</h1>
-      <CurrentStage desk={desk} sitting={sitting} theatre={theatre} />
+      <CurrentStage session={session} state={state} trajectories={trajectories} />
     </>
   );
 }

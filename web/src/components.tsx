@@ -1,0 +1,95 @@
+/** Small parts of many views. */
+
+import type { ComponentChildren, JSX } from "preact";
+
+import type { Problem } from "./session";
+
+export function Paragraphs({ text }: { text: string | null }): JSX.Element {
+  const paragraphs = (text ?? "").split(/\n\s*\n/).filter((paragraph) => paragraph.trim());
+  return (
+    <div class="prose">
+      {paragraphs.map((paragraph, i) => (
+        <p key={i}>{paragraph}</p>
+      ))}
+    </div>
+  );
+}
+
+export function Card({ title, children }: { title?: string; children: ComponentChildren }): JSX.Element {
+  return (
+    <section class="card">
+      {title !== undefined && <h2>{title}</h2>}
+      {children}
+    </section>
+  );
+}
+
+/** Something went wrong, with the way out where there is one. */
+export function Banner({ message, retry, children }: BannerProps): JSX.Element {
+  return (
+    <div class="banner" role="alert">
+      <p>{message}</p>
+      {retry && (
+        <button type="button" class="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+      {children}
+    </div>
+  );
+}
+
+interface BannerProps {
+  message: string;
+  retry?: (() => void) | undefined;
+  children?: ComponentChildren;
+}
+
+export function ProblemBanner({ problem }: { problem: Problem | null }): JSX.Element | null {
+  if (!problem) return null;
+  if (problem.kind === "away") return <Banner message={problem.message} />;
+  return (
+    <Banner message={problem.message} retry={problem.retry}>
+      {problem.discard && (
+        <button type="button" class="button" onClick={problem.discard}>
+          Go on without it
+        </button>
+      )}
+    </Banner>
+  );
+}
+
+export function Notice({ message }: { message: string }): JSX.Element | null {
+  if (!message) return null;
+  return (
+    <p class="notice" role="status">
+      {message}
+    </p>
+  );
+}
+
+export function Loading({ message }: { message: string }): JSX.Element {
+  return (
+    <p class="waiting" role="status">
+      {message}
+    </p>
+  );
+}
+
+/** What stands here while a value is fetched, or could not be. */
+export function LoadingOrError({ problem, retry, message }: { problem: string; retry: () => void; message: string }): JSX.Element {
+  return problem ? <Banner message={problem} retry={retry} /> : <Loading message={message} />;
+}
+
+export function Meter({ share, label }: { share: number; label: string }): JSX.Element {
+  const percent = Math.round(100 * Math.min(Math.max(share, 0), 1));
+  return (
+    <div class="meter" role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={100} aria-valuenow={percent}>
+      <div class="meter-fill" style={{ width: `${percent}%` }} />
+    </div>
+  );
+}
+
+export function Swatch({ colour }: { colour: string }): JSX.Element {
+  return <span class="swatch" style={{ backgroundColor: colour }} aria-hidden="true" />;
+}

@@ -1,0 +1,69 @@
+/** The keys of the page. One key answers and advances. */
+
+export type Command =
+  | "left"
+  | "right"
+  | "equal"
+  | "skip"
+  | "undo"
+  | "pause"
+  | "replay"
+  | "back"
+  | "forward"
+  | "slower"
+  | "faster"
+  | "help";
+
+/** What a key does, which keys do it, and how they are called. */
+export const KEYS: readonly { command: Command; keys: readonly string[]; labels: readonly string[]; description: string }[] = [
+  { command: "left", keys: ["ArrowLeft", "f"], labels: ["←", "F"], description: "A is better" },
+  { command: "right", keys: ["ArrowRight", "j"], labels: ["→", "J"], description: "B is better" },
+  { command: "equal", keys: ["ArrowDown", "e"], labels: ["↓", "E"], description: "About equal" },
+  { command: "skip", keys: ["s"], labels: ["S"], description: "Skip this pair" },
+  { command: "undo", keys: ["z", "Backspace"], labels: ["Z", "Backspace"], description: "Undo the last answer" },
+  { command: "pause", keys: [" "], labels: ["Space"], description: "Pause or play" },
+  { command: "replay", keys: ["r"], labels: ["R"], description: "Play again from the start" },
+  { command: "back", keys: [","], labels: [","], description: "One frame back" },
+  { command: "forward", keys: ["."], labels: ["."], description: "One frame forward" },
+  { command: "slower", keys: ["["], labels: ["["], description: "Slower" },
+  { command: "faster", keys: ["]"], labels: ["]"], description: "Faster" },
+  { command: "help", keys: ["?"], labels: ["?"], description: "Show these keys" },
+];
+
+const COMMANDS = new Map(KEYS.flatMap(({ command, keys }) => keys.map((key) => [key, command])));
+
+export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "metaKey" | "target">;
+
+/** What a key stroke asks for; null if it is for somebody else. */
+export function commandOf(keyPress: KeyPress): Command | null {
+  if (keyPress.ctrlKey || keyPress.altKey || keyPress.metaKey) return null;
+  if (usesKey(keyPress.target, keyPress.key)) return null;
+  const key = keyPress.key.length === 1 ? keyPress.key.toLowerCase() : keyPress.key;
+  return COMMANDS.get(key) ?? null;
+}
+
+/** Listen to the page's keys. A key that is held down counts once. */
+export function listen(commands: () => Partial<Record<Command, () => void>>): () => void {
+  const onKey = (event: KeyboardEvent): void => {
+    const command = commandOf(event);
+    const run = command ? commands()[command] : undefined;
+    if (run || isHeldEnter(event)) event.preventDefault();
+    if (run && !event.repeat) run();
+  };
+  window.addEventListener("keydown", onKey);
+  return () => window.removeEventListener("keydown", onKey);
+}
+
+/** A browser presses a focused button again and again while Enter is held. */
+function isHeldEnter(event: KeyboardEvent): boolean {
+  return event.repeat && event.key === "Enter" && event.target instanceof Element && event.target.matches("button");
+}
+
+/** Does the element in focus use this key itself? Fields take every key; buttons and boxes only those that press. */
+export function usesKey(target: EventTarget | null, key: string): boolean {
+  if (!(target instanceof Element)) return false;
+  if (target.closest("dialog")) return true;
+  if (target.matches("input[type=radio]")) return key === " " || key.startsWith("Arrow");
+  if (target.matches("button, a, summary, input[type=checkbox]")) return key === " ";
+  return target.matches("input, textarea, select, [contenteditable]:not([contenteditable=false])");
+}

@@ -1,0 +1,31 @@
+/** One trajectory, alone and looping. */
+
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+
+import { useTrajectories } from "../hooks";
+import { LoadingOrError } from "../components";
+import { Playback } from "./playback";
+import { TrajectoryView } from "./trajectory-view";
+import { frameSeconds, isPlayable, type Trajectories } from "../trajectories";
+import { Controls, PlayOverlay, Timeline } from "./controls";
+
+export function Player({ trajectories, index, name }: { trajectories: Trajectories; index: number; name: string }): JSX.Element {
+  const { items, problem, retry } = useTrajectories(trajectories, [index]);
+  const playback = useMemo(() => new Playback(), []);
+  const [trajectory] = items ?? [];
+  useEffect(() => {
+    if (trajectory) playback.begin(frameSeconds(trajectory));
+  }, [trajectory, playback]);
+  if (!items || !trajectory) return <LoadingOrError problem={problem} retry={retry} message="Loading the motion…" />;
+  return (
+    <div class="player" style={{ "--aspect": trajectories.aspect }}>
+      <div class="clip-frame">
+        <TrajectoryView trajectory={trajectory} group={items} playback={playback} name={name} />
+        {isPlayable(trajectory) && <PlayOverlay playback={playback} />}
+      </div>
+      {isPlayable(trajectory) && <Timeline playback={playback} />}
+      {isPlayable(trajectory) && <Controls playback={playback} />}
+    </div>
+  );
+}

@@ -1,0 +1,98 @@
+/** A scene in its box on the page: made once, and then given one replay after another. */
+
+import type { Replay, Scene } from "../contract";
+import { CanvasRenderer } from "./canvas-renderer";
+import type { Renderer } from "./renderer";
+import type { PlaybackTarget, Playback } from "./playback";
+import { replayDuration } from "./poses";
+
+export const NO_WEBGL =
+  "This scene is solid, and this browser cannot draw it: WebGL is missing or switched off. " +
+  "Please try another browser, or switch on hardware acceleration in its settings.";
+const NOT_LOADED = "The part of this page that draws solid scenes could not be loaded. Please reload the page.";
+
+export class SceneView implements PlaybackTarget {
+  private renderer: Renderer | null = null;
+  private replay: Replay | null = null;
+  private group: Replay[] = [];
+  private failed = false;
+  private unmounted = false;
+  private readonly watcher = new ResizeObserver(() => this.fit());
+  private readonly unsubscribe: () => void;
+
+  constructor(
+    scene: Scene,
+    private readonly box: HTMLElement,
+    private readonly playback: Playback,
+    private readonly onFailure: (message: string) => void,
+  ) {
+    this.unsubscribe = playback.add(this);
+    void this.open(scene);
+  }
+
+  load(replay: Replay, group: Replay[]): void {
+    this.replay = replay;
+    this.group = group;
+    this.renderer?.load(replay, group);
+    this.playback.measure();
+  }
+
+  seconds(): number {
+    return this.replay ? replayDuration(this.replay) : 0;
+  }
+
+  ready(): boolean {
+    return this.failed || this.renderer !== null;
+  }
+
+  show(playback: Playback): void {
+    this.renderer?.draw(playback.time, playback.trail);
+  }
+
+  dispose(): void {
+    this.unmounted = true;
+    this.unsubscribe();
+    this.watcher.disconnect();
+    this.renderer?.dispose();
+  }
+
+  private async open(scene: Scene): Promise<void> {
+    try {
+      const renderer = await createRenderer(scene, this.box);
+      if (this.unmounted) renderer.dispose();
+      else this.use(renderer);
+    } catch (problem) {
+      this.failed = true;
+      this.onFailure(problem instanceof Error ? problem.message : NOT_LOADED);
+    }
+  }
+
+  private use(renderer: Renderer): void {
+    this.renderer = renderer;
+    if (this.replay) renderer.load(this.replay, this.group);
+    this.watcher.observe(this.box);
+    this.fit();
+  }
+
+  private fit(): void {
+    const { clientWidth, clientHeight } = this.box;
+    if (clientWidth === 0 || clientHeight === 0) return;
+    this.renderer?.resize(clientWidth, clientHeight, devicePixelRatio);
+    this.renderer?.draw(this.playback.time, this.playback.trail); // a resized canvas is blank until it is painted
+  }
+}
+
+async function createRenderer(scene: Scene, box: HTMLElement): Promise<Renderer> {
+  const canvas = document.createElement("canvas");
+  box.replaceChildren(canvas);
+  if (scene.dimensions === 2) return new CanvasRenderer(scene, canvas);
+  if (!hasWebGL()) throw new Error(NO_WEBGL);
+  const { ThreeRenderer } = await import("./three-renderer").catch(() => Promise.reject(new Error(NOT_LOADED)));
+  return new ThreeRenderer(scene, canvas, box);
+}
+
+function hasWebGL(): boolean {
+  const context = document.createElement("canvas").getContext("webgl2");
+  context?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers allow only a few at a time
+  return context !== null;
+}

@@ -1,0 +1,236 @@
+/** Solid scenes, drawn by three.js. This file is loaded only when a scene needs it. */
+
+import {
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  DirectionalLight,
+  Group,
+  HemisphereLight,
+  Line,
+  LineBasicMaterial,
+  Mesh as Body,
+  MeshLambertMaterial,
+  PCFShadowMap,
+  PerspectiveCamera,
+  Scene as World,
+  Vector3,
+  WebGLRenderer,
+} from "three";
+import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
+
+import type { Mesh, Part, Pose, Replay, SolidScene } from "../contract";
+import type { Renderer } from "./renderer";
+import { pathOf, posesAt } from "./poses";
+
+const CREASE = (35 * Math.PI) / 180; // sharper edges than this stay edges
+const TRAIL = "#1b2430";
+const ABOVE = 0.03; // a label stands above the middle of its part by this share of the height
+const NEAR = 0.05;
+const FAR = 100;
+const SHADOW_PIXELS = 1024;
+const SLOW = 1 / 22; // seconds a frame: below this rate looks are given up for motion
+const PATIENCE = 20; // frames to judge the rate by
+const FINEST = 2; // pixels drawn to one of the page's
+const COARSEST = 0.5;
+
+export class ThreeRenderer implements Renderer {
+  private readonly renderer: WebGLRenderer;
+  private readonly world = new World();
+  private readonly camera: PerspectiveCamera;
+  private readonly moving: Group[];
+  private readonly trail = new Group();
+  private readonly labels: Label[];
+  private readonly sun: DirectionalLight;
+  private readonly frameRate = new FrameRateMonitor();
+  private replay: Replay | null = null;
+  private width = 1;
+  private height = 1;
+
+  /** Labels go onto the `board`, which lies over the canvas. */
+  constructor(scene: SolidScene, canvas: HTMLCanvasElement, board: HTMLElement) {
+    this.renderer = rendererFor(canvas);
+    this.camera = cameraOf(scene);
+    this.world.background = new Color(scene.background);
+    const groups = scene.parts.map(groupOf);
+    this.moving = groups.filter((_, i) => scene.parts[i]?.moves);
+    this.sun = sunOver(scene);
+    this.world.add(...groups, skyLight(), this.sun, this.sun.target, this.trail);
+    this.labels = scene.parts.flatMap((part, i) => (part.label ? [new Label(part, groups[i] ?? new Group())] : []));
+    board.append(...this.labels.map((label) => label.tag));
+  }
+
+  load(replay: Replay): void {
+    this.replay = replay;
+    clear(this.trail);
+    this.trail.add(...this.moving.map((_, part) => lineOf(pathOf(replay, part))));
+  }
+
+  resize(width: number, height: number, ratio: number): void {
+    [this.width, this.height] = [width, height];
+    this.renderer.setPixelRatio(Math.min(ratio, FINEST));
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
+  }
+
+  draw(time: number, trail: boolean): void {
+    if (!this.replay) return;
+    posesAt(this.replay, time).forEach((pose, part) => put(this.moving[part], pose));
+    this.trail.visible = trail;
+    if (this.frameRate.isSlow()) this.reduceQuality();
+    this.renderer.render(this.world, this.camera);
+    for (const label of this.labels) label.place(this.camera, this.width, this.height);
+  }
+
+  /** Shadows go first, then sharpness. */
+  private reduceQuality(): void {
+    const ratio = this.renderer.getPixelRatio();
+    if (this.sun.castShadow) this.sun.castShadow = false;
+    else this.renderer.setPixelRatio(Math.max(0.7 * ratio, Math.min(ratio, COARSEST)));
+  }
+
+  dispose(): void {
+    clear(this.trail);
+    for (const label of this.labels) label.tag.remove();
+    this.renderer.dispose();
+    this.renderer.forceContextLoss(); // browsers allow only a few contexts at a time
+  }
+}
+
+function rendererFor(canvas: HTMLCanvasElement): WebGLRenderer {
+  const renderer = new WebGLRenderer({ canvas, antialias: true });
+  renderer.shadowMap.enabled = true;
+  renderer.shadowMap.type = PCFShadowMap; // soft, by the radius of the light
+  return renderer;
+}
+
+function cameraOf(scene: SolidScene): PerspectiveCamera {
+  const camera = new PerspectiveCamera(scene.view.angle, 1, NEAR, FAR);
+  camera.up.set(0, 0, 1);
+  camera.position.set(...scene.view.eye);
+  camera.lookAt(...scene.view.target);
+  return camera;
+}
+
+function skyLight(): HemisphereLight {
+  const sky = new HemisphereLight("#ffffff", "#b9c2b4", 1.9);
+  sky.position.set(0, 0, 1);
+  return sky;
+}
+
+/** High on the viewer's left: shadows fall to the side, where they tell height from distance. */
+function sunOver(scene: SolidScene): DirectionalLight {
+  const target = new Vector3(...scene.view.target);
+  const ahead = target.clone().sub(new Vector3(...scene.view.eye));
+  const fetcher = ahead.length();
+  const left = new Vector3(-ahead.y, ahead.x, 0).normalize();
+  const sun = new DirectionalLight("#ffffff", 1.9);
+  sun.position.copy(target).addScaledVector(left, 0.8 * fetcher).addScaledVector(ahead, -0.3).add(new Vector3(0, 0, fetcher));
+  sun.target.position.copy(target);
+  castOver(sun, fetcher);
+  return sun;
+}
+
+function castOver(sun: DirectionalLight, fetcher: number): void {
+  sun.castShadow = true;
+  sun.shadow.mapSize.set(SHADOW_PIXELS, SHADOW_PIXELS);
+  sun.shadow.radius = 3;
+  sun.shadow.intensity = 0.7;
+  sun.shadow.normalBias = 0.02;
+  const box = sun.shadow.camera;
+  [box.left, box.right, box.bottom, box.top, box.far] = [-fetcher, fetcher, -fetcher, fetcher, 4 * fetcher];
+}
+
+function groupOf(part: Part<Mesh>): Group {
+  const group = new Group();
+  group.add(...part.shapes.map(readBody));
+  return group;
+}
+
+function readBody(mesh: Mesh): Body {
+  const body = new Body(geometryOf(mesh), new MeshLambertMaterial({ color: mesh.colour }));
+  body.castShadow = true;
+  body.receiveShadow = true;
+  return body;
+}
+
+const geometries = new WeakMap<Mesh, BufferGeometry>(); // both sides of a pair show the same bodies
+
+function geometryOf(mesh: Mesh): BufferGeometry {
+  const requests = geometries.get(mesh);
+  if (requests) return requests;
+  const geometry = new BufferGeometry();
+  geometry.setAttribute("position", new BufferAttribute(new Float32Array(mesh.vertices), 3));
+  geometry.setIndex(mesh.faces);
+  const creased = toCreasedNormals(geometry, CREASE);
+  geometries.set(mesh, creased);
+  return creased;
+}
+
+function put(group: Group | undefined, pose: Pose): void {
+  const [x = 0, y = 0, z = 0, w = 1, i = 0, j = 0, k = 0] = pose;
+  group?.position.set(x, y, z);
+  group?.quaternion.set(i, j, k, w); // three.js has the scalar last
+}
+
+function lineOf(path: Pose[]): Line {
+  const points = path.map(([x, y, z]) => new Vector3(x, y, z));
+  return new Line(new BufferGeometry().setFromPoints(points), new LineBasicMaterial({ color: TRAIL }));
+}
+
+function clear(lines: Group): void {
+  for (const line of lines.children) (line as Line).geometry.dispose();
+  lines.clear();
+}
+
+/** A name written over the middle of a part, as text of the page: sharp at every size. */
+class Label {
+  readonly tag = document.createElement("span");
+  private readonly middle = new Vector3();
+  private transform = "";
+
+  constructor(
+    part: Part<Mesh>,
+    private readonly group: Group,
+  ) {
+    this.tag.className = "scene-label";
+    this.tag.textContent = part.label;
+    const box = new BufferGeometry();
+    const vertices = part.shapes.flatMap((mesh) => mesh.vertices);
+    box.setAttribute("position", new BufferAttribute(new Float32Array(vertices), 3));
+    box.computeBoundingBox();
+    box.boundingBox?.getCenter(this.middle);
+  }
+
+  place(camera: PerspectiveCamera, width: number, height: number): void {
+    const point = this.group.localToWorld(this.middle.clone()).project(camera);
+    const x = ((point.x + 1) / 2) * width;
+    const y = ((1 - point.y) / 2 - ABOVE) * height;
+    const transform = `translate(-50%, -100%) translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+    if (transform === this.transform) return; // most labels stand still
+    this.transform = transform;
+    this.tag.hidden = point.z > 1;
+    this.tag.style.transform = transform;
+  }
+}
+
+/** Is this machine too slow? Judged by the time between frames drawn in a row. */
+class FrameRateMonitor {
+  private last = 0;
+  private frames = 0;
+  private total = 0;
+
+  isSlow(): boolean {
+    const now = performance.now() / 1000;
+    const gap = now - this.last;
+    this.last = now;
+    if (gap > 0.5) return false; // it was paused in between
+    this.frames += 1;
+    this.total += gap;
+    if (this.frames < PATIENCE) return false;
+    const slow = this.total / PATIENCE > SLOW;
+    [this.frames, this.total] = [0, 0];
+    return slow;
+  }
+}

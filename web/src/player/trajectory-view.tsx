@@ -1,0 +1,133 @@
+/** One trajectory on the page: a scene, a clip, or bars of its features. */
+
+import type { JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+import type { FeatureRange, Replay, Scene } from "../contract";
+import { formatWithUnit } from "../format";
+import type { Trajectory } from "../trajectories";
+import { type ClipCache, synchronize, isReady, clipDuration } from "./clips";
+import type { Playback } from "./playback";
+import { SceneView } from "./scene-view";
+
+interface TrajectoryViewProps {
+  trajectory: Trajectory;
+  group: Trajectory[]; // all that is shown beside it, itself too
+  playback: Playback;
+  name: string;
+}
+
+export function TrajectoryView({ trajectory, group, playback, name }: TrajectoryViewProps): JSX.Element {
+  switch (trajectory.kind) {
+    case "scene":
+      return <SceneBox scene={trajectory.scene} replay={trajectory.replay} group={group} playback={playback} name={name} />;
+    case "clips":
+      return <ClipBox index={trajectory.index} clips={trajectory.clips} playback={playback} name={name} />;
+    case "features":
+      return <FeatureBars features={trajectory.features} values={trajectory.values} name={name} />;
+  }
+}
+
+interface SceneProps {
+  scene: Scene;
+  replay: Replay;
+  group: Trajectory[];
+  playback: Playback;
+  name: string;
+}
+
+function SceneBox({ scene, replay, group, playback, name }: SceneProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const stage = useRef<SceneView | null>(null);
+  const [failure, setFailure] = useState("");
+  useEffect(() => {
+    if (!box.current) return undefined;
+    const view = new SceneView(scene, box.current, playback, setFailure);
+    stage.current = view;
+    return () => view.dispose();
+  }, [scene, playback]);
+  useEffect(() => stage.current?.load(replay, replaysOf(group)), [scene, replay, group, playback]);
+  return (
+    <div class="screen">
+      <div class="screen-box" ref={box} role="img" aria-label={name} />
+      {failure && <p class="screen-words">{failure}</p>}
+    </div>
+  );
+}
+
+function replaysOf(items: Trajectory[]): Replay[] {
+  return items.flatMap((trajectory) => (trajectory.kind === "scene" ? [trajectory.replay] : []));
+}
+
+interface ClipProps {
+  index: number;
+  clips: ClipCache;
+  playback: Playback;
+  name: string;
+}
+
+function ClipBox({ index, clips, playback, name }: ClipProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const [failed, setFailed] = useState(false);
+  useEffect(() => {
+    setFailed(false);
+    return box.current ? showClip(clips.take(index), box.current, playback, () => setFailed(true)) : undefined;
+  }, [index, clips, playback]);
+  return (
+    <div class="screen">
+      <div class="screen-box" ref={box} role="img" aria-label={name} />
+      {failed && <p class="screen-words">This clip could not be played. Skip this pair, or reload the page.</p>}
+    </div>
+  );
+}
+
+function showClip(video: HTMLVideoElement, box: HTMLElement, playback: Playback, onError: () => void): () => void {
+  const measure = (): void => playback.measure();
+  video.addEventListener("loadedmetadata", measure);
+  video.addEventListener("error", onError);
+  if (video.error) onError(); // it was loaded ahead, and nobody listened then
+  box.replaceChildren(video);
+  const unsubscribe = playback.add({
+    seconds: () => clipDuration(video),
+    ready: () => isReady(video),
+    show: () => synchronize(video, playback),
+  });
+  return () => {
+    unsubscribe();
+    video.removeEventListener("loadedmetadata", measure);
+    video.removeEventListener("error", onError);
+    video.pause();
+    video.remove();
+  };
+}
+
+interface BarsProps {
+  features: FeatureRange[];
+  values: Record<string, number>;
+  name: string;
+}
+
+/** Both sides use the same ranges, so that bars can be compared across. */
+function FeatureBars({ features, values, name }: BarsProps): JSX.Element {
+  return (
+    <dl class="bars" aria-label={name}>
+      {features.map((feature) => (
+        <div class="bar-row" key={feature.name}>
+          <dt>{feature.name}</dt>
+          <dd>
+            <span class="bar">
+              <span class="bar-fill" style={{ width: `${100 * fractionOf(feature, values[feature.name])}%` }} />
+            </span>
+            <span class="bar-value">{formatWithUnit(values[feature.name], feature.unit)}</span>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** How far along its range a value lies, from 0 to 1. */
+export function fractionOf({ low, high }: FeatureRange, value: number | undefined): number {
+  if (value === undefined || high <= low) return 0;
+  return Math.min(Math.max((value - low) / (high - low), 0), 1);
+}

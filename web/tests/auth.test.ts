@@ -1,0 +1,95 @@
+import { beforeEach, describe, expect, it } from "vitest";
+
+import { Auth, SIGNED_OUT } from "../src/auth";
+import { ownerId, storedOwner, secretFromHash, secretFromPaste } from "../src/auth";
+import { rejection, fakeFetch } from "./fakes";
+
+const TEACHER = { role: "teacher", study: null, version: "0.1.0" };
+const NOBODY = { role: null, study: null, version: "0.1.0" };
+
+beforeEach(() => {
+  localStorage.clear();
+  history.replaceState(null, "", "/");
+});
+
+describe("a secret", () => {
+  it("is behind the # of the address", () => {
+    expect(secretFromHash("#abc-123")).toBe("abc-123");
+    expect(secretFromHash("#a%20b")).toBe("a b");
+    expect(secretFromHash("#100%")).toBe("100%");
+    expect(secretFromHash("")).toBe("");
+    expect(secretFromHash("#")).toBe("");
+  });
+
+  it("is found in a whole link or stands alone", () => {
+    expect(secretFromPaste("  http://lab.example/#abc ")).toBe("abc");
+    expect(secretFromPaste(" abc\n")).toBe("abc");
+    expect(secretFromPaste("  ")).toBe("");
+  });
+
+  it("gives answers an owner without being kept itself", () => {
+    expect(ownerId("abc")).toMatch(/^[0-9a-f]{16}$/);
+    expect(ownerId("abc")).not.toBe(ownerId("abd"));
+    expect(ownerId("")).toBe("cbf29ce484222325"); // FNV-1a of nothing
+    expect(ownerId("a")).toBe("af63dc4c8601ec8c"); // from the algorithm's own test vectors
+  });
+});
+
+describe("the door", () => {
+  it("posts the secret, takes it out of the address and remembers the owner", async () => {
+    history.replaceState(null, "", "/?view=learned#abc");
+    const { fetcher, calls } = fakeFetch({ body: TEACHER });
+    const auth = new Auth(localStorage, fetcher);
+    await auth.start();
+    expect(calls).toEqual([{ method: "POST", path: "/api/enter", body: { secret: "abc" } }]);
+    expect(auth.me.value?.role).toBe("teacher");
+    expect([location.hash, location.search]).toEqual(["", "?view=learned"]);
+    expect(storedOwner(localStorage)).toBe(ownerId("abc"));
+    expect(JSON.stringify(localStorage)).not.toContain("abc");
+  });
+
+  it("asks who is there when there is no secret", async () => {
+    const { fetcher, calls } = fakeFetch({ body: NOBODY });
+    const auth = new Auth(localStorage, fetcher);
+    await auth.start();
+    expect(calls.map(({ path }) => path)).toEqual(["/api/me"]);
+    expect(auth.me.value?.role).toBeNull();
+    expect(auth.message.value).toBe("");
+  });
+
+  it("says why a secret does not open it", async () => {
+    const { fetcher } = fakeFetch(rejection(403, "unknown-secret", "This link is not known here."));
+    const auth = new Auth(localStorage, fetcher);
+    await auth.signIn("wrong");
+    expect([auth.me.value?.role, auth.message.value]).toEqual([null, "This link is not known here."]);
+    expect(storedOwner(localStorage)).toBe("nobody");
+  });
+
+  it("sends people back, with words, when they are signed out in the middle", async () => {
+    const { fetcher } = fakeFetch({ body: TEACHER }, rejection(403, "signed-out"), { body: NOBODY });
+    const auth = new Auth(localStorage, fetcher);
+    await auth.signIn("abc");
+    await auth.server.get("/api/sitting").catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect([auth.me.value?.role, auth.message.value]).toEqual([null, SIGNED_OUT]);
+  });
+
+  it("offers to try again after a failure", async () => {
+    const { fetcher } = fakeFetch(rejection(500, "oops", "It broke."), { body: TEACHER });
+    const auth = new Auth(localStorage, fetcher);
+    await auth.start();
+    expect(auth.failure.value?.message).toBe("It broke.");
+    auth.failure.value?.retry();
+    await new Promise((resolve) => setTimeout(resolve));
+    expect([auth.me.value?.role, auth.failure.value]).toEqual(["teacher", null]);
+  });
+
+  it("lets people out", async () => {
+    const { fetcher, calls } = fakeFetch({ body: TEACHER }, { body: NOBODY });
+    const auth = new Auth(localStorage, fetcher);
+    await auth.signIn("abc");
+    await auth.signOut();
+    expect(calls.at(-1)).toEqual({ method: "POST", path: "/api/leave", body: {} });
+    expect(auth.me.value?.role).toBeNull();
+  });
+});

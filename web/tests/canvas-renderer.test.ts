@@ -1,0 +1,139 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { FlatScene, Replay } from "../src/contract";
+import { darker, CanvasRenderer } from "../src/player/canvas-renderer";
+
+/** An outline that remembers its points. */
+class Outline {
+  readonly points: [number, number][] = [];
+  lineTo(x: number, y: number): void {
+    this.points.push([x, y]);
+  }
+  arc(x: number, y: number): void {
+    this.points.push([x, y]);
+  }
+  closePath(): void {
+    return undefined;
+  }
+}
+
+/** A pen that notes where the points of what it fills come to lie on the canvas. */
+class FakeContext {
+  fillStyle = "";
+  strokeStyle = "";
+  lineWidth = 1;
+  globalAlpha = 1;
+  filled: { colour: string; alpha: number; at: [number, number][] }[] = [];
+  private matrix = [1, 0, 0, 1, 0, 0];
+  private saved: number[][] = [];
+
+  setTransform(...matrix: number[]): void {
+    this.matrix = matrix;
+  }
+  save(): void {
+    this.saved.push([...this.matrix]);
+  }
+  restore(): void {
+    this.matrix = this.saved.pop() ?? this.matrix;
+  }
+  translate(x: number, y: number): void {
+    this.times(1, 0, 0, 1, x, y);
+  }
+  rotate(turn: number): void {
+    this.times(Math.cos(turn), Math.sin(turn), -Math.sin(turn), Math.cos(turn), 0, 0);
+  }
+  fillRect(): void {
+    this.filled.push({ colour: this.fillStyle, alpha: 1, at: [] });
+  }
+  stroke(): void {
+    return undefined;
+  }
+  fill(outline: Outline): void {
+    const at = outline.points.map(([x, y]) => this.on(x, y));
+    this.filled.push({ colour: this.fillStyle, alpha: this.globalAlpha, at });
+  }
+
+  private times(a: number, b: number, c: number, d: number, e: number, f: number): void {
+    const [A = 0, B = 0, C = 0, D = 0, E = 0, F = 0] = this.matrix;
+    this.matrix = [A * a + C * b, B * a + D * b, A * c + C * d, B * c + D * d, A * e + C * f + E, B * e + D * f + F];
+  }
+  private on(x: number, y: number): [number, number] {
+    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = this.matrix;
+    return [Math.round(a * x + c * y + e), Math.round(b * x + d * y + f)];
+  }
+}
+
+const scene: FlatScene = {
+  format: 1,
+  dimensions: 2,
+  frame: 1,
+  background: "#eeeeee",
+  view: { kind: "window", left: 0, right: 4, bottom: 0, top: 2, follow: null },
+  parts: [
+    { name: "arm", moves: true, label: "", shapes: [{ shape: "polygon", points: [[0, 0], [1, 0]], colour: "#ff0000" }] },
+    { name: "post", moves: false, label: "", shapes: [{ shape: "capsule", start: [1, 0], end: [1, 2], radius: 0.1, colour: "#0000ff" }] },
+  ],
+};
+const replay: Replay = { format: 1, frame: 1, poses: [[[2, 1, 0]], [[2, 1, Math.PI]]] };
+
+let context: FakeContext;
+let canvas: HTMLCanvasElement;
+
+beforeEach(() => {
+  vi.stubGlobal("Path2D", Outline);
+  context = new FakeContext();
+  canvas = { getContext: () => context } as unknown as HTMLCanvasElement;
+});
+
+function drawn(time: number, trail = false, ratio = 1): FakeContext["filled"] {
+  const renderer = new CanvasRenderer(scene, canvas);
+  renderer.load(replay, [replay]);
+  renderer.resize(400, 200, ratio);
+  renderer.draw(time, trail);
+  return context.filled;
+}
+
+describe("a flat scene", () => {
+  it("is filled with its background first, and its parts lie on each other in their order", () => {
+    expect(drawn(0).map(({ colour }) => colour)).toEqual(["#eeeeee", "#ff0000", "#0000ff"]);
+  });
+
+  it("has metres going up and pixels going down", () => {
+    expect(drawn(0)[2]?.at).toEqual([
+      [100, 200],
+      [100, 0],
+    ]);
+  });
+
+  it("turns moving parts anticlockwise about their own origin", () => {
+    expect(drawn(0)[1]?.at).toEqual([
+      [200, 100],
+      [300, 100],
+    ]);
+    context.filled = [];
+    expect(drawn(0.5)[1]?.at).toEqual([
+      [200, 100],
+      [200, 0],
+    ]);
+  });
+
+  it("uses every pixel of a sharp screen", () => {
+    expect(drawn(0, false, 2)[1]?.at).toEqual([
+      [400, 200],
+      [600, 200],
+    ]);
+    expect([canvas.width, canvas.height]).toEqual([800, 400]);
+  });
+
+  it("shows faint parts along the way where motion is not wanted", () => {
+    const ghosts = drawn(1, true).filter(({ alpha }) => alpha < 1);
+    expect(ghosts.map(({ colour }) => colour)).toEqual(Array.from({ length: 6 }, () => "#ff0000"));
+    expect(ghosts[0]?.at[1]).toEqual([300, 100]);
+    expect(ghosts[5]?.at[1]).toEqual([100, 100]);
+  });
+
+  it("has darker edges", () => {
+    expect(darker("#ffa000")).toBe("#996000");
+    expect(darker("teal")).toBe("teal");
+  });
+});

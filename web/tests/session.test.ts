@@ -1,0 +1,98 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import { Session } from "../src/session";
+import { PendingRequests } from "../src/pending";
+import { Server } from "../src/server";
+import { type Answer, type Call, NETWORK_ERROR, rejection, fakeFetch, sessionState } from "./fakes";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  localStorage.clear();
+});
+afterEach(() => void vi.useRealTimers());
+
+function sessionWith(...answers: Answer[]): { session: Session; calls: Call[] } {
+  const { fetcher, calls } = fakeFetch(...answers);
+  return { session: new Session(new Server(undefined, fetcher), new PendingRequests(localStorage, "me")), calls };
+}
+
+describe("the desk", () => {
+  it("shows the next pair after an answer", async () => {
+    const { session } = sessionWith({ body: sessionState() }, { body: sessionState({ done: 1, question: { id: 2, left: 3, right: 4 } }) });
+    await session.open();
+    await session.answer(1, "left", 2.5);
+    expect(session.state.value?.question?.id).toBe(2);
+    expect(session.blocked.value).toBe(false);
+  });
+
+  it("ignores a second click while the first is under way", async () => {
+    const { session, calls } = sessionWith({ body: sessionState() });
+    await Promise.all([session.answer(1, "left", 1), session.answer(1, "right", 1)]);
+    expect(calls.length).toBe(1);
+  });
+
+  it("says that the answer is kept while the server is away, and goes on by itself", async () => {
+    const { session } = sessionWith({ body: sessionState() }, NETWORK_ERROR, NETWORK_ERROR, { body: sessionState({ done: 1 }) });
+    await session.open();
+    const answered = session.answer(1, "left", 1);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(session.problem.value).toEqual({
+      kind: "away",
+      message: "The server is not answering. Your answer is kept here and will be sent when it is back.",
+    });
+    expect(session.blocked.value).toBe(true);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await answered;
+    expect([session.problem.value, session.state.value?.done, session.blocked.value]).toEqual([null, 1, false]);
+  });
+
+  it("sends first what a reload interrupted", async () => {
+    const before = sessionWith(NETWORK_ERROR);
+    void before.session.answer(1, "left", 1);
+    await vi.advanceTimersByTimeAsync(0);
+    const after = sessionWith({ body: sessionState({ done: 1 }) });
+    await after.session.open();
+    expect(after.calls.map(({ path }) => path)).toEqual(["/api/answers", "/api/sitting"]);
+    expect(after.calls[0]?.body).toEqual(before.calls[0]?.body);
+  });
+
+  it("notices that another window was quicker, and looks again", async () => {
+    const { session, calls } = sessionWith(rejection(409, "already-answered"), { body: sessionState({ done: 5 }) });
+    await session.answer(1, "left", 1);
+    expect(session.notice.value).toContain("already answered");
+    expect(session.state.value?.done).toBe(5);
+    expect(calls.at(-1)?.path).toBe("/api/sitting");
+    expect(session.problem.value).toBeNull();
+  });
+
+  it("shows other errors with a way to try again", async () => {
+    const { session, calls } = sessionWith(rejection(500, "oops", "It broke."), { body: sessionState({ done: 1 }) });
+    await session.answer(1, "left", 1);
+    const problem = session.problem.value;
+    expect(problem).toMatchObject({ kind: "failed", message: "It broke." });
+    if (problem?.kind === "failed") problem.retry();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(calls.map(({ path }) => path)).toEqual(["/api/answers", "/api/answers", "/api/sitting"]);
+    expect([session.problem.value, session.state.value?.done]).toEqual([null, 1]);
+  });
+
+  it("can go on without an answer that the server never takes", async () => {
+    const { session, calls } = sessionWith(rejection(500, "oops"), { body: sessionState() });
+    await session.answer(1, "left", 1);
+    if (session.problem.value?.kind === "failed") session.problem.value.discard?.();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(calls.map(({ path }) => path)).toEqual(["/api/answers", "/api/sitting"]);
+  });
+
+  it("sends every kind of deed", async () => {
+    const { session, calls } = sessionWith({ body: sessionState() });
+    await session.undo();
+    await session.step("consent", { agreed: true });
+    await session.change(7, "delete");
+    expect(calls.map(({ path, body }) => [path, { ...body, key: "" }])).toEqual([
+      ["/api/undo", { key: "" }],
+      ["/api/steps", { key: "", stage: "consent", data: { agreed: true } }],
+      ["/api/history", { key: "", question: 7, change: "delete" }],
+    ]);
+  });
+});

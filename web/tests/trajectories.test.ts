@@ -1,0 +1,88 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+
+import type { Display } from "../src/contract";
+import { Server } from "../src/server";
+import { FetchCache, Trajectories } from "../src/trajectories";
+import { NETWORK_ERROR, fakeFetch } from "./fakes";
+
+const FEATURES: Display = { kind: "features", features: [{ name: "speed", unit: "m/s", low: 0, high: 2 }] };
+const REPLAY = { body: { features: { speed: 1 } } };
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe("the theatre", () => {
+  it("asks what may come next until the server knows, and fetches it once", async () => {
+    const { fetcher, calls } = fakeFetch(
+      { body: { ahead: [4], ready: false } },
+      REPLAY,
+      { body: { ahead: [4, 5], ready: true } },
+      REPLAY,
+    );
+    const trajectories = new Trajectories(new Server(undefined, fetcher), FEATURES);
+    void trajectories.prefetchNext(() => false);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(calls.map(({ path }) => path)).toEqual(["/api/ahead", "/api/replays/4", "/api/ahead", "/api/replays/5"]);
+    expect([trajectories.ready(4), trajectories.ready(5)]).not.toContain(undefined);
+  });
+
+  it("asks no more once the answer is given", async () => {
+    const { fetcher, calls } = fakeFetch({ body: { ahead: [], ready: false } });
+    void new Trajectories(new Server(undefined, fetcher), FEATURES).prefetchNext(() => calls.length > 0);
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(calls.length).toBe(1);
+  });
+
+  it("is not disturbed when it cannot look ahead", async () => {
+    const { fetcher } = fakeFetch(NETWORK_ERROR);
+    const looked = new Trajectories(new Server(undefined, fetcher), FEATURES).prefetchNext(() => false);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await expect(looked).resolves.toBeUndefined();
+  });
+
+  it("gives screens the shape of what they show", () => {
+    const shape = (display: Display): number => new Trajectories(new Server(), display).aspect;
+    const scene = { format: 1, frame: 0.1, background: "#ffffff", parts: [] };
+    const camera = { kind: "camera", eye: [0, 0, 1], target: [0, 0, 0], angle: 40 } as const;
+    const window = { kind: "window", left: 0, right: 3, bottom: 0, top: 2, follow: null } as const;
+    expect(shape({ kind: "clips" })).toBeCloseTo(4 / 3);
+    expect(shape({ kind: "scene", seconds: 1, scene: { ...scene, dimensions: 3, view: { ...camera, eye: [0, 0, 1], target: [0, 0, 0] } } })).toBe(1.5);
+    expect(shape({ kind: "scene", seconds: 1, scene: { ...scene, dimensions: 2, view: window } })).toBe(1.5);
+    expect(shape({ kind: "scene", seconds: 1, scene: { ...scene, dimensions: 2, view: { ...window, right: 99 } } })).toBe(1.8);
+  });
+});
+
+describe("replays", () => {
+  it("are fetched once, however often and early they are asked for", async () => {
+    const fetch = vi.fn((index: number) => Promise.resolve(`replay ${index}`));
+    const replays = new FetchCache(fetch);
+    replays.prefetch([1, 2]);
+    expect(await Promise.all([replays.get(1), replays.get(1), replays.get(2)])).toEqual(["replay 1", "replay 1", "replay 2"]);
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
+  it("can be shown without waiting once they are here", async () => {
+    const replays = new FetchCache((index) => Promise.resolve(index));
+    expect(replays.ready(7)).toBeUndefined();
+    await replays.get(7);
+    expect(replays.ready(7)).toBe(7);
+  });
+
+  it("are asked for again after a failure", async () => {
+    const fetch = vi.fn((index: number) => Promise.resolve(index)).mockRejectedValueOnce(new Error("away"));
+    const replays = new FetchCache(fetch);
+    replays.prefetch([1]);
+    await expect(replays.get(1)).rejects.toThrow("away");
+    expect(await replays.get(1)).toBe(1);
+  });
+
+  it("that were not used for longest are forgotten", async () => {
+    const fetch = vi.fn((index: number) => Promise.resolve(index));
+    const replays = new FetchCache(fetch, 2);
+    await replays.get(1);
+    await replays.get(2);
+    await replays.get(1);
+    await replays.get(3);
+    expect([1, 2, 3].map((index) => replays.ready(index))).toEqual([1, undefined, 3]);
+  });
+});

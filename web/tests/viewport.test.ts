@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+
+import type { FlatScene, Window } from "../src/contract";
+import { viewTransform, fitAspect, windowAt, windowCovering } from "../src/player/viewport";
+
+const view: Window = { kind: "window", left: -1, right: 3, bottom: -1, top: 1, follow: null };
+
+const scene = (follow: string | null): FlatScene => ({
+  format: 1,
+  dimensions: 2,
+  frame: 0.1,
+  background: "#ffffff",
+  view: { ...view, follow },
+  parts: [
+    { name: "road", moves: false, label: "", shapes: [] },
+    { name: "other", moves: true, label: "", shapes: [] },
+    { name: "car", moves: true, label: "", shapes: [] },
+  ],
+});
+
+function pixel(window: Window, width: number, height: number, x: number, y: number): [number, number] {
+  const { scale, dx, dy } = viewTransform(window, width, height);
+  return [scale * x + dx, -scale * y + dy];
+}
+
+describe("the mapping to pixels", () => {
+  it("puts the corners of the window into the corners of a canvas of its shape", () => {
+    expect(pixel(view, 400, 200, -1, 1)).toEqual([0, 0]);
+    expect(pixel(view, 400, 200, 3, -1)).toEqual([400, 200]);
+  });
+
+  it("keeps the aspect, and the middle in the middle", () => {
+    for (const [width, height] of [
+      [400, 400],
+      [900, 200],
+    ] as const) {
+      const [x0, y0] = pixel(view, width, height, 0, 0);
+      const [x1, y1] = pixel(view, width, height, 1, 1);
+      expect(x1 - x0).toBeCloseTo(y0 - y1);
+      const middle = pixel(view, width, height, 1, 0);
+      expect(middle[0]).toBeCloseTo(width / 2);
+      expect(middle[1]).toBeCloseTo(height / 2);
+    }
+  });
+
+  it("widens and never cuts", () => {
+    const wide = fitAspect(view, 1);
+    expect(wide.left).toBe(-1);
+    expect(wide.top - wide.bottom).toBe(4);
+  });
+});
+
+describe("a window that follows", () => {
+  it("goes up and down with its part, not to the side", () => {
+    const moved = windowAt(scene("car"), [
+      [0, 7, 0],
+      [5, 2, 0],
+    ]);
+    expect([moved.left, moved.right, moved.bottom, moved.top]).toEqual([-1, 3, 1, 3]);
+  });
+
+  it("stays if it follows nobody", () => {
+    const poses = [
+      [0, 7, 0],
+      [5, 2, 0],
+    ];
+    expect(windowAt(scene(null), poses)).toEqual(scene(null).view);
+  });
+
+  it("is stretched over the whole way in a still picture", () => {
+    const replay = {
+      format: 1,
+      frame: 0.1,
+      poses: [
+        [
+          [0, 0, 0],
+          [0, -1, 0],
+        ],
+        [
+          [0, 0, 0],
+          [0, 4, 0],
+        ],
+      ],
+    };
+    const over = windowCovering(scene("car"), [replay]);
+    expect([over.bottom, over.top]).toEqual([-2, 5]);
+  });
+});
