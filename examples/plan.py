@@ -23,7 +23,7 @@ def main(questions: int = 24, trajectories: int = 300) -> None:
         left, right = learner.pool.scaled[[question.left, question.right]]
         learner.tell(question, person.answer(left, right, rng))
         if number % 4 == 0:
-            plan = learner.reward().plan(world, learner.pool, evaluations=800)
+            plan = prefero.plan(learner.reward(), world, learner.pool, evaluations=800)
             print(
                 f"After {number:2d} answers the plan is truly worth {true(plan.trajectory.features):.2f}; "
                 f"the standard deviation of its reward is {plan.std:.2f}."

@@ -16,6 +16,7 @@ from prefero.trajectories.features import sample_diverse
 if TYPE_CHECKING:
     from prefero import worlds
     from prefero.deploy.gym_wrappers import RewardFromPreferences, VectorRewardFromPreferences
+    from prefero.deploy.planning import plan
 
 __version__ = "0.1.0"
 
@@ -33,19 +34,22 @@ __all__ = [
     "information_gain",
     "kernels",
     "load_reward",
+    "plan",
     "sample_diverse",
     "worlds",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """The worlds and the wrappers are imported when they are first used: they bring Gymnasium."""
+    """Worlds, planning and the Gymnasium wrappers are imported when they are first used."""
     from importlib import import_module
 
     from prefero._support.optional import need
 
     if name == "worlds":
         return import_module("prefero.worlds")
+    if name == "plan":
+        return import_module("prefero.deploy.planning").plan
     if name in ("RewardFromPreferences", "VectorRewardFromPreferences"):
         need("gymnasium", extra="worlds")
         return getattr(import_module("prefero.deploy.gym_wrappers"), name)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ import numpy.typing as npt
 from prefero import kernels
 from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_whole
-from prefero.deploy.planning import Plan, cautious, check_caution, plan_actions
 from prefero.models.inference import from_sites
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearBelief
@@ -27,9 +26,6 @@ from prefero.models.posterior import Distribution, Posterior, predict
 from prefero.pools.pool import Pool
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling, same_rows
-
-if TYPE_CHECKING:
-    from prefero.worlds.base import World
 
 FORMAT, VERSION = "prefero reward", 1
 
@@ -84,40 +80,6 @@ class Reward:
         """The pool's trajectories, best first."""
         return np.argsort(-self.belief.marginals(self._scaled(pool))[0], kind="stable")
 
-    def plan(
-        self,
-        world: "World | str",
-        pool: Pool | None = None,
-        *,
-        caution: float = 0.0,
-        evaluations: int = 2000,
-        seed: int = 0,
-        progress: bool | None = None,
-    ) -> Plan:
-        """The actions in a world, given or named, that maximise the expected reward.
-
-        The search (CMA-ES, from `prefero[plan]`) starts from the best trajectory of the pool, or without a
-        pool from the best of a few random ones. With caution k, the mean less k standard deviations is
-        maximised: what is known to be good is done, not what may be better. `progress` shows a bar or hides
-        it; None shows it on a terminal.
-        """
-        if isinstance(world, str):
-            from prefero import worlds
-
-            world = worlds.make(world)
-        check_caution(caution)
-        self._check_names(world.feature_names, f"the world {world.name}")
-        if pool is not None:
-            self._check_names(pool.names, "the pool")
-
-        def worth(features: Array) -> Array:
-            return cautious(self.belief, self.scaling(features), caution)
-
-        actions = plan_actions(worth, world, pool, evaluations=evaluations, seed=seed, show=progress)
-        trajectory = world.rollout(actions)
-        mean, variance = self.belief.marginals(self.scaling(trajectory.features[None]))
-        return Plan(actions, trajectory, float(mean[0]), float(np.sqrt(variance[0])))
-
     def describe(self) -> str:
         """What the reward looks like, in words."""
         if isinstance(self.belief, Belief):
@@ -139,15 +101,16 @@ class Reward:
         }
         return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
-    def _scaled(self, pool: Pool) -> Array:
-        self._check_names(pool.names, "the pool")
-        return self.scaling(pool.features)
-
-    def _check_names(self, names: tuple[str, ...], of: str) -> None:
+    def check_names(self, names: tuple[str, ...], of: str) -> None:
+        """Raise an error unless `names` are the features of this reward; `of` says what has those names."""
         if names != self.scaling.names:
             raise ValueError(
                 f"this reward is about {', '.join(self.scaling.names)}, but {of} has {', '.join(names)}"
             )
+
+    def _scaled(self, pool: Pool) -> Array:
+        self.check_names(pool.names, "the pool")
+        return self.scaling(pool.features)
 
 
 def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Reward:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import prefero
 from prefero import Learner, LinearPreference, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
 from prefero._support.optional import MissingExtra
-from prefero.deploy.planning import maximise
+from prefero.deploy.planning import maximize
 from prefero.kernels import RBF, Anchored, Linear, Quadratic
 from prefero.rendering.scenes import Scene, Window
 from prefero.simulation.tasks import Task, teach, world_task
@@ -75,19 +76,19 @@ def test_the_top_of_a_hill_is_found_inside_the_bounds_or_on_them(
     top: list[float], wanted: list[float]
 ) -> None:
     actions = box([-1.0, 0.0, -3.0], [1.0, 10.0, 3.0])
-    found = maximise(lambda a: -np.sum((a - top) ** 2, axis=1), actions, [0.0, 1.0, 0.0], evaluations=1500)
+    found = maximize(lambda a: -np.sum((a - top) ** 2, axis=1), actions, [0.0, 1.0, 0.0], evaluations=1500)
     np.testing.assert_allclose(found.actions, wanted, atol=2e-2)
-    assert found.score == pytest.approx(-np.sum((np.array(wanted) - top) ** 2), abs=1e-2)
+    assert found.value == pytest.approx(-np.sum((np.array(wanted) - top) ** 2), abs=1e-2)
 
 
 def test_a_single_action_can_be_searched() -> None:
-    found = maximise(lambda a: np.cos(a[:, 0] - 0.7), box([-3.0], [3.0]), [-2.0], evaluations=300)
+    found = maximize(lambda a: np.cos(a[:, 0] - 0.7), box([-3.0], [3.0]), [-2.0], evaluations=300)
     assert found.actions.shape == (1,)
     assert found.actions[0] == pytest.approx(0.7, abs=1e-2)
 
 
 def test_a_fixed_action_stays_as_it_is() -> None:
-    found = maximise(lambda a: -((a[:, 1] - 0.3) ** 2), box([2.0, -1.0], [2.0, 1.0]), [2, 0], evaluations=200)
+    found = maximize(lambda a: -((a[:, 1] - 0.3) ** 2), box([2.0, -1.0], [2.0, 1.0]), [2, 0], evaluations=200)
     np.testing.assert_allclose(found.actions, [2.0, 0.3], atol=1e-2)
 
 
@@ -109,13 +110,13 @@ def test_what_is_tried_is_in_bounds_counted_and_never_beaten_by_the_start(
         scores: Array = wave(5 * batch).sum(axis=1)
         return scores
 
-    found = maximise(score, actions, start, evaluations=evaluations, seed=seed)
+    found = maximize(score, actions, start, evaluations=evaluations, seed=seed)
     every = np.concatenate(tried)
     assert len(every) == evaluations
     assert np.all((every >= actions.low) & (every <= actions.high))
     np.testing.assert_array_equal(every[0], start)
-    assert found.score == max(wave(5 * every).sum(axis=1))
-    assert found.score == wave(5 * found.actions).sum()
+    assert found.value == max(wave(5 * every).sum(axis=1))
+    assert found.value == wave(5 * found.actions).sum()
 
 
 def test_a_search_that_has_settled_begins_anew_elsewhere() -> None:
@@ -127,13 +128,13 @@ def test_a_search_that_has_settled_begins_anew_elsewhere() -> None:
         return both
 
     actions = box([-1.0, -1.0], [1.0, 1.0])
-    found = maximise(score, actions, [0.7, 0.7], evaluations=3000)
+    found = maximize(score, actions, [0.7, 0.7], evaluations=3000)
     np.testing.assert_allclose(found.actions, [-0.8, -0.8], atol=1e-2)
 
 
 def test_the_seed_decides_and_numpys_own_numbers_are_left_alone() -> None:
     def found(seed: int) -> Array:
-        return maximise(lambda a: np.sin(9 * a).sum(axis=1), Toy.actions, [0, 1], evaluations=60, seed=seed)[
+        return maximize(lambda a: np.sin(9 * a).sum(axis=1), Toy.actions, [0, 1], evaluations=60, seed=seed)[
             0
         ]
 
@@ -146,8 +147,8 @@ def test_the_seed_decides_and_numpys_own_numbers_are_left_alone() -> None:
 @pytest.mark.parametrize(
     ("score", "options", "message"),
     [
-        (lambda a: a, {}, "one finite score for each of 1 actions"),
-        (lambda a: a[:, 0] * np.nan, {}, "one finite score for each of 1 actions, but got"),
+        (lambda a: a, {}, "one finite value for each of 1 actions"),
+        (lambda a: a[:, 0] * np.nan, {}, "one finite value for each of 1 actions, but got"),
         (lambda a: a[:, 0], {"evaluations": 0}, "1 evaluation or more"),
         (lambda a: a[:, 0], {"seed": -1}, "a seed of 0 or more"),
         (lambda a: a[:, 0], {"start": [0.0, 5.0]}, "'action 1' must be between 0 and 3, but is 5"),
@@ -156,13 +157,13 @@ def test_the_seed_decides_and_numpys_own_numbers_are_left_alone() -> None:
 )
 def test_impossible_searches_are_refused(score: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        maximise(score, Toy.actions, **{"start": [0.0, 1.0], **options})
+        maximize(score, Toy.actions, **{"start": [0.0, 1.0], **options})
 
 
 def test_without_the_package_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cma", None)
     with pytest.raises(MissingExtra, match=r"pip install 'prefero\[plan\]'"):
-        maximise(lambda a: a[:, 0], Toy.actions, [0.0, 1.0])
+        maximize(lambda a: a[:, 0], Toy.actions, [0.0, 1.0])
 
 
 # --- plans ------------------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ def test_without_the_package_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("model", [None, LinearPreference(noise=0.2, draws=30)], ids=["GP", "linear"])
 def test_no_action_of_a_fine_grid_is_better_than_the_plan(caution: float, model: Any) -> None:
     reward, pool = toy_reward(model)
-    plan = reward.plan(Toy(), pool, caution=caution, evaluations=600)
+    plan = prefero.plan(reward, Toy(), pool, caution=caution, evaluations=600)
     grid = Toy().rollout(Toy.actions.grid(40_000)).features
     best = lower_bound(reward, grid, caution).max()
     assert lower_bound(reward, plan.trajectory.features[None], caution)[0] > best - 1e-3
@@ -181,7 +182,7 @@ def test_no_action_of_a_fine_grid_is_better_than_the_plan(caution: float, model:
 
 def test_a_plan_is_a_trajectory_of_its_world_with_what_the_reward_says_of_it() -> None:
     reward, pool = toy_reward()
-    plan = reward.plan(Toy(), pool, evaluations=50)
+    plan = prefero.plan(reward, Toy(), pool, evaluations=50)
     again = Toy().rollout(plan.actions)
     np.testing.assert_array_equal(plan.trajectory.features, again.features)
     np.testing.assert_array_equal(plan.trajectory.actions, plan.actions)
@@ -191,7 +192,7 @@ def test_a_plan_is_a_trajectory_of_its_world_with_what_the_reward_says_of_it() -
 
 def test_a_plan_starts_from_the_pools_best_and_is_never_worse() -> None:
     reward, pool = toy_reward()
-    plan = reward.plan(Toy(), pool, evaluations=1)
+    plan = prefero.plan(reward, Toy(), pool, evaluations=1)
     best = reward.best(pool)
     np.testing.assert_array_equal(plan.actions, pool.trajectory(best.index).actions)
     assert plan.mean == pytest.approx(best.mean)
@@ -199,13 +200,15 @@ def test_a_plan_starts_from_the_pools_best_and_is_never_worse() -> None:
 
 def test_without_a_pool_a_plan_is_found_too() -> None:
     reward, pool = toy_reward()
-    assert reward.plan(Toy(), evaluations=600).mean == pytest.approx(reward.plan(Toy(), pool).mean, abs=1e-2)
-    assert reward.plan(Toy(), evaluations=1).actions.shape == (2,)
+    assert prefero.plan(reward, Toy(), evaluations=600).mean == pytest.approx(
+        prefero.plan(reward, Toy(), pool).mean, abs=1e-2
+    )
+    assert prefero.plan(reward, Toy(), evaluations=1).actions.shape == (2,)
 
 
 def test_caution_prefers_what_is_known() -> None:
     reward, pool = toy_reward(PreferenceGP(Anchored(RBF(0.3), (0.0, 0.0)), noise=0.1, learn=False), 6)
-    bold, careful = (reward.plan(Toy(), pool, caution=caution) for caution in (0.0, 3.0))
+    bold, careful = (prefero.plan(reward, Toy(), pool, caution=caution) for caution in (0.0, 3.0))
     assert careful.std < bold.std
     assert careful.mean < bold.mean
 
@@ -224,7 +227,7 @@ def test_caution_prefers_what_is_known() -> None:
 def test_impossible_plans_are_refused(world: Any, pool: Any, options: dict[str, Any], message: str) -> None:
     reward, _ = toy_reward(answers=2)
     with pytest.raises(ValueError, match=message):
-        reward.plan(world, pool, **options)
+        prefero.plan(reward, world, pool, **options)
 
 
 def true_reward(task: Task, features: Array) -> Array:
@@ -236,7 +239,7 @@ def test_on_driver_the_plan_truly_beats_the_pools_best(seed: int) -> None:
     task = world_task(make("driver"), "quadratic", trajectories=150, tests=4, seed=seed, progress=False)
     learner = Learner(task.pool, seed=seed)
     list(teach(task, learner, 40, seed=seed))
-    plan = learner.reward().plan("driver", task.pool, evaluations=800)
+    plan = prefero.plan(learner.reward(), "driver", task.pool, evaluations=800)
     best = true_reward(task, task.pool.features).max()
     assert true_reward(task, plan.trajectory.features)[0] > best + 0.5  # in the pool's standard deviations
 
@@ -349,10 +352,12 @@ def true_reward_of_the_plan(seed: int, grow: bool) -> float:
     learner, rng = Learner(pool, seed=seed, model=model), np.random.default_rng(seed)
     for number in range(30):
         if grow and number:
-            learner.add(learner.reward().plan(world, learner.pool, evaluations=120, seed=number).trajectory)
+            learner.add(
+                prefero.plan(learner.reward(), world, learner.pool, evaluations=120, seed=number).trajectory
+            )
         question, x = learner.ask("best"), learner.pool.scaled
         learner.tell(question, person.answer(x[question.left], x[question.right], rng))
-    plan = learner.reward().plan(world, learner.pool, evaluations=600)
+    plan = prefero.plan(learner.reward(), world, learner.pool, evaluations=600)
     return float(person.reward(pool.scaling(plan.trajectory.features[None]))[0])
 
 
@@ -368,7 +373,7 @@ def test_asking_about_plans_leads_to_better_plans() -> None:
 
 def test_a_policy_trained_on_what_was_taught_drives_better_than_the_pool() -> None:
     pytest.importorskip("stable_baselines3")
-    place = Path(__file__).parent.parent / "examples" / "train.py"
+    place = Path(__file__).parent.parent.parent / "examples" / "train.py"
     specification = importlib.util.spec_from_file_location("train", place)
     assert specification is not None
     assert specification.loader is not None

@@ -23,7 +23,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import iterate
 
 from prefero._support.arrays import Array, Flags
-from prefero.deploy.planning import cautious, check_caution
+from prefero.deploy.planning import check_caution, lower_confidence_bound
 from prefero.reward import Reward
 
 When = Literal["end", "steps"]
@@ -93,7 +93,8 @@ class Judge:
                 f"the reward is about {len(names)} features ({', '.join(names)}), so an episode has as many "
                 f"numbers, but these have shape {row.shape}"
             )
-        return float(cautious(self.reward.belief, self.reward.scaling(row[None]), self.caution)[0])
+        x = self.reward.scaling(row[None])
+        return float(lower_confidence_bound(self.reward.belief, x, self.caution)[0])
 
     def _noted(self, episode: Episode, info: Info) -> npt.ArrayLike:
         if callable(self.features):

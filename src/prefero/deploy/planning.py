@@ -1,10 +1,10 @@
-"""Planning: the actions whose trajectory a learned reward likes best, by an evolution strategy (CMA-ES).
+"""Planning: the actions with the highest learned reward in a world, found by CMA-ES.
 
-actions      (A,) or (N, A)       what is told to the robot, inside the world's bounds
-score        (N, A) -> (N,)       what is to be made large
-worth        (N, d) -> (N,)       the same of a trajectory's features
-caution                           standard deviations to take off the mean: how little is left to luck
-unit         (A,)                 actions as shares of their range, in which the search is at home
+actions      (A,) or (N, A)       one action sequence, or a batch of them, inside the world's bounds
+objective    (N, A) -> (N,)       the function of actions that is maximized
+score        (N, d) -> (N,)       the objective as a function of a trajectory's features
+caution                           k in the lower confidence bound, mean - k std
+unit         (A,)                 actions as fractions of their range, the coordinates of the search
 """
 
 from collections.abc import Callable, Iterator
@@ -14,26 +14,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from prefero._support import progress_bar
 from prefero._support.arrays import Array, one_thread
 from prefero._support.optional import need
-from prefero._support.progress_bar import progress
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
+from prefero.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
     from prefero.worlds.base import Actions, World
 
-STEP = 0.2  # the search begins with steps of this share of the range
-SETTLED = 1e-6  # a run ends when its last scores differ by less
-FIRST_LOOK = 0.1  # without a pool, this share of the evaluations is random actions, the best of which starts
+INITIAL_STEP = 0.2  # standard deviation of the first population, as a fraction of the range
+TOLERANCE = 1e-6  # a run ends when its last values differ by less
+RANDOM_FRACTION = 0.1  # without a pool, this fraction of the evaluations is spent on random actions
 
-Score = Callable[[Array], Array]
+Objective = Callable[[Array], Array]
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What the robot should do, and what the reward says of it."""
+    """An action sequence, its trajectory, and the mean and standard deviation of its reward."""
 
     actions: Array
     trajectory: Trajectory
@@ -41,148 +42,183 @@ class Plan:
     std: float
 
 
-class Found(NamedTuple):
-    """The best actions of a search."""
+class Optimum(NamedTuple):
+    """The best actions that a search found."""
 
     actions: Array
-    score: float
+    value: float
 
 
-def cautious(belief: Distribution, x: Array, caution: float) -> Array:
-    """The mean reward of rows of scaled features less `caution` standard deviations, shape (N,)."""
+def lower_confidence_bound(belief: Distribution, x: Array, caution: float) -> Array:
+    """The mean reward of scaled features x (N, d) minus `caution` standard deviations, shape (N,)."""
     mean, variance = belief.marginals(x)
     return mean - caution * np.sqrt(variance)
 
 
 def check_caution(caution: float) -> None:
-    """An error unless caution is a number of standard deviations."""
+    """Raise an error unless caution is a number of standard deviations."""
     if not (np.isfinite(caution) and caution >= 0):
         raise ValueError(f"caution is a number of standard deviations, 0 or more, but is {caution!r}")
 
 
-def plan_actions(
-    worth: Score,
+def plan(
+    reward: Reward,
+    world: "World | str",
+    pool: Pool | None = None,
+    *,
+    caution: float = 0.0,
+    evaluations: int = 2000,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Plan:
+    """The actions in a world, given or named, that maximize the expected reward.
+
+    The search (CMA-ES, from `prefero[plan]`) starts from the best trajectory of the pool; without a pool it
+    starts from the best of some random actions. With `caution=k` it maximizes the lower confidence bound,
+    the mean minus k standard deviations, and so prefers what is known to be good. `progress` shows or hides
+    a progress bar; None shows it on a terminal.
+    """
+    if isinstance(world, str):
+        from prefero import worlds
+
+        world = worlds.make(world)
+    check_caution(caution)
+    reward.check_names(world.feature_names, f"the world {world.name}")
+    if pool is not None:
+        reward.check_names(pool.names, "the pool")
+
+    def score(features: Array) -> Array:
+        return lower_confidence_bound(reward.belief, reward.scaling(features), caution)
+
+    actions = best_actions(score, world, pool, evaluations=evaluations, seed=seed, progress=progress)
+    trajectory = world.rollout(actions)
+    mean, variance = reward.belief.marginals(reward.scaling(trajectory.features[None]))
+    return Plan(actions, trajectory, float(mean[0]), float(np.sqrt(variance[0])))
+
+
+def best_actions(
+    score: Objective,
     world: "World",
     pool: Pool | None = None,
     *,
     evaluations: int = 2000,
     seed: int = 0,
-    show: bool | None = None,
+    progress: bool | None = None,
 ) -> Array:
-    """The actions in a world whose trajectory's features are worth most, from the pool's best start."""
+    """The actions in a world whose trajectory's features have the highest score."""
 
-    def score(actions: Array) -> Array:
-        return worth(world.rollout(actions).features)
+    def objective(actions: Array) -> Array:
+        return score(world.rollout(actions).features)
 
     if pool is not None:
-        look, start = 0, _best_start(worth, world.actions, pool)
+        spent, start = 0, _best_of_pool(score, world.actions, pool)
     else:
-        look = max(int(FIRST_LOOK * evaluations), 0)
-        start = _first_look(score, world.actions, look, seed)
-    left = evaluations - look
-    return maximise(score, world.actions, start, evaluations=left, seed=seed, show=show).actions
+        spent = max(int(RANDOM_FRACTION * evaluations), 0)
+        start = _best_random(objective, world.actions, spent, seed)
+    left = evaluations - spent
+    return maximize(objective, world.actions, start, evaluations=left, seed=seed, progress=progress).actions
 
 
-def _first_look(score: Score, actions: "Actions", count: int, seed: int) -> Array:
-    """The best of some random actions."""
-    tried = actions.sample(max(count, 1), np.random.default_rng([seed, 1]))
-    best: Array = tried[np.argmax(score(tried)) if count else 0]
+def _best_random(objective: Objective, actions: "Actions", count: int, seed: int) -> Array:
+    """The best of `count` random actions."""
+    samples = actions.sample(max(count, 1), np.random.default_rng([seed, 1]))
+    best: Array = samples[np.argmax(objective(samples)) if count else 0]
     return best
 
 
-def _best_start(worth: Score, actions: "Actions", pool: Pool) -> Array:
+def _best_of_pool(score: Objective, actions: "Actions", pool: Pool) -> Array:
     if pool.trajectories is None:
         raise ValueError(
             "this pool has only features, so there are no actions to start from: leave the pool out"
         )
-    return actions.check(pool.trajectories.actions[np.argmax(worth(pool.features))])
+    return actions.check(pool.trajectories.actions[np.argmax(score(pool.features))])
 
 
 @one_thread
-def maximise(
-    score: Score,
+def maximize(
+    objective: Objective,
     actions: "Actions",
     start: npt.ArrayLike,
     *,
     evaluations: int = 2000,
     seed: int = 0,
-    show: bool | None = None,
-) -> Found:
-    """The actions with the highest score that so many evaluations find, never worse than the start.
+    progress: bool | None = None,
+) -> Optimum:
+    """The actions with the highest value in this many evaluations, never worse than the start.
 
-    A run that settles early is followed by one from a random place, with twice as many actions at a time.
+    A run that converges early is followed by another from a random start with twice the population.
     """
     if evaluations < 1 or seed < 0:
         raise ValueError(
             f"a search takes 1 evaluation or more and a seed of 0 or more, not {evaluations} and {seed}"
         )
     first = np.atleast_2d(actions.check(start))[:1]
-    best = Found(first[0], float(_scored(score, first)[0]))
+    best = Optimum(first[0], float(_evaluate(objective, first)[0]))
     rng = np.random.default_rng(seed)
-    with progress("planning", evaluations, show) as advance:
+    with progress_bar.progress("planning", evaluations, progress) as advance:
         advance(1)
-        for batch in _batches(score, actions, first[0], evaluations - 1, rng):
-            advance(len(batch.scores))
-            best = max(best, batch.best, key=lambda found: found.score)
+        for population in _populations(objective, actions, first[0], evaluations - 1, rng):
+            advance(len(population.values))
+            best = max(best, population.best, key=lambda optimum: optimum.value)
     return best
 
 
-class _Batch(NamedTuple):
-    """Actions that were tried together."""
+class _Population(NamedTuple):
+    """Actions that were evaluated together."""
 
     actions: Array
-    scores: Array
+    values: Array
 
     @property
-    def best(self) -> Found:
-        top = int(np.argmax(self.scores))
-        return Found(self.actions[top], float(self.scores[top]))
+    def best(self) -> Optimum:
+        index = int(np.argmax(self.values))
+        return Optimum(self.actions[index], float(self.values[index]))
 
 
-def _batches(
-    score: Score, actions: "Actions", start: Array, evaluations: int, rng: np.random.Generator
-) -> Iterator[_Batch]:
+def _populations(
+    objective: Objective, actions: "Actions", start: Array, evaluations: int, rng: np.random.Generator
+) -> Iterator[_Population]:
     """Run after run until the evaluations are spent."""
     low, high = actions.low, actions.high
     width = np.where(high > low, high - low, 1.0)  # an action may be fixed
-    size = _population(len(actions))
+    size = _population_size(len(actions))
     search = _strategy((start - low) / width, size, rng)
     while evaluations > 0:
         asked = search.ask()
-        tried = np.clip(low + width * np.stack(asked)[:evaluations, : len(actions)], low, high)
-        scores = _scored(score, tried)
-        evaluations -= len(tried)
-        yield _Batch(tried, scores)
+        candidates = np.clip(low + width * np.stack(asked)[:evaluations, : len(actions)], low, high)
+        values = _evaluate(objective, candidates)
+        evaluations -= len(candidates)
+        yield _Population(candidates, values)
         if evaluations > 0:
-            search.tell(asked, (-scores).tolist())
+            search.tell(asked, (-values).tolist())
         if search.stop():
             size *= 2
             search = _strategy(rng.random(len(actions)), size, rng)
 
 
-def _population(dimensions: int) -> int:
-    return 4 + int(3 * np.log(max(dimensions, 2)))  # as the strategy's authors advise
+def _population_size(dimensions: int) -> int:
+    return 4 + int(3 * np.log(max(dimensions, 2)))  # the default of the CMA-ES tutorial (Hansen, 2016)
 
 
 def _strategy(unit: Array, size: int, rng: np.random.Generator) -> Any:
-    """CMA-ES in the unit box; it needs two dimensions, so one action gets an idle companion."""
+    """CMA-ES in the unit box; it needs two dimensions, so a single action gets a second that is unused."""
     start = np.append(unit, 0.5) if len(unit) == 1 else unit
     options = {
         "bounds": [0.0, 1.0],
         "popsize": size,
         "randn": lambda *shape: rng.standard_normal(shape),
-        "seed": np.nan,  # randomness comes from `randn` alone, and NumPy's own state is left as it was
-        "tolfun": SETTLED,
-        "tolfunhist": SETTLED,
+        "seed": np.nan,  # randomness comes from `randn` alone, and NumPy's global state stays as it was
+        "tolfun": TOLERANCE,
+        "tolfunhist": TOLERANCE,
         "verbose": -10,
     }
-    return need("cma", extra="plan").CMAEvolutionStrategy(start, STEP, options)
+    return need("cma", extra="plan").CMAEvolutionStrategy(start, INITIAL_STEP, options)
 
 
-def _scored(score: Score, actions: Array) -> Array:
-    scores = np.asarray(score(actions), dtype=float)
-    if scores.shape != (len(actions),) or not np.all(np.isfinite(scores)):
+def _evaluate(objective: Objective, actions: Array) -> Array:
+    values = np.asarray(objective(actions), dtype=float)
+    if values.shape != (len(actions),) or not np.all(np.isfinite(values)):
         raise ValueError(
-            f"wanted one finite score for each of {len(actions)} actions, but got {np.array2string(scores)}"
+            f"wanted one finite value for each of {len(actions)} actions, but got {np.array2string(values)}"
         )
-    return scores
+    return values
