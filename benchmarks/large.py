@@ -10,8 +10,6 @@ Times are the processor's, of one thread. With --gpu only the question is sought
 """
 
 import argparse
-import resource
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +19,7 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measure import problem
+from benchmarks.measure import peak_memory, problem
 from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.acquisition.pool_search import best_question
@@ -34,7 +32,6 @@ from prefero.trajectories.trajectory import Trajectory
 
 R = TypeVar("R")
 STEPS, PARTS = 50, 2  # of a replay
-UNIT = {"linux": 2**10}  # of what the system calls the largest size; elsewhere it is bytes
 
 
 def timed(what: str, work: Callable[[], R]) -> R:
@@ -42,13 +39,10 @@ def timed(what: str, work: Callable[[], R]) -> R:
     start, wall = time.process_time(), time.perf_counter()
     done = work()
     taken, passed = time.process_time() - start, time.perf_counter() - wall
-    print(f"{what:52s}{taken:10.2f} s{passed:10.2f} s on the clock{peak():9.2f} GiB", flush=True)
+    print(
+        f"{what:52s}{taken:10.2f} s{passed:10.2f} s on the clock{peak_memory() / 2**30:9.2f} GiB", flush=True
+    )
     return done
-
-
-def peak() -> float:
-    """The most memory that this process has had, in GiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT.get(sys.platform, 1) / 2**30
 
 
 def large_pool(features: Array) -> Pool:

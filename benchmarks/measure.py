@@ -4,6 +4,7 @@ Times are those of the processor, not of the clock, so that other programs distu
 measured here runs in one thread.
 """
 
+import sys
 import time
 from collections.abc import Callable
 from statistics import median
@@ -28,6 +29,20 @@ def seconds(
             work()
             kept.append(clock() - start)
     return [median(kept) for kept in times]
+
+
+def peak_memory() -> int:
+    """The most memory that this process has had, in bytes."""
+    if sys.platform == "win32":
+        from psutil import Process
+
+        most = int(Process().memory_info().peak_wset)
+    else:
+        import resource
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        most *= 2**10 if sys.platform.startswith("linux") else 1
+    return most
 
 
 def problem(answers: int, pool: int, features: int, seed: int = 0) -> tuple[Array, Comparisons]:

@@ -1,7 +1,6 @@
 """Speed of fitting and asking, as ratios to a bare Cholesky factorisation or a bare matrix product."""
 
 import itertools
-import resource
 import subprocess
 import sys
 import time
@@ -10,7 +9,7 @@ import numpy as np
 from scipy.linalg import cholesky
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measure import problem, row, seconds
+from benchmarks.measure import peak_memory, problem, row, seconds
 from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF
 from prefero.models.inference import Inference, Start, infer
@@ -109,10 +108,10 @@ def large_pool(pool: int = 10_000, answers: int = 200) -> None:
     x, data = problem(answers, pool, 4)
     V = np.random.default_rng(0).standard_normal((answers, pool))
     one, belief = infer(RBF(0.3), data, NOISE)[0], BeliefFitter(4).fit(data)
-    small = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    small = peak_memory()
     best_question(one, x)
     best_question(belief, x)
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - small) / 1024
+    grown = (peak_memory() - small) / 2**20
     unit, alone, mixed = seconds(
         lambda: V.T @ V, lambda: best_question(one, x), lambda: best_question(belief, x), repeats=3
     )

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
+from prefero._support.systems import usable_cores
 from prefero.pools.pool import Pool
 from prefero.worlds.driver import Driver
 from prefero.worlds.golf import Golf
-from prefero.worlds.mujoco.rollout import cores
 from prefero.worlds.tosser import STEPS, Tosser
 
 
@@ -44,7 +44,9 @@ def tosser(count: int = 1000) -> None:
     world = Tosser()
     unit = clock(lambda: single_steps(world), 5)
     taken = clock(lambda: Pool.simulate(world, count, cache=False, progress=False), 1)
-    print(f"\n{count} trajectories of tosser: {taken:.2f} s on {cores()} cores (wanted below 15 on two)")
+    print(
+        f"\n{count} trajectories of tosser: {taken:.2f} s on {usable_cores()} cores (wanted below 15 on two)"
+    )
     print(f"a trajectory takes {taken / count / unit:.2f} times {STEPS} bare steps in one Python loop")
 
 
@@ -52,7 +54,7 @@ def golf(count: int = 64) -> None:
     world = Golf()
     taken = clock(lambda: Pool.simulate(world, count, cache=False, progress=False), 1)
     each = 1e3 * taken / count
-    print(f"\n{count} shots of golf: {each:.0f} ms a shot of {world.seconds:g} s on {cores()} cores")
+    print(f"\n{count} shots of golf: {each:.0f} ms a shot of {world.seconds:g} s on {usable_cores()} cores")
 
 
 def main() -> None:

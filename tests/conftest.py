@@ -19,8 +19,9 @@ settings.load_profile("prefero")
 
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
-        folder = tempfile.TemporaryDirectory(prefix="prefero-tests-")
+        folder = tempfile.TemporaryDirectory(prefix="prefero-tests-", ignore_cleanup_errors=True)
         os.environ["PREFERO_CACHE"] = folder.name
+        os.environ["PYTHONUTF8"] = "1"  # so that what commands print can be read on Windows too
         config.add_cleanup(folder.cleanup)
 
 

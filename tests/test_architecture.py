@@ -131,5 +131,5 @@ def test_the_core_needs_only_numpy_scipy_and_threadpoolctl() -> None:
 
 def test_importing_prefero_imports_no_optional_package() -> None:
     code = f"import sys, prefero; print(*[p for p in {OPTIONAL} if p in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() == ""

@@ -324,7 +324,7 @@ print(len(absent), "typer" in absent)
 def test_a_machine_with_only_numpy_and_scipy_can_load_it(rewards: dict[str, Reward], tmp_path: Path) -> None:
     rewards["belief"].save(tmp_path / "reward.json")
     command = [sys.executable, "-c", LOADING, str(tmp_path / "reward.json")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
     values, hidden = done.stdout.splitlines()
     np.testing.assert_allclose(json.loads(values), rewards["belief"]([[5.0, 0.0], [6.0, 0.1]]), rtol=1e-9)
     assert hidden.endswith("True")

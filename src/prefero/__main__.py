@@ -5,6 +5,7 @@ import warnings
 from typing import Any
 
 from prefero._support.optional import MissingExtra, need
+from prefero._support.systems import print_unknown_characters
 
 
 def _in_one_line(message: Warning | str, *_: Any, **__: Any) -> str:
@@ -20,6 +21,7 @@ def _words(error: Exception) -> str:
 def main() -> None:
     """Run the command line; errors that a user can mend end in one line and exit code 2."""
     warnings.formatwarning = _in_one_line
+    print_unknown_characters()
     try:
         need("typer", extra="cli")
         need("rich", extra="cli")

@@ -19,7 +19,7 @@ WIDE = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS
 def run(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "prefero", *words]
     return subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | WIDE, cwd=folder, check=False
+        command, capture_output=True, encoding="utf-8", env=os.environ | WIDE, cwd=folder, check=False
     )
 
 
@@ -27,7 +27,7 @@ def run_without(package: str, *words: str) -> subprocess.CompletedProcess[str]:
     """The same where a package is not installed."""
     code = f"import sys; sys.modules[{package!r}] = None; from prefero.__main__ import main; main()"
     command = [sys.executable, "-c", code, *words]
-    return subprocess.run(command, capture_output=True, text=True, env=os.environ | WIDE, check=False)
+    return subprocess.run(command, capture_output=True, encoding="utf-8", env=os.environ | WIDE, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +179,7 @@ def reproduce(*words: str, folder: Path, without: str = "none") -> subprocess.Co
     code = f"import sys; sys.modules[{without!r}] = None\n{TINY}"
     command = [sys.executable, "-c", code, "reproduce", "--quick", "--jobs", "1", *words]
     return subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | WIDE, cwd=folder, check=False
+        command, capture_output=True, encoding="utf-8", env=os.environ | WIDE, cwd=folder, check=False
     )
 
 

@@ -306,7 +306,11 @@ def test_export_writes_what_runs_without_prefero(folder: Path, reward: Reward) -
     """As a user types it, in a process of its own."""
     words = ["export", "reward.json", "--python", "robot/reward.py", "--onnx", "robot/reward.onnx"]
     done = subprocess.run(
-        [sys.executable, "-m", "prefero", *words], capture_output=True, text=True, env=os.environ, check=True
+        [sys.executable, "-m", "prefero", *words],
+        capture_output=True,
+        encoding="utf-8",
+        env=os.environ,
+        check=True,
     )
     assert done.stdout.splitlines() == [
         f"The reward of speed, distance is in robot/reward.{kind}." for kind in ("py", "onnx")

@@ -21,7 +21,7 @@ WIDE = {"COLUMNS": "220", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS
 def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "prefero", "features", *words, "--jobs", "1"]
     return subprocess.run(
-        command, capture_output=True, text=True, env=os.environ | WIDE, cwd=folder, check=False
+        command, capture_output=True, encoding="utf-8", env=os.environ | WIDE, cwd=folder, check=False
     )
 
 

@@ -13,6 +13,7 @@ from gymnasium import spaces
 from minari.data_collector import EpisodeBuffer
 
 from prefero.datasets import BadEpisode, Gathered, gather, open_dataset, write_scores
+from systems import posix_only
 
 FORMATS = ["hdf5", "arrow", "parquet"]
 LENGTHS, MEANS, STDS = (7, 4, 9), [0.25, -1.5, 2.0], [0.1, 0.2, 0.3]
@@ -187,6 +188,7 @@ def test_what_cannot_be_leaves_nothing(storage: str, root: Path, tmp_path: Path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["features.parquet", "minari"]
 
 
+@posix_only
 def test_links_are_followed(root: Path, tmp_path: Path) -> None:
     """As a cache has them, in which files are kept once."""
     made("walks-v0", "hdf5")

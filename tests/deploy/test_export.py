@@ -179,7 +179,7 @@ def test_the_file_runs_where_prefero_and_scipy_cannot_be_imported(
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code, json.dumps(x.tolist())],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         cwd=tmp_path,
         check=True,
     )

@@ -381,6 +381,6 @@ def test_the_wrapper_is_imported_when_it_is_used() -> None:
         "sys.modules['gymnasium'] = None\n"
         "prefero.RewardFromPreferences"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False)
     assert done.stdout == "RewardFromPreferences\n"
     assert "pip install 'prefero[worlds]'" in done.stderr

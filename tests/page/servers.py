@@ -1,7 +1,6 @@
 """Real servers in processes of their own, which can be killed and started again."""
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -41,7 +40,7 @@ class Running:
 
     def kill(self) -> None:
         if self.process is not None:
-            self.process.send_signal(signal.SIGKILL)
+            self.process.kill()
             self.process.wait()
 
     def get(self, path: str) -> Any:

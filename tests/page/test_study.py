@@ -38,7 +38,7 @@ Visit = Callable[..., Page]
 
 def prefero(*arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "prefero", *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "prefero", *arguments], capture_output=True, encoding="utf-8", check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

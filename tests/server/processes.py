@@ -2,12 +2,13 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Self
+
+from systems import interrupt, stoppable
 
 WIDE = {
     "COLUMNS": "200",
@@ -37,6 +38,7 @@ class Running:
                 stdin=subprocess.DEVNULL,
                 env=environment(data or folder),
                 cwd=folder,
+                **stoppable(),
             )
 
     def __enter__(self) -> Self:
@@ -67,7 +69,7 @@ class Running:
 
     def stop(self) -> int:
         """As Ctrl+C does; the exit code."""
-        self.process.send_signal(signal.SIGINT)
+        interrupt(self.process)
         return self.process.wait(timeout=PATIENCE)
 
 
@@ -77,7 +79,7 @@ def run(*words: str, data: Path, folder: Path | None = None) -> subprocess.Compl
     return subprocess.run(
         command,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         env=environment(data),
         cwd=folder or data,
         check=False,
@@ -92,7 +94,7 @@ def run_without(package: str, *words: str, data: Path) -> subprocess.CompletedPr
     return subprocess.run(
         command,
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         env=environment(data),
         cwd=data,
         check=False,

@@ -181,7 +181,11 @@ def test_the_python_of_the_last_page_runs_as_it_is(taught: Page, tmp_path: Path)
     code = well(taught.get("/api/finish"))["python"]
     assert 8 <= len(code.splitlines()) <= 12
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("Reward(of lane distance")

@@ -16,6 +16,7 @@ from prefero import Pool
 from prefero.studies.storage.store import Store
 from server.processes import Running, run, run_without
 from server.visiting import Crowd, Page, go_through, problem, well
+from systems import posix_only
 
 TRAJECTORIES = ["--trajectories", "12"]
 
@@ -58,6 +59,7 @@ def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
         assert "Traceback" not in again.said
 
 
+@posix_only
 def test_a_server_that_the_system_stops_ends_quietly(tmp_path: Path) -> None:
     with Running(tmp_path, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:
         server.address()

@@ -14,6 +14,7 @@ from prefero.studies.displays import display_of
 from prefero.studies.protocol import teaching
 from prefero.studies.storage.store import Store, new_secret
 from server.visiting import JSON, Page, Teaching, begin, guest_app, problem, served
+from systems import posix_only
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -127,6 +128,7 @@ def lead_out(clip: Path) -> None:
     clip.symlink_to(clip.parent.parent / "private.mp4")
 
 
+@posix_only
 def test_a_clip_that_became_a_link_out_of_its_folder_is_not_served(store: Store, clips: list[Path]) -> None:
     session = begin(store, Pool(np.eye(2), ["a", "b"], clips=clips))
     lead_out(clips[1])
@@ -135,6 +137,7 @@ def test_a_clip_that_became_a_link_out_of_its_folder_is_not_served(store: Store,
         assert problem(page.get("/api/clips/1.mp4")) == (404, "no-trajectory")
 
 
+@posix_only
 def test_a_clip_that_was_a_link_out_of_its_folder_is_not_served(store: Store, clips: list[Path]) -> None:
     """Such a pool may be refused at once, too."""
     lead_out(clips[1])

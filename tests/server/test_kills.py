@@ -30,7 +30,9 @@ from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret
 from server.processes import WIDE
 from server.visiting import new_key
+from systems import posix_only
 
+pytestmark = posix_only
 KILLS = int(os.environ.get("PREFERO_KILLS", "200"))
 PEOPLE = 3
 ENDLESS = Protocol(
@@ -122,7 +124,7 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Morta
     ]
     command = [sys.executable, str(Path(__file__).with_name("mortal.py")), str(file), str(port), str(KILLS)]
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | WIDE
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=os.environ | WIDE
     )
     with process:
         threads = [threading.Thread(target=person.live) for person in people]

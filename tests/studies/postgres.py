@@ -1,7 +1,6 @@
 """A real PostgreSQL, started for the tests and gone with them."""
 
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +11,8 @@ from itertools import count
 from pathlib import Path
 
 import psycopg
+
+from systems import skip_except_on_linux
 
 MISSING = (
     "these tests need PostgreSQL and start it themselves, but no initdb was found: install the package "
@@ -85,6 +86,8 @@ def programs() -> Path:
 
 def _servant() -> tuple[int, int] | None:
     """PostgreSQL refuses to be run by root: who runs it then, by user and group."""
+    import pwd
+
     if os.geteuid() != 0:
         return None
     known = {entry.pw_name: entry for entry in pwd.getpwall()}
@@ -95,6 +98,7 @@ def _servant() -> tuple[int, int] | None:
 @contextmanager
 def running() -> Iterator[Server]:
     """A server in a folder of its own; the folder's path is short, since it names a socket."""
+    skip_except_on_linux("PostgreSQL")
     bin_folder, servant = programs(), _servant()
     user, group = servant or (None, None)
     folder = Path(tempfile.mkdtemp(prefix="prefero-pg-"))

@@ -16,6 +16,7 @@ from prefero.studies.storage.database import DatabaseError, open_database, readi
 from prefero.studies.storage.store import Store
 from studies.postgres import Server
 from studies.pretended import answer, invited, study_of
+from systems import posix_only
 
 SECRET = "hunter2"
 NOBODY = 65534
@@ -186,6 +187,7 @@ def test_a_database_of_a_newer_version_is_refused_with_the_way_out(store: Store,
     assert store.studies() == [study]
 
 
+@posix_only
 def test_a_file_that_cannot_be_written_is_refused(public: Path) -> None:
     path = public / "studies.db"
     open_database(path).dispose()
@@ -194,6 +196,7 @@ def test_a_file_that_cannot_be_written_is_refused(public: Path) -> None:
         assert f"the database {path} cannot be used: " in refusal_of(path)
 
 
+@posix_only
 def test_a_folder_that_cannot_be_written_is_refused(public: Path) -> None:
     there, new = public / "studies.db", public / "new.db"
     open_database(there).dispose()

@@ -1,6 +1,5 @@
 """Locked databases, full disks and lost connections: nothing is lost, and the same may be sent again."""
 
-import resource
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from prefero.studies.storage.database import Busy, DatabaseError, open_database,
 from prefero.studies.storage.store import Person, Store
 from studies.postgres import Server
 from studies.pretended import answer, ask, invited, said
+from systems import files_no_larger_than
 
 ROOM = 40  # answers that are kept before the disk is full, at least
 
@@ -143,13 +143,8 @@ def test_a_disk_that_takes_no_more_loses_nothing_and_goes_on_when_there_is_room(
     person = invited(file_store)
     for _ in range(ROOM):
         answer(file_store, person)
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    size = max(file.stat().st_size for file in tmp_path.iterdir()) + 20_000
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
+    with files_no_larger_than(max(file.stat().st_size for file in tmp_path.iterdir()) + 20_000):
         check_full(file_store, person, tmp_path / "studies.db")
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     before = said(file_store.log(person))
     question = answer(file_store, person, "right")
     assert said(file_store.log(person)) == [*before, (question, "right")]

@@ -1,10 +1,8 @@
 """Databases of older versions: brought up to this one, with a copy kept of what they were."""
 
-import resource
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from prefero.studies.storage.database import DatabaseError, open_database, readi
 from prefero.studies.storage.store import Store
 from studies import first
 from studies.pretended import said
+from systems import files_no_larger_than
 
 COPY = "before-upgrade-from-0001"
 SCHEMA = "before_upgrade_from_0001"
@@ -157,17 +156,6 @@ def test_an_upgrade_that_fails_leaves_the_database_as_it_was(old_database: str) 
         assert [column["name"] for column in inspect(connection).get_columns("steps")] == ["mine"]
         assert connection.execute(text("SELECT count(*) FROM answers")).scalar() == len(first.SAID)
     engine.dispose()
-
-
-@contextmanager
-def files_no_larger_than(size: int) -> Iterator[None]:
-    """A disk that is full for files of this size: the kernel refuses to write more."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
 def test_without_room_for_a_copy_nothing_is_upgraded(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_importing_the_worlds_registers_them() -> None:
         "    print(env.spec.id, env.step(env.action_space.sample())[1])\n"
     )
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, encoding="utf-8", check=True
     )
     assert done.stdout.splitlines() == [f"{known} 0.0" for known in IDS.values()]
 

@@ -11,6 +11,7 @@ import pytest
 from prefero.worlds.golf import Golf
 from prefero.worlds.mujoco import renderer
 from prefero.worlds.mujoco.renderer import Frame, NoRenderer, frames_from
+from systems import posix_only
 
 WIDTH, HEIGHT = 4, 3
 SIZE = WIDTH * HEIGHT * 3
@@ -57,6 +58,7 @@ def test_a_frame_is_seen_before_the_next_one_is_drawn(tmp_path: Path) -> None:
     frames.close()  # type: ignore[attr-defined]
 
 
+@posix_only
 def test_the_process_ends_when_nobody_looks_any_more(tmp_path: Path) -> None:
     note = tmp_path / "number"
     code = f"open({str(note)!r}, 'w').write(str(os.getpid()))\n"

@@ -1,1 +1,1 @@
-"""What every package uses: arrays, files, optional packages and progress bars."""
+"""What every package uses: arrays, files, optional packages, progress bars and what differs by system."""

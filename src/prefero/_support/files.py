@@ -9,7 +9,6 @@ import io
 import json
 import os
 import secrets
-import sys
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from prefero._support.systems import program_folder, replace_file
 
 HEADER, ARRAYS = "header", "arrays"
 
@@ -47,7 +48,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)  # noqa: PTH105
+        replace_file(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -103,23 +104,9 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> st
 
 def cache_folder() -> Path:
     """Where Prefero keeps what it can make again; the variable PREFERO_CACHE moves it."""
-    return _folder("PREFERO_CACHE", "XDG_CACHE_HOME", unix=".cache", mac="Caches", windows="cache")
+    return Path(os.environ.get("PREFERO_CACHE") or program_folder("cache"))
 
 
 def data_folder() -> Path:
     """Where Prefero keeps what cannot be made again; the variable PREFERO_DATA moves it."""
-    return _folder(
-        "PREFERO_DATA", "XDG_DATA_HOME", unix=".local/share", mac="Application Support", windows=""
-    )
-
-
-def _folder(chosen: str, standard: str, *, unix: str, mac: str, windows: str) -> Path:
-    """The folder that a variable names, or the system's own for this purpose."""
-    if os.environ.get(chosen):
-        return Path(os.environ[chosen])
-    if sys.platform == "win32":
-        local = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
-        return local / "prefero" / windows
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / mac / "prefero"
-    return Path(os.environ.get(standard) or Path.home() / unix) / "prefero"
+    return Path(os.environ.get("PREFERO_DATA") or program_folder("data"))

@@ -1,6 +1,5 @@
 """`prefero teach`: a person teaches in the browser."""
 
-import shlex
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from prefero._support.systems import shell_command
 from prefero.cli.console import check_server, console
 from prefero.cli.options import (
     Camera,
@@ -92,7 +92,7 @@ def teach(
         _say(where, study.name, len(store.log(person).live) if known else None)
         _serve(taken, host, store, Visitor("teacher", study, person), browser)
     kept = {"name": name, "database": database if database and "://" not in database else None}
-    again = shlex.join(["prefero", "teach", what, *_words(kept | how)])
+    again = shell_command(["prefero", "teach", what, *_words(kept | how)])
     console.print(f"Stopped. To go on:  {escape(again)}", soft_wrap=True)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.optional import need
+from prefero._support.systems import replace_file
 
 Picture = npt.NDArray[np.uint8]  # (height, width, 3)
 
@@ -35,7 +36,7 @@ def save_video(path: Path, frames: Iterable[Picture], rate: float) -> None:
         temporary.touch()  # where the folder is missing, its error says so; the encoder's does not
         _encode(av, temporary, _even(frames), Fraction(rate).limit_denominator(1001))
         _to_disk(temporary)
-        os.replace(temporary, path)  # noqa: PTH105
+        replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 import uvicorn
 from fastapi import FastAPI
 
+from prefero._support.systems import break_like_interrupt, hold_port_alone
 from prefero.server.middleware.guard import LOOPBACK
 
 GRACE = 5  # seconds for requests under way when the server stops
@@ -28,7 +29,7 @@ def listen(host: str, port: int) -> socket.socket:
     """The port, taken; port 0 takes any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so asyncio sets TCP_NODELAY
-    taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    hold_port_alone(taken)
     try:
         taken.bind((host, port))
         taken.listen(128)
@@ -46,7 +47,10 @@ def _why(error: OSError | OverflowError, host: str, port: int) -> str:
             f"another port with --port {port + 1}, or any free one with --port 0"
         )
     if number == errno.EACCES:
-        return f"port {port} is reserved for the system: choose one above 1023 with --port"
+        return (
+            f"port {port} is reserved for the system, or held by another program: choose another one above "
+            "1023 with --port"
+        )
     if number in (errno.EADDRNOTAVAIL, None) or isinstance(error, socket.gaierror):
         return f"this machine has no address {host!r} (or no port {port}): check --host and --port"
     return f"the server cannot listen on {host} port {port}: {error}"
@@ -77,6 +81,7 @@ def serve(app: FastAPI, taken: socket.socket, ready: Callable[[], None] = lambda
         ready()
 
     server.startup = startup  # type: ignore[method-assign]
+    break_like_interrupt()
     with suppress(KeyboardInterrupt):  # uvicorn stops well, and then raises what it was told again
         server.run(sockets=[taken])
 

@@ -4,11 +4,12 @@ More computations at once than there are cores only make every one of them slowe
 """
 
 import logging
-import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
+
+from prefero._support.systems import usable_cores
 
 LOGGER = logging.getLogger("prefero")
 
@@ -17,7 +18,7 @@ class Turns:
     """As many computations at once as there are `places`, one a core, people before preparations."""
 
     def __init__(self, places: int | None = None) -> None:
-        self._free = places or os.cpu_count() or 1
+        self._free = places or usable_cores()
         self._waiting = 0
         self._change = threading.Condition()
         self._later: SimpleQueue[Callable[[], None] | None] = SimpleQueue()

@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from prefero._support.systems import gl_libraries
+
 Frame = npt.NDArray[np.uint8]
 
-LIBRARIES = ("egl", "osmesa") if sys.platform.startswith("linux") else ("",)
+LIBRARIES = gl_libraries()
 
 
 class NoRenderer(RuntimeError):

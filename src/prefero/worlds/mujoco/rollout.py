@@ -5,7 +5,6 @@ controls   (N, T, U)   what the motors are told at every step
 states     (N, T, S)   after every step
 """
 
-import os
 from types import ModuleType
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.optional import need
+from prefero._support.systems import usable_cores
 
 
 def engine() -> ModuleType:
@@ -25,11 +25,6 @@ def version() -> str:
     return f"mujoco {engine().__version__}"
 
 
-def cores() -> int:
-    """How many threads may run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def state_size(model: Any) -> int:
     """How many numbers a state has."""
     return int(engine().mj_stateSize(model, engine().mjtState.mjSTATE_FULLPHYSICS))
@@ -38,6 +33,6 @@ def state_size(model: Any) -> int:
 def run(model: Any, start: Array, controls: Array) -> Array:
     """All rollouts, on all cores."""
     rollout = need("mujoco.rollout", extra="worlds").rollout
-    data = [engine().MjData(model) for _ in range(min(cores(), len(start)))]
+    data = [engine().MjData(model) for _ in range(min(usable_cores(), len(start)))]
     states, _ = rollout(model, data, start, controls)
     return np.asarray(states)

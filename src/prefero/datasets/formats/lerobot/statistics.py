@@ -170,4 +170,4 @@ def read_json(path: Path) -> dict[str, Any]:
 def write_text(path: Path, text: str) -> None:
     """A text file, in a folder that is made for it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", newline="\n")

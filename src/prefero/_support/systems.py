@@ -1,0 +1,85 @@
+"""What differs between Linux, macOS and Windows. No other module asks which system it runs on."""
+
+import io
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+REPLACE_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # seconds between attempts, on Windows
+
+
+def replace_file(source: Path, target: Path) -> None:
+    """Move a finished file to its final name, over the old one if there is one.
+
+    Windows refuses while another program has the old file open, which a reader or a virus scanner soon ends.
+    """
+    for pause in REPLACE_PAUSES if sys.platform == "win32" else ():
+        try:
+            os.replace(source, target)  # noqa: PTH105
+        except PermissionError:
+            time.sleep(pause)
+        else:
+            return
+    os.replace(source, target)  # noqa: PTH105
+
+
+def program_folder(kind: Literal["cache", "data"]) -> Path:
+    """Prefero's folder where this system keeps programs' caches, or users' data."""
+    if sys.platform == "win32":
+        local = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "prefero"
+        folder = local / "cache" if kind == "cache" else local
+    elif sys.platform == "darwin":
+        library = Path.home() / "Library"
+        folder = library / {"cache": "Caches", "data": "Application Support"}[kind] / "prefero"
+    else:  # the XDG base directories
+        usual = Path.home() / {"cache": ".cache", "data": ".local/share"}[kind]
+        folder = Path(os.environ.get(f"XDG_{kind.upper()}_HOME") or usual) / "prefero"
+    return folder
+
+
+def usable_cores() -> int:
+    """How many threads of this process can run at once; Linux may allow it fewer cores than there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def gl_libraries() -> tuple[str, ...]:
+    """Values of MUJOCO_GL that draw without a screen, best first; elsewhere MuJoCo knows only its own way."""
+    return ("egl", "osmesa") if sys.platform.startswith("linux") else ()
+
+
+def hold_port_alone(listener: socket.socket) -> None:
+    """Let no second server listen on the same port, and the next one at once after this one.
+
+    SO_REUSEADDR does that everywhere but on Windows, where it lets both listen.
+    """
+    if sys.platform == "win32":
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+    else:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+
+
+def break_like_interrupt() -> None:
+    """Make Ctrl+Break end a program as Ctrl+C does; only Windows has it, and other programs can send it."""
+    if sys.platform == "win32":
+        signal.signal(signal.SIGBREAK, signal.default_int_handler)
+
+
+def shell_command(words: Sequence[str]) -> str:
+    """A command as it is typed, with the quotes that this system's shell understands."""
+    return subprocess.list2cmdline(words) if sys.platform == "win32" else shlex.join(words)
+
+
+def print_unknown_characters() -> None:
+    """Print a question mark in place of a character that the terminal or file cannot hold, and go on.
+
+    Windows gives redirected output an old code page, and Python would stop at the first Greek letter.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")
