@@ -38,7 +38,7 @@ def main(pool: int = 100_000, answers: int = 200, part: int = 4000) -> None:
     same = (found.left, found.right) == (left, right)
     print(
         f"of the first {part}: GPU {found.left, found.right}, brute force on the CPU {left, right}: "
-        f"{'the same' if same else 'NOT THE SAME'}, bits apart {abs(found.bits - scores.max()):.1e}"
+        f"{'the same' if same else 'NOT THE SAME'}, bits apart {abs(found.value - scores.max()):.1e}"
     )
 
 

@@ -23,7 +23,7 @@ def main(questions: int = 15) -> None:
         left, right = pool.features[question.left], pool.features[question.right]
         choice = person.answer(left, right, rng)
         learner.tell(question, choice)
-        print(f"{question.left:3d} or {question.right:3d}? {choice:5s}  {question.bits:.2f} bits expected")
+        print(f"{question.left:3d} or {question.right:3d}? {choice:5s}  {question.value:.2f} bits expected")
     reward = learner.reward()
     best, true = reward.best(pool), wish(pool.features)
     print(f"{reward.describe()}.")

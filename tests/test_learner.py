@@ -75,7 +75,7 @@ def test_questions_are_numbered_and_say_what_they_bring() -> None:
     asked = [learner.ask() for _ in range(3)]
     assert [question.number for question in asked] == [1, 2, 3]
     assert learner.open_questions == tuple(asked)
-    assert all(0.0 < question.bits <= 1.6 for question in asked)
+    assert all(0.0 < question.value <= 1.6 for question in asked)
 
 
 def test_an_answer_closes_its_question() -> None:
@@ -93,7 +93,7 @@ def test_the_question_for_learning_is_the_most_informative_one() -> None:
     expected, bits = reference.best_pair(reference.pair_bits, parts)
     question = learner.ask()
     assert pair(question) == expected
-    assert question.bits == pytest.approx(bits, abs=1e-5)
+    assert question.value == pytest.approx(bits, abs=1e-5)
 
 
 def test_the_question_for_the_best_has_the_highest_expected_maximum() -> None:
@@ -103,7 +103,7 @@ def test_the_question_for_the_best_has_the_highest_expected_maximum() -> None:
     question = learner.ask(purpose="best")
     assert pair(question) == expected
     bits = information_gain(mean, covariance, 0.1)[question.left, question.right]
-    assert question.bits == pytest.approx(bits, abs=1e-9)
+    assert question.value == pytest.approx(bits, abs=1e-9)
 
 
 @pytest.mark.parametrize("formula", ["houlsby", "paper"])
@@ -249,7 +249,7 @@ def test_an_open_question_changes_what_is_asked_next() -> None:
     bits = information_gain(*learner.belief()(x), 0.1, margin=0.15)
     runner_up = np.argsort(-np.triu(bits, 1), axis=None)[1]
     assert pair(second) != tuple(int(i) for i in np.unravel_index(runner_up, bits.shape))
-    assert second.bits < first.bits
+    assert second.value < first.value
 
 
 @pytest.mark.parametrize("how", ["best", "random"])

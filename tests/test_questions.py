@@ -1,34 +1,93 @@
 """Questions, answers, and the comparisons made of them."""
 
+import pickle
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from prefero.questions import CHOICES, Answer, Choice, Comparisons, Question, pair_indices
 
 ITEMS = np.arange(10.0).reshape(5, 2)
+SWAPPED: dict[Choice, Choice] = {"left": "right", "right": "left", "equal": "equal"}
+
+indices = st.integers(0, 10**9)
+different = st.lists(indices, min_size=2, max_size=8, unique=True)
+pairs = st.lists(st.integers(0, 4), min_size=2, max_size=2, unique=True)
 
 
-def test_a_question_keeps_left_right_bits_and_number() -> None:
-    question = Question(3, 1, bits=0.5, number=7)
-    assert (question.left, question.right, question.bits, question.number) == (3, 1, 0.5, 7)
+def test_a_question_keeps_its_items_value_unit_and_number() -> None:
+    question = Question(3, 1, value=0.5, unit="utility", number=7)
+    assert (question.items, question.left, question.right) == ((3, 1), 3, 1)
+    assert (question.value, question.unit, question.number) == (0.5, "utility", 7)
 
 
-def test_the_bits_of_a_question_are_unknown_unless_given() -> None:
-    assert np.isnan(Question(0, 1).bits)
+def test_the_value_of_a_question_is_unknown_unless_given() -> None:
+    assert np.isnan(Question(0, 1).value)
+    assert (Question(0, 1).unit, Question(0, 1).number) == ("bits", 0)
 
 
-def test_questions_are_equal_whatever_their_bits() -> None:
-    assert Question(0, 1) == Question(0, 1, bits=0.3)
-    assert hash(Question(0, 1)) == hash(Question(0, 1, bits=0.3))
-    assert Question(0, 1) != Question(1, 0)
-    assert Question(0, 1, number=1) != Question(0, 1, number=2)
+@given(items=different, value=st.floats(-1e9, 1e9), number=st.integers(0, 1000))
+def test_a_question_has_any_number_of_items(items: list[int], value: float, number: int) -> None:
+    question = Question(*items, value=value, number=number)
+    assert question.items == tuple(items)
+    assert Question(*np.array(items)).items == tuple(items)
+    assert all(type(item) is int for item in Question(*np.array(items)).items)
+    for same in (deepcopy(question), pickle.loads(pickle.dumps(question)), eval(repr(question))):
+        assert (same, same.value, same.unit) == (question, question.value, question.unit)
 
 
-def test_a_question_needs_two_different_trajectories() -> None:
-    with pytest.raises(ValueError, match="trajectory 4 cannot be compared with itself: a question needs two"):
-        Question(4, 4)
+@given(items=different, number=st.integers(0, 1000))
+def test_questions_are_equal_whatever_their_value(items: list[int], number: int) -> None:
+    question = Question(*items, number=number)
+    assert question == Question(*items, value=0.3, unit="utility", number=number)
+    assert hash(question) == hash(Question(*items, value=0.3, number=number))
+    assert question != Question(*reversed(items), number=number)
+    assert question != Question(*items, max(items) + 1, number=number)
+    assert question != Question(*items, number=number + 1)
+    assert question.numbered(number + 1) == Question(*items, number=number + 1)
+
+
+def test_another_number_keeps_the_rest() -> None:
+    again = Question(3, 1, value=0.5, unit="utility").numbered(4)
+    assert (again.items, again.value, again.unit, again.number) == ((3, 1), 0.5, "utility", 4)
+
+
+def test_a_question_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        Question(0, 1).value = 1.0  # type: ignore[misc]
+
+
+@given(items=different, place=st.integers(0, 7))
+def test_the_items_of_a_question_are_different(items: list[int], place: int) -> None:
+    again = items[place % len(items)]
+    with pytest.raises(ValueError, match=f"trajectory {again} cannot be compared with itself: a question"):
+        Question(*items, again)
+
+
+@pytest.mark.parametrize("items", [(), (4,)])
+def test_a_question_needs_two_items(items: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=f"needs two trajectories or more, but has {len(items)}"):
+        Question(*items)
+
+
+@pytest.mark.parametrize("bad", [-1, 0.0, "0", None, True])
+def test_an_item_is_an_index(bad: Any) -> None:
+    with pytest.raises(ValueError, match="a trajectory is named by its index, a whole number from 0 on"):
+        Question(1, bad)
+
+
+@given(items=different.filter(lambda items: len(items) > 2))
+def test_only_pairs_have_sides_and_answers(items: list[int]) -> None:
+    question = Question(*items)
+    for side in ("left", "right"):
+        with pytest.raises(ValueError, match=f"only a question about two .* a {side} one, .*: use its items"):
+            getattr(question, side)
+    with pytest.raises(ValueError, match=f"'left' answers a question about two .* has {len(items)}"):
+        Answer(question, "left")
 
 
 def test_there_are_three_choices() -> None:
@@ -38,6 +97,18 @@ def test_there_are_three_choices() -> None:
 @pytest.mark.parametrize(("choice", "pair"), [("left", (3, 1)), ("right", (1, 3)), ("equal", (3, 1))])
 def test_the_winner_of_an_answer_comes_first(choice: Choice, pair: tuple[int, int]) -> None:
     assert Answer(Question(3, 1), choice).pair == pair
+
+
+@given(items=pairs, choice=st.sampled_from(CHOICES))
+def test_swapping_sides_and_answer_is_the_same_comparison(items: list[int], choice: Choice) -> None:
+    answer = Answer(Question(*items), choice)
+    swapped = Answer(Question(*reversed(items)), SWAPPED[choice])
+    assert set(swapped.pair) == set(answer.pair)
+    assert choice == "equal" or swapped.pair == answer.pair
+    one, other = (Comparisons.from_answers(ITEMS, [a]) for a in (answer, swapped))
+    np.testing.assert_array_equal(one.tied, other.tied)
+    sign = -1.0 if choice == "equal" else 1.0
+    np.testing.assert_array_equal(one.winners - one.losers, sign * (other.winners - other.losers))
 
 
 @pytest.mark.parametrize("bad", ["", "Left", "both", None, 0])

@@ -11,7 +11,6 @@ What a learner believes depends on its answers alone, so it is rebuilt from them
 import warnings
 from collections.abc import Iterable
 from copy import copy, deepcopy
-from dataclasses import replace
 from typing import Literal, Protocol, Self
 
 import numpy as np
@@ -113,7 +112,7 @@ class Learner:
             )
         sides = (pair.left, pair.right) if rng.random() < 0.5 else (pair.right, pair.left)
         told = bits_of(belief, self.pool.scaled[sides[0]], self.pool.scaled[sides[1]])
-        question = Question(*sides, bits=told, number=number)
+        question = Question(*sides, value=told, number=number)
         self._numbers, self._open[number] = number, question
         return question
 
@@ -230,7 +229,7 @@ class Learner:
         self.pool.check_index(question.left)
         self.pool.check_index(question.right)
         if question.number == 0:
-            return replace(question, number=self._numbers + 1)
+            return question.numbered(self._numbers + 1)
         asked = self._open.get(question.number) or self._skipped.get(question.number)
         if asked is not None and asked != question:
             raise ValueError(

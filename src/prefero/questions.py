@@ -1,8 +1,10 @@
 """Questions and answers, and the comparisons that a model learns from.
 
-Question       two trajectories of a pool, by index, shown left and right
-Answer         a question with what the person said: "left", "right" or "equal"
+Question       trajectories of a pool, by index, shown side by side; a pair has a left and a right one
+Answer         a question with what the person said to it, one of `CHOICES`
 Comparisons    the answers as features: who won, who lost, and which were "about equal"
+
+A question may have more than two trajectories; the answers that Prefero learns from so far are about pairs.
 """
 
 from collections.abc import Sequence
@@ -15,25 +17,61 @@ import numpy.typing as npt
 from prefero._support.arrays import Array, Flags, Indices
 
 Choice = Literal["left", "right", "equal"]
-CHOICES: tuple[str, ...] = get_args(Choice)
+CHOICES: tuple[Choice, ...] = get_args(Choice)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Question:
-    """Which of two trajectories is better? `bits` is what the answer was expected to tell."""
+    """Which of these trajectories is the best?
 
-    left: int
-    right: int
-    bits: float = field(default=float("nan"), compare=False)
-    number: int = 0  # a learner numbers its questions, so that the same pair may be asked again
+    items    indices of two or more different trajectories, in the order in which they are shown
+    value    of the acquisition function when the question was chosen; nan if it was not
+    unit     of the value: "bits" of mutual information, "utility", or of an own function its own
+    number   a learner numbers its questions, so that the same trajectories may be asked about again
+    """
 
-    def __post_init__(self) -> None:
-        for side in ("left", "right"):
-            object.__setattr__(self, side, _index(getattr(self, side)))
-        if self.left == self.right:
+    items: tuple[int, ...]
+    value: float = field(compare=False)
+    unit: str = field(compare=False)
+    number: int
+
+    def __init__(self, *items: int, value: float = float("nan"), unit: str = "bits", number: int = 0) -> None:
+        indices = tuple(_index(item) for item in items)
+        if len(indices) < 2:
+            raise ValueError(f"a question needs two trajectories or more, but has {len(indices)}")
+        again = [item for place, item in enumerate(indices) if item in indices[:place]]
+        if again:
             raise ValueError(
-                f"trajectory {self.left} cannot be compared with itself: a question needs two different ones"
+                f"trajectory {again[0]} cannot be compared with itself: a question needs different ones"
             )
+        for name, given in (("items", indices), ("value", value), ("unit", unit), ("number", number)):
+            object.__setattr__(self, name, given)
+
+    def __repr__(self) -> str:
+        items = ", ".join(map(str, self.items))
+        return f"Question({items}, value={self.value!r}, unit={self.unit!r}, number={self.number!r})"
+
+    @property
+    def left(self) -> int:
+        """The first trajectory of a pair."""
+        return self._pair("left")[0]
+
+    @property
+    def right(self) -> int:
+        """The second trajectory of a pair."""
+        return self._pair("right")[1]
+
+    def numbered(self, number: int) -> "Question":
+        """The same question with another number."""
+        return Question(*self.items, value=self.value, unit=self.unit, number=number)
+
+    def _pair(self, side: str) -> tuple[int, ...]:
+        if len(self.items) != 2:
+            raise ValueError(
+                f"only a question about two trajectories has a {side} one, but this one has "
+                f"{len(self.items)}: use its items"
+            )
+        return self.items
 
 
 def _index(value: object) -> int:
@@ -46,16 +84,22 @@ def _index(value: object) -> int:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person said to a question."""
+    """What a person said to a question about two trajectories."""
 
     question: Question
     choice: Choice
 
     def __post_init__(self) -> None:
         if self.choice not in CHOICES:
+            *others, last = map(repr, CHOICES)
             raise ValueError(
-                f"an answer is 'left', 'right' or 'equal', but this is {self.choice!r}: "
+                f"an answer is {', '.join(others)} or {last}, but this is {self.choice!r}: "
                 "to leave a question unanswered, skip it"
+            )
+        if len(self.question.items) != 2:
+            raise ValueError(
+                f"{self.choice!r} answers a question about two trajectories, but this one has "
+                f"{len(self.question.items)}"
             )
 
     @property

@@ -89,7 +89,7 @@ def judge_parts(belief: Any, x: Array) -> list[reference.Part]:
 
 def assert_best(question: Question, pair: tuple[int, int], scores: Array) -> None:
     assert (question.left, question.right) == pair
-    assert question.bits == pytest.approx(float(scores[pair]), abs=1e-9)
+    assert question.value == pytest.approx(float(scores[pair]), abs=1e-9)
 
 
 # --- against trying every pair ----------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def test_no_pair_is_better_by_quadrature(seed: int, parts: int, margin: float) -
     question = best_question(belief, x, tile=5)
     judges = judge_parts(belief, x)
     _, best = reference.best_pair(reference.pair_bits, judges)
-    assert question.bits == pytest.approx(best, abs=1e-6)
+    assert question.value == pytest.approx(best, abs=1e-6)
     assert reference.pair_bits(judges, question.left, question.right) == pytest.approx(best, abs=1e-6)
 
 
@@ -126,7 +126,7 @@ def test_no_pair_is_better_by_the_paper_s_equation(seed: int) -> None:
     question = best_question(belief, x, formula="paper", tile=7)
     pair, best = reference.best_pair(reference.pair_paper, judge_parts(belief, x))
     assert (question.left, question.right) == pair
-    assert question.bits == pytest.approx(best, abs=1e-9)
+    assert question.value == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize("parts", [1, 3])
@@ -136,7 +136,7 @@ def test_no_pair_is_worth_more_by_the_textbook(seed: int, parts: int) -> None:
     question = best_question(belief, x, purpose="best", tile=7)
     pair, best = reference.best_pair(reference.pair_utility, judge_parts(belief, x))
     assert (question.left, question.right) == pair
-    assert question.bits == pytest.approx(best, abs=1e-9)
+    assert question.value == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -204,7 +204,7 @@ def test_any_pool_is_searched_exactly(
     question = best_question(belief, x, purpose=purpose, exclude=pairs, tile=tile)
     assert allowed[question.left, question.right]
     assert scores[question.left, question.right] == pytest.approx(scores[allowed].max(), abs=1e-9)
-    assert question.bits == pytest.approx(scores[allowed].max(), abs=1e-9)
+    assert question.value == pytest.approx(scores[allowed].max(), abs=1e-9)
 
 
 # --- exclusions, duplicates, ties -------------------------------------------------------------------------
@@ -257,7 +257,7 @@ def test_of_equally_good_pairs_the_smallest_indices_are_taken(
 def test_where_all_is_alike_the_first_pair_is_asked(tile: int | None) -> None:
     question = best_question(belief_of(1, 1), np.ones((30, 2)), tile=tile)
     assert (question.left, question.right) == (0, 1)
-    assert question.bits == pytest.approx(0.0, abs=1e-6)
+    assert question.value == pytest.approx(0.0, abs=1e-6)
 
 
 def test_the_order_of_the_pool_does_not_matter() -> None:
@@ -265,13 +265,13 @@ def test_the_order_of_the_pool_does_not_matter() -> None:
     order = np.random.default_rng(0).permutation(40)
     here, there = best_question(belief, x, tile=7), best_question(belief, x[order], tile=7)
     assert {here.left, here.right} == {int(order[there.left]), int(order[there.right])}
-    assert here.bits == pytest.approx(there.bits, abs=1e-9)
+    assert here.value == pytest.approx(there.value, abs=1e-9)
 
 
 def test_the_same_search_twice_gives_the_same_question() -> None:
     belief, x = belief_of(3, 2), pool(10, 40)
     first, second = best_question(belief, x), best_question(belief, x)
-    assert (first, first.bits) == (second, second.bits)
+    assert (first, first.value) == (second, second.value)
 
 
 def test_a_mixture_of_one_is_that_one() -> None:
@@ -279,7 +279,7 @@ def test_a_mixture_of_one_is_that_one() -> None:
     split: Any = Mixture([(0.5, posterior), (0.5, posterior)])
     whole, halves = best_question(posterior, x), best_question(split, x)
     assert whole == halves
-    assert whole.bits == pytest.approx(halves.bits, abs=1e-6)
+    assert whole.value == pytest.approx(halves.value, abs=1e-6)
 
 
 def test_the_pool_is_left_as_it_was() -> None:
@@ -322,7 +322,7 @@ def test_a_pair_that_is_no_question_excludes_nothing() -> None:
 def test_the_bits_of_one_question_are_those_of_the_search() -> None:
     belief, x = belief_of(3, 2), pool(10, 20)
     best = best_question(belief, x)
-    assert bits_of(belief, x[best.left], x[best.right]) == pytest.approx(best.bits, abs=1e-9)
+    assert bits_of(belief, x[best.left], x[best.right]) == pytest.approx(best.value, abs=1e-9)
 
 
 # --- other array libraries --------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ def assert_like_numpy(
         here = best_question(belief, x, **options)
         there = best_question(belief, to_library(x), **options)
         assert here == there
-        assert here.bits == pytest.approx(there.bits, abs=1e-9)
+        assert here.value == pytest.approx(there.value, abs=1e-9)
         scores = score_all(belief, to_library(x), purpose, formula)
         np.testing.assert_allclose(np.asarray(scores), score_all(belief, x, purpose, formula), atol=1e-7)
 
@@ -416,7 +416,7 @@ def test_whole_numbers_are_features_too() -> None:
     as_numbers = best_question(posterior, whole.astype(float))
     for pool in (whole, whole.tolist()):
         assert best_question(posterior, pool) == as_numbers
-        assert best_question(posterior, pool).bits == as_numbers.bits
+        assert best_question(posterior, pool).value == as_numbers.value
     rewards: Any = posterior.marginals(whole)[0]  # type: ignore[arg-type]
     np.testing.assert_array_equal(rewards, posterior.marginals(whole.astype(float))[0])
 

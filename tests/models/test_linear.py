@@ -144,7 +144,7 @@ def test_information_of_every_pair_is_that_of_the_draws(margin: float) -> None:
     expected = np.array([[brute_bits(belief, a, b) for b in pool] for a in pool])
     np.testing.assert_allclose(score_all(belief, pool), expected, atol=1e-4)
     best = best_question(belief, pool)
-    assert best.bits == pytest.approx(expected.max(), abs=1e-4)
+    assert best.value == pytest.approx(expected.max(), abs=1e-4)
     assert expected[best.left, best.right] == pytest.approx(expected.max(), abs=1e-4)
 
 
@@ -257,7 +257,7 @@ def test_every_model_is_asked_by_the_same_search(make: Callable[[], Any]) -> Non
     pool = Pool(items(15, seed=6))
     belief = fitted(make).posterior_
     question = best_question(belief, pool.scaled)
-    assert question.bits == pytest.approx(np.triu(score_all(belief, pool.scaled), 1).max(), abs=1e-9)
+    assert question.value == pytest.approx(np.triu(score_all(belief, pool.scaled), 1).max(), abs=1e-9)
 
 
 @every_model

@@ -200,9 +200,9 @@ def test_imagining_is_like_saying(file_store: Store, word: Said) -> None:
 def test_a_learner_gets_the_question_with_its_number_and_its_bits() -> None:
     first = asked(7, left=9, right=2, bits=0.25)
     assert first.question == Question(9, 2, number=7)
-    assert first.question.bits == 0.25
+    assert first.question.value == 0.25
     assert (
-        asked(7, bits=None).question.bits != asked(7, bits=None).question.bits
+        asked(7, bits=None).question.value != asked(7, bits=None).question.value
     )  # not known, so not a number
     (live,) = Log((first,), (told(5, 7, "right"),)).live
     assert live.answer == Answer(Question(9, 2, number=7), "right")

@@ -130,7 +130,7 @@ def test_the_next_question_is_what_the_method_would_ask_with_what_it_expects(poo
     assert not minds.is_ready("Random", log)
     wanted = by_hand(log, pool, "Active", "ActiveGP 1 0.1").ask()
     assert {found.question.left, found.question.right} == {wanted.left, wanted.right}
-    assert found.question.bits == pytest.approx(wanted.bits, abs=1e-9)
+    assert found.question.value == pytest.approx(wanted.value, abs=1e-9)
     assert minds.next("Active", log) is found
 
 

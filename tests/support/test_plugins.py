@@ -1,6 +1,7 @@
 """Registries: names, lazy imports, entries of other packages, and what is said when something is wrong."""
 
 import sys
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,22 +11,22 @@ from prefero._support.plugins import PluginError, Registry, UnknownNameError
 from support.install_package import install_package
 
 GROUP = "prefero.toys"
-Toy = Callable[[], str]
+Toy = Callable[[str], str]
 
 
-def ball() -> str:
-    return "ball"
+def ball(owner: str) -> str:
+    return f"the ball of {owner}"
 
 
 def toys() -> Registry[Toy]:
-    return Registry[Toy]("toy", GROUP, {"ball": ball, "abc": "string:ascii_lowercase"})
+    return Registry[Toy]("toy", GROUP, {"ball": ball, "top": "textwrap:dedent"})
 
 
 def test_an_entry_is_an_object_or_a_reference_that_is_imported_when_asked_for() -> None:
     registry = toys()
     assert registry.get("ball") is ball
-    assert registry.get("abc") == "abcdefghijklmnopqrstuvwxyz"
-    assert registry.names() == tuple(registry) == ("ball", "abc")
+    assert registry.get("top") is textwrap.dedent
+    assert registry.names() == tuple(registry) == ("ball", "top")
     assert "ball" in registry
     assert "doll" not in registry
 
@@ -57,12 +58,12 @@ def test_entries_are_registered_once_and_can_be_taken_out() -> None:
 
 def test_another_package_adds_an_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     registry = toys()
-    code = "def kite():\n    return 'kite'\n"
+    code = "def kite(owner):\n    return f'the kite of {owner}'\n"
     install_package(tmp_path, monkeypatch, "kite_shop", code, {GROUP: {"kite": "kite_shop:kite"}})
-    assert registry.names() == ("ball", "abc", "kite")
+    assert registry.names() == ("ball", "top", "kite")
     assert "kite" in registry
     assert "kite_shop" not in sys.modules
-    assert registry.get("kite")() == "kite"
+    assert registry.get("kite")("Ada") == "the kite of Ada"
 
 
 def test_names_of_prefero_come_before_those_of_other_packages(
@@ -70,7 +71,7 @@ def test_names_of_prefero_come_before_those_of_other_packages(
 ) -> None:
     install_package(tmp_path, monkeypatch, "ball_shop", "ball = None\n", {GROUP: {"ball": "ball_shop:ball"}})
     assert toys().get("ball") is ball
-    assert toys().names() == ("ball", "abc")
+    assert toys().names() == ("ball", "top")
 
 
 def test_a_package_that_cannot_be_loaded_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
-from typing import Literal, NamedTuple, Protocol
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -176,6 +176,8 @@ class Criterion(Protocol):
     All three take the parts of the mixture and, for each, the means of both trajectories and their spread.
     """
 
+    unit: ClassVar[str]  # of the values
+
     def score(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         """The value of each question."""
 
@@ -191,6 +193,7 @@ class Information:
     """The bits of a question: learns the reward everywhere."""
 
     formula: Formula = "exact"
+    unit: ClassVar[str] = "bits"
 
     def score(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         return bits(parts, [a - b for a, b in zip(left, right, strict=True)], spread, self.formula)
@@ -241,6 +244,8 @@ class Information:
 @dataclass(frozen=True)
 class Utility:
     """E[max(f(A), f(B))], the expected utility of the best option: finds the best trajectory soon."""
+
+    unit: ClassVar[str] = "utility"
 
     def score(self, parts: Parts, left: Arrays, right: Arrays, spread: Arrays) -> AnyArray:
         total = 0.0

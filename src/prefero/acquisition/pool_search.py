@@ -291,7 +291,7 @@ class _Search:
         """The best pair found."""
         if self.pair[0] < 0:
             raise ValueError("every question about this pool is excluded: nothing is left to ask")
-        return Question(*self.pair, bits=self.value)
+        return Question(*self.pair, value=self.value, unit=self.criterion.unit)
 
 
 def random_question(

@@ -37,8 +37,8 @@ class Asked:
     @property
     def question(self) -> Question:
         """For a learner."""
-        bits = float("nan") if self.bits is None else self.bits
-        return Question(self.left, self.right, bits=bits, number=self.number)
+        value = float("nan") if self.bits is None else self.bits
+        return Question(self.left, self.right, value=value, number=self.number)
 
 
 @dataclass(frozen=True)

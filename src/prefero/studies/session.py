@@ -199,7 +199,7 @@ class Sitting:
         if label == TEST:
             return Proposal(slot, TEST, *self._pair(slot + 1, len(log.skipped)))
         question, accuracy = self.minds.next(label, log)
-        return Proposal(slot, label, question.left, question.right, question.bits, accuracy)
+        return Proposal(slot, label, question.left, question.right, question.value, accuracy)
 
     def _likely(self, log: Log) -> list[Said]:
         """Answers that are worth preparing for: who never says "about equal" will hardly begin to."""
