@@ -23,7 +23,7 @@ from benchmarks.measure import peak_memory, problem
 from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.acquisition.pool_search import best_question
-from prefero.datasets import gather, open_dataset
+from prefero.datasets import extract_features, open_dataset
 from prefero.models.mixture import Belief, BeliefFitter
 from prefero.pools.pool import Pool
 from prefero.reward import Reward
@@ -63,7 +63,9 @@ def files(folder: Path, features: Array) -> Pool:
     pool = large_pool(features)
     timed("keep the pool in a file", lambda: pool.save(folder / "pool.npz"))
     written(folder / "features.parquet", features)
-    timed("take the features from a table", lambda: gather(open_dataset(folder / "features.parquet")))
+    timed(
+        "take the features from a table", lambda: extract_features(open_dataset(folder / "features.parquet"))
+    )
     pool = timed("load the pool", lambda: Pool.load(folder / "pool.npz"))
     timed("one trajectory to show", lambda: pool.trajectory(len(pool) // 2))
     return pool

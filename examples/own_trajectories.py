@@ -122,7 +122,7 @@ def archive(folder: Path, episodes: int = 30) -> prefero.Pool:
 
 
 def environment(folder: Path, episodes: int = 6) -> prefero.Pool:
-    """A Gymnasium environment, played at random and filmed."""
+    """A Gymnasium environment, played at random and rendered."""
     words = ["highest(state 1)", "jerk"]
     return prefero.Pool.from_gymnasium(
         "prefero/Driver-v0", words, episodes=episodes, steps=10, clips=folder / "drives", jobs=1

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 
 from datasets.recorded import clips, colours_in, cut_short, lerobot_2, lerobot_3, shade
-from prefero.datasets import BadEpisode, Windows, bring, gather, open_dataset
+from prefero.datasets import BadEpisode, Windows, bring, extract_features, open_dataset
 from prefero.datasets.formats.tables import in_memory
 from prefero.datasets.formats.video_folder import clips_dataset
-from prefero.datasets.media.clips import clip_folder, cut, cut_all, missing, plan
+from prefero.datasets.media.clips import clip_folder, cut, cut_clips, missing, plan
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +24,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_all_clips_are_cut_on_several_processes_in_the_order_of_the_rows(
     folder: Path, tmp_path: Path
 ) -> None:
-    found = gather(open_dataset(folder), ["mean"], windows=Windows.of(6), jobs=1)
-    same, paths = cut_all(found, tmp_path, jobs=2)
+    found = extract_features(open_dataset(folder), ["mean"], windows=Windows.of(6), jobs=1)
+    same, paths = cut_clips(found, tmp_path, jobs=2)
     assert same.ids == found.ids
     for path, (number, part) in zip(paths, zip(found.numbers, found.parts, strict=True), strict=True):
         assert part is not None
@@ -35,10 +35,10 @@ def test_all_clips_are_cut_on_several_processes_in_the_order_of_the_rows(
 def test_rows_without_a_film_stop_everything_or_are_left_out(tmp_path: Path) -> None:
     damaged = lerobot_2(tmp_path / "arm")
     cut_short(next((damaged / "videos").rglob("episode_000002.mp4")))
-    found = gather(open_dataset(damaged), ["mean"], jobs=1)
+    found = extract_features(open_dataset(damaged), ["mean"], jobs=1)
     with pytest.raises(BadEpisode, match=r"^episode 2: its film is damaged.*--skip-bad"):
-        cut_all(found, tmp_path / "clips", jobs=1)
-    fewer, paths = cut_all(found, tmp_path / "clips", skip_bad=True, jobs=1)
+        cut_clips(found, tmp_path / "clips", jobs=1)
+    fewer, paths = cut_clips(found, tmp_path / "clips", skip_bad=True, jobs=1)
     assert fewer.ids == ("0", "1", "3")
     assert [path.name for path in paths] == ["000000.mp4", "000001.mp4", "000003.mp4"]
     assert "its film is damaged" in fewer.left_out["2"]
@@ -47,7 +47,7 @@ def test_rows_without_a_film_stop_everything_or_are_left_out(tmp_path: Path) -> 
 def test_a_planned_clip_is_cut_when_it_is_wanted_by_somebody_who_knows_only_its_path(
     folder: Path, tmp_path: Path
 ) -> None:
-    found = gather(open_dataset(folder), ["mean"], windows=Windows.of(6), jobs=1)
+    found = extract_features(open_dataset(folder), ["mean"], windows=Windows.of(6), jobs=1)
     paths = plan(found, tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["plan.json"]
     assert missing(paths) == []
@@ -59,17 +59,17 @@ def test_a_planned_clip_is_cut_when_it_is_wanted_by_somebody_who_knows_only_its_
 
 
 def test_plans_of_one_dataset_add_up_and_those_of_another_are_refused(folder: Path, tmp_path: Path) -> None:
-    found = gather(open_dataset(folder), ["mean"], jobs=1)
+    found = extract_features(open_dataset(folder), ["mean"], jobs=1)
     plan(found, tmp_path)
-    plan(gather(open_dataset(folder), ["mean"], windows=Windows.of(5), jobs=1), tmp_path)
+    plan(extract_features(open_dataset(folder), ["mean"], windows=Windows.of(5), jobs=1), tmp_path)
     assert len(json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["clips"]) == 4 + 10
-    other = gather(open_dataset(clips(tmp_path / "throws", count=2)))
+    other = extract_features(open_dataset(clips(tmp_path / "throws", count=2)))
     with pytest.raises(ValueError, match="has clips of another dataset: choose another folder"):
         plan(other, tmp_path)
 
 
 def test_films_that_browsers_play_are_not_planned_but_shown(tmp_path: Path) -> None:
-    found = gather(open_dataset(clips(tmp_path / "throws", count=3)))
+    found = extract_features(open_dataset(clips(tmp_path / "throws", count=3)))
     assert plan(found, tmp_path / "clips") == tuple(tmp_path / "throws" / f"throw {n}.mp4" for n in range(3))
 
 
@@ -83,7 +83,9 @@ def test_a_clip_without_a_plan_is_missing(tmp_path: Path) -> None:
 
 
 def test_a_dataset_that_words_cannot_name_is_not_planned() -> None:
-    found = gather(in_memory({"states": np.random.default_rng(0).normal(size=(3, 5, 2))}), ["mean"], jobs=1)
+    found = extract_features(
+        in_memory({"states": np.random.default_rng(0).normal(size=(3, 5, 2))}), ["mean"], jobs=1
+    )
     with pytest.raises(ValueError, match="cannot be opened again from words alone"):
         plan(found, Path("clips"))
 
@@ -129,22 +131,22 @@ def test_bringing_cuts_clips_now_or_later(folder: Path, tmp_path: Path) -> None:
 def test_kept_features_go_on_showing_the_films_of_their_dataset(folder: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(folder, tmp_path / "arm"))
     kept = tmp_path / "features.parquet"
-    gather(open_dataset(copy), ["mean"], windows=Windows.of(6), keep=kept, jobs=1)
+    extract_features(open_dataset(copy), ["mean"], windows=Windows.of(6), keep=kept, jobs=1)
     again = bring(open_dataset(kept), clips=tmp_path / "clips", later=True)
     assert again.clips is not None
     np.testing.assert_allclose(colours_in(cut(again.clips[3])), [shade(1, t) for t in range(6, 12)], atol=8)
     shutil.rmtree(copy)
     with pytest.warns(UserWarning, match="but no films"):
-        assert not open_dataset(kept).filmed
+        assert not open_dataset(kept).has_video
 
 
 def test_a_plan_is_not_followed_when_its_dataset_has_changed(folder: Path, tmp_path: Path) -> None:
     kept = tmp_path / "features.parquet"
-    gather(open_dataset(folder), ["mean"], windows=Windows.of(6), keep=kept, jobs=1)
+    extract_features(open_dataset(folder), ["mean"], windows=Windows.of(6), keep=kept, jobs=1)
     before = clip_folder(open_dataset(kept))
     planned = bring(open_dataset(kept), clips=tmp_path / "clips", later=True).clips
     assert planned is not None
-    gather(open_dataset(folder), ["mean"], windows=Windows.of(4), keep=kept, jobs=1)
+    extract_features(open_dataset(folder), ["mean"], windows=Windows.of(4), keep=kept, jobs=1)
     with pytest.raises(ValueError, match="its dataset has changed since it was planned"):
         cut(planned[1])
     assert clip_folder(open_dataset(kept)) != before

@@ -1,4 +1,4 @@
-"""Advice about features: each trouble is found where it was put, and nowhere else."""
+"""Diagnostic about features: each trouble is found where it was put, and nowhere else."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero._support.arrays import Array
-from prefero.datasets.features.diagnostics import Advice, advise, heavy, left_out
+from prefero.datasets.features.diagnostics import Diagnostic, diagnose, heavy_tailed, left_out
 
 ROWS = 400
 
@@ -15,18 +15,18 @@ def normal(columns: int = 3, seed: int = 0) -> Array:
     return np.random.default_rng(seed).normal(size=(ROWS, columns))
 
 
-def kinds(advice: list[Advice]) -> list[tuple[str, tuple[str, ...]]]:
+def kinds(advice: list[Diagnostic]) -> list[tuple[str, tuple[str, ...]]]:
     return [(one.kind, one.names) for one in advice]
 
 
 def test_good_features_need_no_advice() -> None:
-    assert advise(normal(), ["a", "b", "c"], np.full(ROWS, 50)) == []
+    assert diagnose(normal(), ["a", "b", "c"], np.full(ROWS, 50)) == []
 
 
 def test_a_constant_is_found_however_large_it_is() -> None:
     features = normal()
     features[:, 1] = 1e8 + 1e-4 * features[:, 1]
-    found = advise(features, ["a", "b", "c"])
+    found = diagnose(features, ["a", "b", "c"])
     assert kinds(found) == [("constant", ("b",))]
     assert left_out(found) == {"b"}
 
@@ -35,7 +35,7 @@ def test_a_constant_is_found_however_large_it_is() -> None:
 def test_a_copy_in_other_units_is_found_and_the_later_one_left_out(size: float, shift: float) -> None:
     features = normal()
     features[:, 2] = size * features[:, 0] + shift
-    found = advise(features, ["a", "b", "c"])
+    found = diagnose(features, ["a", "b", "c"])
     assert kinds(found) == [("duplicated", ("a", "c"))]
     assert left_out(found) == {"c"}
     assert "c is a in other units" in found[0].words
@@ -43,7 +43,7 @@ def test_a_copy_in_other_units_is_found_and_the_later_one_left_out(size: float, 
 
 def test_three_copies_leave_one() -> None:
     features = np.repeat(normal(1), 3, axis=1)
-    assert left_out(advise(features, ["a", "b", "c"])) == {"b", "c"}
+    assert left_out(diagnose(features, ["a", "b", "c"])) == {"b", "c"}
 
 
 @given(st.floats(0.0, 0.5), st.integers(0, 5))
@@ -51,7 +51,7 @@ def test_correlation_is_advised_about_above_98_hundredths_only(share: float, see
     features = normal(2, seed)
     features[:, 1] = features[:, 0] + share * features[:, 1]
     judge = abs(float(np.corrcoef(features[:, 0], features[:, 1])[0, 1]))
-    found = [one.kind for one in advise(features, ["a", "b"])]
+    found = [one.kind for one in diagnose(features, ["a", "b"])]
     assert found == ([] if judge <= 0.98 else ["correlated"] if judge < 1 - 1e-9 else ["duplicated"])
 
 
@@ -68,8 +68,8 @@ def test_correlation_is_advised_about_above_98_hundredths_only(share: float, see
     ],
 )
 def test_far_outliers_are_told_from_ordinary_spread(values: Array, far: bool) -> None:
-    assert heavy(values) is far
-    found = advise(np.column_stack([values, normal(1, seed=9)]), ["a", "b"])
+    assert heavy_tailed(values) is far
+    found = diagnose(np.column_stack([values, normal(1, seed=9)]), ["a", "b"])
     assert kinds(found) == ([("tails", ("a",))] if far else [])
     logarithm = float(values.min()) > 0  # of other numbers there is none
     assert all(("--log 'a'" in one.words) == logarithm for one in found)
@@ -79,22 +79,22 @@ def test_far_outliers_are_told_from_ordinary_spread(values: Array, far: bool) ->
 def test_unequal_lengths_are_explained_with_the_features_that_grow() -> None:
     lengths = np.full(ROWS, 100)
     names = ["energy", "mean x", "path length"]
-    assert advise(normal(), names, lengths) == []
+    assert diagnose(normal(), names, lengths) == []
     lengths[3] = 180
-    (one,) = advise(normal(), names, lengths)
+    (one,) = diagnose(normal(), names, lengths)
     assert (one.kind, one.names) == ("lengths", ("energy", "path length"))
     assert "100 to 180 steps" in one.words
     assert "--window" in one.words
-    assert advise(normal(), ["mean x", "jerk", "mean y"], lengths) == []
+    assert diagnose(normal(), ["mean x", "jerk", "mean y"], lengths) == []
 
 
 def test_a_feature_of_ones_own_that_goes_with_the_length_is_found() -> None:
     lengths = np.random.default_rng(1).integers(50, 150, ROWS)
     features = normal()
     features[:, 1] = 3.0 * lengths + features[:, 1]
-    (one,) = advise(features, ["a", "mine", "c"], lengths)
+    (one,) = diagnose(features, ["a", "mine", "c"], lengths)
     assert (one.kind, one.names) == ("lengths", ("mine",))
 
 
 def test_two_trajectories_are_no_evidence_of_correlation() -> None:
-    assert advise(np.array([[0.0, 1.0], [1.0, 3.0]]), ["a", "b"]) == []
+    assert diagnose(np.array([[0.0, 1.0], [1.0, 3.0]]), ["a", "b"]) == []

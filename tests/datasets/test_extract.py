@@ -9,8 +9,17 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from prefero.datasets import BadEpisode, Episode, Gathered, Noted, Windows, bring, gather, open_dataset
-from prefero.datasets.base import Recordings
+from prefero.datasets import (
+    BadEpisode,
+    Episode,
+    FeatureDataset,
+    FeatureTable,
+    Windows,
+    bring,
+    extract_features,
+    open_dataset,
+)
+from prefero.datasets.base import EpisodeDataset
 from prefero.datasets.build_pool import feature_file, prepared
 from prefero.datasets.features.summary import blocks, save_histograms, summary
 from prefero.datasets.formats.tables import Arrays
@@ -28,7 +37,7 @@ def walks(count: int = 80, steps: int = 12, **more: Any) -> Arrays:
     return Arrays("walks", arrays | more, {"kind": "archive", "path": "walks.npz"})
 
 
-class Counted(Recordings):
+class Counted(EpisodeDataset):
     """Episodes that count how often they are read, of which some are damaged, or end the process."""
 
     def __init__(self, bad: Iterable[int] = (), power_cut: int | None = None) -> None:
@@ -54,7 +63,7 @@ def test_several_processes_find_what_one_finds(named: bool, tmp_path: Path) -> N
     if not named:
         dataset.recipe = None  # then the dataset itself travels
     words = ["mean", "path-length", "components(2)", "network(3)"]
-    one, several = (gather(dataset, words, jobs=jobs) for jobs in (1, 2))
+    one, several = (extract_features(dataset, words, jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one.features, several.features)
     assert one.names == several.names
     assert one.ids == several.ids == tuple(map(str, range(80)))
@@ -62,7 +71,7 @@ def test_several_processes_find_what_one_finds(named: bool, tmp_path: Path) -> N
 
 def test_features_are_those_of_the_episodes_in_their_order() -> None:
     dataset = walks()
-    found = gather(dataset, ["final", "duration"], jobs=1)
+    found = extract_features(dataset, ["final", "duration"], jobs=1)
     np.testing.assert_array_equal(found.features[:, :2], dataset.states[:, -1])
     assert found.names == ("final x", "final y", "duration")
     assert found.steps is not None
@@ -71,7 +80,7 @@ def test_features_are_those_of_the_episodes_in_their_order() -> None:
 
 def test_windows_become_rows_of_their_own() -> None:
     dataset = walks(3, lengths=np.array([12, 4, 9]))
-    found = gather(dataset, ["final"], windows=Windows.of(5, 3), jobs=1)
+    found = extract_features(dataset, ["final"], windows=Windows.of(5, 3), jobs=1)
     assert found.ids == ("0[0:5]", "0[3:8]", "0[6:11]", "2[0:5]", "2[3:8]")
     np.testing.assert_array_equal(found.features[1], dataset.states[0, 8])
     assert found.left_out == {"1": "its 4 steps are fewer than a window has"}
@@ -79,8 +88,8 @@ def test_windows_become_rows_of_their_own() -> None:
 
 def test_a_damaged_episode_stops_everything_or_is_left_out() -> None:
     with pytest.raises(BadEpisode, match=r"^episode 33: it is torn\. The others can be used with --skip-bad"):
-        gather(Counted(bad=[33, 70]), ["mean"], jobs=1)
-    found = gather(Counted(bad=[33, 70]), ["mean"], skip_bad=True, jobs=1)
+        extract_features(Counted(bad=[33, 70]), ["mean"], jobs=1)
+    found = extract_features(Counted(bad=[33, 70]), ["mean"], skip_bad=True, jobs=1)
     assert found.left_out == {"33": "it is torn", "70": "it is torn"}
     assert found.features[:, 0].tolist() == [n for n in range(80) if n not in (33, 70)]
 
@@ -90,7 +99,7 @@ def test_a_dataset_of_nothing_but_damage_says_why() -> None:
         r"counted has no episode that can be used: 0: it is torn; 1: it is torn; 2: it is torn; and 77 more$"
     )
     with pytest.raises(ValueError, match=why):
-        gather(Counted(bad=range(80)), ["mean"], skip_bad=True, jobs=1)
+        extract_features(Counted(bad=range(80)), ["mean"], skip_bad=True, jobs=1)
 
 
 def test_what_others_say_ends_in_no_second_full_stop() -> None:
@@ -106,8 +115,8 @@ def test_code_of_ones_own_that_fails_is_named_with_the_episode_and_may_be_skippe
         return 1.0 / (int(episode.id) - 33)
 
     with pytest.raises(BadEpisode, match=r"^episode 33: boom fails: ZeroDivisionError\(.*--skip-bad"):
-        gather(Counted(), [boom], jobs=1)
-    found = gather(Counted(), [boom], skip_bad=True, jobs=1)
+        extract_features(Counted(), [boom], jobs=1)
+    found = extract_features(Counted(), [boom], skip_bad=True, jobs=1)
     assert (len(found), list(found.left_out)) == (79, ["33"])
 
 
@@ -116,9 +125,9 @@ def test_features_that_differ_between_episodes_are_refused() -> None:
         return {"a" if episode.id == "50" else "b": 1.0}
 
     with pytest.raises(ValueError, match="all episodes must have the same features, but those of 50 are a"):
-        gather(walks(), [odd], jobs=1)
+        extract_features(walks(), [odd], jobs=1)
     with pytest.raises(ValueError, match="a feature cannot be called 'steps'"):
-        gather(walks(), [lambda _: {"steps": 1.0}], jobs=1)
+        extract_features(walks(), [lambda _: {"steps": 1.0}], jobs=1)
 
 
 # --- kept and resumed -------------------------------------------------------------------------------------
@@ -128,10 +137,10 @@ def test_what_was_done_before_a_power_cut_is_not_done_again(tmp_path: Path) -> N
     path = tmp_path / "features.parquet"
     told = pytest.warns(UserWarning, match=r"features\.parquet is kept: the same call goes on there")
     with told, pytest.raises(KeyboardInterrupt):
-        gather(Counted(power_cut=70), ["mean"], keep=path, jobs=1)
+        extract_features(Counted(power_cut=70), ["mean"], keep=path, jobs=1)
     assert not path.exists()
     again = Counted()
-    found = gather(again, ["mean"], keep=path, jobs=1)
+    found = extract_features(again, ["mean"], keep=path, jobs=1)
     assert again.seen == list(range(64, 80))  # two whole batches were kept
     assert found.features[:, 0].tolist() == list(range(80))
     assert [file.name for file in tmp_path.iterdir()] == ["features.parquet"]
@@ -139,12 +148,17 @@ def test_what_was_done_before_a_power_cut_is_not_done_again(tmp_path: Path) -> N
 
 def test_what_is_finished_is_read_and_what_has_changed_is_done_again(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
-    first = gather(Counted(), ["mean"], keep=path, jobs=1)
+    first = extract_features(Counted(), ["mean"], keep=path, jobs=1)
     idle = Counted()
-    np.testing.assert_array_equal(gather(idle, ["mean"], keep=path, jobs=1).features, first.features)
+    np.testing.assert_array_equal(
+        extract_features(idle, ["mean"], keep=path, jobs=1).features, first.features
+    )
     assert idle.seen == []
     busy = Counted()
-    assert gather(busy, ["mean", "final"], keep=path, jobs=1).names == ("mean state 1", "final state 1")
+    assert extract_features(busy, ["mean", "final"], keep=path, jobs=1).names == (
+        "mean state 1",
+        "final state 1",
+    )
     assert busy.seen == list(range(80))
 
 
@@ -152,7 +166,7 @@ def test_ones_own_function_that_was_rewritten_is_another(tmp_path: Path) -> None
     path, own = tmp_path / "features.parquet", tmp_path / "own.py"
     for factor in (1.0, 3.0):
         own.write_text(f"def scaled(episode): return {factor} * episode.states[0, 0]\n", encoding="utf-8")
-        found = gather(Counted(), [f"{own}:scaled"], keep=path, jobs=1)
+        found = extract_features(Counted(), [f"{own}:scaled"], keep=path, jobs=1)
         assert found.features[7, 0] == 7 * factor
 
 
@@ -162,7 +176,7 @@ def test_what_a_file_does_not_tell_apart_is_done_again(tmp_path: Path) -> None:
 
     path = tmp_path / "features.parquet"
     for factor in (1.0, 3.0):
-        found = gather(Counted(), [times(factor)], keep=path, jobs=1)
+        found = extract_features(Counted(), [times(factor)], keep=path, jobs=1)
         assert found.features[7, 0] == 7 * factor
 
 
@@ -170,38 +184,41 @@ def test_a_function_of_states_is_not_the_same_as_a_function_of_an_episode(tmp_pa
     path, own = tmp_path / "features.parquet", tmp_path / "own.py"
     own.write_text("def size(given): return [len(getattr(given, 'states', given))]\n", encoding="utf-8")
     names = [
-        gather(Counted(), [word], keep=path, jobs=1).names for word in (f"encoder({own}:size)", f"{own}:size")
+        extract_features(Counted(), [word], keep=path, jobs=1).names
+        for word in (f"encoder({own}:size)", f"{own}:size")
     ]
     assert names == [("encoded 1",), ("size",)]
 
 
 def test_with_skip_bad_the_damage_is_remembered(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
-    gather(Counted(bad=[5]), ["mean"], skip_bad=True, keep=path, jobs=1)
-    assert gather(Counted(bad=[5]), ["mean"], skip_bad=True, keep=path, jobs=1).left_out == {
+    extract_features(Counted(bad=[5]), ["mean"], skip_bad=True, keep=path, jobs=1)
+    assert extract_features(Counted(bad=[5]), ["mean"], skip_bad=True, keep=path, jobs=1).left_out == {
         "5": "it is torn"
     }
     with pytest.raises(BadEpisode, match=r"^episode 5"):
-        gather(Counted(bad=[5]), ["mean"], keep=path, jobs=1)
+        extract_features(Counted(bad=[5]), ["mean"], keep=path, jobs=1)
 
 
 def test_a_damaged_file_of_features_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
     path.write_bytes(b"PAR1 and nothing more")
-    assert len(gather(Counted(), ["mean"], keep=path, jobs=1)) == 80
+    assert len(extract_features(Counted(), ["mean"], keep=path, jobs=1)) == 80
     assert pq.read_table(path).num_rows == 80
     with pytest.raises(ValueError, match=r"kept in a \.parquet file"):
-        gather(Counted(), ["mean"], keep=tmp_path / "features.csv")
+        extract_features(Counted(), ["mean"], keep=tmp_path / "features.csv")
     with pytest.raises(ValueError, match=r"kept in a \.parquet file"):
-        gather(Noted("mine", np.eye(2), ("a", "b"), ("0", "1")), keep=tmp_path / "features.csv")
+        extract_features(
+            FeatureDataset("mine", np.eye(2), ("a", "b"), ("0", "1")), keep=tmp_path / "features.csv"
+        )
 
 
 # --- afterwards -------------------------------------------------------------------------------------------
 
 
-def noted(features: Any, names: tuple[str, ...]) -> Gathered:
+def noted(features: Any, names: tuple[str, ...]) -> FeatureTable:
     matrix = np.asarray(features, dtype=float)
-    return gather(Noted("mine", matrix, names, tuple(map(str, range(len(matrix))))))
+    return extract_features(FeatureDataset("mine", matrix, names, tuple(map(str, range(len(matrix))))))
 
 
 def test_constants_and_copies_are_left_out_with_a_word_about_them() -> None:
@@ -245,18 +262,20 @@ def test_a_diverse_choice_spans_what_all_span() -> None:
 
 
 def test_features_that_were_noted_can_be_chosen_but_not_invented() -> None:
-    found = Noted("mine", np.eye(3), ("a", "b", "c"), ("0", "1", "2"))
-    assert gather(found, ["c", "a"]).features.tolist() == [[0, 1], [0, 0], [1, 0]]
+    found = FeatureDataset("mine", np.eye(3), ("a", "b", "c"), ("0", "1", "2"))
+    assert extract_features(found, ["c", "a"]).features.tolist() == [[0, 1], [0, 0], [1, 0]]
     with pytest.raises(ValueError, match="noted already: choose among a, b, c, not 'mean'"):
-        gather(found, ["mean"])
+        extract_features(found, ["mean"])
     with pytest.raises(ValueError, match="no windows to cut"):
-        gather(found, windows=Windows.of(3))
+        extract_features(found, windows=Windows.of(3))
 
 
 def test_published_features_are_read_with_those_that_are_to_be_used(tmp_path: Path) -> None:
     path, kept = tmp_path / "walks.npz", tmp_path / "features.parquet"
     np.savez(path, states=walks().states)
-    found = gather(open_dataset(path), ["highest", "duration"], windows=Windows.of(6), keep=kept, jobs=1)
+    found = extract_features(
+        open_dataset(path), ["highest", "duration"], windows=Windows.of(6), keep=kept, jobs=1
+    )
     used = found.useful()
     used.publish(kept)
     again = open_dataset(kept)
@@ -266,10 +285,10 @@ def test_published_features_are_read_with_those_that_are_to_be_used(tmp_path: Pa
         == (used.names, used.ids)
         == (("highest state 1", "highest state 2"), found.ids)
     )
-    np.testing.assert_array_equal(gather(again).features, used.features)
+    np.testing.assert_array_equal(extract_features(again).features, used.features)
     # the file still knows all that was noted, so nothing is computed again
     assert (
-        gather(open_dataset(path), ["highest", "duration"], windows=Windows.of(6), keep=kept).names
+        extract_features(open_dataset(path), ["highest", "duration"], windows=Windows.of(6), keep=kept).names
         == found.names
     )
 

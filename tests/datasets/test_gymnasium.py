@@ -1,4 +1,4 @@
-"""Episodes of Gymnasium environments: played the same every time, and filmed as they were played."""
+"""Episodes of Gymnasium environments: played the same every time, and rendered as they were played."""
 
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from datasets.recorded import colours_in
 from datasets.slide import Slide
-from prefero.datasets import BadEpisode, bring, gather, open_dataset
+from prefero.datasets import BadEpisode, bring, extract_features, open_dataset
 from prefero.datasets.formats.gymnasium import Gymnasium
 from prefero.datasets.media.clips import cut
 
@@ -83,8 +83,8 @@ def test_a_clip_shows_what_the_features_were_noted_of(tmp_path: Path) -> None:
     dataset = Gymnasium(Bright, episodes=2, steps=99)
     for number in range(2):
         wanted = np.floor(lights(dataset, number)[:-1, None])
-        np.testing.assert_allclose(colours_in(dataset.clip_of(number, tmp_path)), np.tile(wanted, 3), atol=4)
-    part = colours_in(dataset.clip_of(1, tmp_path, (2, 5)))
+        np.testing.assert_allclose(colours_in(dataset.cut_clip(number, tmp_path)), np.tile(wanted, 3), atol=4)
+    part = colours_in(dataset.cut_clip(1, tmp_path, (2, 5)))
     np.testing.assert_allclose(part, np.tile(np.floor(lights(dataset, 1)[2:5, None]), 3), atol=4)
 
 
@@ -93,14 +93,14 @@ def test_an_environment_that_forgets_its_seed_is_not_filmed(tmp_path: Path) -> N
         return Bright(render_mode, loose=True)
 
     with pytest.raises(BadEpisode, match=r"^episode 0: played again it went another way"):
-        Gymnasium(loose, steps=9).clip_of(0, tmp_path)
+        Gymnasium(loose, steps=9).cut_clip(0, tmp_path)
 
 
 def test_an_id_is_recognised_and_says_when_an_episode_ends() -> None:
     dataset = open_dataset("CartPole-v1", episodes=6)
     assert isinstance(dataset, Gymnasium)
     assert dataset.renders
-    found = gather(dataset, ["highest", "duration"], jobs=1)
+    found = extract_features(dataset, ["highest", "duration"], jobs=1)
     assert len(found) == 6
     assert found.names[-1] == "duration"
     assert set(np.round(found.features[:, -1] * 50) % 1) == {0.0}  # 50 steps a second
@@ -129,9 +129,9 @@ def test_an_environment_that_does_not_render_says_so(tmp_path: Path) -> None:
         metadata = {"render_modes": []}  # noqa: RUF012
 
     dataset = Gymnasium(Dark, steps=9)
-    assert not dataset.filmed
+    assert not dataset.has_video
     with pytest.raises(ValueError, match=r"does not render pictures \(rgb_array\)"):
-        dataset.clip_of(0, tmp_path)
+        dataset.cut_clip(0, tmp_path)
 
 
 # --- what tells them apart --------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_a_policy_that_was_rewritten_is_another_and_does_not_play_in_old_clips(t
     policy = tmp_path / "policy.py"
     policy.write_text("def left(seen): return 0\n", encoding="utf-8")
     before = Gymnasium("CartPole-v1", episodes=2, policy=f"{policy}:left")
-    before.filmed = True
+    before.has_video = True
     found = bring(before, ["final"], clips=tmp_path / "clips", later=True, jobs=1)
     policy.write_text("def left(seen): return 1\n", encoding="utf-8")
     after = Gymnasium("CartPole-v1", episodes=2, policy=f"{policy}:left")
@@ -197,7 +197,7 @@ def boom(_: Any) -> Any:
 )
 def test_a_policy_that_fails_is_named_with_the_episode(policy: Any, why: str) -> None:
     with pytest.raises(BadEpisode, match=rf"^episode 0: {why}"):
-        gather(Gymnasium(Bright, episodes=2, policy=policy, steps=9), ["final"], jobs=1)
+        extract_features(Gymnasium(Bright, episodes=2, policy=policy, steps=9), ["final"], jobs=1)
 
 
 def test_an_environment_of_ones_own_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,21 +213,21 @@ def test_an_environment_of_ones_own_that_fails_is_named(monkeypatch: pytest.Monk
 
 
 def test_an_environment_is_seen_to_render_before_anybody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Gymnasium(Bright, steps=9).filmed
+    assert Gymnasium(Bright, steps=9).has_video
 
     def unpainted(_: Any) -> Any:
         raise gymnasium.error.DependencyNotInstalled("pygame is not installed, run `pip install pygame`.")
 
     monkeypatch.setattr(Bright, "render", unpainted)
     dataset = Gymnasium(Bright, episodes=4, steps=9)
-    gather(dataset, ["final"], jobs=1)  # for which nothing is rendered
+    extract_features(dataset, ["final"], jobs=1)  # for which nothing is rendered
     why = r"^Bright cannot be rendered: pygame is not installed, run `pip install pygame`\. Mend that"
     with pytest.warns(UserWarning, match=why):
         assert bring(dataset, ["mean(light)"], jobs=1).clips is None
-    assert not dataset.filmed
+    assert not dataset.has_video
 
 
 def test_a_picture_that_is_none_is_no_film(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Bright, "render", lambda _: None)
     with pytest.warns(UserWarning, match="Bright cannot be rendered: it renders no picture"):
-        assert not Gymnasium(Bright, steps=9).filmed
+        assert not Gymnasium(Bright, steps=9).has_video

@@ -25,7 +25,7 @@ from datasets.recorded import (
     shade,
     states_of,
 )
-from prefero.datasets import BadEpisode, Episode, gather
+from prefero.datasets import BadEpisode, Episode, extract_features
 from prefero.datasets.formats.lerobot.dataset import LeRobot, column_names, distinct
 
 VERSIONS = list(LEROBOT)
@@ -117,22 +117,22 @@ def test_a_clip_shows_its_episode_and_nothing_else(
 ) -> None:
     dataset = LeRobot(made, camera)
     for episode in (0, 1, 3):
-        colours = colours_in(dataset.clip_of(episode, tmp_path / "clips"))
+        colours = colours_in(dataset.cut_clip(episode, tmp_path / "clips"))
         wanted = [shade(episode, t, number) for t in range(LENGTHS[episode])]
         np.testing.assert_allclose(colours, wanted, atol=8)  # neighbours are 10 apart, episodes 40
 
 
 def test_a_part_of_an_episode_has_its_part_of_the_film(made: Path, tmp_path: Path) -> None:
-    path = LeRobot(made).clip_of(1, tmp_path, (4, 9))
+    path = LeRobot(made).cut_clip(1, tmp_path, (4, 9))
     assert path.name == "000001-000004-000009.mp4"
     np.testing.assert_allclose(colours_in(path), [shade(1, t) for t in range(4, 9)], atol=8)
 
 
 def test_a_clip_is_cut_once(made: Path, tmp_path: Path) -> None:
     dataset = LeRobot(made)
-    first = dataset.clip_of(0, tmp_path)
+    first = dataset.cut_clip(0, tmp_path)
     time = first.stat().st_mtime_ns
-    assert dataset.clip_of(0, tmp_path) == first
+    assert dataset.cut_clip(0, tmp_path) == first
     assert first.stat().st_mtime_ns == time
 
 
@@ -140,7 +140,7 @@ def test_av1_becomes_h264_for_browsers(tmp_path: Path) -> None:
     dataset = LeRobot(lerobot_3(tmp_path / "arm", lengths=(6, 7), codec="libsvtav1"))
     with av.open(str(tmp_path / "arm" / "videos" / CAMERAS[0] / "chunk-000" / "file-000.mp4")) as film:
         assert "264" not in film.streams.video[0].codec_context.name
-    path = dataset.clip_of(1, tmp_path / "clips")
+    path = dataset.cut_clip(1, tmp_path / "clips")
     with av.open(str(path)) as film:
         stream: Any = film.streams.video[0]
         assert (stream.codec_context.name, stream.pix_fmt, float(stream.average_rate)) == (
@@ -153,9 +153,9 @@ def test_av1_becomes_h264_for_browsers(tmp_path: Path) -> None:
 
 def test_a_dataset_without_films_says_so(tmp_path: Path) -> None:
     dataset = LeRobot(lerobot_2(tmp_path / "arm", cameras=()))
-    assert not dataset.filmed
+    assert not dataset.has_video
     with pytest.raises(ValueError, match="arm has no films"):
-        dataset.clip_of(0, tmp_path)
+        dataset.cut_clip(0, tmp_path)
 
 
 def test_a_camera_that_is_not_there_is_refused_with_those_that_are(made: Path) -> None:
@@ -251,8 +251,8 @@ def test_a_damaged_episode_is_named_and_the_others_can_be_used(
     with pytest.raises(BadEpisode, match=f"^episode 3: {DAMAGE[damage]}"):
         dataset.episode(3)
     with pytest.raises(BadEpisode, match=r"^episode [23]: .*--skip-bad"):
-        gather(dataset, ["mean"], jobs=1)
-    found = gather(dataset, ["mean"], skip_bad=True, jobs=1)
+        extract_features(dataset, ["mean"], jobs=1)
+    found = extract_features(dataset, ["mean"], skip_bad=True, jobs=1)
     whole = (
         {"0", "1"}
         if damage in (missing_file, truncated_file) and "v3" in str(dataset.info)
@@ -265,9 +265,9 @@ def test_a_damaged_episode_is_named_and_the_others_can_be_used(
 def test_an_episode_that_was_repaired_is_read_again(mine: Path, tmp_path: Path) -> None:
     whole, kept = data_of(mine, 3).read_bytes(), tmp_path / "features.parquet"
     cut_short(data_of(mine, 3))
-    assert "3" in gather(LeRobot(mine), ["mean"], skip_bad=True, keep=kept, jobs=1).left_out
+    assert "3" in extract_features(LeRobot(mine), ["mean"], skip_bad=True, keep=kept, jobs=1).left_out
     data_of(mine, 3).write_bytes(whole)
-    assert gather(LeRobot(mine), ["mean"], skip_bad=True, keep=kept, jobs=1).left_out == {}
+    assert extract_features(LeRobot(mine), ["mean"], skip_bad=True, keep=kept, jobs=1).left_out == {}
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
@@ -276,21 +276,21 @@ def test_a_film_that_is_cut_short_is_named_and_no_clip_is_left_behind(
 ) -> None:
     cut_short(film_of(mine, 3), share)
     with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: .*\.mp4"):
-        LeRobot(mine).clip_of(3, tmp_path / "clips")
+        LeRobot(mine).cut_clip(3, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
 
 
 def test_a_film_that_is_missing_is_named(mine: Path, tmp_path: Path) -> None:
     film_of(mine, 3).unlink()
     with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: the film .* is missing"):
-        LeRobot(mine).clip_of(3, tmp_path)
+        LeRobot(mine).cut_clip(3, tmp_path)
 
 
 def test_a_film_that_is_shorter_than_its_episode_is_named(tmp_path: Path) -> None:
     folder = lerobot_2(tmp_path / "arm", lengths=(12, 8))
     shutil.copy(film_of(folder, 1), film_of(folder, 0))
     with pytest.raises(BadEpisode, match=r"^episode 0: its film is damaged: .* shows 8 of its 12 frames"):
-        LeRobot(folder).clip_of(0, tmp_path)
+        LeRobot(folder).cut_clip(0, tmp_path)
 
 
 def broken_info(folder: Path) -> None:

@@ -28,9 +28,9 @@ from datasets.recorded import (
     shade,
     states_of,
 )
-from prefero.datasets import BadEpisode, gather, open_dataset
+from prefero.datasets import BadEpisode, extract_features, open_dataset
 from prefero.datasets.formats.lerobot.dataset import LeRobot, column_names, distinct
-from prefero.datasets.media.video_files import FilmError, check_span, frames_of
+from prefero.datasets.media.video_files import VideoError, check_span, read_frames
 
 VERSIONS = list(LEROBOT)
 INDEX = Path("meta") / "episodes" / "chunk-000" / "file-000.parquet"
@@ -90,7 +90,7 @@ def test_what_is_in_no_file_is_named_with_the_file_that_was_listed(mine: Path) -
     listed(mine, lambda number, row: row | ({"episode_index": 7} if number == 3 else {}))
     with pytest.raises(BadEpisode, match=r"^episode 7: it should have 20 frames, but .*file-001.* holds 0"):
         LeRobot(mine).episode(3)
-    assert gather(LeRobot(mine), ["mean"], skip_bad=True, jobs=1).ids == ("0", "1", "2")
+    assert extract_features(LeRobot(mine), ["mean"], skip_bad=True, jobs=1).ids == ("0", "1", "2")
 
 
 def test_the_metadata_may_be_in_several_files_in_any_order(mine: Path) -> None:
@@ -112,7 +112,7 @@ def test_an_episode_that_is_listed_twice_is_one_unless_they_differ(mine: Path) -
     assert dataset.ids == ("0", "1", "2", "3")
     with pytest.raises(BadEpisode, match=r"^episode 2: it is listed more than once, and not alike"):
         dataset.episode(2)
-    assert set(gather(dataset, ["mean"], skip_bad=True, jobs=1).left_out) == {"2"}
+    assert set(extract_features(dataset, ["mean"], skip_bad=True, jobs=1).left_out) == {"2"}
 
 
 def test_numbers_that_became_fractions_are_numbers(mine: Path) -> None:
@@ -129,7 +129,7 @@ def test_an_episode_of_which_nobody_knows_where_it_is_is_named(mine: Path, key: 
     with pytest.raises(BadEpisode, match=r"^episode 1: meta/episodes does not say where it is$"):
         dataset.episode(1)
     assert [isinstance(found, BadEpisode) for found in dataset.read([0, 1, 2])] == [False, True, False]
-    assert gather(dataset, ["mean"], skip_bad=True, jobs=1).ids == ("0", "2", "3")
+    assert extract_features(dataset, ["mean"], skip_bad=True, jobs=1).ids == ("0", "2", "3")
 
 
 def test_rows_about_no_episode_are_damage(mine: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_pointer_of_gits_is_not_called_damage(version: str, tmp_path: Path) ->
     with pytest.raises(BadEpisode, match=r"^episode 3: its file .* is only a pointer .* `git lfs pull`"):
         LeRobot(folder).episode(3)
     with pytest.raises(BadEpisode, match=r"^episode 3: its film .* is only a pointer .* `git lfs pull`"):
-        LeRobot(folder).clip_of(3, tmp_path)
+        LeRobot(folder).cut_clip(3, tmp_path)
 
 
 def test_fewer_episodes_than_the_dataset_speaks_of_are_told(mine: Path) -> None:
@@ -250,7 +250,7 @@ def test_films_of_every_rate_are_cut_where_episodes_begin(rate: str, tmp_path: P
     dataset = LeRobot(folder, shown=True)
     for episode, length in enumerate(LENGTHS):
         assert len(dataset.episode(episode)) == length
-        seen = colours_in(dataset.clip_of(episode, tmp_path / "clips"))
+        seen = colours_in(dataset.cut_clip(episode, tmp_path / "clips"))
         np.testing.assert_allclose(seen, [shade(episode, t) for t in range(length)], atol=8)
 
 
@@ -263,7 +263,7 @@ def test_times_that_were_added_up_with_rounding_do_no_harm(
     (film,) = {place.clips[CAMERAS[0]].path for place in LeRobot(kept).places[:2]}
     last = min(first + count, 15)
     start = (12 + drift + first) / FPS
-    seen = np.array([p[24, 32] for p in frames_of(film, start, start + (last - first) / FPS, FPS)])
+    seen = np.array([p[24, 32] for p in read_frames(film, start, start + (last - first) / FPS, FPS)])
     np.testing.assert_allclose(seen, [shade(1, t) for t in range(first, last)], atol=8)
 
 
@@ -275,10 +275,10 @@ def test_a_film_that_lost_pictures_does_not_go_on_with_the_next_episode(
     retimed(mine, lambda number, start, end: (start, end - (missing / FPS if number == 0 else 0)))
     shown = 12 - missing
     with pytest.raises(BadEpisode, match=rf"^episode 0: its film is damaged: .* shows {shown} of its 12"):
-        LeRobot(mine).clip_of(0, tmp_path)
+        LeRobot(mine).cut_clip(0, tmp_path)
     with pytest.raises(BadEpisode, match=rf"^episode 0: .* shows {shown / FPS:.2f} s of its 1.20 s"):
         LeRobot(mine, shown=True).episode(0)
-    part = colours_in(LeRobot(mine).clip_of(0, tmp_path, (0, shown)))
+    part = colours_in(LeRobot(mine).cut_clip(0, tmp_path, (0, shown)))
     np.testing.assert_allclose(part, [shade(0, t) for t in range(shown)], atol=8)
 
 
@@ -290,7 +290,7 @@ def test_a_film_may_begin_at_any_time(tmp_path: Path) -> None:
     film.with_suffix(".mkv").rename(film)
     with av.open(str(film)) as opened:
         assert next(opened.decode(video=0)).time == pytest.approx(0.7)
-    seen = colours_in(LeRobot(folder, shown=True).clip_of(1, tmp_path))
+    seen = colours_in(LeRobot(folder, shown=True).cut_clip(1, tmp_path))
     np.testing.assert_allclose(seen, [shade(1, t) for t in range(9)], atol=8)
 
 
@@ -298,10 +298,10 @@ def test_a_camera_without_a_film_of_an_episode_is_told(mine: Path, tmp_path: Pat
     key = f"videos/{CAMERAS[0]}/from_timestamp"
     listed(mine, lambda number, row: row | ({key: None} if number == 1 else {}))
     dataset = LeRobot(mine, shown=True)
-    for ask in (lambda: dataset.episode(1), lambda: dataset.clip_of(1, tmp_path)):
+    for ask in (lambda: dataset.episode(1), lambda: dataset.cut_clip(1, tmp_path)):
         with pytest.raises(BadEpisode, match=rf"^episode 1: there is no film of it by {CAMERAS[0]}"):
             ask()
-    assert gather(dataset, ["mean"], skip_bad=True, jobs=1).ids == ("0", "2", "3")
+    assert extract_features(dataset, ["mean"], skip_bad=True, jobs=1).ids == ("0", "2", "3")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -310,8 +310,8 @@ def test_who_brought_the_numbers_alone_does_without_films(version: str, tmp_path
     shutil.rmtree(folder / "videos")
     with pytest.warns(UserWarning, match=rf"no film of {CAMERAS[0]} is in .*shown by their features"):
         dataset = open_dataset(folder, shown=True)
-    assert not dataset.filmed
-    assert len(gather(dataset, ["mean"], jobs=1)) == 4
+    assert not dataset.has_video
+    assert len(extract_features(dataset, ["mean"], jobs=1)) == 4
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
@@ -319,10 +319,10 @@ def test_who_brought_the_numbers_alone_does_without_films(version: str, tmp_path
 def test_a_film_is_looked_at_before_it_is_shown(version: str, share: float, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm")
     cut_short(LeRobot(folder).places[3].clips[CAMERAS[0]].path, share)
-    assert gather(LeRobot(folder), ["mean"], jobs=1).left_out == {}
+    assert extract_features(LeRobot(folder), ["mean"], jobs=1).left_out == {}
     with pytest.raises(BadEpisode, match=r"^episode [23]: its film is damaged: .*--skip-bad"):
-        gather(LeRobot(folder, shown=True), ["mean"], jobs=1)
-    found = gather(LeRobot(folder, shown=True), ["mean"], skip_bad=True, jobs=1)
+        extract_features(LeRobot(folder, shown=True), ["mean"], jobs=1)
+    found = extract_features(LeRobot(folder, shown=True), ["mean"], skip_bad=True, jobs=1)
     assert "3" in found.left_out
     assert {"0", "1"} <= set(found.ids)
 
@@ -349,10 +349,10 @@ def test_films_with_their_index_in_front_are_seen_to_end_too_soon(tmp_path: Path
     cut_short(front, 0.6)
     check_span(front, 0.0, 1.0, FPS)
     for start, end in ((0.0, 6.0), (5.0, 5.5), (5.9, 6.0)):
-        with pytest.raises(FilmError, match=r"front\.mp4"):
+        with pytest.raises(VideoError, match=r"front\.mp4"):
             check_span(front, start, end, FPS)
     for start, end in ((0.0, 7.0), (6.0, 6.1)):
-        with pytest.raises(FilmError, match=rf"should go on until {end:.2f} s, but ends after 5\.90 s"):
+        with pytest.raises(VideoError, match=rf"should go on until {end:.2f} s, but ends after 5\.90 s"):
             check_span(whole, start, end, FPS)
 
 
@@ -362,7 +362,7 @@ def test_half_a_picture_is_none(tmp_path: Path) -> None:
     place, size = index_in_front(whole, front)[-2]
     front.write_bytes(front.read_bytes()[: place + size // 2])
     check_span(front, 0.0, 1.9, FPS)
-    with pytest.raises(FilmError, match=r"front\.mp4 should go on until 2\.00 s, but ends after 1\.70 s"):
+    with pytest.raises(VideoError, match=r"front\.mp4 should go on until 2\.00 s, but ends after 1\.70 s"):
         check_span(front, 0.0, 2.0, FPS)
 
 

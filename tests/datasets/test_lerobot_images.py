@@ -29,10 +29,10 @@ from datasets.recorded import (
     png,
     shade,
 )
-from prefero.datasets import BadEpisode, gather, open_dataset
+from prefero.datasets import BadEpisode, extract_features, open_dataset
 from prefero.datasets.formats.lerobot.dataset import LeRobot
-from prefero.datasets.media.images import as_picture, chosen_camera, decoded, is_picture
-from prefero.datasets.media.video_files import FilmError
+from prefero.datasets.media.images import as_image, choose_camera, decode_image, is_image
+from prefero.datasets.media.video_files import VideoError
 
 VERSIONS = list(LEROBOT)
 
@@ -71,17 +71,17 @@ def test_pictures_in_a_column_are_shown_as_a_film(
     made: Path, tmp_path: Path, camera: str | None, number: int
 ) -> None:
     dataset = LeRobot(made, camera)
-    assert dataset.filmed
+    assert dataset.has_video
     for episode in (1, 2):
-        colours = colours_in(dataset.clip_of(episode, tmp_path))
+        colours = colours_in(dataset.cut_clip(episode, tmp_path))
         wanted = [shade(episode, t, number) for t in range(LENGTHS[episode])]
         np.testing.assert_allclose(colours, wanted, atol=8)
-    part = colours_in(dataset.clip_of(3, tmp_path, (5, 19)))
+    part = colours_in(dataset.cut_clip(3, tmp_path, (5, 19)))
     np.testing.assert_allclose(part, [shade(3, t, number) for t in range(5, 19)], atol=8)
 
 
 def test_the_film_lasts_as_long_as_the_episode(made: Path, tmp_path: Path) -> None:
-    with av.open(str(LeRobot(made).clip_of(1, tmp_path))) as film:
+    with av.open(str(LeRobot(made).cut_clip(1, tmp_path))) as film:
         assert film.duration == pytest.approx(1e6 * LENGTHS[1] / 10, rel=0.01)
 
 
@@ -103,7 +103,7 @@ def test_a_camera_is_chosen_among_films_and_columns(tmp_path: Path) -> None:
     film, column = LeRobot(folder), LeRobot(folder, "wrist")
     assert (film.camera, column.camera) == CAMERAS
     for dataset in (film, column):
-        colours = colours_in(dataset.clip_of(1, tmp_path / str(dataset.camera)))
+        colours = colours_in(dataset.cut_clip(1, tmp_path / str(dataset.camera)))
         np.testing.assert_allclose(colours, [shade(1, t) for t in range(7)], atol=8)
     recipe = column.recipe
     assert recipe is not None
@@ -125,19 +125,19 @@ def test_a_camera_of_depths_is_not_the_first_choice(where: str, key: str, tmp_pa
 
 def test_one_may_do_without_films(made: Path) -> None:
     dataset = open_dataset(made, camera="none")
-    assert not dataset.filmed
+    assert not dataset.has_video
     assert dataset.recipe is not None
     assert dataset.recipe["camera"] == "none"
 
 
 def test_a_whole_name_comes_before_the_end_of_another() -> None:
     cameras = ["images.top", "top", "images.far.top", "side"]
-    assert chosen_camera(cameras, "top") == "top"
-    assert chosen_camera(cameras, "far.top") == "images.far.top"
+    assert choose_camera(cameras, "top") == "top"
+    assert choose_camera(cameras, "far.top") == "images.far.top"
     with pytest.raises(ValueError, match=r"no camera 'back': the cameras are images\.top, top"):
-        chosen_camera(cameras, "back")
+        choose_camera(cameras, "back")
     with pytest.raises(ValueError, match=r"no camera 'top': the cameras are a\.top, b\.top"):
-        chosen_camera(["a.top", "b.top"], "top")
+        choose_camera(["a.top", "b.top"], "top")
 
 
 # --- where they are kept ----------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ def test_a_path_will_do_where_the_picture_itself_is_not_in_the_table(
         return {"bytes": None, "path": place.name}
 
     rewritten(mine, out)
-    colours = colours_in(LeRobot(mine).clip_of(1, tmp_path / "clips"))
+    colours = colours_in(LeRobot(mine).cut_clip(1, tmp_path / "clips"))
     np.testing.assert_allclose(colours, [shade(1, t) for t in range(LENGTHS[1])], atol=8)
 
 
@@ -171,7 +171,7 @@ def test_a_column_of_bytes_or_of_paths_is_understood(mine: Path, tmp_path: Path,
         return str(place) if frame % 2 else str(place.relative_to(mine))
 
     rewritten(mine, plain, kind)
-    colours = colours_in(LeRobot(mine).clip_of(2, tmp_path / "clips"))
+    colours = colours_in(LeRobot(mine).cut_clip(2, tmp_path / "clips"))
     np.testing.assert_allclose(colours, [shade(2, t) for t in range(LENGTHS[2])], atol=8)
 
 
@@ -210,9 +210,9 @@ def test_a_damaged_picture_is_named_and_no_clip_is_left_behind(
     rewritten(mine, damage)
     dataset = LeRobot(mine)
     with pytest.raises(BadEpisode, match=f"^episode 3: its film is damaged: {message}"):
-        dataset.clip_of(3, tmp_path / "clips")
+        dataset.cut_clip(3, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
-    assert dataset.clip_of(3, tmp_path / "clips", (8, 12)).is_file()
+    assert dataset.cut_clip(3, tmp_path / "clips", (8, 12)).is_file()
 
 
 def test_a_file_that_is_cut_short_or_gone_shows_nothing(mine: Path, tmp_path: Path) -> None:
@@ -220,17 +220,17 @@ def test_a_file_that_is_cut_short_or_gone_shows_nothing(mine: Path, tmp_path: Pa
     path = dataset.places[3].path
     cut_short(path)
     with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: the file .* is damaged or cut"):
-        dataset.clip_of(3, tmp_path)
+        dataset.cut_clip(3, tmp_path)
     path.unlink()
     with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: the file .* is missing"):
-        dataset.clip_of(3, tmp_path)
+        dataset.cut_clip(3, tmp_path)
 
 
 def test_a_column_that_is_missing_is_told_before_anything_is_shown(mine: Path) -> None:
     path = LeRobot(mine).places[3].path
     table = pq.read_table(path)
     pq.write_table(table.drop_columns([CAMERAS[0]]), path)
-    assert gather(LeRobot(mine), ["mean"], jobs=1).left_out == {}
+    assert extract_features(LeRobot(mine), ["mean"], jobs=1).left_out == {}
     with pytest.raises(BadEpisode, match=rf"^episode 3: .* has no column '{CAMERAS[0]}'"):
         LeRobot(mine, shown=True).episode(3)
 
@@ -242,11 +242,11 @@ def test_steps_without_a_picture_are_counted(mine: Path, tmp_path: Path) -> None
     gone = (np.array(table["episode_index"]) == 3) & (np.array(table["frame_index"]) == 12)
     pq.write_table(table.filter(pa.array(~gone)), path)
     with pytest.raises(BadEpisode, match="the picture of step 12 is missing, or not in its order"):
-        dataset.clip_of(3, tmp_path)
+        dataset.cut_clip(3, tmp_path)
     gone = (np.array(table["episode_index"]) == 3) & (np.array(table["frame_index"]) >= 12)
     pq.write_table(table.filter(pa.array(~gone)), path)
     with pytest.raises(BadEpisode, match="holds 12 of its 20 pictures"):
-        dataset.clip_of(3, tmp_path)
+        dataset.cut_clip(3, tmp_path)
 
 
 # --- pictures ---------------------------------------------------------------------------------------------
@@ -261,27 +261,29 @@ def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
 def test_pictures_of_all_kinds_become_three_colours() -> None:
     red = np.zeros((4, 6, 3), dtype=np.uint8) + np.array([200, 30, 40], dtype=np.uint8)
     image = Image.fromarray(red)
-    np.testing.assert_array_equal(decoded(encoded(image), "it"), red)
-    np.testing.assert_array_equal(decoded(encoded(image.convert("RGBA")), "it"), red)
-    np.testing.assert_allclose(decoded(encoded(image, "JPEG"), "it"), red, atol=4)
+    np.testing.assert_array_equal(decode_image(encoded(image), "it"), red)
+    np.testing.assert_array_equal(decode_image(encoded(image.convert("RGBA")), "it"), red)
+    np.testing.assert_allclose(decode_image(encoded(image, "JPEG"), "it"), red, atol=4)
     grey = np.asarray(image.convert("L"))
-    np.testing.assert_array_equal(decoded(encoded(image.convert("L")), "it"), np.stack([grey] * 3, axis=2))
+    np.testing.assert_array_equal(
+        decode_image(encoded(image.convert("L")), "it"), np.stack([grey] * 3, axis=2)
+    )
 
 
 def test_depths_go_from_black_to_white(tmp_path: Path) -> None:
     depths = np.array([[0, 1000], [2000, 4000]], dtype=np.uint16)
     Image.fromarray(depths).save(tmp_path / "depths.png")
-    seen = decoded(tmp_path / "depths.png", "it")
+    seen = decode_image(tmp_path / "depths.png", "it")
     assert seen[:, :, 0].tolist() == [[0, 63], [127, 255]]
-    assert decoded(encoded(Image.fromarray(np.zeros((2, 2), dtype=np.uint16))), "it").max() == 0
+    assert decode_image(encoded(Image.fromarray(np.zeros((2, 2), dtype=np.uint16))), "it").max() == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"no picture", Path("nowhere.png")])
 def test_what_is_no_picture_is_named(content: bytes | Path) -> None:
     with pytest.raises(
-        FilmError, match=r"^the hand's view is (missing|damaged or cut short: cannot identify image file)$"
+        VideoError, match=r"^the hand's view is (missing|damaged or cut short: cannot identify image file)$"
     ):
-        decoded(content, "the hand's view")
+        decode_image(content, "the hand's view")
 
 
 @given(st.integers(32, 40), st.integers(32, 40), st.sampled_from(["last", "first", "grey", "one", "alpha"]))
@@ -297,8 +299,8 @@ def test_arrays_are_pictures_whichever_way_they_lie(height: int, width: int, way
         "one": wanted[:, :, :1],
         "alpha": np.concatenate([wanted, opaque], axis=2),
     }[way]
-    assert is_picture(lying.shape, lying.dtype)
-    np.testing.assert_array_equal(as_picture(lying), wanted)
+    assert is_image(lying.shape, lying.dtype)
+    np.testing.assert_array_equal(as_image(lying), wanted)
 
 
 @pytest.mark.parametrize(
@@ -313,4 +315,4 @@ def test_arrays_are_pictures_whichever_way_they_lie(height: int, width: int, way
     ],
 )
 def test_other_arrays_are_none(shape: tuple[int, ...], dtype: Any) -> None:
-    assert not is_picture(shape, dtype)
+    assert not is_image(shape, dtype)

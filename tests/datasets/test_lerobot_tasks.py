@@ -15,7 +15,7 @@ import pytest
 from datasets.recorded import LENGTHS, LEROBOT, lerobot_2, lerobot_3
 from prefero import Pool
 from prefero.__main__ import main
-from prefero.datasets import gather, open_dataset
+from prefero.datasets import extract_features, open_dataset
 from prefero.datasets.formats.lerobot.dataset import LeRobot
 from prefero.datasets.registry import open_recipe
 
@@ -94,7 +94,7 @@ def test_an_episode_of_several_tasks_belongs_to_each(tmp_path: Path) -> None:
 def test_a_pool_is_of_one_task(made: Path) -> None:
     pool = Pool.from_lerobot(made, ["highest"], task="pick the cube", jobs=1)
     assert pool.ids == ("0", "2")
-    whole = gather(LeRobot(made), ["highest"], jobs=1)
+    whole = extract_features(LeRobot(made), ["highest"], jobs=1)
     np.testing.assert_array_equal(pool.features, whole.features[[0, 2]])
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from datasets.recorded import LENGTHS, cut_short, lerobot_2, lerobot_3
 from prefero._support.arrays import Array
-from prefero.datasets import BadEpisode, Gathered, Windows, gather, open_dataset, write_scores
+from prefero.datasets import BadEpisode, FeatureTable, Windows, extract_features, open_dataset, write_scores
 
 MEANS, STDS = [0.25, -1.5, 2.0, 0.75], [0.1, 0.2, 0.3, 0.4]
 BASIC, NEW = ["min", "max", "mean", "std", "count"], ["q01", "q10", "q50", "q90", "q99"]
@@ -91,8 +91,8 @@ def contents(folder: Path) -> dict[str, str]:
     return {str(f.relative_to(folder)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
 
 
-def noted(folder: Path, **how: Any) -> Gathered:
-    return gather(open_dataset(folder), ["highest"], jobs=1, **how)
+def noted(folder: Path, **how: Any) -> FeatureTable:
+    return extract_features(open_dataset(folder), ["highest"], jobs=1, **how)
 
 
 def read_json(path: Path) -> Any:
@@ -306,7 +306,7 @@ def test_a_copy_never_lies_in_the_way_of_anything(tmp_path: Path) -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             write_scores(found, MEANS, STDS, place)
-    windows = gather(open_dataset(folder), ["highest"], windows=Windows.of(5), jobs=1)
+    windows = extract_features(open_dataset(folder), ["highest"], windows=Windows.of(5), jobs=1)
     with pytest.raises(ValueError, match="scores of windows, and only those of whole episodes"):
         write_scores(windows, np.ones(len(windows)), np.ones(len(windows)), tmp_path / "scored")
     for mean in ([1.0, 2.0], [1.0, 2.0, 3.0, np.nan]):
@@ -346,10 +346,10 @@ def test_an_interruption_leaves_nothing(error: Any, tmp_path: Path, monkeypatch:
 # --- features that were kept ------------------------------------------------------------------------------
 
 
-def kept(folder: Path, place: Path, **how: Any) -> Gathered:
+def kept(folder: Path, place: Path, **how: Any) -> FeatureTable:
     """Features as `prefero features` keeps them, opened again."""
-    gather(open_dataset(folder), ["highest"], keep=place, jobs=1, **how)
-    return gather(open_dataset(place))
+    extract_features(open_dataset(folder), ["highest"], keep=place, jobs=1, **how)
+    return extract_features(open_dataset(place))
 
 
 def test_features_that_were_kept_know_whose_they_are(tmp_path: Path) -> None:
@@ -367,16 +367,16 @@ def test_features_that_were_kept_know_whose_they_are(tmp_path: Path) -> None:
 
 def test_a_dataset_that_has_changed_since_is_not_given_scores(tmp_path: Path) -> None:
     folder = lerobot_3(tmp_path / "arm", cameras=())
-    gather(open_dataset(folder), ["highest"], keep=tmp_path / "features.parquet", jobs=1)
+    extract_features(open_dataset(folder), ["highest"], keep=tmp_path / "features.parquet", jobs=1)
     shutil.rmtree(folder)
     lerobot_3(folder, (12, 15, 9, 21), cameras=())
-    found = gather(open_dataset(tmp_path / "features.parquet"))
+    found = extract_features(open_dataset(tmp_path / "features.parquet"))
     with pytest.raises(BadEpisode, match="episode 3: it has 21 steps, but had 20 when its features were"):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     shutil.rmtree(folder)
     lerobot_3(folder, LENGTHS[:3], cameras=())
     with pytest.warns(UserWarning, match="arm has changed since they were noted"):
-        found = gather(open_dataset(tmp_path / "features.parquet"))
+        found = extract_features(open_dataset(tmp_path / "features.parquet"))
     with pytest.raises(ValueError, match="LeRobot and Minari datasets, and features is none"):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     assert not (tmp_path / "scored").exists()

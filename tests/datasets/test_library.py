@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from prefero.datasets import LIBRARY, BadEpisode, Episode, Windows
-from prefero.datasets.features.library import DEFAULT, note_for, noted
+from prefero.datasets.features.library import DEFAULT, extractor_for, features_of
 from prefero.datasets.features.user_functions import described
 from prefero.datasets.features.windows import Length
 
@@ -26,7 +26,7 @@ def moving(states: object, seconds: float = 0.5, **more: object) -> Episode:
 
 
 def value(feature: str, episode: Episode) -> float:
-    (number,) = note_for(feature)(episode).values()
+    (number,) = extractor_for(feature)(episode).values()
     return number
 
 
@@ -35,10 +35,10 @@ def test_what_is_noted_of_each_state_is_what_a_loop_over_its_steps_finds(course:
     episode = moving(course)
     for number, name in enumerate(("x", "y")):
         values = [row[number] for row in course.tolist()]
-        assert note_for("lowest")(episode)[f"lowest {name}"] == min(values)
-        assert note_for("highest")(episode)[f"highest {name}"] == max(values)
-        assert note_for("final")(episode)[f"final {name}"] == values[-1]
-        assert note_for("mean")(episode)[f"mean {name}"] == pytest.approx(sum(values) / 9)
+        assert extractor_for("lowest")(episode)[f"lowest {name}"] == min(values)
+        assert extractor_for("highest")(episode)[f"highest {name}"] == max(values)
+        assert extractor_for("final")(episode)[f"final {name}"] == values[-1]
+        assert extractor_for("mean")(episode)[f"mean {name}"] == pytest.approx(sum(values) / 9)
 
 
 @given(COURSES)
@@ -49,8 +49,8 @@ def test_a_path_is_as_long_as_its_steps_together(course: np.ndarray) -> None:
 
 def test_brackets_choose_states() -> None:
     episode = moving([[0.0, 5.0], [3.0, 1.0], [4.0, 2.0]])
-    assert note_for("highest(y)")(episode) == {"highest y": 5.0}
-    assert list(note_for("final( y , x )")(episode)) == ["final y", "final x"]
+    assert extractor_for("highest(y)")(episode) == {"highest y": 5.0}
+    assert list(extractor_for("final( y , x )")(episode)) == ["final y", "final x"]
     assert value("path-length(x)", episode) == 4.0
 
 
@@ -86,11 +86,11 @@ def test_energy_and_duration_are_integrals_over_time_and_the_return_is_a_sum() -
 
 def test_a_goal_is_a_place_of_some_states() -> None:
     episode = moving([[0.0, 0.0], [3.0, 4.0], [6.0, 8.0]])
-    assert note_for("goal(x=3, y=4)")(episode) == {
+    assert extractor_for("goal(x=3, y=4)")(episode) == {
         "final distance to goal": 5.0,
         "least distance to goal": 0.0,
     }
-    assert note_for("goal(y=10)")(episode)["final distance to goal"] == 2.0
+    assert extractor_for("goal(y=10)")(episode)["final distance to goal"] == 2.0
 
 
 @pytest.mark.parametrize(
@@ -112,17 +112,17 @@ def test_a_goal_is_a_place_of_some_states() -> None:
 )
 def test_what_is_not_there_is_said_with_what_is(feature: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        note_for(feature)(moving(np.zeros((5, 2))))
+        extractor_for(feature)(moving(np.zeros((5, 2))))
 
 
 def test_there_is_no_return_without_rewards() -> None:
     with pytest.raises(ValueError, match="leave out the feature 'return'"):
-        note_for("return")(moving(np.zeros((5, 2)), rewards=None))
+        extractor_for("return")(moving(np.zeros((5, 2)), rewards=None))
 
 
 def test_jerk_needs_four_states_and_names_the_episode_that_has_fewer() -> None:
     with pytest.raises(BadEpisode, match="episode e: its jerk needs four states"):
-        note_for("jerk")(moving(np.zeros((3, 2))))
+        extractor_for("jerk")(moving(np.zeros((3, 2))))
 
 
 def test_every_default_is_in_the_library_and_every_word_has_a_meaning() -> None:
@@ -146,11 +146,11 @@ def words(episode): return "far"
 """
     Path("own_notes_of_this_test.py").write_text(code, encoding="utf-8")
     episode = moving([[1.0, 5.0], [3.0, 4.0], [6.0, 8.0]])
-    assert note_for("own_notes_of_this_test:one")(episode) == {"one": 2.0}
-    assert note_for("own_notes_of_this_test:some")(episode) == {"some 1": 6.0, "some 2": 8.0}
-    assert note_for("own_notes_of_this_test.py:named")(episode) == {"tilt": 1.0, "turn": 2.0}
+    assert extractor_for("own_notes_of_this_test:one")(episode) == {"one": 2.0}
+    assert extractor_for("own_notes_of_this_test:some")(episode) == {"some 1": 6.0, "some 2": 8.0}
+    assert extractor_for("own_notes_of_this_test.py:named")(episode) == {"tilt": 1.0, "turn": 2.0}
     with pytest.raises(BadEpisode, match="episode e: words must return numbers, but returned 'far'"):
-        note_for("own_notes_of_this_test:words")(episode)
+        extractor_for("own_notes_of_this_test:words")(episode)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def words(episode): return "far"
 def test_a_module_that_fails_is_an_error_in_one_line(code: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(code, encoding="utf-8")
     with pytest.raises(ValueError, match=rf"^'.*mine\.py:f' [^\n]*{why}[^\n]*$"):
-        note_for(f"{tmp_path / 'mine.py'}:f")
+        extractor_for(f"{tmp_path / 'mine.py'}:f")
 
 
 def test_a_module_that_was_edited_is_imported_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,9 +194,9 @@ def test_a_function_is_described_by_its_file_and_name_or_like_no_other() -> None
 def test_two_features_of_one_name_and_numbers_that_are_none_are_refused() -> None:
     episode = moving(np.zeros((5, 2)))
     with pytest.raises(ValueError, match="two features are called 'mean x'"):
-        noted([note_for("mean"), note_for("mean(x)")], episode)
+        features_of([extractor_for("mean"), extractor_for("mean(x)")], episode)
     with pytest.raises(BadEpisode, match="episode e: its feature 'odd' is nan"):
-        noted([note_for(lambda _: {"odd": np.nan})], episode)
+        features_of([extractor_for(lambda _: {"odd": np.nan})], episode)
 
 
 # --- windows ----------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from datasets.recorded import FPS, LENGTHS, actions_of, clips, cut_short, lerobot_3, states_of
-from prefero.datasets import Dataset, Episode, Windows, gather_named, open_dataset
+from prefero.datasets import Dataset, Episode, Windows, extract_for_reward, open_dataset
 from prefero.datasets.features.library import LIBRARY
-from prefero.datasets.features.match_reward import open_named, words_for
+from prefero.datasets.features.match_reward import library_words_for, open_named
 from prefero.datasets.formats.lerobot.statistics import Additions
 from prefero.datasets.formats.tables import in_memory
 
@@ -28,25 +28,25 @@ def turns(episode: Episode) -> float:
 
 def test_words_are_found_by_the_names_of_what_they_note() -> None:
     names = ["highest elbow", "path length", "highest shoulder", "return", "mean a, (b)", "smoothness"]
-    assert words_for(names) == ["highest", "path-length", "return", "mean", "smoothness"]
+    assert library_words_for(names) == ["highest", "path-length", "return", "mean", "smoothness"]
     with pytest.raises(ValueError, match="is about jerk, turns, and no word of the library notes 'turns'"):
-        words_for(["jerk", "turns"])
+        library_words_for(["jerk", "turns"])
     with pytest.raises(ValueError, match="notes 'highestelbow'"):
-        words_for(["highestelbow"])
+        library_words_for(["highestelbow"])
 
 
 @pytest.mark.parametrize("word", [word for word in LIBRARY if word != "goal"])  # whose place has no name
 def test_every_word_is_found_again_by_what_it_notes(word: str, tmp_path: Path) -> None:
     dataset = arm(tmp_path)
-    noted = LIBRARY[word].note
+    noted = LIBRARY[word].extract
     episode = dataset.episode(1)  # type: ignore[attr-defined]
     names = list(noted(episode, ()) if LIBRARY[word].takes else noted(episode))
-    found = gather_named(dataset, names[::-1], jobs=1)
+    found = extract_for_reward(dataset, names[::-1], jobs=1)
     assert found.names == tuple(names[::-1])
 
 
 def test_names_decide_which_features_there_are_and_their_order(tmp_path: Path) -> None:
-    found = gather_named(arm(tmp_path), ["energy", "final elbow", "highest shoulder"], jobs=1)
+    found = extract_for_reward(arm(tmp_path), ["energy", "final elbow", "highest shoulder"], jobs=1)
     for episode, row in enumerate(found.features):
         states, actions = states_of(episode, LENGTHS[episode]), actions_of(episode, LENGTHS[episode])
         wanted = [np.sum(actions**2) / FPS, states[-1, 1], states[:, 0].max()]
@@ -56,13 +56,13 @@ def test_names_decide_which_features_there_are_and_their_order(tmp_path: Path) -
 def test_features_of_ones_own_windows_and_logarithms(tmp_path: Path) -> None:
     dataset = arm(tmp_path)
     energy = np.array([np.sum(actions_of(e, n) ** 2) / FPS for e, n in enumerate(LENGTHS)])
-    own = gather_named(dataset, ["log energy", "turns"], ["energy", turns], log=["energy"], jobs=1)
-    guessed = gather_named(dataset, ["log energy", "duration"], jobs=1)
+    own = extract_for_reward(dataset, ["log energy", "turns"], ["energy", turns], log=["energy"], jobs=1)
+    guessed = extract_for_reward(dataset, ["log energy", "duration"], jobs=1)
     for found in (own, guessed):
         np.testing.assert_allclose(found.features[:, 0], np.log(energy), rtol=1e-5)
-    windows = gather_named(dataset, ["final elbow"], windows=Windows.of(4), jobs=1)
+    windows = extract_for_reward(dataset, ["final elbow"], windows=Windows.of(4), jobs=1)
     assert windows.ids[:3] == ("0[0:4]", "0[4:8]", "0[8:12]")
-    components = gather_named(dataset, ["component 2"], ["components(2)"], jobs=1)
+    components = extract_for_reward(dataset, ["component 2"], ["components(2)"], jobs=1)
     assert components.features.shape == (4, 1)
 
 
@@ -81,7 +81,7 @@ def test_what_is_missing_is_said_before_all_is_read(
 ) -> None:
     dataset = arm(tmp_path)
     with pytest.raises(ValueError, match=message):
-        gather_named(dataset, names, features, log=log, jobs=1)
+        extract_for_reward(dataset, names, features, log=log, jobs=1)
 
 
 def test_one_episode_is_enough_to_see_that_a_name_is_missing(
@@ -97,7 +97,7 @@ def test_one_episode_is_enough_to_see_that_a_name_is_missing(
 
     monkeypatch.setattr(type(dataset), "read", read)
     with pytest.raises(ValueError, match="say what notes 'final knee'"):
-        gather_named(dataset, ["final knee"], jobs=1)
+        extract_for_reward(dataset, ["final knee"], jobs=1)
     assert seen == [0]
 
 
@@ -107,14 +107,14 @@ def test_one_episode_is_enough_to_see_that_a_name_is_missing(
 def test_of_a_table_only_the_features_of_the_reward_count(tmp_path: Path) -> None:
     path = tmp_path / "throws.csv"
     path.write_text("task,height,speed,spin\nlift,1,2,\nlift,3,4,\n", encoding="utf-8")
-    found = gather_named(open_named(path, ["speed", "height"]), ["speed", "height"])
+    found = extract_for_reward(open_named(path, ["speed", "height"]), ["speed", "height"])
     assert found.features.tolist() == [[2.0, 1.0], [4.0, 3.0]]
     logs = ["log speed", "height"]
     for log in (["speed"], []):
-        found = gather_named(open_named(f"table:{path}", logs, log=log), logs, log=log)
+        found = extract_for_reward(open_named(f"table:{path}", logs, log=log), logs, log=log)
         np.testing.assert_allclose(found.features, [[np.log(2), 1], [np.log(4), 3]])
     path.write_text("log speed,speed\n7,2\n8,4\n", encoding="utf-8")
-    found = gather_named(open_named(path, ["log speed"]), ["log speed"])
+    found = extract_for_reward(open_named(path, ["log speed"]), ["log speed"])
     assert found.features.tolist() == [[7.0], [8.0]]
     with pytest.raises(ValueError, match=r"throws.csv has no column 'mass': the reward is about speed, mass"):
         open_named(path, ["speed", "mass"])
@@ -123,20 +123,20 @@ def test_of_a_table_only_the_features_of_the_reward_count(tmp_path: Path) -> Non
 def test_of_clips_too(tmp_path: Path) -> None:
     folder = clips(tmp_path / "throws", count=3)
     cut_short(folder / "throw 1.mp4")  # which nobody looks at
-    found = gather_named(open_named(folder, ["height"]), ["height"])
+    found = extract_for_reward(open_named(folder, ["height"]), ["height"])
     assert found.features.tolist() == [[0.0], [2.0], [4.0]]
 
 
 def test_an_archive_without_names_has_its_features_in_the_rewards_order(tmp_path: Path) -> None:
     features, path = np.arange(6.0).reshape(3, 2), tmp_path / "mine.npz"
     np.savez(path, features=features)
-    found = gather_named(open_named(path, ["speed", "height"]), ["speed", "height"])
+    found = extract_for_reward(open_named(path, ["speed", "height"]), ["speed", "height"])
     np.testing.assert_array_equal(found.features, features)
     np.savez(path, features=features, names=["height", "speed"])
-    found = gather_named(open_named(path, ["speed", "height"]), ["speed", "height"])
+    found = extract_for_reward(open_named(path, ["speed", "height"]), ["speed", "height"])
     np.testing.assert_array_equal(found.features, features[:, ::-1])
     with pytest.raises(ValueError, match="of archive there are height, speed: bring 'mass', too"):
-        gather_named(in_memory({"features": features, "names": ["height", "speed"]}), ["mass", "speed"])
+        extract_for_reward(in_memory({"features": features, "names": ["height", "speed"]}), ["mass", "speed"])
 
 
 # --- statistics of scores ---------------------------------------------------------------------------------

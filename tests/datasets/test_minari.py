@@ -13,7 +13,7 @@ from minari.data_collector import EpisodeBuffer
 
 from datasets.recorded import colours_in
 from datasets.slide import Slide
-from prefero.datasets import BadEpisode, Episode, gather, open_dataset
+from prefero.datasets import BadEpisode, Episode, extract_features, open_dataset
 from prefero.datasets.formats.minari.dataset import Minari, side_by_side
 
 FORMATS = ["hdf5", "arrow"]
@@ -68,7 +68,7 @@ class TestStorages:
             assert episode.rewards is not None
             assert episode.rewards.tolist() == list(range(steps))
             assert episode.duration == pytest.approx(steps / 20)
-        found = gather(dataset, ["final", "return"], jobs=1)
+        found = extract_features(dataset, ["final", "return"], jobs=1)
         assert found.names == ("final state 1", "final state 2", "return")
 
     def test_a_folder_will_do_wherever_it_is(self, storage: str, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ class TestStorages:
             dataset.episode(1)
         with pytest.raises(BadEpisode, match=r"^episode 2: it cannot be read from"):
             dataset.episode(2)
-        found = gather(dataset, ["mean"], skip_bad=True, jobs=1)
+        found = extract_features(dataset, ["mean"], skip_bad=True, jobs=1)
         assert (found.ids, set(found.left_out)) == (("0", "3"), {"1", "2"})
 
     def test_dictionaries_and_tuples_are_put_side_by_side_and_pictures_left_out(self, storage: str) -> None:
@@ -125,7 +125,7 @@ def test_a_truncated_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "minari" / "walks-v0" / "data" / "main_data.hdf5"
     path.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(BadEpisode, match=r"^episode 0: it cannot be read from"):
-        gather(Minari("walks-v0"), ["mean"], jobs=1)
+        extract_features(Minari("walks-v0"), ["mean"], jobs=1)
     (path.parent / "metadata.json").write_text('{"data_format": "hdf5"}', encoding="utf-8")
     with pytest.raises(ValueError, match="is a damaged Minari dataset"):
         Minari("walks-v0")
@@ -172,8 +172,8 @@ def test_a_recovered_environment_plays_the_recorded_actions_for_the_camera(
         episode = dataset.episode(number)
         assert isinstance(episode, Episode)
         wanted = np.floor(20 * episode.states[:-1])
-        np.testing.assert_allclose(colours_in(dataset.clip_of(number, tmp_path)), np.tile(wanted, 3), atol=4)
-    part = colours_in(dataset.clip_of(1, tmp_path, (2, 4)))
+        np.testing.assert_allclose(colours_in(dataset.cut_clip(number, tmp_path)), np.tile(wanted, 3), atol=4)
+    part = colours_in(dataset.cut_clip(1, tmp_path, (2, 4)))
     np.testing.assert_allclose(part, np.tile(np.floor(20 * dataset.episode(1).states[2:4]), 3), atol=4)
 
 
@@ -185,11 +185,11 @@ def test_an_environment_that_goes_another_way_is_not_filmed(
     with pytest.raises(
         BadEpisode, match=r"^episode 0: played again, it differs from what was recorded at step 1"
     ):
-        Minari(slides, render=True).clip_of(0, tmp_path / "clips")
+        Minari(slides, render=True).cut_clip(0, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_without_rendering_there_is_no_film(slides: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has no films: open it with render=True"):
-        Minari(slides).clip_of(0, tmp_path)
+        Minari(slides).cut_clip(0, tmp_path)

@@ -15,7 +15,7 @@ from datasets.slide import Slide
 from datasets.test_minari import BOX, buffer, course, made, slides, somewhere
 from prefero import Pool
 from prefero._support.arrays import Array
-from prefero.datasets import BadEpisode, gather, open_dataset
+from prefero.datasets import BadEpisode, extract_features, open_dataset
 from prefero.datasets.formats.minari.dataset import Minari
 from prefero.datasets.registry import open_recipe
 
@@ -72,12 +72,12 @@ def test_pictures_among_the_observations_are_shown(
     watched("arm-v0", storage)
     dataset = open_dataset("arm-v0", seconds=0.1, camera=camera)
     assert isinstance(dataset, Minari)
-    assert dataset.filmed
+    assert dataset.has_video
     assert dataset.episode(1).state_names == ("arm 1", "arm 2", "hand.open")
     for episode, steps in enumerate(LENGTHS):  # as many as steps: what was seen when each was decided
-        colours = colours_in(dataset.clip_of(episode, tmp_path / "clips"))
+        colours = colours_in(dataset.cut_clip(episode, tmp_path / "clips"))
         np.testing.assert_allclose(colours, [shade(episode, t, number) for t in range(steps)], atol=8)
-    part = colours_in(dataset.clip_of(0, tmp_path / "clips", (2, 5)))
+    part = colours_in(dataset.cut_clip(0, tmp_path / "clips", (2, 5)))
     np.testing.assert_allclose(part, [shade(0, t, number) for t in range(2, 5)], atol=8)
     assert dataset.recipe is not None
     assert open_recipe(dataset.recipe).version == dataset.version
@@ -93,7 +93,7 @@ def test_a_pool_shows_them(tmp_path: Path) -> None:
 
 def test_one_may_do_without_them() -> None:
     watched("arm-v0", "hdf5")
-    assert not open_dataset("arm-v0", camera="none").filmed
+    assert not open_dataset("arm-v0", camera="none").has_video
     with pytest.raises(ValueError, match=r"no camera 'nose': the cameras are eye, hand\.eye"):
         Minari("arm-v0", camera="nose")
 
@@ -104,9 +104,9 @@ def test_a_board_of_few_fields_is_no_picture(tmp_path: Path) -> None:
     seen = {"arm": course(0, 3), "board": np.zeros((4, 7, 7, 3), dtype=np.uint8)}
     made("boards-v0", "hdf5", [buffer(0, 3, observations=seen)], observation_space=space)
     dataset = Minari("boards-v0")
-    assert not dataset.filmed
+    assert not dataset.has_video
     with pytest.raises(ValueError, match="has no films: open it with render=True"):
-        dataset.clip_of(0, tmp_path)
+        dataset.cut_clip(0, tmp_path)
 
 
 def test_pictures_alone_are_no_numbers(storage: str) -> None:
@@ -191,7 +191,7 @@ def test_an_episode_that_is_not_as_long_as_is_told_is_named(storage: str, tmp_pa
     dataset = Minari("walks-v0")
     with pytest.raises(BadEpisode, match=r"^episode 1: it should have \d steps, but .* holds \d of it"):
         dataset.episode(1)
-    assert gather(dataset, ["mean"], skip_bad=True, jobs=1).ids == ("0", "2")
+    assert extract_features(dataset, ["mean"], skip_bad=True, jobs=1).ids == ("0", "2")
 
 
 def test_an_episode_without_steps_is_named(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_an_episode_without_steps_is_named(tmp_path: Path) -> None:
     shortened(data, "hdf5", 1, 0)
     with h5py.File(data / "main_data.hdf5", "a") as file:
         file["episode_1"].attrs["total_steps"] = 0
-    found = gather(Minari("walks-v0"), ["mean"], skip_bad=True, jobs=1)
+    found = extract_features(Minari("walks-v0"), ["mean"], skip_bad=True, jobs=1)
     assert found.left_out == {"1": "it has no steps"}
 
 
@@ -211,7 +211,7 @@ def test_a_file_that_is_cut_short_is_its_episodes_alone(storage: str, tmp_path: 
     dataset = Minari("walks-v0")
     with pytest.raises(BadEpisode, match=r"^episode 1: it cannot be read from .*walks-v0"):
         dataset.episode(1)
-    found = gather(dataset, ["mean"], skip_bad=True, jobs=1)
+    found = extract_features(dataset, ["mean"], skip_bad=True, jobs=1)
     assert (found.ids, set(found.left_out)) == (("0", "2"), {"1"})
 
 
@@ -222,7 +222,7 @@ def test_a_file_of_all_episodes_that_is_cut_short_is_no_crash(share: float, tmp_
     dataset = Minari("arm-v0")
     assert all(isinstance(found, BadEpisode) for found in dataset.read(range(3)))
     with pytest.raises(BadEpisode, match=r"^episode 2: it cannot be read from"):
-        dataset.clip_of(2, tmp_path / "clips")
+        dataset.cut_clip(2, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
 
 
@@ -276,5 +276,5 @@ def test_an_environment_that_fails_is_named_with_the_episode(
     dataset = Minari(slides, render=True)
     monkeypatch.setattr(Slide, "step", broken)
     with pytest.raises(BadEpisode, match=r"^episode 1: played again, its environment fails: .*the motor"):
-        dataset.clip_of(1, tmp_path / "clips")
+        dataset.cut_clip(1, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []

@@ -12,7 +12,7 @@ import pytest
 from gymnasium import spaces
 from minari.data_collector import EpisodeBuffer
 
-from prefero.datasets import BadEpisode, Gathered, gather, open_dataset, write_scores
+from prefero.datasets import BadEpisode, FeatureTable, extract_features, open_dataset, write_scores
 from systems import posix_only
 
 FORMATS = ["hdf5", "arrow", "parquet"]
@@ -55,8 +55,8 @@ def made(name: str, storage: str, **changes: Any) -> Any:
     )
 
 
-def noted(place: str | Path, **how: Any) -> Gathered:
-    return gather(open_dataset(place), ["highest"], jobs=1, **how)
+def noted(place: str | Path, **how: Any) -> FeatureTable:
+    return extract_features(open_dataset(place), ["highest"], jobs=1, **how)
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -163,8 +163,8 @@ def lose(data: Path, storage: str, episode: int) -> None:
 def test_what_cannot_be_leaves_nothing(storage: str, root: Path, tmp_path: Path) -> None:
     made("walks-v0", storage)
     kept = tmp_path / "features.parquet"
-    gather(open_dataset("walks-v0"), ["highest"], keep=kept, jobs=1)
-    found, before = gather(open_dataset(kept)), contents(tmp_path)
+    extract_features(open_dataset("walks-v0"), ["highest"], keep=kept, jobs=1)
+    found, before = extract_features(open_dataset(kept)), contents(tmp_path)
     with pytest.raises(ValueError, match="which ends in a version, but this would be 'mine/scored'"):
         write_scores(found, MEANS, STDS, root / "mine" / "scored")
     write_scores(found, MEANS, STDS, tmp_path / "scored")

@@ -19,7 +19,7 @@ from datasets.recorded import LENGTHS, clips, cut_short, lerobot_2, lerobot_3, s
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.__main__ import main
 from prefero._support.arrays import Array
-from prefero.datasets.features.extract import gather
+from prefero.datasets.features.extract import extract_features
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.registry import open_dataset
 from prefero.kernels import Anchored, Linear
@@ -260,7 +260,7 @@ def test_windows_that_were_kept_are_called_windows(
     """As if they were cut now."""
     del reward
     lerobot_3(tmp_path / "arm", cameras=())
-    found = gather(
+    found = extract_features(
         open_dataset("arm"), ["highest", "final"], windows=Windows.of(5), keep="kept.parquet", jobs=1
     )
     found.publish(Path("kept.parquet"))

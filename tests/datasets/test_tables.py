@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from datasets.recorded import clips, colours_in, cut_short, shade
-from prefero.datasets import BadEpisode, Noted, gather, open_dataset
+from prefero.datasets import BadEpisode, FeatureDataset, extract_features, open_dataset
 from prefero.datasets.formats.tables import Arrays, archive_dataset, holds_pool, in_memory, table_dataset
 from prefero.datasets.formats.video_folder import clips_dataset
 
@@ -61,15 +61,15 @@ def test_a_table_that_makes_no_sense_is_refused(table: Any, options: dict[str, A
 def test_a_missing_number_is_named_with_its_row() -> None:
     holes = FRAME.assign(speed=[1.0, None, 3.0])
     with pytest.raises(BadEpisode, match=r"episode b: its feature 'speed' is nan.*--skip-bad"):
-        gather(table_dataset(holes))
-    found = gather(table_dataset(holes), skip_bad=True)
+        extract_features(table_dataset(holes))
+    found = extract_features(table_dataset(holes), skip_bad=True)
     assert (found.ids, found.left_out) == (("a", "c"), {"b": "its feature 'speed' is nan"})
 
 
 def test_a_table_without_rows_says_so(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("id,speed\n", encoding="utf-8")
     with pytest.raises(ValueError, match="mine has no trajectory that can be used: it has no rows"):
-        gather(open_dataset(tmp_path / "mine.csv"))
+        extract_features(open_dataset(tmp_path / "mine.csv"))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
@@ -92,9 +92,9 @@ def test_an_archive_of_features_keeps_names_and_ids(tmp_path: Path) -> None:
     path = tmp_path / "mine.npz"
     np.savez(path, features=np.arange(6.0).reshape(3, 2), names=["u", "v"], ids=["a", "b", "c"])
     found = open_dataset(path)
-    assert isinstance(found, Noted)
+    assert isinstance(found, FeatureDataset)
     assert (found.name, found.names, found.ids) == ("mine", ("u", "v"), ("a", "b", "c"))
-    assert gather(found, ["v"]).features.tolist() == [[1.0], [3.0], [5.0]]
+    assert extract_features(found, ["v"]).features.tolist() == [[1.0], [3.0], [5.0]]
 
 
 def test_an_archive_of_states_is_a_dataset_of_episodes(tmp_path: Path) -> None:
@@ -106,7 +106,11 @@ def test_an_archive_of_states_is_a_dataset_of_episodes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(second.states, made["states"][1, :4])
     np.testing.assert_array_equal(second.actions, made["actions"][1, :3])
     assert (second.duration, second.state_names) == (1.5, ("x", "y"))
-    assert gather(found, ["return", "duration"], jobs=1).features.tolist() == [[6, 3.0], [3, 1.5], [5, 2.5]]
+    assert extract_features(found, ["return", "duration"], jobs=1).features.tolist() == [
+        [6, 3.0],
+        [3, 1.5],
+        [5, 2.5],
+    ]
 
 
 def test_states_alone_will_do() -> None:
@@ -180,20 +184,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_folder_of_clips_has_features_films_and_ids(folder: Path) -> None:
     found = open_dataset(folder)
-    assert isinstance(found, Noted)
+    assert isinstance(found, FeatureDataset)
     assert (found.name, found.names, found.ids[1]) == ("throws", ("speed", "height"), "throw 1.mp4")
-    assert gather(found).features[2].tolist() == [3.0, 4.0]
+    assert extract_features(found).features[2].tolist() == [3.0, 4.0]
 
 
 def test_a_film_that_browsers_play_is_shown_as_it_is(folder: Path, tmp_path: Path) -> None:
     found = clips_dataset(folder)
-    assert found.clip_of(1, tmp_path) == folder / "throw 1.mp4"
+    assert found.cut_clip(1, tmp_path) == folder / "throw 1.mp4"
     assert list(tmp_path.iterdir()) == []
 
 
 def test_another_film_is_copied_into_one_that_they_play(tmp_path: Path) -> None:
     found = clips_dataset(clips(tmp_path / "old", count=2, codec="mpeg4"))
-    path = found.clip_of(1, tmp_path / "new")
+    path = found.cut_clip(1, tmp_path / "new")
     assert path == tmp_path / "new" / "000001.mp4"
     np.testing.assert_allclose(colours_in(path), [shade(1, t) for t in range(6)], atol=12)
 
@@ -209,8 +213,8 @@ def test_missing_and_damaged_films_are_named(tmp_path: Path) -> None:
     (folder / "throw 1.mp4").unlink()
     cut_short(folder / "throw 3.mp4", 0.6)
     with pytest.raises(BadEpisode, match=r"^episode throw 1.mp4: the film .* is missing"):
-        gather(clips_dataset(folder))
-    found = gather(clips_dataset(folder), skip_bad=True)
+        extract_features(clips_dataset(folder))
+    found = extract_features(clips_dataset(folder), skip_bad=True)
     assert found.ids == ("throw 0.mp4", "throw 2.mp4", "throw 4.mp4")
     assert "cut short" in found.left_out["throw 3.mp4"]
 

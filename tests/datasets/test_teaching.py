@@ -8,7 +8,7 @@ import pytest
 
 from datasets.recorded import LENGTHS, clips, colours_in, lerobot_2, lerobot_3, shade
 from prefero import Pool
-from prefero.datasets import gather, open_dataset
+from prefero.datasets import extract_features, open_dataset
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -56,7 +56,7 @@ def test_everything_that_is_a_dataset_can_be_taught(tmp_path: Path) -> None:
     Pool([[1.0], [2.0], [4.0]]).save(tmp_path / "pool.npz")
     (tmp_path / "table.csv").write_text("speed\n1\n2\n5\n6\n", encoding="utf-8")
     kept = tmp_path / "features.parquet"
-    gather(open_dataset(lerobot_3(tmp_path / "arm")), ["mean"], keep=kept, jobs=1)
+    extract_features(open_dataset(lerobot_3(tmp_path / "arm")), ["mean"], keep=kept, jobs=1)
     sizes = {
         tmp_path / "archive.npz": 9,
         tmp_path / "pool.npz": 3,

@@ -10,7 +10,7 @@ import pytest
 
 from datasets.recorded import CAMERAS, LENGTHS, colours_in, cut_short, lerobot_2, lerobot_3, shade
 from prefero import Pool
-from prefero.datasets import BadEpisode, gather, open_dataset
+from prefero.datasets import BadEpisode, extract_features, open_dataset
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Refused, Store
@@ -40,7 +40,7 @@ def test_a_task_a_camera_and_features_are_chosen(tmp_path: Path) -> None:
     pool = pool_of(str(folder), features=["highest"], task="drop", camera="wrist")
     assert pool.ids == ("1", "3", "5")
     assert pool.names == ("highest shoulder", "highest elbow")
-    wanted = gather(open_dataset(folder, task="drop"), ["highest"], jobs=1)
+    wanted = extract_features(open_dataset(folder, task="drop"), ["highest"], jobs=1)
     np.testing.assert_array_equal(pool.features, wanted.features)
 
 
@@ -79,7 +79,7 @@ def test_what_is_damaged_is_named_before_anybody_is_asked_and_the_rest_can_be_us
 
 def test_kept_features_whose_film_is_lost_since_are_named(tmp_path: Path) -> None:
     folder, kept = lerobot_2(tmp_path / "arm", FEW), tmp_path / "features.parquet"
-    gather(open_dataset(folder), ["mean"], keep=kept, jobs=1)
+    extract_features(open_dataset(folder), ["mean"], keep=kept, jobs=1)
     cut_short(next(folder.rglob("episode_000002.mp4")))
     with pytest.raises(BadEpisode, match=r"^episode 2: its film is damaged"):
         pool_of(str(kept))
@@ -88,7 +88,7 @@ def test_kept_features_whose_film_is_lost_since_are_named(tmp_path: Path) -> Non
 
 def test_films_are_not_shown_for_features_of_other_episodes(tmp_path: Path) -> None:
     folder, kept = lerobot_2(tmp_path / "arm", FEW), tmp_path / "features.parquet"
-    gather(open_dataset(folder), ["mean"], keep=kept, jobs=1)
+    extract_features(open_dataset(folder), ["mean"], keep=kept, jobs=1)
     lines = folder / "meta" / "episodes.jsonl"
     lines.write_text("\n".join(lines.read_text(encoding="utf-8").splitlines()[1:]), encoding="utf-8")
     with pytest.warns(UserWarning, match="arm has changed since they were noted, so that its films are not"):

@@ -22,17 +22,17 @@ from prefero.cli.options import (
     Seconds,
     Seed,
     SkipBad,
-    Steps,
+    StepRange,
     Stride,
     Task,
     Window,
     Words,
 )
 from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.extract import gather
-from prefero.datasets.features.library import note_for
+from prefero.datasets.features.extract import extract_features
+from prefero.datasets.features.library import extractor_for
 from prefero.datasets.features.summary import save_histograms, summary
-from prefero.datasets.features.table import Gathered
+from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.registry import open_dataset
 
@@ -65,7 +65,7 @@ def features(
     seconds: Seconds = None,
     episodes: Episodes = None,
     policy: Policy = None,
-    steps: Steps = None,
+    steps: StepRange = None,
     seed: Seed = None,
 ) -> None:
     """Note features of a dataset's trajectories, keep them, and say what is wrong with them."""
@@ -77,7 +77,7 @@ def features(
     options: dict[str, Any] = {"table": table, "seconds": seconds, **shown}
     opened = open_dataset(dataset, **options, **played)
     check_apart(out, dataset, opened)
-    found = gather(
+    found = extract_features(
         opened,
         feature,
         windows=windows,
@@ -103,10 +103,10 @@ def _check(wanted: list[str]) -> None:
     """Before any work is done: are there such features?"""
     for word in wanted:
         if Embedding.of(word) is None:
-            note_for(word)
+            extractor_for(word)
 
 
-def _say(found: Gathered) -> None:
+def _say(found: FeatureTable) -> None:
     what = "windows" if any(found.parts) else "trajectories"
     console.print(f"{escape(found.dataset.name)}: {len(found)} {what}, {len(found.names)} features.")
     table = Table("feature", "lowest", "median", "highest", "histogram", "", title=None)

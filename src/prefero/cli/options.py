@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from prefero.datasets.features.library import EVERY_WORD
+from prefero.datasets.features.library import FEATURE_WORDS
 
 Words = Annotated[
     list[str] | None,
     typer.Option(
-        "--feature", help=f"What to note, again for more: {', '.join(EVERY_WORD)}, or module:function."
+        "--feature", help=f"What to note, again for more: {', '.join(FEATURE_WORDS)}, or module:function."
     ),
 ]
 Window = Annotated[str | None, typer.Option(help="Cut episodes into windows: '2s', or 50 steps.")]
@@ -36,5 +36,5 @@ Episodes = Annotated[int | None, typer.Option(min=1, help="How often an environm
 Policy = Annotated[
     str | None, typer.Option(help="Who plays it: module:function of an observation; random without.")
 ]
-Steps = Annotated[int | None, typer.Option(min=1, help="How long it is played at most.")]
+StepRange = Annotated[int | None, typer.Option(min=1, help="How long it is played at most.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Decides how it is played.")]

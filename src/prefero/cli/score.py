@@ -26,16 +26,16 @@ from prefero.cli.options import (
     Seconds,
     Seed,
     SkipBad,
-    Steps,
+    StepRange,
     Stride,
     Task,
     Window,
     Words,
 )
-from prefero.datasets.base import Dataset, Noted, Recordings
+from prefero.datasets.base import Dataset, EpisodeDataset, FeatureDataset
 from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.match_reward import gather_named, open_named, words_for
-from prefero.datasets.features.table import LOG, Gathered
+from prefero.datasets.features.match_reward import extract_for_reward, library_words_for, open_named
+from prefero.datasets.features.table import LOG, FeatureTable
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.formats.tables import TABLES, holds_pool, id_column, read_table
 from prefero.datasets.registry import Revisited, kind_and_place, open_dataset
@@ -79,7 +79,7 @@ def score(
     seconds: Seconds = None,
     episodes: Episodes = None,
     policy: Policy = None,
-    steps: Steps = None,
+    steps: StepRange = None,
     seed: Seed = None,
 ) -> None:
     """Score trajectories with a learned reward: the mean and the standard deviation of each."""
@@ -95,7 +95,7 @@ def score(
         check_copy(dataset, into, windows)
     seen = None if like is None else open_dataset(like)
     how: dict[str, Any] = {"windows": windows, "log": log or [], "skip_bad": skip_bad, "jobs": jobs}
-    found = gather_named(dataset, names, feature, like=seen, **how)
+    found = extract_for_reward(dataset, names, feature, like=seen, **how)
     mean, std = learned.predict(found.features, return_std=True)
     scores = {**_beside(trajectories, found), MEAN: mean, STD: std}
     console.print(_ends(scores))
@@ -124,14 +124,16 @@ def _opened(
     path = Path(what)
     if path.suffix == ".npz" and path.is_file() and holds_pool(path):
         pool = Pool.load(path)
-        return Noted(path.stem, pool.features, pool.names, pool.ids or tuple(map(str, range(len(pool)))))
+        return FeatureDataset(
+            path.stem, pool.features, pool.names, pool.ids or tuple(map(str, range(len(pool))))
+        )
     return open_named(what, names, feature, log, **options)
 
 
 # --- what is said -----------------------------------------------------------------------------------------
 
 
-def _what(found: Gathered) -> str:
+def _what(found: FeatureTable) -> str:
     return "windows" if any(_with_parts(found).parts) else "trajectories"
 
 
@@ -148,11 +150,11 @@ def _ends(scores: Columns) -> Table:
 
 
 def _beware(
-    dataset: Dataset, found: Gathered, taught: Scaling, feature: list[str] | None, like: str | None
+    dataset: Dataset, found: FeatureTable, taught: Scaling, feature: list[str] | None, like: str | None
 ) -> None:
     """What may not be as it was when the reward was taught, and nobody would notice."""
-    if isinstance(dataset, Recordings) and not feature:
-        words = ", ".join(words_for([name.removeprefix(LOG) for name in found.names]))
+    if isinstance(dataset, EpisodeDataset) and not feature:
+        words = ", ".join(library_words_for([name.removeprefix(LOG) for name in found.names]))
         _say(f"What was noted, of all states: {words}. Say --feature if the reward was taught otherwise.")
     for word in feature or []:
         if (embedding := Embedding.of(word)) and embedding.looks_first and like is None:
@@ -180,8 +182,8 @@ def far(features: Array, taught: Scaling) -> list[str]:
 # --- files ------------------------------------------------------------------------------------------------
 
 
-def _with_parts(found: Gathered) -> Gathered:
-    """Rows of a table that `prefero features` kept are windows, if they were then."""
+def _with_parts(found: FeatureTable) -> FeatureTable:
+    """FeatureRows of a table that `prefero features` kept are windows, if they were then."""
     if not isinstance(found.dataset, Revisited):
         return found
     kept = found.dataset
@@ -190,7 +192,7 @@ def _with_parts(found: Gathered) -> Gathered:
     return replace(found, dataset=kept.source, numbers=numbers, parts=parts)
 
 
-def _beside(what: str, found: Gathered) -> Columns:
+def _beside(what: str, found: FeatureTable) -> Columns:
     """Which trajectory a row is of; of a table, all its columns that are not features of the reward."""
     kind, place = kind_and_place(what)
     if kind != "table":
@@ -205,7 +207,7 @@ def _beside(what: str, found: Gathered) -> Columns:
     return {**_labels(windows), **rows}
 
 
-def _labels(found: Gathered) -> Columns:
+def _labels(found: FeatureTable) -> Columns:
     """The ids, as numbers where they are; of a window, its episode and its steps too."""
     labels: Columns = {ROW: _numbers(found.ids)}
     if any(found.parts):

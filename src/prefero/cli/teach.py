@@ -21,7 +21,7 @@ from prefero.cli.options import (
     Seconds,
     Seed,
     SkipBad,
-    Steps,
+    StepRange,
     Stride,
     Task,
     Window,
@@ -60,7 +60,7 @@ def teach(
     seconds: Seconds = None,
     episodes: Episodes = None,
     policy: Policy = None,
-    steps: Steps = None,
+    steps: StepRange = None,
     seed: Seed = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on; other machines need the token that is shown then.")

@@ -23,10 +23,16 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array
-from prefero.datasets.media.video_files import FilmError, frames_of, playable, rate_of, whole_film
+from prefero.datasets.media.video_files import (
+    VideoError,
+    check_complete,
+    frame_rate,
+    plays_in_browsers,
+    read_frames,
+)
 from prefero.rendering.video import Picture, save_video
 
-Steps = tuple[int, int]
+StepRange = tuple[int, int]
 
 
 class BadEpisode(ValueError):
@@ -120,7 +126,7 @@ class Episode:
         """How long it lasts, in seconds."""
         return len(self) * self.seconds
 
-    def part(self, steps: Steps) -> Self:
+    def part(self, steps: StepRange) -> Self:
         """Some of its steps, with the piece of the film that shows them."""
         first, last = steps
         if not 0 <= first < last <= len(self):
@@ -133,7 +139,7 @@ class Episode:
         )
         return replace(
             self,
-            id=part_id(self.id, steps),
+            id=segment_id(self.id, steps),
             states=self.states[first : last + more],
             actions=self.actions[first:last],
             rewards=None if self.rewards is None else self.rewards[first:last],
@@ -141,7 +147,7 @@ class Episode:
         )
 
 
-def part_id(episode: str, steps: Steps | None) -> str:
+def segment_id(episode: str, steps: StepRange | None) -> str:
     """The id of a part: the episode's, and which steps."""
     return episode if steps is None else f"{episode}[{steps[0]}:{steps[1]}]"
 
@@ -151,7 +157,7 @@ class Dataset(ABC):
 
     name: str
     ids: tuple[str, ...]
-    filmed: bool = False  # are there films of them, or can there be?
+    has_video: bool = False  # are there films of them, or can there be?
     recipe: dict[str, Any] | None = None  # what opens it again, if words can say it
     files: tuple[Path, ...] = ()  # whose change means another dataset
     remarks: tuple[str, ...] = ()  # what whoever opens it should know
@@ -177,14 +183,14 @@ class Dataset(ABC):
         return []
 
     @abstractmethod
-    def clip_of(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
+    def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The film of an episode or of a part of it: a file that browsers play, cut if it is not there."""
 
-    def clip_place(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
-        """Where `clip_of` finds it, or would cut it to."""
+    def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
+        """Where `cut_clip` finds it, or would cut it to."""
         return folder / clip_name(number, steps)
 
-    def check_film(self, number: int) -> None:
+    def check_video(self, number: int) -> None:
         """An error that names the trajectory if its film is missing or damaged, as far as is seen at once."""
         del number
 
@@ -198,13 +204,13 @@ def fingerprint(values: npt.ArrayLike) -> str:
     return seen.hexdigest()
 
 
-def clip_name(number: int, steps: Steps | None = None) -> str:
+def clip_name(number: int, steps: StepRange | None = None) -> str:
     """What a clip's file is called."""
     part = "" if steps is None else f"-{steps[0]:06d}-{steps[1]:06d}"
     return f"{number:06d}{part}.mp4"
 
 
-class Recordings(Dataset):
+class EpisodeDataset(Dataset):
     """A dataset of states and actions, of which features are yet to be noted."""
 
     @abstractmethod
@@ -219,25 +225,27 @@ class Recordings(Dataset):
             except BadEpisode as error:
                 yield error
 
-    def frames(self, number: int, steps: Steps | None) -> tuple[Iterator[Picture], float]:
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Picture], float]:
         """The pictures of an episode or a part of it, and how many of them a second shows."""
         del steps
         raise ValueError(f"{self.name} has no films: {self.ids[number]} cannot be shown")
 
-    def clip_of(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
+    def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The film of an episode or of a part of it, cut into `folder` if it is not there yet."""
         self.check_number(number)
-        path = self.clip_place(number, folder, steps)
+        path = self.clip_path(number, folder, steps)
         if not path.is_file():
             folder.mkdir(parents=True, exist_ok=True)
             try:
                 save_video(path, *self.frames(number, steps))
-            except FilmError as error:
-                raise BadEpisode(part_id(self.ids[number], steps), f"its film is damaged: {error}") from error
+            except VideoError as error:
+                raise BadEpisode(
+                    segment_id(self.ids[number], steps), f"its film is damaged: {error}"
+                ) from error
         return path
 
 
-class Noted(Dataset):
+class FeatureDataset(Dataset):
     """A dataset whose features are noted already, and perhaps a film of each trajectory."""
 
     def __init__(
@@ -250,7 +258,7 @@ class Noted(Dataset):
         recipe: dict[str, Any] | None = None,
     ) -> None:
         self.name, self.features, self.names, self.ids = name, features, names, ids
-        self.films, self.filmed, self.recipe = films, films is not None, recipe
+        self.films, self.has_video, self.recipe = films, films is not None, recipe
         named = tuple(Path(recipe[key]) for key in ("path", "table") if recipe and recipe.get(key))
         self.files = named + (films or ())
 
@@ -265,17 +273,17 @@ class Noted(Dataset):
         if len(bad):
             name, value = self.names[bad[0]], self.features[number, bad[0]]
             raise BadEpisode(self.ids[number], f"its feature {name!r} is {value}")
-        self.check_film(number)
+        self.check_video(number)
 
-    def check_film(self, number: int) -> None:
+    def check_video(self, number: int) -> None:
         """An error that names the trajectory unless every frame of its film is there."""
         if self.films is not None:
             try:
-                whole_film(self.films[number])
-            except FilmError as error:
+                check_complete(self.films[number])
+            except VideoError as error:
                 raise BadEpisode(self.ids[number], str(error)) from error
 
-    def clip_place(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
+    def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The film itself where browsers play it, otherwise a copy in `folder` that they do."""
         self.check_number(number)
         if self.films is None:
@@ -283,18 +291,18 @@ class Noted(Dataset):
         if steps is not None:
             raise ValueError(f"{self.name} has no steps, so a film of it has no parts: take it whole")
         try:
-            return self.films[number] if playable(self.films[number]) else folder / clip_name(number)
-        except FilmError as error:
+            return self.films[number] if plays_in_browsers(self.films[number]) else folder / clip_name(number)
+        except VideoError as error:
             raise BadEpisode(self.ids[number], str(error)) from error
 
-    def clip_of(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
+    def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The film itself, or the copy, made if it is not there yet."""
-        path = self.clip_place(number, folder, steps)
+        path = self.clip_path(number, folder, steps)
         if not path.is_file():
             assert self.films is not None
             folder.mkdir(parents=True, exist_ok=True)
             try:
-                save_video(path, frames_of(self.films[number]), rate_of(self.films[number]))
-            except FilmError as error:
+                save_video(path, read_frames(self.films[number]), frame_rate(self.films[number]))
+            except VideoError as error:
                 raise BadEpisode(self.ids[number], str(error)) from error
         return path

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from prefero._support.arrays import Array
 from prefero.datasets.base import Dataset
-from prefero.datasets.features.extract import Feature, gather, reasons
-from prefero.datasets.features.table import Gathered
+from prefero.datasets.features.extract import Feature, extract_features, reasons
+from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.windows import Windows
-from prefero.datasets.media.clips import clip_folder, cut_all, plan
+from prefero.datasets.media.clips import clip_folder, cut_clips, plan
 
 
 class Brought(NamedTuple):
@@ -52,7 +52,7 @@ def bring(
     keep            a Parquet file for the features, or True for one in the cache: the same call finds them
     """
     kept = feature_file(dataset) if keep is True else keep or None
-    found = gather(
+    found = extract_features(
         dataset,
         features,
         windows=Windows.maybe(window, stride),
@@ -66,12 +66,12 @@ def bring(
     if count is not None:
         found = found.diverse(count, seed)
     made = None
-    if clips is not False and dataset.filmed:
+    if clips is not False and dataset.has_video:
         folder = clip_folder(dataset) if clips is True else Path(clips)
         if later:
             made = plan(found, folder)
         else:
-            found, made = cut_all(found, folder, skip_bad=skip_bad, jobs=jobs, show=progress)
+            found, made = cut_clips(found, folder, skip_bad=skip_bad, jobs=jobs, show=progress)
     if found.left_out:
         told = f"{len(found.left_out)} of {len(dataset)} were left out: {reasons(found.left_out)}"
         warnings.warn(told, stacklevel=2)
@@ -84,7 +84,7 @@ def feature_file(dataset: Dataset) -> Path:
     return folder.parent.with_name("features") / f"{folder.name}.parquet"
 
 
-def prepared(gathered: Gathered, drop: Sequence[str] = (), log: Sequence[str] = ()) -> Gathered:
+def prepared(gathered: FeatureTable, drop: Sequence[str] = (), log: Sequence[str] = ()) -> FeatureTable:
     """Without what was dropped, with logarithms where wanted, and with features that differ only."""
     found = gathered.without(drop) if drop else gathered
     found = found.logarithms(log) if log else found

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.optional import need
-from prefero.datasets.base import Dataset, Noted, Steps
+from prefero.datasets.base import Dataset, FeatureDataset, StepRange
 from prefero.datasets.formats.gymnasium import Gymnasium
 from prefero.datasets.formats.lerobot.dataset import INFO, LeRobot
 from prefero.datasets.formats.minari.dataset import Minari, data_folder, local_folder
@@ -18,29 +18,33 @@ from prefero.datasets.formats.tables import TABLES, archive_dataset, parts_in, r
 from prefero.datasets.formats.video_folder import clips_dataset
 
 
-class Revisited(Noted):
+class Revisited(FeatureDataset):
     """Features that `prefero features` kept, with the films of the dataset that they are of."""
 
-    def __init__(self, kept: Noted, source: Dataset, numbers: list[int], parts: list[Steps | None]) -> None:
+    def __init__(
+        self, kept: FeatureDataset, source: Dataset, numbers: list[int], parts: list[StepRange | None]
+    ) -> None:
         super().__init__(kept.name, kept.features, kept.names, kept.ids, recipe=kept.recipe)
-        self.source, self.numbers, self.parts, self.filmed = source, numbers, parts, source.filmed
+        self.source, self.numbers, self.parts, self.has_video = source, numbers, parts, source.has_video
 
-    def check_film(self, number: int) -> None:
+    def check_video(self, number: int) -> None:
         """Is the dataset's own film still there?"""
-        self.source.check_film(self.numbers[number])
+        self.source.check_video(self.numbers[number])
 
-    def clip_place(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
+    def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """Where the dataset's own clip is."""
         del steps
-        return self.source.clip_place(self.numbers[number], folder, self.parts[number])
+        return self.source.clip_path(self.numbers[number], folder, self.parts[number])
 
-    def clip_of(self, number: int, folder: Path, steps: Steps | None = None) -> Path:
+    def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The dataset's own clip of what the row is about."""
         del steps
-        return self.source.clip_of(self.numbers[number], folder, self.parts[number])
+        return self.source.cut_clip(self.numbers[number], folder, self.parts[number])
 
 
-def table_file(path: str | Path, features: Sequence[str] | None = None, *, ids: str | None = None) -> Noted:
+def table_file(
+    path: str | Path, features: Sequence[str] | None = None, *, ids: str | None = None
+) -> FeatureDataset:
     """A table; one of ours goes on showing the films of its dataset, where that still is."""
     kept = table_dataset(path, features, ids=ids)
     columns, about = read_table(Path(path))

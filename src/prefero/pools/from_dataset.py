@@ -105,7 +105,7 @@ class FromDatasets:
         seed: int = 0,
         **how: Any,
     ) -> Self:
-        """Episodes of a Gymnasium environment, played by a policy or at random, and filmed if it renders."""
+        """Episodes of a Gymnasium environment, played by a policy or at random; with videos if it renders."""
         from prefero.datasets.formats.gymnasium import Gymnasium
 
         played = Gymnasium(environment, episodes=episodes, policy=policy, steps=steps, seed=seed)

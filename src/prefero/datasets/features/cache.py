@@ -25,20 +25,20 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.files import write_whole
 from prefero._support.optional import need
-from prefero.datasets.base import Steps, part_id
+from prefero.datasets.base import StepRange, segment_id
 from prefero.datasets.formats.tables import METADATA
 
 ABOUT = ("episode", "number", "first", "last", "steps")
 
 
 @dataclass
-class Rows:
+class FeatureRows:
     """Features of some episodes, row by row, and what was left out of them."""
 
     names: tuple[str, ...] = ()
     ids: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    parts: list[Steps | None] = field(default_factory=list)
+    parts: list[StepRange | None] = field(default_factory=list)
     steps: list[int | None] = field(default_factory=list)  # None where nobody knows
     values: list[list[float]] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)  # since they are damaged
@@ -49,12 +49,14 @@ class Rows:
         """Every episode of which there is no row, with the reason."""
         return self.left_out | self.short
 
-    def add(self, episode: str, number: int, part: Steps | None, steps: int, noted: dict[str, float]) -> None:
+    def add(
+        self, episode: str, number: int, part: StepRange | None, steps: int, noted: dict[str, float]
+    ) -> None:
         """One row more; all have the same features."""
         reserved = [name for name in noted if name in ABOUT]
         if reserved:
             raise ValueError(f"a feature cannot be called {reserved[0]!r}: rename it")
-        self.agree(tuple(noted), part_id(episode, part))
+        self.agree(tuple(noted), segment_id(episode, part))
         self.ids.append(episode)
         self.numbers.append(number)
         self.parts.append(part)
@@ -71,12 +73,12 @@ class Rows:
         self.names = names
 
     @classmethod
-    def join(cls, parts: Iterable["Rows"]) -> Self:
+    def join(cls, parts: Iterable["FeatureRows"]) -> Self:
         """Several as one."""
         whole = cls()
         for part in parts:
             if part.values:
-                whole.agree(part.names, part_id(part.ids[0], part.parts[0]))
+                whole.agree(part.names, segment_id(part.ids[0], part.parts[0]))
             for name in ("ids", "numbers", "parts", "steps", "values"):
                 getattr(whole, name).extend(getattr(part, name))
             whole.left_out |= part.left_out
@@ -84,7 +86,7 @@ class Rows:
         return whole
 
 
-def write_rows(path: Path, rows: Rows, key: str, recipe: dict[str, Any] | None = None) -> None:
+def write_rows(path: Path, rows: FeatureRows, key: str, recipe: dict[str, Any] | None = None) -> None:
     """Into a Parquet file, whole or not at all; the recipe opens the dataset again that the rows are of."""
     arrow = need("pyarrow", extra="datasets")
     values = np.array(rows.values, dtype=float).reshape(len(rows.ids), len(rows.names))
@@ -119,7 +121,7 @@ def publish(path: Path, features: Array, names: Sequence[str]) -> None:
     _write(path, table, about | {"names": list(names)})
 
 
-def read_rows(path: Path, key: str) -> Rows | None:
+def read_rows(path: Path, key: str) -> FeatureRows | None:
     """What `write_rows` wrote under this key; what is damaged, or of another key, is as good as none."""
     parquet = need("pyarrow.parquet", extra="datasets")
     try:
@@ -130,7 +132,7 @@ def read_rows(path: Path, key: str) -> Rows | None:
         names: Sequence[str] = about["noted"]
         values = np.column_stack([table[name].to_numpy() for name in names]) if names else np.empty((0, 0))
         firsts, lasts = table["first"].to_pylist(), table["last"].to_pylist()
-        return Rows(
+        return FeatureRows(
             tuple(names),
             table["episode"].to_pylist(),
             table["number"].to_pylist(),
@@ -145,7 +147,7 @@ def read_rows(path: Path, key: str) -> Rows | None:
 
 
 @dataclass(frozen=True)
-class Keeper:
+class FeatureCache:
     """A file to be, and the parts of it that are done; without a path nothing is kept."""
 
     path: Path | None
@@ -157,15 +159,15 @@ class Keeper:
         assert self.path is not None
         return self.path.with_name(f".{self.path.name}.parts")
 
-    def whole(self) -> Rows | None:
+    def whole(self) -> FeatureRows | None:
         """The finished work, if it was done before."""
         return None if self.path is None else read_rows(self.path, self.key)
 
-    def part(self, start: int) -> Rows | None:
+    def part(self, start: int) -> FeatureRows | None:
         """The part that begins with this episode, if it was done before."""
         return None if self.path is None else read_rows(self._folder / f"{start:09d}.parquet", self.key)
 
-    def keep(self, start: int, rows: Rows) -> None:
+    def keep(self, start: int, rows: FeatureRows) -> None:
         """A part that is done."""
         if self.path is not None:
             write_rows(self._folder / f"{start:09d}.parquet", rows, self.key)
@@ -182,7 +184,7 @@ class Keeper:
                 )
             raise
 
-    def finish(self, rows: Rows) -> None:
+    def finish(self, rows: FeatureRows) -> None:
         """All of it is done; the parts are not needed any more."""
         if self.path is not None:
             write_rows(self.path, rows, self.key, self.recipe)

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
-from prefero.datasets.features.library import GROWING
+from prefero.datasets.features.library import GROWS_WITH_LENGTH
 from prefero.trajectories.features import units_of
 
 Kind = Literal["constant", "duplicated", "correlated", "tails", "lengths"]
@@ -29,7 +29,7 @@ TOGETHER, MANY = 0.9, 20  # a correlation with the length that is no chance, and
 
 
 @dataclass(frozen=True)
-class Advice:
+class Diagnostic:
     """One thing to mend: what it is, which features it is about, and what to do."""
 
     kind: Kind
@@ -37,7 +37,7 @@ class Advice:
     words: str
 
 
-def advise(features: Array, names: Sequence[str], lengths: Indices | None = None) -> list[Advice]:
+def diagnose(features: Array, names: Sequence[str], lengths: Indices | None = None) -> list[Diagnostic]:
     """All that should be mended, the gravest first; `lengths` are the episodes' steps, (M,)."""
     varies = units_of(features)[2]
     flat = [name for name, does in zip(names, varies, strict=True) if not does]
@@ -45,24 +45,24 @@ def advise(features: Array, names: Sequence[str], lengths: Indices | None = None
     moving = np.flatnonzero(varies).tolist()
     if len(features) > 2:  # two trajectories differ in one direction only
         found += _pairs(features[:, moving], [names[i] for i in moving])
-    found += [_tails(names[i], features[:, i].min()) for i in moving if heavy(features[:, i])]
+    found += [_tails(names[i], features[:, i].min()) for i in moving if heavy_tailed(features[:, i])]
     return found + ([] if lengths is None else _lengths(lengths, features, names))
 
 
-def left_out(advice: Sequence[Advice]) -> set[str]:
+def left_out(advice: Sequence[Diagnostic]) -> set[str]:
     """The features that nothing is lost without: constants, and the later of two duplicates."""
     return {a.names[-1] for a in advice if a.kind in ("constant", "duplicated")}
 
 
-def _constant(name: str) -> Advice:
-    return Advice(
+def _constant(name: str) -> Diagnostic:
+    return Diagnostic(
         "constant",
         (name,),
         f"{name} is the same for all, so no answer can tell anything about it: it is left out",
     )
 
 
-def _pairs(features: Array, names: Sequence[str]) -> list[Advice]:
+def _pairs(features: Array, names: Sequence[str]) -> list[Diagnostic]:
     """Every pair that is nearly one feature; a copy is spoken of once, beside its first original."""
     size = np.abs(np.corrcoef(features, rowvar=False).reshape(len(names), len(names)))
     found, copies = [], set[int]()
@@ -78,16 +78,16 @@ def _pairs(features: Array, names: Sequence[str]) -> list[Advice]:
     return sorted(found, key=lambda advice: advice.kind == "correlated")
 
 
-def _copy(first: str, second: str) -> Advice:
-    return Advice(
+def _copy(first: str, second: str) -> Diagnostic:
+    return Diagnostic(
         "duplicated",
         (first, second),
         f"{second} is {first} in other units: {second} is left out",
     )
 
 
-def _alike(first: str, second: str, size: float) -> Advice:
-    return Advice(
+def _alike(first: str, second: str, size: float) -> Diagnostic:
+    return Diagnostic(
         "correlated",
         (first, second),
         f"{first} and {second} are nearly one (correlation {size:.3f}), so answers hardly tell which of them "
@@ -95,7 +95,7 @@ def _alike(first: str, second: str, size: float) -> Advice:
     )
 
 
-def heavy(values: Array) -> bool:
+def heavy_tailed(values: Array) -> bool:
     """Do a few far values make all the others look alike?"""
     if len(np.unique(values)) <= FEW:
         return False
@@ -103,29 +103,31 @@ def heavy(values: Array) -> bool:
     return bool(high - low < NARROW * MIDDLE * values.std())
 
 
-def _tails(name: str, least: float) -> Advice:
+def _tails(name: str, least: float) -> Diagnostic:
     """There are logarithms of what is above 0 only."""
     way_out = (
         f"take its logarithm, --log {name!r}, or leave the outliers out"
         if least > 0
         else f"leave the outliers out, or note it otherwise (down to {least:g}, it has no logarithm)"
     )
-    return Advice("tails", (name,), f"{name} has far outliers, beside which all others look alike: {way_out}")
+    return Diagnostic(
+        "tails", (name,), f"{name} has far outliers, beside which all others look alike: {way_out}"
+    )
 
 
-def _lengths(lengths: Indices, features: Array, names: Sequence[str]) -> list[Advice]:
+def _lengths(lengths: Indices, features: Array, names: Sequence[str]) -> list[Diagnostic]:
     shortest, longest = int(lengths.min()), int(lengths.max())
     if longest <= UNEQUAL * shortest:
         return []
     growing = tuple(
         name
         for name, values in zip(names, features.T, strict=True)
-        if name in GROWING or grows(values, lengths)
+        if name in GROWS_WITH_LENGTH or grows(values, lengths)
     )
     if not growing:
         return []
     return [
-        Advice(
+        Diagnostic(
             "lengths",
             growing,
             f"episodes have {shortest} to {longest} steps, which shows in {', '.join(growing)}. Should "

@@ -20,11 +20,11 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.datasets.base import BadEpisode, Episode
-from prefero.datasets.features.library import EVERY_WORD, Note, Noted
-from prefero.datasets.features.user_functions import function_at, name_of
+from prefero.datasets.features.library import FEATURE_WORDS, Extractor, NamedValues
+from prefero.datasets.features.user_functions import function_name, import_function
 from prefero.trajectories.features import units_of
 
-__all__ = ["EVERY_WORD", "Embedding", "components", "course", "encoder", "network", "random_layers"]
+__all__ = ["FEATURE_WORDS", "Embedding", "components", "course", "encoder", "network", "random_layers"]
 
 MOMENTS = 16
 HIDDEN = 64
@@ -56,10 +56,10 @@ class Embedding:
         """Does it need examples?"""
         return self.kind != "encoder"
 
-    def after(self, examples: Sequence[Episode]) -> Note:
+    def after(self, examples: Sequence[Episode]) -> Extractor:
         """What it notes of an episode, having seen these examples."""
         if self.kind == "encoder":
-            return encoder(function_at(self.inside))
+            return encoder(import_function(self.inside))
         return {"components": components, "network": network}[self.kind](examples, int(self.inside))
 
 
@@ -72,7 +72,7 @@ def course(episode: Episode, moments: int = MOMENTS) -> Array:
     return np.concatenate([np.interp(at, known, column) for column in episode.states.T])
 
 
-def components(examples: Sequence[Episode], count: int) -> Note:
+def components(examples: Sequence[Episode], count: int) -> Extractor:
     """The `count` directions in which courses differ most; each example has mean 0 and variance 1 there."""
     courses = np.stack([course(episode) for episode in _alike(examples)])
     centre, scale = _units(courses)
@@ -86,28 +86,28 @@ def components(examples: Sequence[Episode], count: int) -> Note:
     axes = axes[:count] * np.sign(axes[:count].sum(axis=1, keepdims=True) + 1e-12)  # the same way every time
     unit = sizes[:count] / np.sqrt(len(courses))
 
-    def note(episode: Episode) -> Noted:
+    def extract(episode: Episode) -> NamedValues:
         place = axes @ ((course(_same(episode, examples[0])) - centre) / scale) / unit
         return {f"component {i + 1}": float(value) for i, value in enumerate(place)}
 
-    return note
+    return extract
 
 
 # --- a random network -------------------------------------------------------------------------------------
 
 
-def network(examples: Sequence[Episode], count: int) -> Note:
+def network(examples: Sequence[Episode], count: int) -> Extractor:
     """Fixed random layers with tanh between them; always the same ones for the same number of states."""
     centre, scale = _units(np.concatenate([episode.states for episode in _alike(examples)]))
     layers = random_layers(examples[0].states.shape[1], count)
 
-    def note(episode: Episode) -> Noted:
+    def extract(episode: Episode) -> NamedValues:
         seen = (_same(episode, examples[0]).states - centre) / scale
         for weights, shift in layers:
             seen = np.tanh(seen @ weights + shift)
         return {f"network {i + 1}": float(value) for i, value in enumerate(seen.mean(axis=0))}
 
-    return note
+    return extract
 
 
 def random_layers(inputs: int, outputs: int) -> list[tuple[Array, Array]]:
@@ -120,11 +120,11 @@ def random_layers(inputs: int, outputs: int) -> list[tuple[Array, Array]]:
 # --- an encoder of one's own ------------------------------------------------------------------------------
 
 
-def encoder(function: Callable[[Array], Array]) -> Note:
+def encoder(function: Callable[[Array], Array]) -> Extractor:
     """The mean over time of what a function makes of states (T, s): (T, k), or (k,) for the whole."""
-    name = name_of(function, "of yours")
+    name = function_name(function, "of yours")
 
-    def note(episode: Episode) -> Noted:
+    def extract(episode: Episode) -> NamedValues:
         try:
             code = np.asarray(function(episode.states), dtype=float)
         except Exception as error:  # code of others fails in ways of its own
@@ -137,7 +137,7 @@ def encoder(function: Callable[[Array], Array]) -> Note:
         whole = code.mean(axis=0) if code.ndim == 2 else code
         return {f"encoded {i + 1}": float(value) for i, value in enumerate(whole)}
 
-    return note
+    return extract
 
 
 # --- examples ---------------------------------------------------------------------------------------------

@@ -14,11 +14,11 @@ import numpy as np
 
 from prefero._support.optional import need
 from prefero._support.progress_bar import progress
-from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recordings, Steps
-from prefero.datasets.features.cache import Keeper, Rows
+from prefero.datasets.base import BadEpisode, Dataset, Episode, EpisodeDataset, FeatureDataset, StepRange
+from prefero.datasets.features.cache import FeatureCache, FeatureRows
 from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.library import DEFAULT, Note, Own, note_for, noted
-from prefero.datasets.features.table import Gathered
+from prefero.datasets.features.library import DEFAULT, Extractor, FeatureFunction, extractor_for, features_of
+from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.user_functions import described
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.registry import for_workers, in_worker
@@ -28,10 +28,10 @@ FEW = 4  # batches that are done before other processes have started
 EXAMPLES = 256  # that an embedding looks at before it notes anything
 TOLD = 3  # episodes that were left out are named up to this many
 
-Feature = str | Own
+Feature = str | FeatureFunction
 
 
-def gather(
+def extract_features(
     dataset: Dataset,
     features: Sequence[Feature] | None = None,
     *,
@@ -41,7 +41,7 @@ def gather(
     keep: str | Path | None = None,
     jobs: int | None = None,
     show: bool | None = None,
-) -> Gathered:
+) -> FeatureTable:
     """The features of every episode, or of every window of each; the same call goes on where it stopped.
 
     Embeddings look at examples of `like`, another dataset, or else of this one. What is done is kept in the
@@ -49,23 +49,25 @@ def gather(
     `skip_bad` is left out. `jobs` are the processes that work, all cores by default; `show` the progress.
     """
     kept = None if keep is None else _parquet(Path(keep))
-    if isinstance(dataset, Noted):
+    if isinstance(dataset, FeatureDataset):
         if windows is not None:
             raise ValueError(f"{dataset.name} has features and no steps, so there are no windows to cut")
         return _checked(dataset, _chosen(dataset, features), skip_bad, show)
-    assert isinstance(dataset, Recordings)
+    assert isinstance(dataset, EpisodeDataset)
     wanted = list(features or DEFAULT)
-    keeper = Keeper(kept, "" if kept is None else _key(dataset, wanted, windows, like), dataset.recipe)
+    keeper = FeatureCache(kept, "" if kept is None else _key(dataset, wanted, windows, like), dataset.recipe)
     rows = keeper.whole()
     if rows is None or (rows.left_out and not skip_bad):
         notes = _notes(_recordings(like or dataset), wanted, windows)
-        rows = Rows.join(_batches(dataset, notes, windows, keeper, skip_bad, jobs, show))
+        rows = FeatureRows.join(_batches(dataset, notes, windows, keeper, skip_bad, jobs, show))
         keeper.finish(rows)
     if not rows.values:
         why = reasons(rows.missing) or "it has none"
         raise ValueError(f"{dataset.name} has no episode that can be used: {why}")
     matrix, steps = np.array(rows.values, dtype=float), np.array(rows.steps, dtype=np.intp)
-    return Gathered(dataset, matrix, rows.names, tuple(rows.numbers), tuple(rows.parts), steps, rows.missing)
+    return FeatureTable(
+        dataset, matrix, rows.names, tuple(rows.numbers), tuple(rows.parts), steps, rows.missing
+    )
 
 
 def _parquet(path: Path) -> Path:
@@ -80,43 +82,43 @@ def reasons(left_out: Mapping[str, str]) -> str:
     return "; ".join(told[:TOLD] + ([f"and {len(told) - TOLD} more"] if len(told) > TOLD else []))
 
 
-def _recordings(dataset: Dataset) -> Recordings:
-    if not isinstance(dataset, Recordings):
+def _recordings(dataset: Dataset) -> EpisodeDataset:
+    if not isinstance(dataset, EpisodeDataset):
         raise ValueError(f"{dataset.name} has features and no states, so there is nothing to look at")
     return dataset
 
 
-def _notes(dataset: Recordings, wanted: Sequence[Feature], windows: Windows | None) -> list[Note]:
+def _notes(dataset: EpisodeDataset, wanted: Sequence[Feature], windows: Windows | None) -> list[Extractor]:
     """What is noted of an episode; embeddings look at some examples first."""
     embeddings = [Embedding.of(word) if isinstance(word, str) else None for word in wanted]
     looking = any(embedding is not None and embedding.looks_first for embedding in embeddings)
     examples = _examples(dataset, windows) if looking else []
     return [
-        note_for(word) if embedding is None else embedding.after(examples)
+        extractor_for(word) if embedding is None else embedding.after(examples)
         for word, embedding in zip(wanted, embeddings, strict=True)
     ]
 
 
-def _examples(dataset: Recordings, windows: Windows | None) -> list[Episode]:
+def _examples(dataset: EpisodeDataset, windows: Windows | None) -> list[Episode]:
     numbers = np.unique(np.linspace(0, len(dataset) - 1, min(len(dataset), EXAMPLES)).round().astype(int))
     whole = (found for found in dataset.read(numbers.tolist()) if isinstance(found, Episode))
     parts = [e if part is None else e.part(part) for e in whole for part in _parts(e, windows)]
     return parts[:: max(len(parts) // EXAMPLES, 1)]
 
 
-def _parts(episode: Episode, windows: Windows | None) -> list[Steps | None]:
+def _parts(episode: Episode, windows: Windows | None) -> list[StepRange | None]:
     return [None] if windows is None else [*windows.parts(episode)]
 
 
 def _batches(
-    dataset: Recordings,
-    notes: Sequence[Note],
+    dataset: EpisodeDataset,
+    notes: Sequence[Extractor],
     windows: Windows | None,
-    keeper: Keeper,
+    keeper: FeatureCache,
     skip_bad: bool,
     jobs: int | None,
     show: bool | None,
-) -> Iterator[Rows]:
+) -> Iterator[FeatureRows]:
     """Batch after batch in the order of the episodes: those that are kept, and then the others."""
     batches = [range(s, min(s + BATCH, len(dataset))) for s in range(0, len(dataset), BATCH)]
     kept = {b: rows for b in batches if (rows := keeper.part(b.start)) is not None}
@@ -139,10 +141,12 @@ def _batches(
         yield kept[batch]
 
 
-def _batch(sent: Dataset | str, notes: Sequence[Note], windows: Windows | None, numbers: range) -> Rows:
+def _batch(
+    sent: Dataset | str, notes: Sequence[Extractor], windows: Windows | None, numbers: range
+) -> FeatureRows:
     """The features of some episodes, in a worker."""
-    rows, dataset = Rows(), in_worker(sent)
-    assert isinstance(dataset, Recordings)
+    rows, dataset = FeatureRows(), in_worker(sent)
+    assert isinstance(dataset, EpisodeDataset)
     for number, found in zip(numbers, dataset.read(numbers), strict=True):
         try:
             if isinstance(found, BadEpisode):
@@ -153,17 +157,19 @@ def _batch(sent: Dataset | str, notes: Sequence[Note], windows: Windows | None, 
     return rows
 
 
-def _note(rows: Rows, number: int, episode: Episode, notes: Sequence[Note], windows: Windows | None) -> None:
+def _note(
+    rows: FeatureRows, number: int, episode: Episode, notes: Sequence[Extractor], windows: Windows | None
+) -> None:
     parts = _parts(episode, windows)
     if not parts:
         rows.short[episode.id] = f"its {len(episode)} steps are fewer than a window has"
     pieces = [episode if part is None else episode.part(part) for part in parts]
-    found = [noted(notes, piece) for piece in pieces]  # all of an episode or nothing
+    found = [features_of(notes, piece) for piece in pieces]  # all of an episode or nothing
     for part, piece, values in zip(parts, pieces, found, strict=True):
         rows.add(episode.id, number, part, len(piece), values)
 
 
-def _refuse(rows: Rows, skip_bad: bool) -> None:
+def _refuse(rows: FeatureRows, skip_bad: bool) -> None:
     if rows.left_out and not skip_bad:
         episode, why = next(iter(rows.left_out.items()))
         raise BadEpisode(episode, why).or_skip()
@@ -188,7 +194,7 @@ def _described(word: Feature) -> str:
 # --- features that were noted before ----------------------------------------------------------------------
 
 
-def _chosen(dataset: Noted, features: Sequence[Feature] | None) -> Noted:
+def _chosen(dataset: FeatureDataset, features: Sequence[Feature] | None) -> FeatureDataset:
     if not features:
         return dataset
     unknown = [word for word in features if word not in dataset.names]
@@ -203,8 +209,10 @@ def _chosen(dataset: Noted, features: Sequence[Feature] | None) -> Noted:
     return fewer
 
 
-def _checked(dataset: Noted, chosen: Noted, skip_bad: bool, show: bool | None) -> Gathered:
-    rows = Rows()
+def _checked(
+    dataset: FeatureDataset, chosen: FeatureDataset, skip_bad: bool, show: bool | None
+) -> FeatureTable:
+    rows = FeatureRows()
     with progress(f"reading {dataset.name}", len(dataset), show) as advance:
         for number in range(len(dataset)):
             try:
@@ -219,4 +227,4 @@ def _checked(dataset: Noted, chosen: Noted, skip_bad: bool, show: bool | None) -
         raise ValueError(f"{dataset.name} has no trajectory that can be used: {why}")
     nothing = (None,) * len(rows.numbers)
     matrix = chosen.features[rows.numbers]
-    return Gathered(chosen, matrix, chosen.names, tuple(rows.numbers), nothing, None, rows.left_out)
+    return FeatureTable(chosen, matrix, chosen.names, tuple(rows.numbers), nothing, None, rows.left_out)

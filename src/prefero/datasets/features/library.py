@@ -8,7 +8,7 @@ A feature is asked for in words. The word may be followed by the names of some s
     my_features:curvature     a function of mine: of an episode, to a number, some numbers, or named numbers
 
 What a word notes may be several numbers, each with its name. They speak of one step, one second or the whole
-episode: `GROWING` names those that are larger for longer episodes, since lengths may differ.
+episode: `GROWS_WITH_LENGTH` names those that are larger for longer episodes, since lengths may differ.
 """
 
 import re
@@ -20,11 +20,11 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.datasets.base import BadEpisode, Episode
-from prefero.datasets.features.user_functions import function_at, name_of
+from prefero.datasets.features.user_functions import function_name, import_function
 
-Noted = Mapping[str, float]
-Note = Callable[[Episode], Noted]
-Own = Callable[[Episode], Any]
+NamedValues = Mapping[str, float]
+Extractor = Callable[[Episode], NamedValues]
+FeatureFunction = Callable[[Episode], Any]
 
 WORD = re.compile(r"\s*([a-z-]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
 DEFAULT = ("path-length", "smoothness", "energy", "duration")
@@ -33,14 +33,14 @@ DEFAULT = ("path-length", "smoothness", "energy", "duration")
 # --- each of the states -----------------------------------------------------------------------------------
 
 
-def _each(word: str, summary: Callable[[Array], Array]) -> Callable[[Episode, Sequence[str]], Noted]:
+def _each(word: str, summary: Callable[[Array], Array]) -> Callable[[Episode, Sequence[str]], NamedValues]:
     """A number for each state: a summary of its course."""
 
-    def note(episode: Episode, names: Sequence[str]) -> Noted:
+    def extract(episode: Episode, names: Sequence[str]) -> NamedValues:
         values, columns = summary(episode.states), _columns(episode, names)
         return {f"{word} {episode.state_names[c]}": float(values[c]) for c in columns}
 
-    return note
+    return extract
 
 
 def _columns(episode: Episode, names: Sequence[str]) -> list[int]:
@@ -53,19 +53,19 @@ def _columns(episode: Episode, names: Sequence[str]) -> list[int]:
 # --- the way that was taken -------------------------------------------------------------------------------
 
 
-def path_length(episode: Episode, names: Sequence[str] = ()) -> Noted:
+def path_length(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
     """How far the states travel."""
     path = episode.states[:, _columns(episode, names)]
     return {"path length": float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())}
 
 
-def jerk(episode: Episode, names: Sequence[str] = ()) -> Noted:
+def jerk(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
     """The root of the mean square of the third derivative."""
     third = _derivative(episode, names, 3)
     return {"jerk": float(np.sqrt(np.mean(np.sum(third**2, axis=1))))}
 
 
-def smoothness(episode: Episode, names: Sequence[str] = ()) -> Noted:
+def smoothness(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
     """0 for a straight way at one speed, and less the more it jerks, in no unit: slow or fast, far or near.
 
     It is -log(1 + J) with J = duration^3 / (highest speed)^2 times the integral of the squared jerk.
@@ -87,7 +87,7 @@ def _derivative(episode: Episode, names: Sequence[str], order: int) -> Array:
     return derivative
 
 
-def goal(episode: Episode, **place: float) -> Noted:
+def goal(episode: Episode, **place: float) -> NamedValues:
     """How far the last state is from a place, and how near the states come to it."""
     if not place:
         raise ValueError("goal needs a place, as in goal(x=0.3, y=0.1)")
@@ -99,17 +99,17 @@ def goal(episode: Episode, **place: float) -> Noted:
 # --- effort, time, reward ---------------------------------------------------------------------------------
 
 
-def energy(episode: Episode) -> Noted:
+def energy(episode: Episode) -> NamedValues:
     """The squares of all actions, over time."""
     return {"energy": float(np.sum(episode.actions**2) * episode.seconds)}
 
 
-def duration(episode: Episode) -> Noted:
+def duration(episode: Episode) -> NamedValues:
     """How many seconds it takes."""
     return {"duration": episode.duration}
 
 
-def total_reward(episode: Episode) -> Noted:
+def total_reward(episode: Episode) -> NamedValues:
     """The sum of the dataset's own rewards."""
     if episode.rewards is None:
         raise ValueError("the dataset has no rewards, so there is no return: leave out the feature 'return'")
@@ -117,47 +117,55 @@ def total_reward(episode: Episode) -> Noted:
 
 
 @dataclass(frozen=True)
-class Word:
+class LibraryFeature:
     """A feature of the library: what it notes, what may stand in its brackets, and what it means."""
 
-    note: Callable[..., Noted]
+    extract: Callable[..., NamedValues]
     takes: str  # "states", "place" or "": what may be given in brackets
     meaning: str
     grows: bool = False  # is it larger for longer episodes of the same kind?
 
 
-LIBRARY: dict[str, Word] = {
-    "mean": Word(_each("mean", lambda x: x.mean(axis=0)), "states", "the mean of each state"),
-    "lowest": Word(_each("lowest", lambda x: x.min(axis=0)), "states", "the lowest value of each state"),
-    "highest": Word(_each("highest", lambda x: x.max(axis=0)), "states", "the highest value of each state"),
-    "final": Word(_each("final", lambda x: x[-1]), "states", "each state at the end"),
-    "path-length": Word(path_length, "states", "how far the states travel", grows=True),
-    "jerk": Word(jerk, "states", "the root mean square of the third derivative of the states"),
-    "smoothness": Word(smoothness, "states", "0 if perfectly smooth, less the more it jerks; has no unit"),
-    "energy": Word(energy, "", "the sum of all squared actions, over time", grows=True),
-    "duration": Word(duration, "", "how many seconds it takes", grows=True),
-    "goal": Word(goal, "place", "the final and the least distance to a place, as in goal(x=0.3, y=0.1)"),
-    "return": Word(total_reward, "", "the sum of the dataset's own rewards", grows=True),
+LIBRARY: dict[str, LibraryFeature] = {
+    "mean": LibraryFeature(_each("mean", lambda x: x.mean(axis=0)), "states", "the mean of each state"),
+    "lowest": LibraryFeature(
+        _each("lowest", lambda x: x.min(axis=0)), "states", "the lowest value of each state"
+    ),
+    "highest": LibraryFeature(
+        _each("highest", lambda x: x.max(axis=0)), "states", "the highest value of each state"
+    ),
+    "final": LibraryFeature(_each("final", lambda x: x[-1]), "states", "each state at the end"),
+    "path-length": LibraryFeature(path_length, "states", "how far the states travel", grows=True),
+    "jerk": LibraryFeature(jerk, "states", "the root mean square of the third derivative of the states"),
+    "smoothness": LibraryFeature(
+        smoothness, "states", "0 if perfectly smooth, less the more it jerks; has no unit"
+    ),
+    "energy": LibraryFeature(energy, "", "the sum of all squared actions, over time", grows=True),
+    "duration": LibraryFeature(duration, "", "how many seconds it takes", grows=True),
+    "goal": LibraryFeature(
+        goal, "place", "the final and the least distance to a place, as in goal(x=0.3, y=0.1)"
+    ),
+    "return": LibraryFeature(total_reward, "", "the sum of the dataset's own rewards", grows=True),
 }
 EMBEDDINGS = (
     "components(n)",
     "network(n)",
     "encoder(module:function)",
 )  # see features.embeddings
-EVERY_WORD = (*LIBRARY, *EMBEDDINGS)
-GROWING = tuple(name.replace("-", " ") for name, word in LIBRARY.items() if word.grows)
+FEATURE_WORDS = (*LIBRARY, *EMBEDDINGS)
+GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, word in LIBRARY.items() if word.grows)
 
 
-def note_for(feature: str | Own) -> Note:
+def extractor_for(feature: str | FeatureFunction) -> Extractor:
     """What a word, or a function of one's own, notes of an episode."""
     if callable(feature):
-        return _own(feature, name_of(feature, "feature"))
+        return _own(feature, function_name(feature, "feature"))
     if ":" in feature.partition("(")[0]:
-        return _own(function_at(feature), feature.partition(":")[2])
+        return _own(import_function(feature), feature.partition(":")[2])
     parsed = WORD.fullmatch(feature)
     if parsed is None or parsed[1] not in LIBRARY:
         raise ValueError(
-            f"there is no feature {feature!r}: there are {', '.join(EVERY_WORD)}, and your own as "
+            f"there is no feature {feature!r}: there are {', '.join(FEATURE_WORDS)}, and your own as "
             "module:function"
         )
     word, inside = LIBRARY[parsed[1]], [part.strip() for part in (parsed[2] or "").split(",") if part.strip()]
@@ -165,8 +173,8 @@ def note_for(feature: str | Own) -> Note:
         raise ValueError(f"{parsed[1]} takes nothing in brackets, but this is {feature!r}")
     if word.takes == "place":
         place = _place(feature, inside)
-        return lambda episode: word.note(episode, **place)
-    return (lambda episode: word.note(episode, inside)) if word.takes else word.note
+        return lambda episode: word.extract(episode, **place)
+    return (lambda episode: word.extract(episode, inside)) if word.takes else word.extract
 
 
 def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
@@ -181,8 +189,8 @@ def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
 # --- one's own --------------------------------------------------------------------------------------------
 
 
-def _own(function: Own, name: str) -> Note:
-    def note(episode: Episode) -> Noted:
+def _own(function: FeatureFunction, name: str) -> Extractor:
+    def extract(episode: Episode) -> NamedValues:
         try:
             values = function(episode)
         except BadEpisode:
@@ -191,10 +199,10 @@ def _own(function: Own, name: str) -> Note:
             raise BadEpisode(episode.id, f"{name} fails: {error!r}") from error
         return named(values, name, episode.id)
 
-    return note
+    return extract
 
 
-def named(values: Any, name: str, episode: str) -> Noted:
+def named(values: Any, name: str, episode: str) -> NamedValues:
     """A number, some numbers or named numbers, all as named numbers."""
     if isinstance(values, Mapping):
         pairs = {str(key): value for key, value in values.items()}
@@ -207,7 +215,7 @@ def named(values: Any, name: str, episode: str) -> Noted:
         raise BadEpisode(episode, f"{name} must return numbers, but returned {values!r}") from error
 
 
-def noted(notes: Sequence[Note], episode: Episode) -> dict[str, float]:
+def features_of(notes: Sequence[Extractor], episode: Episode) -> dict[str, float]:
     """All that is noted of an episode; every number has a name of its own and is finite."""
     found: dict[str, float] = {}
     for note in notes:

@@ -13,19 +13,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recordings
+from prefero.datasets.base import BadEpisode, Dataset, Episode, EpisodeDataset, FeatureDataset
 from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.extract import Feature, gather
-from prefero.datasets.features.library import LIBRARY, note_for, noted
-from prefero.datasets.features.table import LOG, Gathered
+from prefero.datasets.features.extract import Feature, extract_features
+from prefero.datasets.features.library import LIBRARY, extractor_for, features_of
+from prefero.datasets.features.table import LOG, FeatureTable
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.formats.tables import read_table
 from prefero.datasets.formats.video_folder import find_table
-from prefero.datasets.media.images import NO_FILMS
+from prefero.datasets.media.images import NO_VIDEO
 from prefero.datasets.registry import kind_and_place, open_dataset
 
 
-def words_for(names: Sequence[str]) -> list[str]:
+def library_words_for(names: Sequence[str]) -> list[str]:
     """Words of the library that note features of these names; an error where there is none.
 
     A word notes its feature of all states. Whoever taught with some of them only has to say so.
@@ -44,12 +44,12 @@ def _notes(word: str, name: str) -> bool:
     return name == word.replace("-", " ") or name.startswith(f"{word} ")
 
 
-def raw_names(names: Sequence[str], log: Sequence[str]) -> list[str]:
+def names_before_log(names: Sequence[str], log: Sequence[str]) -> list[str]:
     """The same features before the logarithms of some were taken."""
     return [n.removeprefix(LOG) if n.startswith(LOG) and n.removeprefix(LOG) in log else n for n in names]
 
 
-def implied_logs(names: Sequence[str], there: Sequence[str] | None) -> list[str]:
+def implied_log_transforms(names: Sequence[str], there: Sequence[str] | None) -> list[str]:
     """The features whose logarithms a reward is about; `there` are those that need not be taken or can."""
     logs = [name.removeprefix(LOG) for name in names if name.startswith(LOG)]
     return [raw for raw in logs if there is None or (raw in there and f"{LOG}{raw}" not in there)]
@@ -70,10 +70,12 @@ def open_named(
     if kind in ("table", "clips"):
         table = place if kind == "table" else options.get("table") or find_table(Path(place))
         columns = list(read_table(Path(table))[0])
-        options["features"] = list(features or raw_names(names, log or implied_logs(names, columns)))
+        options["features"] = list(
+            features or names_before_log(names, log or implied_log_transforms(names, columns))
+        )
         _check_columns(str(table), columns, options["features"], names)
     elif kind == "lerobot":
-        options["camera"] = NO_FILMS
+        options["camera"] = NO_VIDEO
     return open_dataset(what, **options)
 
 
@@ -89,7 +91,7 @@ def _check_columns(place: str, columns: Sequence[str], wanted: Sequence[str], na
 # --- gathering --------------------------------------------------------------------------------------------
 
 
-def gather_named(
+def extract_for_reward(
     dataset: Dataset,
     names: Sequence[str],
     features: Sequence[Feature] | None = None,
@@ -100,51 +102,55 @@ def gather_named(
     skip_bad: bool = False,
     jobs: int | None = None,
     show: bool | None = None,
-) -> Gathered:
-    """The features of these names, in this order, of every episode or window; see `gather`.
+) -> FeatureTable:
+    """The features of these names, in this order, of every episode or window; see `extract_features`.
 
     Without `features`, the words of the library that note them are taken; functions of one's own must be
     given. `log` are those whose logarithm is wanted; without it, those that are called log NAME.
     """
-    if isinstance(dataset, Recordings):
-        log = log or ([] if features else implied_logs(names, None))
-        wanted = features or words_for(raw_names(names, log))
+    if isinstance(dataset, EpisodeDataset):
+        log = log or ([] if features else implied_log_transforms(names, None))
+        wanted = features or library_words_for(names_before_log(names, log))
         _check_first(dataset, wanted, names, log)
-        found = gather(dataset, wanted, windows=windows, like=like, skip_bad=skip_bad, jobs=jobs, show=show)
+        found = extract_features(
+            dataset, wanted, windows=windows, like=like, skip_bad=skip_bad, jobs=jobs, show=show
+        )
     else:
-        assert isinstance(dataset, Noted)
+        assert isinstance(dataset, FeatureDataset)
         noted_already = _without_films(dataset, names)
-        log = log or implied_logs(names, noted_already.names)
-        wanted = features or raw_names(names, log)
+        log = log or implied_log_transforms(names, noted_already.names)
+        wanted = features or names_before_log(names, log)
         _check_names(dataset, noted_already.names, [str(word) for word in wanted])
-        found = gather(noted_already, wanted, windows=windows, skip_bad=skip_bad, show=show)
+        found = extract_features(noted_already, wanted, windows=windows, skip_bad=skip_bad, show=show)
     found = found.logarithms(log) if log else found
     _check_names(dataset, found.names, names)
     columns = [found.names.index(name) for name in names]
     return replace(found, dataset=dataset, features=found.features[:, columns], names=tuple(names))
 
 
-def _without_films(dataset: Noted, names: Sequence[str]) -> Noted:
+def _without_films(dataset: FeatureDataset, names: Sequence[str]) -> FeatureDataset:
     """Nobody looks at films here, so they may be damaged.
 
     An archive that does not say what its features are called has them in the reward's order.
     """
     numbered = tuple(f"feature {i + 1}" for i in range(len(names)))
     unnamed = dataset.names == numbered and (dataset.recipe or {}).get("kind") == "archive"
-    return Noted(dataset.name, dataset.features, tuple(names) if unnamed else dataset.names, dataset.ids)
+    return FeatureDataset(
+        dataset.name, dataset.features, tuple(names) if unnamed else dataset.names, dataset.ids
+    )
 
 
 def _check_first(
-    dataset: Recordings, wanted: Sequence[Feature], names: Sequence[str], log: Sequence[str]
+    dataset: EpisodeDataset, wanted: Sequence[Feature], names: Sequence[str], log: Sequence[str]
 ) -> None:
     """Before all episodes are read: does the first that can be used have these features?"""
     if any(isinstance(word, str) and Embedding.of(word) is not None for word in wanted):
         return  # which have to see examples before they note anything
-    notes = [note_for(word) for word in wanted]
+    notes = [extractor_for(word) for word in wanted]
     whole = (found for found in dataset.read(range(len(dataset))) if isinstance(found, Episode))
     first = next(whole, None)
     try:
-        seen = {} if first is None else noted(notes, first)
+        seen = {} if first is None else features_of(notes, first)
     except BadEpisode:
         return  # gathering says which and why
     if seen:
@@ -165,6 +171,6 @@ def _way_out(dataset: Dataset, there: Sequence[str], missing: str) -> str:
         return f"take the logarithm, --log {missing.removeprefix(LOG)!r}"
     if missing in [name.removeprefix(LOG) for name in there]:
         return f"leave out --log {missing!r}"
-    if isinstance(dataset, Noted):
+    if isinstance(dataset, FeatureDataset):
         return f"bring {missing!r}, too"
     return f"say what notes {missing!r}, with --feature, once for each that the reward is about"

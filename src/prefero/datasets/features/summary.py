@@ -11,8 +11,8 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.files import write_whole
 from prefero._support.optional import need
-from prefero.datasets.features.diagnostics import Advice
-from prefero.datasets.features.table import Gathered
+from prefero.datasets.features.diagnostics import Diagnostic
+from prefero.datasets.features.table import FeatureTable
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 BARS = 16
@@ -32,7 +32,7 @@ class Line:
     trouble: str
 
 
-def summary(gathered: Gathered) -> list[Line]:
+def summary(gathered: FeatureTable) -> list[Line]:
     """A line for each feature."""
     troubles = _troubles(gathered.advice())
     return [
@@ -48,7 +48,7 @@ def summary(gathered: Gathered) -> list[Line]:
     ]
 
 
-def _troubles(advice: Sequence[Advice]) -> dict[str, list[str]]:
+def _troubles(advice: Sequence[Diagnostic]) -> dict[str, list[str]]:
     """Which features have which trouble; of two duplicates, only the later one is to blame."""
     found: dict[str, list[str]] = {}
     for one in advice:
@@ -65,7 +65,7 @@ def blocks(values: Array, bars: int = BARS) -> str:
     return "".join(" " if height == 0 else BLOCKS[height - 1] for height in heights)
 
 
-def save_histograms(path: Path, gathered: Gathered) -> None:
+def save_histograms(path: Path, gathered: FeatureTable) -> None:
     """A histogram of every feature; those with trouble say so."""
     lines = summary(gathered)
     columns = min(COLUMNS, len(lines))

@@ -8,23 +8,23 @@ from typing import Self
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
-from prefero.datasets.base import Dataset, Steps, part_id
-from prefero.datasets.features.cache import Rows, publish, write_rows
-from prefero.datasets.features.diagnostics import Advice, advise, left_out
+from prefero.datasets.base import Dataset, StepRange, segment_id
+from prefero.datasets.features.cache import FeatureRows, publish, write_rows
+from prefero.datasets.features.diagnostics import Diagnostic, diagnose, left_out
 from prefero.trajectories.features import sample_diverse, units_of
 
 LOG = "log "  # what the name of a logarithm begins with
 
 
 @dataclass(frozen=True, eq=False)
-class Gathered:
+class FeatureTable:
     """Features of a dataset's trajectories, and where each row comes from."""
 
     dataset: Dataset
     features: Array
     names: tuple[str, ...]
     numbers: tuple[int, ...]
-    parts: tuple[Steps | None, ...]
+    parts: tuple[StepRange | None, ...]
     steps: Indices | None  # how long each is; None where nobody knows
     left_out: dict[str, str]  # episodes that could not be used, with the reason
 
@@ -34,11 +34,13 @@ class Gathered:
     @property
     def ids(self) -> tuple[str, ...]:
         """What each row is of."""
-        return tuple(part_id(self.dataset.ids[n], p) for n, p in zip(self.numbers, self.parts, strict=True))
+        return tuple(
+            segment_id(self.dataset.ids[n], p) for n, p in zip(self.numbers, self.parts, strict=True)
+        )
 
-    def advice(self) -> list[Advice]:
+    def advice(self) -> list[Diagnostic]:
         """What should be mended before anything is asked."""
-        return advise(self.features, self.names, self.steps)
+        return diagnose(self.features, self.names, self.steps)
 
     def useful(self) -> Self:
         """Without the features that say nothing: constants and copies."""
@@ -96,7 +98,7 @@ class Gathered:
             return
         unknown: list[int | None] = [None] * len(self)
         places = list(self.ids), list(self.numbers), list(self.parts), unknown
-        rows = Rows(self.names, *places, self.features.tolist(), self.left_out)
+        rows = FeatureRows(self.names, *places, self.features.tolist(), self.left_out)
         write_rows(path, rows, "", self.dataset.recipe)
 
 

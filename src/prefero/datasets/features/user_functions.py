@@ -14,7 +14,7 @@ from typing import Any
 IMPORTED: dict[str, str] = {}  # modules, and what was written in them then
 
 
-def function_at(place: str) -> Callable[..., Any]:
+def import_function(place: str) -> Callable[..., Any]:
     """The function that `module:function` names; the module may be a file, and is looked for here too."""
     module, _, name = place.rpartition(":")
     if not module or not name:
@@ -30,7 +30,7 @@ def function_at(place: str) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def name_of(function: Callable[..., Any], otherwise: str) -> str:
+def function_name(function: Callable[..., Any], otherwise: str) -> str:
     """What a function is called, if it is called anything."""
     return str(getattr(function, "__name__", otherwise))
 
@@ -69,7 +69,7 @@ def described(function: str | Callable[..., Any]) -> str:
     that was there before.
     """
     if isinstance(function, str):
-        found, module = function_at(function), function.rpartition(":")[0]
+        found, module = import_function(function), function.rpartition(":")[0]
         home = module if module.endswith(".py") else getattr(sys.modules[module], "__file__", None)
         return " ".join([function, _written(home), _written(_source(found))])
     written = _written(_source(function)) if _in_its_module(function) else ""

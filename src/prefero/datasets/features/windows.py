@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from prefero.datasets.base import Episode, Steps
+from prefero.datasets.base import Episode, StepRange
 
 LENGTH = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|steps?)?\s*")
 
@@ -61,7 +61,7 @@ class Windows:
             )
         return None if window is None else cls.of(window, stride)
 
-    def parts(self, episode: Episode) -> Iterator[Steps]:
+    def parts(self, episode: Episode) -> Iterator[StepRange]:
         """The steps of every whole window; an episode that is shorter than one has none."""
         long, stride = self.length.steps(episode.seconds), self.stride.steps(episode.seconds)
         return ((first, first + long) for first in range(0, len(episode) - long + 1, stride))

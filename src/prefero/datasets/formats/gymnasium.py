@@ -16,9 +16,9 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.optional import MissingExtra, need
-from prefero.datasets.base import BadEpisode, Episode, Recordings, Steps
-from prefero.datasets.features.user_functions import described, function_at, name_of
-from prefero.datasets.formats.minari.dataset import first_picture, side_by_side
+from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
+from prefero.datasets.features.user_functions import described, function_name, import_function
+from prefero.datasets.formats.minari.dataset import first_image, side_by_side
 from prefero.rendering.video import Picture
 
 Policy = Callable[[Any], Any]
@@ -27,7 +27,7 @@ RENDERED = "rgb_array"
 ENDLESS = 10_000  # an episode of so many steps is said to have no end
 
 
-class Moment(NamedTuple):
+class Transition(NamedTuple):
     """What was seen at a step, what was done then, what reward that brought, and how it looked."""
 
     seen: Any
@@ -36,7 +36,7 @@ class Moment(NamedTuple):
     picture: Any
 
 
-class Gymnasium(Recordings):
+class Gymnasium(EpisodeDataset):
     """Episodes that are played when they are read."""
 
     def __init__(
@@ -54,8 +54,8 @@ class Gymnasium(Recordings):
                 f"{steps} and {seed}"
             )
         self.environment, self.steps, self.seed = environment, steps, seed
-        self.policy = function_at(policy) if isinstance(policy, str) else policy
-        self.name = environment if isinstance(environment, str) else name_of(environment, "own")
+        self.policy = import_function(policy) if isinstance(policy, str) else policy
+        self.name = environment if isinstance(environment, str) else function_name(environment, "own")
         self.ids = tuple(map(str, range(episodes)))
         made = self._made()
         self.seconds = 1.0 / float(made.metadata.get("render_fps") or RATE)
@@ -73,14 +73,14 @@ class Gymnasium(Recordings):
         return self.decided
 
     @cached_property
-    def filmed(self) -> bool:  # type: ignore[override]  # not before somebody asks
-        """Can it be filmed? A picture is rendered to see, since what does so may not be installed."""
+    def has_video(self) -> bool:  # type: ignore[override]  # not before somebody asks
+        """Can it render videos? A picture is rendered to see, since what does so may not be installed."""
         if not self.renders:
             return False
         try:
             made = self._made(render_mode=RENDERED)
             try:
-                first_picture(made)
+                first_image(made)
             finally:
                 made.close()
         except Exception as error:  # environments of others fail in ways of their own
@@ -112,7 +112,7 @@ class Gymnasium(Recordings):
         finally:
             environment.close()
 
-    def _noted(self, number: int, course: list[Moment]) -> Episode:
+    def _noted(self, number: int, course: list[Transition]) -> Episode:
         try:
             states, state_names = side_by_side(_stacked([moment.seen for moment in course]), "state")
             actions, action_names = side_by_side(_stacked([one.action for one in course[:-1]]), "action")
@@ -125,7 +125,7 @@ class Gymnasium(Recordings):
 
     def _played(
         self, environment: Any, number: int, look: Callable[[], Any] = lambda: None
-    ) -> Iterator[Moment]:
+    ) -> Iterator[Transition]:
         """Step by step what was seen, what was done and what came of it; at the end nothing is done."""
         seen = self._start(environment, number)
         over, count = False, 0
@@ -138,14 +138,14 @@ class Gymnasium(Recordings):
             action = self._action(environment, seen, number)
             try:
                 after, reward, terminated, truncated, _ = environment.step(action)
-                moment = Moment(_copied(seen), action, float(reward), picture)
+                moment = Transition(_copied(seen), action, float(reward), picture)
             except Exception as error:  # environments of others fail in ways of their own
                 raise BadEpisode(
                     self.ids[number], f"{self.name} fails at the action {action!r}: {error!r}"
                 ) from error
             yield moment
             seen, over, count = after, terminated or truncated, count + 1
-        yield Moment(_copied(seen), None, 0.0, None)
+        yield Transition(_copied(seen), None, 0.0, None)
 
     def _start(self, environment: Any, number: int) -> Any:
         try:
@@ -161,16 +161,16 @@ class Gymnasium(Recordings):
             return self.policy(seen)
         except Exception as error:  # code of others fails in ways of its own
             raise BadEpisode(
-                self.ids[number], f"the policy {name_of(self.policy, 'of yours')} fails: {error!r}"
+                self.ids[number], f"the policy {function_name(self.policy, 'of yours')} fails: {error!r}"
             ) from error
 
-    def frames(self, number: int, steps: Steps | None) -> tuple[Iterator[Picture], float]:
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Picture], float]:
         """What the environment renders while the episode is played once more."""
         if not self.renders:
-            raise ValueError(f"{self.name} does not render pictures ({RENDERED}): it cannot be filmed")
+            raise ValueError(f"{self.name} does not render pictures ({RENDERED}): it cannot be has_video")
         return self._filmed(number, steps), 1 / self.seconds
 
-    def _filmed(self, number: int, steps: Steps | None) -> Iterator[Picture]:
+    def _filmed(self, number: int, steps: StepRange | None) -> Iterator[Picture]:
         known = self.episode(number)
         first, last = steps or (0, len(known))
         environment = self._made(render_mode=RENDERED)
@@ -182,7 +182,7 @@ class Gymnasium(Recordings):
         except BadEpisode:
             raise
         except Exception as error:  # environments of others fail in ways of their own
-            raise BadEpisode(self.ids[number], f"{self.name} cannot be filmed: {error!r}") from error
+            raise BadEpisode(self.ids[number], f"{self.name} cannot be has_video: {error!r}") from error
         finally:
             environment.close()
 

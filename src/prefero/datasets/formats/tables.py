@@ -23,7 +23,16 @@ import numpy.typing as npt
 from prefero._support.arrays import Array
 from prefero._support.files import BROKEN, HEADER
 from prefero._support.optional import need
-from prefero.datasets.base import BadEpisode, Dataset, Episode, Noted, Recordings, Steps, fingerprint, part_id
+from prefero.datasets.base import (
+    BadEpisode,
+    Dataset,
+    Episode,
+    EpisodeDataset,
+    FeatureDataset,
+    StepRange,
+    fingerprint,
+    segment_id,
+)
 
 IDS = ("id", "episode", "trajectory", "name")
 TABLES = (".csv", ".parquet")
@@ -55,7 +64,7 @@ def read_table(path: Path) -> tuple[Columns, dict[str, Any] | None]:
     return columns, None if about is None else dict(json.loads(about))
 
 
-def parts_in(columns: Columns) -> list[Steps | None]:
+def parts_in(columns: Columns) -> list[StepRange | None]:
     """Which steps each row of a table of ours is about; None for all of them."""
     pairs = zip(columns["first"].tolist(), columns["last"].tolist(), strict=True)
     return [None if first != first or first is None else (int(first), int(last)) for first, last in pairs]
@@ -75,7 +84,7 @@ def columns_of(table: Any) -> Columns:
 
 def table_dataset(
     table: Any, features: Sequence[str] | None = None, *, ids: str | None = None, name: str = "table"
-) -> Noted:
+) -> FeatureDataset:
     """Features from a table: all columns of numbers but that of the ids, or those that are named."""
     recipe, about = None, None
     if isinstance(table, str | Path):
@@ -86,12 +95,12 @@ def table_dataset(
         columns = columns_of(table)
     if about is not None:
         rows = zip(columns["episode"].tolist(), parts_in(columns), strict=True)
-        columns["episode"] = np.array([part_id(episode, part) for episode, part in rows])
+        columns["episode"] = np.array([segment_id(episode, part) for episode, part in rows])
     column = id_column(columns, ids)
     labels = _labels(columns, column)
     noted = about["names"] if about is not None else [c for c in columns if c != column]
     chosen = list(features or noted)
-    return Noted(name, numbers_in(columns, chosen), tuple(chosen), labels, recipe=recipe)
+    return FeatureDataset(name, numbers_in(columns, chosen), tuple(chosen), labels, recipe=recipe)
 
 
 def id_column(columns: Columns, wanted: str | None, known: Sequence[str] = IDS) -> str | None:
@@ -186,7 +195,9 @@ def archive_dataset(archive: Any, features: Sequence[str] | None = None, *, name
     return _noted(name, arrays, features, recipe)
 
 
-def _noted(name: str, arrays: Columns, chosen: Sequence[str] | None, recipe: dict[str, Any] | None) -> Noted:
+def _noted(
+    name: str, arrays: Columns, chosen: Sequence[str] | None, recipe: dict[str, Any] | None
+) -> FeatureDataset:
     matrix = np.asarray(arrays["features"], dtype=float)
     if matrix.ndim != 2:
         raise ValueError(f"features have shape (trajectories, features), but these have {matrix.shape}")
@@ -196,14 +207,14 @@ def _noted(name: str, arrays: Columns, chosen: Sequence[str] | None, recipe: dic
         raise ValueError(f"features of shape {matrix.shape} have {len(names)} names and {len(ids)} ids")
     if chosen:
         matrix, names = numbers_in(dict(zip(names, matrix.T, strict=True)), chosen), tuple(chosen)
-    return Noted(name, matrix, names, ids, recipe=recipe)
+    return FeatureDataset(name, matrix, names, ids, recipe=recipe)
 
 
 def _words(arrays: Columns, key: str) -> tuple[str, ...]:
     return tuple(map(str, np.atleast_1d(arrays[key]).tolist())) if key in arrays else ()
 
 
-class Arrays(Recordings):
+class Arrays(EpisodeDataset):
     """States and actions in arrays, one row for each episode."""
 
     def __init__(self, name: str, arrays: Columns, recipe: dict[str, Any] | None = None) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from prefero.datasets.base import Noted
+from prefero.datasets.base import FeatureDataset
 from prefero.datasets.formats.tables import IDS, TABLES, columns_of, id_column, numbers_in, read_table
 
 CLIPS = ("clip", "file", "film", "video", "path")
@@ -28,7 +28,7 @@ def find_table(folder: Path) -> Path:
 
 def clips_dataset(
     folder: str | Path, table: Any = None, features: Sequence[str] | None = None, *, clip: str | None = None
-) -> Noted:
+) -> FeatureDataset:
     """Films in a folder with the features that a table notes: all its numbers, or the named ones."""
     folder = Path(folder)
     if not folder.is_dir():
@@ -54,7 +54,7 @@ def clips_dataset(
         "clip": clip,
     }
     matrix = numbers_in(columns, chosen)
-    return Noted(
+    return FeatureDataset(
         folder.resolve().name, matrix, tuple(chosen), ids, films, recipe=recipe if from_file else None
     )
 

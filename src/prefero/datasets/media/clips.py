@@ -13,8 +13,8 @@ from typing import Any
 from prefero._support.files import cache_folder, write_whole
 from prefero._support.optional import need
 from prefero._support.progress_bar import progress
-from prefero.datasets.base import BadEpisode, Dataset, Steps
-from prefero.datasets.features.table import Gathered
+from prefero.datasets.base import BadEpisode, Dataset, StepRange
+from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.registry import for_workers, in_worker, open_recipe
 
 PLAN = "plan.json"
@@ -27,14 +27,14 @@ def clip_folder(dataset: Dataset) -> Path:
     return cache_folder() / "clips" / f"{name}-{dataset.version[:12]}"
 
 
-def cut_all(
-    gathered: Gathered,
+def cut_clips(
+    gathered: FeatureTable,
     folder: Path,
     *,
     skip_bad: bool = False,
     jobs: int | None = None,
     show: bool | None = None,
-) -> tuple[Gathered, tuple[Path, ...]]:
+) -> tuple[FeatureTable, tuple[Path, ...]]:
     """The clips of all rows, cut on all cores where they are not there; and the rows that have one."""
     joblib = need("joblib", extra="datasets")
     rows = list(zip(gathered.numbers, gathered.parts, strict=True))
@@ -60,9 +60,9 @@ def cut_all(
     return chosen, tuple(paths.values())
 
 
-def _cut(sent: Dataset | str, number: int, folder: Path, part: Steps | None) -> Path | BadEpisode:
+def _cut(sent: Dataset | str, number: int, folder: Path, part: StepRange | None) -> Path | BadEpisode:
     try:
-        return in_worker(sent).clip_of(number, folder, part)
+        return in_worker(sent).cut_clip(number, folder, part)
     except BadEpisode as error:
         return error
 
@@ -70,13 +70,13 @@ def _cut(sent: Dataset | str, number: int, folder: Path, part: Steps | None) -> 
 # --- later ------------------------------------------------------------------------------------------------
 
 
-def plan(gathered: Gathered, folder: Path) -> tuple[Path, ...]:
+def plan(gathered: FeatureTable, folder: Path) -> tuple[Path, ...]:
     """Where the clips of all rows will be; nothing is cut before `cut` is asked to."""
     dataset = gathered.dataset
     if dataset.recipe is None:
         raise ValueError(f"{dataset.name} cannot be opened again from words alone: cut its clips now")
     places = zip(gathered.numbers, gathered.parts, strict=True)
-    paths = tuple(dataset.clip_place(number, folder, part) for number, part in places)
+    paths = tuple(dataset.clip_path(number, folder, part) for number, part in places)
     rows = zip(paths, gathered.numbers, gathered.parts, strict=True)
     clips = {path.name: [number, part] for path, number, part in rows if path.parent == folder}
     known, contents = _read(folder), dataset.contents()
@@ -115,6 +115,6 @@ def cut(path: str | Path) -> Path:
     number, part = known["clips"][place.name]
     dataset, steps = open_recipe(known["recipe"]), None if part is None else tuple(part)
     same = known.get("contents", []) == dataset.contents()
-    if not same or dataset.clip_of(number, place.parent, steps) != place:
+    if not same or dataset.cut_clip(number, place.parent, steps) != place:
         raise ValueError(f"the clip {place} is missing, and its dataset has changed since it was planned")
     return place

@@ -9,41 +9,41 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.optional import need
-from prefero.datasets.media.video_files import FilmError
+from prefero.datasets.media.video_files import VideoError
 from prefero.rendering.video import Picture
 
-NO_FILMS = "none"  # instead of a camera
+NO_VIDEO = "none"  # instead of a camera
 LEAST = 32  # pixels: what is smaller is no view, but a board or a map
 LAST, FIRST = (1, 3, 4), (1, 3)  # so many colours; four in front are pictures one after the other
 BROKEN = (OSError, ValueError, SyntaxError, EOFError, OverflowError)  # what Pillow calls damage
 
 
-def chosen_camera(cameras: Sequence[str], wanted: str | None) -> str | None:
+def choose_camera(cameras: Sequence[str], wanted: str | None) -> str | None:
     """The camera that was named, by its whole name or its end; or the first, or none."""
     if wanted is None:
         return cameras[0] if cameras else None
-    if wanted == NO_FILMS:
+    if wanted == NO_VIDEO:
         return None
     fitting = [key for key in cameras if wanted == key] or [k for k in cameras if k.endswith(f".{wanted}")]
     if len(fitting) != 1:
         raise ValueError(
             f"there is no camera {wanted!r}: the cameras are {', '.join(cameras) or 'none'}; "
-            f"{NO_FILMS!r} does without films"
+            f"{NO_VIDEO!r} does without films"
         )
     return fitting[0]
 
 
-def decoded(content: bytes | Path, name: str) -> Picture:
+def decode_image(content: bytes | Path, name: str) -> Picture:
     """A picture in a file, or in the bytes of one; `name` is for errors."""
     images = need("PIL.Image", extra="datasets")
     if isinstance(content, Path) and not content.is_file():
-        raise FilmError(f"{name} is missing")
+        raise VideoError(f"{name} is missing")
     try:
         with images.open(content if isinstance(content, Path) else io.BytesIO(content)) as image:
             return _grey(np.asarray(image)) if image.mode[0] in "IF" else np.asarray(image.convert("RGB"))
     except BROKEN as error:
         why = str(error).split(" <")[0]  # and not which object of Python's it is
-        raise FilmError(f"{name} is damaged or cut short: {why}") from error
+        raise VideoError(f"{name} is damaged or cut short: {why}") from error
 
 
 def _grey(depths: npt.NDArray[Any]) -> Picture:
@@ -52,7 +52,7 @@ def _grey(depths: npt.NDArray[Any]) -> Picture:
     return np.repeat((np.clip(depths / largest, 0, 1) * 255).astype(np.uint8)[:, :, None], 3, axis=2)
 
 
-def is_picture(shape: Sequence[int], dtype: Any) -> bool:
+def is_image(shape: Sequence[int], dtype: Any) -> bool:
     """Are arrays of this shape views: bytes, with the colours first or last, or grey?"""
     if dtype != np.uint8 or len(shape) not in (2, 3):
         return False
@@ -60,7 +60,7 @@ def is_picture(shape: Sequence[int], dtype: Any) -> bool:
     return min(sides) >= LEAST and (len(shape) == 2 or shape[-1] in LAST or shape[0] in FIRST)
 
 
-def as_picture(array: npt.NDArray[Any]) -> Picture:
+def as_image(array: npt.NDArray[Any]) -> Picture:
     """An array that is a picture, with the colours last: (height, width, 3)."""
     if array.ndim == 2:
         array = array[:, :, None]

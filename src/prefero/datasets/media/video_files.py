@@ -1,6 +1,6 @@
 """Films that others made: are they whole, do browsers play them, and what do they show.
 
-Any film that FFmpeg reads will do, AV1 too. Frames are decoded one by one, from the key frame before the
+Any film that FFmpeg reads will do, AV1 too. Frames are decode_image one by one, from the key frame before the
 first one that is wanted. Times are seconds since the film's first picture, whatever the file calls that time.
 """
 
@@ -16,11 +16,11 @@ POINTER = b"version https://git-lfs"
 PLAYED = {"h264": ("yuv420p", "yuvj420p")}  # codecs and pixels that every browser shows
 
 
-class FilmError(ValueError):
+class VideoError(ValueError):
     """A film is missing or damaged."""
 
 
-def whats_wrong(path: Path, error: BaseException) -> str:
+def damage_message(path: Path, error: BaseException) -> str:
     """Why a file that is there cannot be read, in one line."""
     with suppress(OSError), path.open("rb") as file:
         if file.read(len(POINTER)) == POINTER:
@@ -31,40 +31,40 @@ def whats_wrong(path: Path, error: BaseException) -> str:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
-    """The file and its first stream of pictures; what goes wrong while reading is a `FilmError`."""
+    """The file and its first stream of pictures; what goes wrong while reading is a `VideoError`."""
     av = need("av", extra="datasets")
     if not path.is_file():
-        raise FilmError(f"the film {path} is missing")
+        raise VideoError(f"the film {path} is missing")
     try:
         with av.open(str(path)) as container:
             if not container.streams.video:
-                raise FilmError(f"the film {path} is cut short, or holds no pictures")
+                raise VideoError(f"the film {path} is cut short, or holds no pictures")
             yield container, container.streams.video[0]
     except av.error.FFmpegError as error:
-        raise FilmError(f"the film {whats_wrong(path, error)}") from error
+        raise VideoError(f"the film {damage_message(path, error)}") from error
 
 
-def playable(path: Path) -> bool:
+def plays_in_browsers(path: Path) -> bool:
     """Do all browsers play it as it is?"""
     with _opened(path) as (_, stream):
         return stream.codec_context.pix_fmt in PLAYED.get(stream.codec_context.name, ())
 
 
-def rate_of(path: Path) -> float:
+def frame_rate(path: Path) -> float:
     """Frames a second."""
     with _opened(path) as (_, stream):
         rate = stream.average_rate or stream.guessed_rate
         if not rate:
-            raise FilmError(f"{path} does not say how many frames a second shows")
+            raise VideoError(f"{path} does not say how many frames a second shows")
         return float(rate)
 
 
-def whole_film(path: Path) -> None:
-    """An error unless every frame that the film announces is there; nothing is decoded."""
+def check_complete(path: Path) -> None:
+    """An error unless every frame that the film announces is there; nothing is decode_image."""
     with _opened(path) as (container, stream):
         packets = [packet.is_corrupt for packet in container.demux(stream) if packet.size]
         if not packets or any(packets) or len(packets) < stream.frames:
-            raise FilmError(
+            raise VideoError(
                 f"the film {path} is cut short: it announces {stream.frames or 'some'} frames, and "
                 f"{packets.count(False)} are there"
             )
@@ -82,10 +82,10 @@ def check_span(path: Path, start: float, end: float, rate: float) -> None:
                 last = max(last, float(packet.pts * stream.time_base) - zero)
                 if last >= wanted:
                     return
-    raise FilmError(f"the film {path} should go on until {end:.2f} s, but ends after {last:.2f} s")
+    raise VideoError(f"the film {path} should go on until {end:.2f} s, but ends after {last:.2f} s")
 
 
-def frames_of(
+def read_frames(
     path: Path, start: float = 0.0, end: float | None = None, rate: float | None = None
 ) -> Iterator[Picture]:
     """The pictures shown from `start` to before `end`; `rate` of them a second, if that is known better."""
@@ -109,5 +109,5 @@ def _zero(stream: Any) -> float:
 
 def _time(frame: Any, path: Path, zero: float) -> float:
     if frame.time is None:
-        raise FilmError(f"the film {path} does not say when its pictures are shown")
+        raise VideoError(f"the film {path} does not say when its pictures are shown")
     return float(frame.time) - zero

@@ -2,7 +2,7 @@
 
 mean, std     what a reward says of an episode: the same at every step of it, and not a number at the
               steps of an episode that has no score
-payment       a reward in place of the dataset's own: 0 at every step, and the mean at the last one
+terminal_reward       a reward in place of the dataset's own: 0 at every step, and the mean at the last one
 """
 
 import os
@@ -51,7 +51,7 @@ class Scores:
             )
 
 
-def payment(mean: float, steps: int) -> Array:
+def terminal_reward(mean: float, steps: int) -> Array:
     """What each step of an episode is given, so that all together they are given the mean."""
     given = np.zeros(steps)
     given[-1:] = mean

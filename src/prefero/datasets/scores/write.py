@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from prefero._support.progress_bar import progress as shown
 from prefero.datasets.base import Dataset
-from prefero.datasets.features.table import Gathered
+from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.formats.lerobot.dataset import LeRobot
 from prefero.datasets.formats.lerobot.write_scores import write_lerobot
@@ -23,7 +23,7 @@ from prefero.datasets.scores.scores import Scores, files_in
 
 
 def write_scores(
-    gathered: Gathered,
+    gathered: FeatureTable,
     mean: npt.ArrayLike,
     std: npt.ArrayLike,
     folder: str | Path,
@@ -73,7 +73,7 @@ def check_copy(dataset: Dataset, folder: Path, windows: Windows | None = None) -
 
 
 def _scores(
-    gathered: Gathered,
+    gathered: FeatureTable,
     source: LeRobot | Minari,
     mean: npt.ArrayLike,
     std: npt.ArrayLike,
@@ -95,7 +95,7 @@ def _scores(
     return Scores({episode: (mean, std) for episode, (mean, std) in values}, known, replace_reward)
 
 
-def _places(gathered: Gathered) -> tuple[list[int], list[float | None]]:
+def _places(gathered: FeatureTable) -> tuple[list[int], list[float | None]]:
     """Which episode of the dataset each row is of, and how many steps that had when it was noted."""
     dataset = gathered.dataset
     if not isinstance(dataset, Revisited):

@@ -13,13 +13,13 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.optional import need
-from prefero.datasets.base import BadEpisode, Episode, Recordings, Steps
+from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
 from prefero.datasets.formats.lerobot.episode_index import INFO as INFO
-from prefero.datasets.formats.lerobot.episode_index import Place, read_info, read_places
+from prefero.datasets.formats.lerobot.episode_index import Place, read_episode_index, read_info
 from prefero.datasets.formats.lerobot.tasks import listed, of_task, with_tasks
-from prefero.datasets.formats.lerobot.videos import check_film, column_frames, film_frames
-from prefero.datasets.media.images import chosen_camera
-from prefero.datasets.media.video_files import whats_wrong
+from prefero.datasets.formats.lerobot.videos import check_video, image_column_frames, video_frames
+from prefero.datasets.media.images import choose_camera
+from prefero.datasets.media.video_files import damage_message
 from prefero.rendering.video import Picture
 
 REWARDS = ("next.reward", "reward")
@@ -29,7 +29,7 @@ DEPTH = ("is_depth_map", "video.is_depth_map")
 ORDER = ("episode_index", "frame_index")
 
 
-class LeRobot(Recordings):
+class LeRobot(EpisodeDataset):
     """A LeRobot dataset, or one task of it.
 
     `camera` says whose pictures are shown, by its whole name or its end, and "none" that none are. If they
@@ -52,14 +52,14 @@ class LeRobot(Recordings):
         self.action_columns = [key for key in self._numeric() if key.split(".")[0] == "action"]
         if not self.state_columns:
             raise ValueError(f"{folder} observes no numbers: its columns are {', '.join(self._features())}")
-        places = with_tasks(self.folder, read_places(self.folder, self.info, self._cameras(FILMS)))
+        places = with_tasks(self.folder, read_episode_index(self.folder, self.info, self._cameras(FILMS)))
         self.task, self.places = of_task(places, task)
         self.ids = tuple(str(place.episode) for place in self.places)
-        self.camera = chosen_camera(self._cameras(FILMS, PICTURES), camera)
+        self.camera = choose_camera(self._cameras(FILMS, PICTURES), camera)
         lost = self._without_films()
         self.remarks = (*self._counted(places), *self._several_tasks(), *lost)
         self.camera = None if lost else self.camera
-        self.filmed = self.camera is not None
+        self.has_video = self.camera is not None
         self.recipe = {
             "kind": "lerobot",
             "path": str(self.folder.resolve()),
@@ -148,7 +148,7 @@ class LeRobot(Recordings):
             wanted = None if only is None else [("episode_index", "=", only)]
             return parquet.read_table(place.path, columns=columns, filters=wanted)
         except (arrow.ArrowException, OSError) as error:
-            raise BadEpisode(str(place.episode), f"its file {whats_wrong(place.path, error)}") from error
+            raise BadEpisode(str(place.episode), f"its file {damage_message(place.path, error)}") from error
 
     def _rewards(self) -> list[str]:
         return [key for key in REWARDS if key in self._numeric()][:1]
@@ -169,7 +169,7 @@ class LeRobot(Recordings):
         if not np.array_equal(mine["frame_index"].to_numpy(), np.arange(place.length)):
             raise BadEpisode(str(place.episode), "its frames are not in their order")
         if self.shown:
-            self.check_film(number)
+            self.check_video(number)
         rewards = [_matrix(place, mine, key)[:, 0] for key in self._rewards()]
         return Episode(
             str(place.episode),
@@ -192,21 +192,21 @@ class LeRobot(Recordings):
 
     # --- films --------------------------------------------------------------------------------------------
 
-    def check_film(self, number: int) -> None:
+    def check_video(self, number: int) -> None:
         """An error that names the episode unless its film is there, and long enough."""
         if self.camera is not None and self._has_films():
-            check_film(self.places[number], self.camera, self.seconds)
+            check_video(self.places[number], self.camera, self.seconds)
 
-    def frames(self, number: int, steps: Steps | None) -> tuple[Iterator[Picture], float]:
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Picture], float]:
         """The camera's pictures of an episode or a part of it."""
         place = self.places[number]
         if self.camera is None:
             raise ValueError(f"{self.name} has no films: its columns are {', '.join(self._features())}")
         first, last = steps or (0, place.length)
         if self._has_films():
-            pictures = film_frames(place, self.camera, self.seconds, first, last)
+            pictures = video_frames(place, self.camera, self.seconds, first, last)
         else:
-            pictures = column_frames(self.folder, place, self.camera, first, last)
+            pictures = image_column_frames(self.folder, place, self.camera, first, last)
         return pictures, 1 / self.seconds
 
 

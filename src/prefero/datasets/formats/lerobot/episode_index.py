@@ -15,7 +15,7 @@ from typing import Any
 
 from prefero._support.optional import need
 from prefero.datasets.base import Clip
-from prefero.datasets.media.video_files import whats_wrong
+from prefero.datasets.media.video_files import damage_message
 
 INFO = Path("meta") / "info.json"
 WANTED = ("codebase_version", "fps", "features", "data_path")
@@ -54,7 +54,7 @@ def read_info(folder: Path) -> dict[str, Any]:
     return dict(info)
 
 
-def read_places(folder: Path, info: Info, films: Sequence[str]) -> list[Place]:
+def read_episode_index(folder: Path, info: Info, films: Sequence[str]) -> list[Place]:
     """All episodes in their order; `films` are the cameras that have any."""
     version = str(info["codebase_version"])
     if version.startswith("v3."):
@@ -108,7 +108,7 @@ def _rows(path: Path, films: Sequence[str]) -> list[dict[str, Any]]:
         columns = [*needed, *(column for column in wanted if column in there)]
         rows = parquet.read_table(path, columns=columns).to_pylist()
     except (arrow.ArrowException, OSError) as error:
-        raise ValueError(whats_wrong(path, error)) from error
+        raise ValueError(damage_message(path, error)) from error
     if any(whole(row["episode_index"]) is None for row in rows):
         raise ValueError(f"{path} is damaged: it has rows that do not say which episode they are about")
     return list(rows)

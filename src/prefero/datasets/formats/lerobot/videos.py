@@ -7,8 +7,8 @@ from typing import Any
 from prefero._support.optional import need
 from prefero.datasets.base import BadEpisode, Clip
 from prefero.datasets.formats.lerobot.episode_index import Place
-from prefero.datasets.media.images import decoded
-from prefero.datasets.media.video_files import FilmError, check_span, frames_of, whats_wrong
+from prefero.datasets.media.images import decode_image
+from prefero.datasets.media.video_files import VideoError, check_span, damage_message, read_frames
 from prefero.rendering.video import Picture
 
 AT_ONCE = 16  # pictures in memory
@@ -22,41 +22,41 @@ def clip_in(place: Place, camera: str) -> Clip:
     return place.clips[camera]
 
 
-def check_film(place: Place, camera: str, seconds: float) -> None:
+def check_video(place: Place, camera: str, seconds: float) -> None:
     """An error that names the episode unless its film is there, and long enough."""
     clip = clip_in(place, camera)
     end = clip.start + place.length * seconds
     try:
         if clip.end is not None and clip.end < end - 1.5 * seconds:
             seen, wanted = clip.end - clip.start, place.length * seconds
-            raise FilmError(f"{clip.path} shows {seen:.2f} s of its {wanted:.2f} s")
+            raise VideoError(f"{clip.path} shows {seen:.2f} s of its {wanted:.2f} s")
         check_span(clip.path, clip.start, end, 1 / seconds)
-    except FilmError as error:
+    except VideoError as error:
         raise BadEpisode(str(place.episode), f"its film is damaged: {error}") from error
 
 
-def film_frames(place: Place, camera: str, seconds: float, first: int, last: int) -> Iterator[Picture]:
+def video_frames(place: Place, camera: str, seconds: float, first: int, last: int) -> Iterator[Picture]:
     """The pictures of some steps, from a film; the next episode's are never among them."""
     clip, count = clip_in(place, camera), last - first
     start = clip.start + first * seconds
     end = start + count * seconds
     end = end if clip.end is None else min(end, clip.end)
     seen = 0
-    for picture in frames_of(clip.path, start, end, 1 / seconds):
+    for picture in read_frames(clip.path, start, end, 1 / seconds):
         seen += 1
         yield picture
     if seen < max(count - 1, 1):  # the last one is easily lost when films are joined
-        raise FilmError(f"{clip.path} shows {seen} of its {count} frames")
+        raise VideoError(f"{clip.path} shows {seen} of its {count} frames")
 
 
-def column_frames(folder: Path, place: Place, camera: str, first: int, last: int) -> Iterator[Picture]:
+def image_column_frames(folder: Path, place: Place, camera: str, first: int, last: int) -> Iterator[Picture]:
     """The pictures of some steps, from a column of the frames' table; few of them are in memory."""
     shape = None
     for step, value in enumerate(_values(place, camera, first, last), first):
-        picture = decoded(_content(folder, place, camera, value), f"the picture of step {step}")
+        picture = decode_image(_content(folder, place, camera, value), f"the picture of step {step}")
         shape = shape or picture.shape
         if picture.shape != shape:
-            raise FilmError(f"the picture of step {step} is {picture.shape}, and the first {shape}")
+            raise VideoError(f"the picture of step {step} is {picture.shape}, and the first {shape}")
         yield picture
 
 
@@ -64,7 +64,7 @@ def _values(place: Place, camera: str, first: int, last: int) -> Iterator[Any]:
     """What the column holds at some steps, in their order."""
     arrow, datasets = need("pyarrow", extra="datasets"), need("pyarrow.dataset", extra="datasets")
     if not place.path.is_file():
-        raise FilmError(f"the file {place.path} is missing")
+        raise VideoError(f"the file {place.path} is missing")
     episode, frame = datasets.field("episode_index"), datasets.field("frame_index")
     wanted = (episode == place.episode) & (frame >= first) & (frame < last)
     step = first
@@ -74,13 +74,13 @@ def _values(place: Place, camera: str, first: int, last: int) -> Iterator[Any]:
         )
         for row in (row for batch in rows for row in batch.to_pylist()):
             if row["frame_index"] != step:
-                raise FilmError(f"the picture of step {step} is missing, or not in its order")
+                raise VideoError(f"the picture of step {step} is missing, or not in its order")
             yield row[camera]
             step += 1
     except (arrow.ArrowException, OSError) as error:
-        raise FilmError(f"the file {whats_wrong(place.path, error)}") from error
+        raise VideoError(f"the file {damage_message(place.path, error)}") from error
     if step != last:
-        raise FilmError(f"{place.path} holds {step - first} of its {last - first} pictures")
+        raise VideoError(f"{place.path} holds {step - first} of its {last - first} pictures")
 
 
 def _content(folder: Path, place: Place, camera: str, value: Any) -> bytes | Path:

@@ -30,7 +30,14 @@ from prefero.datasets.formats.lerobot.statistics import (
     renamed,
     write_text,
 )
-from prefero.datasets.scores.scores import ORIGINAL, Advance, Scores, check_free, copy_missing, payment
+from prefero.datasets.scores.scores import (
+    ORIGINAL,
+    Advance,
+    Scores,
+    check_free,
+    copy_missing,
+    terminal_reward,
+)
 
 MEAN, STD = "prefero.mean", "prefero.std"
 SCALAR = {"dtype": "float32", "shape": [1], "names": None}
@@ -101,7 +108,7 @@ class Frames:
             courses[MEAN][episode] = np.full(steps, mean, dtype=np.float32)
             courses[STD][episode] = np.full(steps, std, dtype=np.float32)
             if self.reward:
-                courses[self.reward][episode] = payment(mean, steps).astype(np.float32)
+                courses[self.reward][episode] = terminal_reward(mean, steps).astype(np.float32)
         return Additions(courses, self.renamed)
 
 

@@ -2,7 +2,7 @@
 
 Observations come as T + 1 and actions as T of them. Where they are dictionaries or tuples, their numbers are
 put side by side; pictures among them are left out, and are shown as a film. An environment that the dataset
-names can be recovered, and plays the recorded actions again from the recorded seed to be filmed.
+names can be recovered, and plays the recorded actions again from the recorded seed to be has_video.
 """
 
 import json
@@ -15,8 +15,8 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.optional import need
-from prefero.datasets.base import BadEpisode, Episode, Recordings, Steps
-from prefero.datasets.media.images import as_picture, chosen_camera, is_picture
+from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
+from prefero.datasets.media.images import as_image, choose_camera, is_image
 from prefero.rendering.video import Picture
 
 METADATA = "metadata.json"
@@ -42,7 +42,7 @@ def local_folder(dataset: str) -> Path | None:
     return data_folder(Path(minari_path))
 
 
-class Minari(Recordings):
+class Minari(EpisodeDataset):
     """A Minari dataset by id or folder.
 
     What is shown are the pictures among its observations, those of `camera` if there are several; `render`
@@ -73,11 +73,11 @@ class Minari(Recordings):
         spaces = dict(_leaves(opened.observation_space, ""))
         if not any(_is_numbers(space) for space in spaces.values()):
             raise ValueError(f"{self.name} observes no numbers, of which features could be noted")
-        cameras = [key for key, space in spaces.items() if is_picture(space.shape or (), space.dtype)]
-        self.camera = chosen_camera(cameras, camera)
+        cameras = [key for key, space in spaces.items() if is_image(space.shape or (), space.dtype)]
+        self.camera = choose_camera(cameras, camera)
         if render:
             self._check_render(opened)  # before anybody is asked about what cannot be shown
-        self.filmed = render or self.camera is not None
+        self.has_video = render or self.camera is not None
         self.seconds = self._step_time(opened) if seconds is None else seconds
         self.recipe = {
             "kind": "minari",
@@ -155,20 +155,20 @@ class Minari(Recordings):
 
     # --- films --------------------------------------------------------------------------------------------
 
-    def frames(self, number: int, steps: Steps | None) -> tuple[Iterator[Picture], float]:
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Picture], float]:
         """The recorded pictures, or what the recovered environment renders as it plays the actions again."""
-        if not self.filmed:
+        if not self.has_video:
             raise ValueError(f"{self.name} has no films: open it with render=True to recover its environment")
         shown = self._replayed(number, steps) if self.render else self._recorded_pictures(number, steps)
         return shown, 1 / self.seconds
 
-    def _recorded_pictures(self, number: int, steps: Steps | None) -> Iterator[Picture]:
+    def _recorded_pictures(self, number: int, steps: StepRange | None) -> Iterator[Picture]:
         recorded = self._recorded(self._opened(), number)
         first, last = steps or (0, len(recorded.rewards))
         seen = dict(_leaves(recorded.observations, ""))[self.camera or ""]
-        return (as_picture(np.asarray(picture)) for picture in seen[first:last])
+        return (as_image(np.asarray(picture)) for picture in seen[first:last])
 
-    def _replayed(self, number: int, steps: Steps | None) -> Iterator[Picture]:
+    def _replayed(self, number: int, steps: StepRange | None) -> Iterator[Picture]:
         opened = self._opened()
         recorded, wanted = self._recorded(opened, number), self._episode(opened, number).states
         (about,) = opened.storage.get_episode_metadata([int(self.ids[number])])
@@ -197,7 +197,7 @@ class Minari(Recordings):
     def _check_render(self, opened: Any) -> None:
         environment = self._environment(opened)
         try:
-            first_picture(environment)
+            first_image(environment)
         except Exception as error:  # environments of others fail in ways of their own
             raise ValueError(f"the environment of {self.name} cannot be rendered: {error}") from error
         finally:
@@ -208,11 +208,11 @@ class Minari(Recordings):
         if state.shape != wanted.shape or np.max(np.abs(state - wanted)) > APART * (1 + np.abs(wanted).max()):
             raise BadEpisode(
                 self.ids[number],
-                f"played again, it differs from what was recorded at step {step}: it cannot be filmed",
+                f"played again, it differs from what was recorded at step {step}: it cannot be has_video",
             )
 
 
-def first_picture(environment: Any) -> Picture:
+def first_image(environment: Any) -> Picture:
     """How an environment looks at the start; an error where what renders it is not installed."""
     environment.reset(seed=0)
     picture = np.asarray(environment.render())

@@ -19,7 +19,14 @@ from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.datasets.base import BadEpisode
 from prefero.datasets.formats.minari.dataset import DAMAGE, METADATA, Minari
-from prefero.datasets.scores.scores import ORIGINAL, Advance, Scores, check_free, copy_missing, payment
+from prefero.datasets.scores.scores import (
+    ORIGINAL,
+    Advance,
+    Scores,
+    check_free,
+    copy_missing,
+    terminal_reward,
+)
 
 MEAN, STD = "prefero_mean", "prefero_std"
 MAIN = "main_data.hdf5"
@@ -68,7 +75,7 @@ def _infos(scores: Scores, episode: int, rewards: Array) -> tuple[Infos, Array]:
         return infos, rewards
     infos[ORIGINAL] = np.concatenate([np.zeros(1, dtype=rewards.dtype), rewards])
     exact = rewards.dtype if rewards.dtype.kind == "f" else np.dtype(float)
-    return infos, payment(mean, steps).astype(exact)
+    return infos, terminal_reward(mean, steps).astype(exact)
 
 
 def _pass_over(episode: int, scores: Scores, name: str, error: BaseException) -> None:
