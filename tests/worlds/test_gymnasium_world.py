@@ -77,10 +77,8 @@ def walk(**options: Any) -> World:
 @pytest.fixture
 def registered() -> Iterator[None]:
     """Forget what a test registers."""
-    before = dict(worlds._registered)
     yield
-    worlds._registered.clear()
-    worlds._registered.update(before)
+    worlds.REGISTRY.unregister("walk")
 
 
 # --- episodes ---------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from rich.table import Table
 
 import prefero
 from prefero._support.files import cache_folder
-from prefero._support.optional import MissingExtra
 from prefero.cli.console import check_paths, console
 from prefero.pools.pool import Pool
 
@@ -21,18 +20,18 @@ View = Literal["clip", "samples", "poisson", "targets"]
 
 
 def worlds() -> None:
-    """List the worlds: what a robot is told there, what is noted of it, and whether it runs here."""
+    """List the worlds: their actions and features, and whether they run here."""
     table = Table("world", "actions", "features", "lasts", "physics", title=None)
     for name in prefero.worlds.names():
         try:
             world = prefero.worlds.make(name)
-        except MissingExtra as error:
+        except ImportError as error:  # an extra is missing, or another package's world cannot be loaded
             table.add_row(name, "", "", "", f"[red]{escape(str(error))}")
             continue
-        noted = ", ".join(f"{f.name} ({f.unit})" if f.unit else f.name for f in world.features)
-        table.add_row(name, _summary(world.actions.names), noted, f"{world.seconds:g} s", world.physics)
+        features = ", ".join(f"{f.name} ({f.unit})" if f.unit else f.name for f in world.features)
+        table.add_row(name, _summary(world.actions.names), features, f"{world.seconds:g} s", world.physics)
     console.print(table)
-    console.print(f"Simulated pools are kept in {cache_folder()}; what is there can be deleted.")
+    console.print(f"Simulated pools are cached in {cache_folder()}, which can be deleted.")
 
 
 def _summary(names: tuple[str, ...]) -> str:
@@ -40,7 +39,7 @@ def _summary(names: tuple[str, ...]) -> str:
 
 
 def show(
-    world: Annotated[str, typer.Argument(help="A world: driver, tosser or golf.")],
+    world: Annotated[str, typer.Argument(help="A world, by the name that `prefero worlds` lists.")],
     out: Annotated[
         Path, typer.Option(help="A film (.mp4), a strip or picture (.png, .pdf, .svg), or a replay (.json).")
     ],

@@ -20,15 +20,13 @@ if TYPE_CHECKING:
 
 LINES = ("#d1662c", "#0b6e99", "#6b3fa0", "#2e8b57", "#b8860b")
 CROWD, DIVERSE, UNIFORM = "#b5b5b5", "#e07b1a", "#2c62c9"
-MAIN_PARTS = {"driver": "car", "tosser": "capsule"}
 
 
 def save_samples(path: Path, world: World, pool: Pool, *, count: int = 4, seed: int = 0) -> None:
     """Diverse trajectories of a flat world: the scene as it ends, and the paths that led there."""
-    check_samples(world)
-    part = MAIN_PARTS[world.name]
+    part = check_samples(world)
     chosen = [pool.trajectory(int(i)).poses for i in sample_diverse(pool.scaled, count, seed=seed)]
-    figure, axes = new_figure(1, width=6.4 if world.name == "tosser" else 4.0, height=4.2)
+    figure, axes = new_figure(1, width=6.4 if _is_wide(world) else 4.0, height=4.2)
     for poses, colour in zip(chosen, LINES * count, strict=False):
         draw_path(axes[0], world.scene, poses, part, colour)
     draw_flat(axes[0], world.scene, chosen[0][-1])
@@ -39,10 +37,19 @@ def save_samples(path: Path, world: World, pool: Pool, *, count: int = 4, seed: 
     save_figure(figure, path)
 
 
-def check_samples(world: World) -> None:
-    """An error unless sample trajectories can be drawn."""
-    if world.name not in MAIN_PARTS:
-        raise ValueError(f"samples are drawn of {' and '.join(MAIN_PARTS)}, but the world is {world.name}")
+def check_samples(world: World) -> str:
+    """The part of a world whose path is drawn, or an error if sample trajectories cannot be drawn."""
+    if world.main_part is None:
+        raise ValueError(
+            f"samples are drawn of flat worlds that have a main part, as driver and tosser, "
+            f"but the world is {world.name}"
+        )
+    return world.main_part
+
+
+def _is_wide(world: World) -> bool:
+    window: Any = world.scene.view
+    return bool(window.right - window.left > window.top - window.bottom)
 
 
 def _fit(axis: Any, places: Array, world: World) -> None:

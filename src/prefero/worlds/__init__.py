@@ -1,58 +1,63 @@
-"""Worlds: simulators of robots, which know nothing of people or models.
+"""Worlds: simulators of robots, found by name.
 
-`make("driver")` needs nothing but NumPy; "tosser" and "golf" need MuJoCo, which `prefero[worlds]` brings.
-Where Gymnasium is installed, importing this package registers `prefero/Driver-v0`, `prefero/Tosser-v0` and
-`prefero/Golf-v0`.
+`make("driver")` needs only NumPy; "tosser" and "golf" need MuJoCo, which `prefero[worlds]` installs. Another
+package adds a world by an entry point of the group `prefero.worlds`: a name, and a subclass of `World` or a
+function that returns one.
+
+Where Gymnasium is installed, importing this package registers the environments `prefero/Driver-v0`,
+`prefero/Tosser-v0` and `prefero/Golf-v0`.
 """
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from prefero._support.plugins import Registry, UnknownNameError
 from prefero.worlds.base import Actions, Feature, Filmed, World
 
-BUILT_IN = {"driver": "Driver", "tosser": "Tosser", "golf": "Golf"}  # module and class
+Factory = Callable[..., World]
 
-_registered: dict[str, Callable[..., World]] = {}
+BUILT_IN = {
+    "driver": "prefero.worlds.driver:Driver",
+    "tosser": "prefero.worlds.tosser:Tosser",
+    "golf": "prefero.worlds.golf:Golf",
+}
+REGISTRY: Registry[Factory] = Registry("world", "prefero.worlds", BUILT_IN)
 
 __all__ = ["Actions", "Feature", "Filmed", "World", "from_gymnasium", "make", "names", "register"]
 
 
 def names() -> tuple[str, ...]:
-    """The worlds that `make` knows."""
-    return (*BUILT_IN, *_registered)
+    """The worlds that `make` knows: Prefero's, registered ones, and those of other packages."""
+    return REGISTRY.names()
 
 
-def register(name: str, factory: Callable[..., World]) -> None:
-    """Let `make(name, **options)` call `factory(**options)`: a world of one's own."""
+def register(name: str, factory: Factory) -> None:
+    """Let `make(name, **options)` call `factory(**options)` in this process; a later call replaces it."""
     if not name or name in BUILT_IN:
-        raise ValueError(f"a world of one's own needs a name of its own, but this is {name!r}")
-    _registered[name] = factory
+        raise ValueError(
+            f"a world is registered under a new name, not one of {', '.join(BUILT_IN)}, but this is {name!r}"
+        )
+    with suppress(UnknownNameError):
+        REGISTRY.unregister(name)
+    REGISTRY.register(name, factory)
 
 
 def make(name: str, **options: Any) -> World:
-    """A world by its name; its class says which options it takes."""
-    factory = _factory(name)
+    """A world by its name; the options are those of its class or factory."""
+    factory = REGISTRY.get(name)
     try:
         inspect.signature(factory).bind(**options)
     except TypeError as error:
         known = ", ".join(inspect.signature(factory).parameters) or "none"
         raise ValueError(f"{name} does not take these options: {error}; its options: {known}") from error
     world = factory(**options)
-    if name in _registered:  # so that a pool finds its world again
+    if name not in BUILT_IN:  # so that a pool finds its world again
         world.name, world.options = name, options
     return world
-
-
-def _factory(name: str) -> Callable[..., World]:
-    if name in _registered:
-        return _registered[name]
-    if name not in BUILT_IN:
-        raise ValueError(f"there is no world {name!r}: the worlds are {', '.join(names())}")
-    factory: Callable[..., World] = getattr(import_module(f"prefero.worlds.{name}"), BUILT_IN[name])
-    return factory
 
 
 def from_gymnasium(*arguments: Any, **options: Any) -> World:
@@ -64,9 +69,10 @@ def from_gymnasium(*arguments: Any, **options: Any) -> World:
 
 def _register_environments() -> None:
     gymnasium = import_module("gymnasium")
-    for module in BUILT_IN.values():
+    for reference in BUILT_IN.values():
+        name = reference.partition(":")[2]
         gymnasium.register(
-            id=f"prefero/{module}-v0", entry_point=f"prefero.worlds.gymnasium_envs:{module}Environment"
+            id=f"prefero/{name}-v0", entry_point=f"prefero.worlds.gymnasium_envs:{name}Environment"
         )
 
 

@@ -90,6 +90,7 @@ class World(ABC):
     features: tuple[Feature, ...]
     horizon: int
     time_step: float
+    main_part: str | None = None  # of a flat scene: the moving part whose path is drawn
     cacheable: bool = False  # do name, options and physics say all that decides a trajectory?
 
     @property

@@ -118,6 +118,7 @@ class Driver(World):
     """
 
     name = "driver"
+    main_part = "car"
     cacheable = True
     physics = "driver 1"
     actions = Actions(

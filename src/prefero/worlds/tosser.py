@@ -101,6 +101,7 @@ class Tosser(World):
     """
 
     name = "tosser"
+    main_part = "capsule"
     cacheable = True
     actions = Actions(
         (
