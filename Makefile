@@ -9,7 +9,10 @@ WEB    := $(shell find web -name node_modules -prune -o -type f -print)
 export PATH := $(abspath $(BIN)):$(PATH)
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: teach demo test python-checks page-checks heavy setup page bench docs clean
+.PHONY: help teach demo test python-checks page-checks heavy coverage setup hooks page bench docs dist release-check clean
+
+help:  ## list the targets
+	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 teach: $(READY) $(PAGE)  ## teach a robot to play mini-golf in the browser
 	$(BIN)/prefero teach golf
@@ -33,6 +36,10 @@ page-checks: $(PAGE)
 heavy: $(READY) $(VENV)/.heavy  ## the tests that need torch or ray, which weigh gigabytes: training, GPU arrays, a cluster
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_pool_search.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/experiments/test_backends.py
 
+coverage: $(READY) $(PAGE)  ## which lines and branches the tests run: a table, and results/coverage/index.html; TESTS=tests/models for a part
+	@mkdir -p results/coverage
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --cov-report=html $(TESTS)
+
 bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks
 
@@ -41,7 +48,19 @@ docs: $(READY) $(VENV)/.docs  ## the documentation as a web site, in site/
 
 setup: $(READY)  ## the virtual environment with everything in it
 
+hooks: $(READY)  ## check every commit and push with pre-commit
+	$(BIN)/pre-commit install
+
 page: $(PAGE)  ## the web page, built into the package
+
+dist: $(VENV)/.release  ## the source distribution and the wheel, in dist/
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
+release-check: dist  ## install both in empty environments without Node, and serve the page from them
+	$(BIN)/python tools/try_wheel.py dist
+	$(BIN)/python tools/try_wheel.py dist --sdist
 
 $(READY): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) was not found: install Python 3.11 or newer, or say 'make PYTHON=/path/to/python3'"; exit 1; }
@@ -64,5 +83,9 @@ $(VENV)/.docs: $(READY)
 	$(BIN)/python -m pip install --quiet --group docs
 	@touch $@
 
-clean:
+$(VENV)/.release: $(READY)
+	$(BIN)/python -m pip install --quiet --group release
+	@touch $@
+
+clean:  ## remove everything that the other targets made
 	rm -rf $(VENV) web/node_modules src/prefero/server/page results site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
