@@ -33,5 +33,5 @@ def build_page() -> None:
     if npm is None:
         raise RuntimeError(NO_NODE)
     quiet = os.environ | {"npm_config_fund": "false", "npm_config_audit": "false"}
-    for command in (["ci"], ["run", "build"]):
+    for command in (["install", "--no-save"], ["run", "build"]):
         subprocess.run([npm, *command], cwd=ROOT / "web", env=quiet, check=True)
