@@ -278,10 +278,9 @@ def test_files_that_cannot_be_scored_are_refused_in_one_line(
             ["score", "reward.json", "CartPole-v1", "--feature", "jerk"],
             "of CartPole-v1 there are jerk: say what",
         ),
-        (["export", "reward.json"], "say --python reward.py, --onnx reward.onnx, or both"),
-        (["export", "reward.json", "--python", "reward.txt"], "a path that ends in .py, but got reward.txt"),
-        (["export", "reward.json", "--onnx", "reward.py"], "a path that ends in .onnx, but got reward.py"),
-        (["export", "nothing.json", "--python", "reward.py"], "nothing.json"),
+        (["export", "reward.json", "--out", "reward.txt"], "one of .py, .onnx, but the path is reward.txt"),
+        (["export", "reward.json", "--out", "reward.py", "--out", "reward"], "but the path is reward"),
+        (["export", "nothing.json", "--out", "reward.py"], "nothing.json"),
     ],
 )
 def test_impossible_commands_are_refused_in_one_line(
@@ -304,7 +303,7 @@ def test_impossible_commands_are_refused_in_one_line(
 
 def test_export_writes_what_runs_without_prefero(folder: Path, reward: Reward) -> None:
     """As a user types it, in a process of its own."""
-    words = ["export", "reward.json", "--python", "robot/reward.py", "--onnx", "robot/reward.onnx"]
+    words = ["export", "reward.json", "--out", "robot/reward.py", "--out", "robot/reward.onnx"]
     done = subprocess.run(
         [sys.executable, "-m", "prefero", *words],
         capture_output=True,

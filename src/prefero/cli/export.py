@@ -1,4 +1,4 @@
-"""`prefero export`: the reward for a robot without Prefero."""
+"""`prefero export`: a learned reward as a file that runs without Prefero."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,27 +6,25 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import console
-from prefero.deploy.export import export_reward
+from prefero.deploy.export import export_reward, target_for
 from prefero.reward import load_reward
 
 
 def export(
     reward: Annotated[Path, typer.Argument(help="A reward file (.json), as Reward.save writes it.")],
-    python: Annotated[
-        Path | None, typer.Option(help="Write one Python file here (.py) that needs only NumPy.")
-    ] = None,
-    onnx: Annotated[Path | None, typer.Option(help="Write an ONNX graph here (.onnx).")] = None,
+    out: Annotated[
+        list[Path],
+        typer.Option(
+            help="Write this file; its suffix names the target: .py (needs only NumPy), .onnx, or that of an "
+            "installed package. Repeat it for several."
+        ),
+    ],
 ) -> None:
-    """Write a learned reward so that it runs without Prefero: mean and standard deviation of features."""
-    wanted = {".py": python, ".onnx": onnx}
-    paths = {suffix: path for suffix, path in wanted.items() if path is not None}
-    if not paths:
-        raise ValueError("nothing was asked for: say --python reward.py, --onnx reward.onnx, or both")
-    for suffix, path in paths.items():
-        if path.suffix != suffix:
-            raise ValueError(f"wanted a path that ends in {suffix}, but got {path}")
+    """Write a learned reward so that it runs without Prefero: mean and standard deviation from features."""
+    for path in out:
+        target_for(path)
     learned = load_reward(reward)
-    for path in paths.values():
+    for path in out:
         path.parent.mkdir(parents=True, exist_ok=True)
         export_reward(learned, path)
         names = ", ".join(learned.scaling.names)

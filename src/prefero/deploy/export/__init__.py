@@ -1,30 +1,41 @@
-"""A reward that runs where Prefero is not: as one Python file that needs only NumPy, or as an ONNX graph.
+"""Export targets: files with which a learned reward runs where Prefero is not installed.
 
-    x                 (M, d)      scaled features
-    winners, losers   (r, d)      those of the answers that determine what was learned
-    cross             (M, r)      k(x, winners) - k(x, losers)
-    mean              (M,)        cross @ slope, for each Gaussian of the belief
-    variance          (M,)        k(x, x) - |cross @ whitener|^2
+An export target is a function of a reward that returns the content of a file, text or bytes; its name is the
+file's suffix. Prefero's own are `py`, one Python file that needs only NumPy, and `onnx`, an ONNX graph.
+Another package adds a target by an entry point of the group `prefero.export_targets`:
 
-Both are made of the same pieces: kernels that broadcast over all axes but the last, so that one expression is
-the covariance of two sets (x with an axis in between) and the variance of one.
+    [project.entry-points."prefero.export_targets"]
+    c = "their_package.module:to_c"
 """
 
+from collections.abc import Callable
 from pathlib import Path
 
 from prefero._support.files import write_whole
-from prefero.deploy.export.onnx import to_onnx
-from prefero.deploy.export.python import to_python
+from prefero._support.plugins import Registry
 from prefero.reward import Reward
 
-__all__ = ["export_reward", "to_onnx", "to_python"]
+Target = Callable[[Reward], str | bytes]
 
-SUFFIXES = (".py", ".onnx")
+TARGETS: Registry[Target] = Registry(
+    "export target",
+    "prefero.export_targets",
+    {"py": "prefero.deploy.export.python:to_python", "onnx": "prefero.deploy.export.onnx:to_onnx"},
+)
+
+__all__ = ["TARGETS", "Target", "export_reward", "target_for"]
 
 
 def export_reward(reward: Reward, path: str | Path) -> None:
-    """Write a reward as a Python file (.py) or as an ONNX graph (.onnx)."""
-    place = Path(path)
-    if place.suffix not in SUFFIXES:
-        raise ValueError(f"a reward is exported as {' or '.join(SUFFIXES)}, but the path is {place}")
-    write_whole(place, to_python(reward) if place.suffix == ".py" else to_onnx(reward))
+    """Write a reward as a Python file (.py), an ONNX graph (.onnx), or what else the path's suffix names."""
+    target = target_for(path)
+    write_whole(Path(path), target(reward))
+
+
+def target_for(path: str | Path) -> Target:
+    """The export target that the path's suffix names."""
+    suffix = Path(path).suffix
+    if suffix[1:] not in TARGETS:
+        known = ", ".join(f".{name}" for name in TARGETS)
+        raise ValueError(f"a reward is exported as one of {known}, but the path is {path}")
+    return TARGETS.get(suffix[1:])

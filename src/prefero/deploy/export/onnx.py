@@ -1,4 +1,4 @@
-"""A reward as an ONNX graph: the same sums, as tensors that go by their names."""
+"""The export target `onnx`: a reward as an ONNX graph, whose tensors are referred to by their names."""
 
 from collections.abc import Sequence
 from functools import singledispatch
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.optional import need
-from prefero.deploy.export.python import gaussians
+from prefero.deploy.export.components import gaussian_components
 from prefero.kernels import (
     RBF,
     Anchored,
@@ -29,7 +29,7 @@ OPSET, IR = 17, 8  # of ONNX: what runtimes since 2022 read
 
 
 class Graph:
-    """An ONNX graph in the making; tensors go by their names."""
+    """An ONNX graph that is being built; tensors are referred to by their names."""
 
     def __init__(self) -> None:
         self.helper = need("onnx.helper", extra="onnx")
@@ -38,13 +38,13 @@ class Graph:
         self.constants: list[Any] = []
 
     def constant(self, values: npt.ArrayLike, kind: type = np.float64) -> str:
-        """A tensor that is known."""
+        """A constant tensor; returns its name."""
         name = f"constant {len(self.constants)}"
         self.constants.append(self.arrays.from_array(np.asarray(values, dtype=kind), name))
         return name
 
     def node(self, operation: str, *inputs: str, name: str | None = None, **attributes: Any) -> str:
-        """A tensor that is computed."""
+        """A computed tensor; returns its name."""
         output = name or f"{operation} {len(self.nodes)}"
         self.nodes.append(self.helper.make_node(operation, list(inputs), [output], **attributes))
         return output
@@ -54,11 +54,11 @@ class Graph:
         return self.node("ReduceSum", tensor, self.constant([axis], np.int64), keepdims=0)
 
     def with_axis(self, tensor: str, axis: int) -> str:
-        """One more axis, of length 1."""
+        """The tensor with a new axis of length 1."""
         return self.node("Unsqueeze", tensor, self.constant([axis], np.int64))
 
     def square(self, tensor: str) -> str:
-        """Each number times itself."""
+        """The elementwise square."""
         return self.node("Mul", tensor, tensor)
 
 
@@ -71,10 +71,10 @@ def to_onnx(reward: Reward) -> bytes:
     if isinstance(reward.belief, LinearBelief):
         weights, means, variances = _directions(reward.belief, graph, x)
     else:
-        weights, means, variances = _parts(gaussians(reward), graph, x)
+        weights, means, variances = _gaussians(gaussian_components(reward, exportable()), graph, x)
     mean = graph.total(graph.node("Mul", weights, means), 0)
-    away = graph.square(graph.node("Sub", means, mean))
-    variance = graph.total(graph.node("Mul", weights, graph.node("Add", variances, away)), 0)
+    deviation = graph.square(graph.node("Sub", means, mean))
+    variance = graph.total(graph.node("Mul", weights, graph.node("Add", variances, deviation)), 0)
     graph.node("Identity", mean, name="mean")
     graph.node("Sqrt", variance, name="std")
     return _model(onnx, graph, reward)
@@ -103,12 +103,12 @@ def _model(onnx: Any, graph: Graph, reward: Reward) -> bytes:
 def _directions(belief: LinearBelief, graph: Graph, x: str) -> tuple[str, str, str]:
     """Weights (K, 1), means (K, M) and variances of the draws of a linear reward."""
     count = len(belief.weights)
-    turned = graph.node("Transpose", x, perm=[1, 0])
-    means = graph.node("MatMul", graph.constant(belief.weights), turned)
+    transposed = graph.node("Transpose", x, perm=[1, 0])
+    means = graph.node("MatMul", graph.constant(belief.weights), transposed)
     return graph.constant(np.full((count, 1), 1.0 / count)), means, graph.constant(0.0)
 
 
-def _parts(parts: Sequence[tuple[float, Posterior]], graph: Graph, x: str) -> tuple[str, str, str]:
+def _gaussians(parts: Sequence[tuple[float, Posterior]], graph: Graph, x: str) -> tuple[str, str, str]:
     """Weights (K, 1), means (K, M) and variances (K, M) of the Gaussians."""
     pairs = [_gaussian(part, graph, x) for _, part in parts]
     means, variances = (
@@ -121,7 +121,7 @@ def _parts(parts: Sequence[tuple[float, Posterior]], graph: Graph, x: str) -> tu
 def _gaussian(part: Posterior, graph: Graph, x: str) -> tuple[str, str]:
     """Mean (M,) and variance (M,) of one Gaussian."""
     prior = covariance(part.kernel, graph, x, x)
-    if not part.whitener.size:  # nothing was learned yet
+    if not part.whitener.size:  # there are no answers yet
         return graph.node("Sub", prior, prior), prior
     each = graph.with_axis(x, 1)
     ends = (graph.constant(side) for side in (part.pivots.winners, part.pivots.losers))
@@ -130,6 +130,11 @@ def _gaussian(part: Posterior, graph: Graph, x: str) -> tuple[str, str]:
     learned = graph.total(graph.square(graph.node("MatMul", cross, graph.constant(part.whitener))))
     variance = graph.node("Sub", prior, learned)
     return mean, graph.node("Max", variance, graph.constant(0.0))
+
+
+def exportable() -> list[type[Kernel]]:
+    """The kernels for which there is a `covariance`."""
+    return [kind for kind in covariance.registry if kind is not object]
 
 
 @singledispatch
@@ -159,8 +164,8 @@ def _(kernel: RBF, graph: Graph, x: str, y: str) -> str:
 
 @covariance.register
 def _(kernel: Matern, graph: Graph, x: str, y: str) -> str:
-    apart = graph.node("Div", graph.node("Sub", x, y), graph.constant(kernel.lengthscale))
-    squares = graph.node("Mul", graph.constant(2.0 * kernel.nu), graph.total(graph.square(apart)))
+    difference = graph.node("Div", graph.node("Sub", x, y), graph.constant(kernel.lengthscale))
+    squares = graph.node("Mul", graph.constant(2.0 * kernel.nu), graph.total(graph.square(difference)))
     r = graph.node("Sqrt", squares)
     polynomial = graph.node("Add", graph.constant(1.0), r)
     if kernel.nu == 2.5:

@@ -1,4 +1,4 @@
-"""A reward as one Python file that needs only NumPy and can be read."""
+"""The export target `py`: a reward as one readable Python file that needs only NumPy."""
 
 from dataclasses import fields
 from textwrap import fill, indent
@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array
+from prefero.deploy.export.components import gaussian_components, kernel_types
 from prefero.kernels import (
     RBF,
     Anchored,
@@ -24,11 +25,11 @@ from prefero.models.linear import LinearBelief
 from prefero.models.posterior import Posterior
 from prefero.reward import Reward
 
-HEAD = '''"""A reward that a person taught, in one file that needs only NumPy.
+HEAD = '''"""A reward learned from preferences, in one file that needs only NumPy.
 
     mean, std = predict(features)    features (M, d): one row a trajectory, one column for each of NAMES
 
-The mean is the expected reward, the standard deviation how unsure it is. Exported from Prefero.
+The mean is the expected reward, std its standard deviation. Exported from Prefero.
 """
 
 import numpy as np
@@ -46,7 +47,7 @@ def mixture(features):
     x = (x - CENTRE) / SCALE
 '''
 
-OF_PARTS = '''    means, variances = zip(*(gaussian(x, **part) for part in PARTS))
+GAUSSIAN_BODY = '''    means, variances = zip(*(gaussian(x, **part) for part in PARTS))
     return np.array(WEIGHTS), np.array(means), np.sqrt(np.maximum(variances, 0.0))
 
 
@@ -56,7 +57,7 @@ def gaussian(x, kernel, winners, losers, slope, whitener):
     return cross @ slope, kernel(x, x) - ((cross @ whitener) ** 2).sum(-1)
 '''
 
-OF_DIRECTIONS = """    means = DIRECTIONS @ x.T  # each direction of a linear reward is as likely as any other
+LINEAR_BODY = """    means = DIRECTIONS @ x.T  # each direction of a linear reward is as likely as any other
     return np.full(len(means), 1.0 / len(means)), means, np.zeros_like(means)
 """
 
@@ -99,8 +100,8 @@ def added(first, second):
     return lambda x, y: first(x, y) + second(x, y)
 """,
     Anchored: """
-def anchored(kernel, a, how):
-    if how == "condition":
+def anchored(kernel, a, mode):
+    if mode == "condition":
         return lambda x, y: kernel(x, y) - kernel(x, a) * kernel(a, y) / kernel(a, a)
     return lambda x, y: kernel(x, y) - kernel(x, a) - kernel(a, y) + kernel(a, a)
 """,
@@ -115,21 +116,10 @@ def standardised(kernel, centre, scale):
 }
 
 
-def gaussians(reward: Reward) -> list[tuple[float, Posterior]]:
-    """The parts of a belief, all of whose kernels can be exported."""
-    parts = [(weight, part) for weight, part in reward.belief.components if isinstance(part, Posterior)]
-    unknown = {kind.__name__ for _, part in parts for kind in _kinds(part.kernel) - set(KERNELS)}
-    if unknown or not parts:
-        what = f"kernels {', '.join(sorted(unknown))}" if unknown else type(reward.belief).__name__
-        known = ", ".join(kind.__name__ for kind in KERNELS)
-        raise ValueError(f"a reward of {what} cannot be exported: the kernels that can are {known}")
-    return parts
-
-
 def to_python(reward: Reward) -> str:
     """The reward as the text of one Python file that needs only NumPy: predict(features) -> mean, std."""
     names = tuple(map(str, reward.scaling.names))
-    units = [
+    constants = [
         f"NAMES = {names!r}\n",
         f"CENTRE = {_literal(reward.scaling.centre)}\n",
         f"SCALE = {_literal(reward.scaling.scale)}\n",
@@ -137,13 +127,13 @@ def to_python(reward: Reward) -> str:
     ]
     if isinstance(reward.belief, LinearBelief):
         directions = f"DIRECTIONS = {_literal(reward.belief.weights)}\n"
-        return "".join([HEAD, MIXTURE, OF_DIRECTIONS, PREDICT, "\n\n", *units, directions])
-    parts = gaussians(reward)
-    used = {kind for _, part in parts for kind in _kinds(part.kernel)}
+        return "".join([HEAD, MIXTURE, LINEAR_BODY, PREDICT, "\n\n", *constants, directions])
+    parts = gaussian_components(reward, KERNELS)
+    used = {kind for _, part in parts for kind in kernel_types(part.kernel)}
     kernels = ["\n" + code for kind, code in KERNELS.items() if kind in used]
     weights = f"WEIGHTS = {_literal([weight for weight, _ in parts])}\n"
     data = ["PARTS = [\n", *(_part(part) for _, part in parts), "]\n"]
-    return "".join([HEAD, *kernels, MIXTURE, OF_PARTS, PREDICT, "\n\n", *units, weights, *data])
+    return "".join([HEAD, *kernels, MIXTURE, GAUSSIAN_BODY, PREDICT, "\n\n", *constants, weights, *data])
 
 
 def _part(part: Posterior) -> str:
@@ -174,12 +164,6 @@ def _literal(values: npt.ArrayLike) -> str:
 
 def _numbers(row: Array) -> str:
     return fill(", ".join(map(repr, row.tolist())), 90, subsequent_indent="    ", break_on_hyphens=False)
-
-
-def _kinds(kernel: Kernel) -> set[type[Kernel]]:
-    """The kinds of kernels that a kernel is made of."""
-    inner = [value for value in vars(kernel).values() if isinstance(value, Kernel)]
-    return {type(kernel)}.union(*map(_kinds, inner))
 
 
 def source_of(kernel: Kernel) -> str:
