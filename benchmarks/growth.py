@@ -26,7 +26,7 @@ from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
-from prefero.models.mixture import BeliefFitter
+from prefero.models.mixture import MixtureFitter
 from prefero.questions import Comparisons
 
 ANSWERS = (25, 50, 100, 200, 400, 800, 1600)
@@ -61,7 +61,7 @@ LINES = {
 }
 
 
-def measured(fitter: BeliefFitter, answers: int, pool: int, features: int) -> Times:
+def measured(fitter: MixtureFitter, answers: int, pool: int, features: int) -> Times:
     x, data = problem(max(ANSWERS), max(POOLS), features)
     x, data = x[:pool], Comparisons(data.winners[:answers], data.losers[:answers], data.tied[:answers])
     kernel, rng = RBF(1.2 / features), np.random.default_rng(0)
@@ -92,10 +92,10 @@ def repeats(size: int, large: int) -> int:
 
 
 def growing(what: str, sizes: Sequence[int]) -> Iterator[Times]:
-    fitter = BeliefFitter(HELD["features"])
+    fitter = MixtureFitter(HELD["features"])
     for size in sizes:
         at = HELD | {what: size}
-        yield measured(fitter if what == "answers" else BeliefFitter(at["features"]), **at)
+        yield measured(fitter if what == "answers" else MixtureFitter(at["features"]), **at)
 
 
 def table(what: str, sizes: Sequence[int]) -> list[Times]:

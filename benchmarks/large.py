@@ -24,7 +24,7 @@ from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.acquisition.pool_search import best_question
 from prefero.datasets import extract_features, open_dataset
-from prefero.models.mixture import Belief, BeliefFitter
+from prefero.models.mixture import MixtureFitter, MixturePosterior
 from prefero.pools.pool import Pool
 from prefero.reward import Reward
 from prefero.trajectories.features import Scaling
@@ -71,14 +71,14 @@ def files(folder: Path, features: Array) -> Pool:
     return pool
 
 
-def questions(belief: Belief, pool: Pool) -> None:
-    one = Belief(((1.0, belief.components[0][1]),), belief.structures, belief.log_evidence)
+def questions(belief: MixturePosterior, pool: Pool) -> None:
+    one = MixturePosterior(((1.0, belief.components[0][1]),), belief.structures, belief.log_evidence)
     parts = len(belief.components)
     timed("ask, one Gaussian", lambda: print(" ", best_question(one, pool)))
     timed(f"ask, the belief of {parts}", lambda: print(" ", best_question(belief, pool)))
 
 
-def questions_on_gpu(belief: Belief, pool: Pool) -> None:
+def questions_on_gpu(belief: MixturePosterior, pool: Pool) -> None:
     torch = need("torch", extra="gpu")
     if not torch.cuda.is_available():
         print("no GPU: torch sees none on this machine")
@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
         pool = Pool(x) if options.gpu else files(Path(folder), x)
         belief = timed(
-            f"learn from {options.answers} answers", lambda: BeliefFitter(options.features).fit(data)
+            f"learn from {options.answers} answers", lambda: MixtureFitter(options.features).fit(data)
         )
         (questions_on_gpu if options.gpu else questions)(belief, pool)
         reward = Reward(Scaling.of(x), belief)

@@ -12,9 +12,10 @@ from threadpoolctl import threadpool_limits
 from benchmarks.measure import peak_memory, problem, row, seconds
 from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF
-from prefero.models.inference import Inference, Start, infer
+from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
-from prefero.models.mixture import BeliefFitter
+from prefero.models.mixture import MixtureFitter
+from prefero.models.solution import WarmStart
 from prefero.questions import Comparisons
 
 NOISE = Probit(0.1)
@@ -31,7 +32,8 @@ def fitting(answers: int = 200) -> None:
     kernel = RBF(0.3)
     # the time of a warm start depends on how surprising the last answer is: take turns to be the last
     turns = [data[np.roll(np.arange(answers), turn)] for turn in range(0, answers, answers // 10)]
-    starts = [Start.after(infer(kernel, first(turn, answers - 1), NOISE)[1], answers) for turn in turns]
+    before = [infer(kernel, first(turn, answers - 1), NOISE)[1] for turn in turns]
+    starts = [WarmStart.from_solution(solution, answers) for solution in before]
     lasts = itertools.cycle(zip(turns, starts, strict=True))
 
     def warm_start() -> object:
@@ -60,8 +62,8 @@ def asking(pool: int = 1000, answers: int = 200) -> None:
     V = np.random.default_rng(0).standard_normal((answers, pool))
     kernel, known = RBF(0.3), first(data, answers - 1)
     _, before = infer(kernel, known, NOISE)
-    start = Start.after(before, answers)
-    fitter = BeliefFitter(4)
+    start = WarmStart.from_solution(before, answers)
+    fitter = MixtureFitter(4)
     fitter.fit(known)
 
     def belief_after_one() -> object:
@@ -89,25 +91,25 @@ def asking(pool: int = 1000, answers: int = 200) -> None:
 
 
 def _refit(data: Comparisons, count: int) -> tuple[float, float]:
-    """Everything from nothing, and every member woken after one more answer, ARD parameters included."""
+    """A fit from nothing, and a refit of every candidate after one more answer, ARD parameters included."""
     some, fewer = first(data, count), first(data, count - 1)
 
     def warm() -> object:
         fitter._found = {}
-        for seen in fitter._seen.values():
-            seen.margin = -1.0  # nobody may rest
+        for fit in fitter._fits.values():
+            fit.margin = -1.0  # so that no candidate's fit is used again
         return fitter.fit(some)
 
-    fitter = BeliefFitter(4)
+    fitter = MixtureFitter(4)
     fitter.fit(fewer)
-    fresh, again = seconds(lambda: BeliefFitter(4).fit(some), warm, repeats=5)
+    fresh, again = seconds(lambda: MixtureFitter(4).fit(some), warm, repeats=5)
     return fresh, again
 
 
 def large_pool(pool: int = 10_000, answers: int = 200) -> None:
     x, data = problem(answers, pool, 4)
     V = np.random.default_rng(0).standard_normal((answers, pool))
-    one, belief = infer(RBF(0.3), data, NOISE)[0], BeliefFitter(4).fit(data)
+    one, belief = infer(RBF(0.3), data, NOISE)[0], MixtureFitter(4).fit(data)
     small = peak_memory()
     best_question(one, x)
     best_question(belief, x)

@@ -14,7 +14,7 @@ from prefero.acquisition.continuous import synthesise
 from prefero.acquisition.pool_search import best_question
 from prefero.cli import app
 from prefero.learner import AnswerConflict
-from prefero.models.inference import NotSettled
+from prefero.models.solution import ConvergenceError
 from prefero.reward import RewardFileError
 from prefero.simulation.tasks import make_task, teach
 from prefero.simulation.users import Person
@@ -25,7 +25,7 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 USED_BY_USERS = [
     *(getattr(prefero, name) for name in prefero.__all__ if name not in ("kernels", "worlds")),
     AnswerConflict,
-    NotSettled,
+    ConvergenceError,
     Person,
     RewardFileError,
     best_question,
@@ -34,7 +34,7 @@ USED_BY_USERS = [
     teach,
 ]
 # users meet these as +, *, fit and save
-BUILDING_BLOCKS = {"Kernel", "Parameterless", "Scaled", "Standardised", "Sum", "from_json", "to_json"}
+BUILDING_BLOCKS = {"Kernel", "Parameterless", "Scaled", "Standardized", "Sum", "from_json", "to_json"}
 
 
 def sources() -> list[Path]:

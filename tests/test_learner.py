@@ -17,7 +17,7 @@ from prefero import Answer, Learner, LinearPreference, Pool, PreferenceGP, Quest
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored
 from prefero.learner import AnswerConflict
-from prefero.models.inference import NotSettled
+from prefero.models.solution import ConvergenceError
 from prefero.questions import Choice
 
 WANTED = np.array([1.0, -0.7])
@@ -322,10 +322,10 @@ def test_there_may_be_nothing_to_undo() -> None:
 
 
 def breaks(*_: Any, **__: Any) -> Any:
-    raise NotSettled("the model has gone astray")
+    raise ConvergenceError("the model has gone astray")
 
 
-@pytest.mark.parametrize("error", [NotSettled("astray"), np.linalg.LinAlgError("singular")])
+@pytest.mark.parametrize("error", [ConvergenceError("astray"), np.linalg.LinAlgError("singular")])
 def test_a_failed_fit_keeps_the_last_good_belief_and_warns_once(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,7 +21,7 @@ NAMES = ["speed", "distance"]
 MODELS: dict[str, Any] = {
     "belief": None,
     "paper": PreferenceGP(
-        kernel=Anchored(RBF(theta=1.0), (0.0, 0.0), how="condition"),
+        kernel=Anchored(RBF(theta=1.0), (0.0, 0.0), mode="condition"),
         noise=0.1,
         learn=False,
         inference="laplace",

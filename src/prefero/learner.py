@@ -19,10 +19,10 @@ import numpy.typing as npt
 from prefero._support.arrays import Indices
 from prefero.acquisition.mutual_information import Formula
 from prefero.acquisition.pool_search import Purpose, best_question, bits_of, criterion_for, random_question
-from prefero.models.inference import NotSettled
-from prefero.models.mixture import Belief
+from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Distribution
 from prefero.models.preference_gp import PreferenceGP
+from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Choice, Comparisons, Question
 from prefero.reward import Reward
@@ -188,7 +188,7 @@ class Learner:
             "seed": self.seed,
             "trajectories": len(self.pool),
         }
-        if isinstance(belief, Belief):
+        if isinstance(belief, MixturePosterior):
             diagnostics["looks"] = belief.describe()
         return Reward(self.pool.scaling, belief, diagnostics)
 
@@ -214,7 +214,7 @@ class Learner:
     def _fit(self, model: Model, answers: tuple[Answer, ...]) -> Distribution:
         try:
             return model.fit_comparisons(Comparisons.from_answers(self.pool.scaled, answers)).posterior_
-        except (NotSettled, np.linalg.LinAlgError) as error:
+        except (ConvergenceError, np.linalg.LinAlgError) as error:
             if not self._warned:
                 warnings.warn(f"the model could not be fitted and stays as it was: {error}", stacklevel=3)
                 self._warned = True

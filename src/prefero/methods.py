@@ -50,7 +50,7 @@ def named(method: str, theta: float, sigma: float) -> str:
 
 def _fixed(theta: float, sigma: float, inference: Inference) -> Builder:
     def build(_: Setting, x: Array) -> Model:
-        kernel = Anchored(RBF(theta), (0.0,) * x.shape[1], how="condition")
+        kernel = Anchored(RBF(theta), (0.0,) * x.shape[1], mode="condition")
         return PreferenceGP(kernel, noise=sigma, learn=False, inference=inference)
 
     return build

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from prefero import kernels
 from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_whole
-from prefero.models.inference import from_sites
+from prefero.models.inference import posterior_from_sites
 from prefero.models.likelihood import Probit
-from prefero.models.linear import LinearBelief
-from prefero.models.mixture import Belief
+from prefero.models.linear import LinearPosterior
+from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Distribution, Posterior, predict
 from prefero.pools.pool import Pool
 from prefero.questions import Comparisons
@@ -82,7 +82,7 @@ class Reward:
 
     def describe(self) -> str:
         """What the reward looks like, in words."""
-        if isinstance(self.belief, Belief):
+        if isinstance(self.belief, MixturePosterior):
             return self.belief.describe()
         return f"the reward was learned by {self.diagnostics.get('model', 'a model')}"
 
@@ -142,13 +142,14 @@ def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None
 
 
 def _belief_to_json(belief: Distribution) -> dict[str, Any]:
-    if isinstance(belief, LinearBelief):
+    if isinstance(belief, LinearPosterior):
         answering = {"noise": belief.probit.noise, "margin": belief.probit.margin}
-        return {"directions": belief.weights.tolist(), "effective": belief.effective, **answering}
+        size = belief.effective_sample_size
+        return {"weights": belief.weights.tolist(), "effective_sample_size": size, **answering}
     parts = [(w, p) for w, p in belief.components if isinstance(p, Posterior)]
     data = parts[0][1].data
     answers = {"winners": data.winners.tolist(), "losers": data.losers.tolist(), "tied": data.tied.tolist()}
-    structures = belief.structures if isinstance(belief, Belief) else None
+    structures = belief.structures if isinstance(belief, MixturePosterior) else None
     return {
         "answers": answers,
         "parts": [{"weight": weight, **_part_to_json(part)} for weight, part in parts],
@@ -170,12 +171,12 @@ def _part_to_json(part: Posterior) -> dict[str, Any]:
 
 
 def _belief_from_json(document: dict[str, Any]) -> Distribution:
-    if "directions" in document:
+    if "weights" in document:
         probit = Probit(document["noise"], document["margin"])
-        directions = np.array(document["directions"], dtype=float)
-        if directions.ndim != 2 or directions.shape[1] != len(document["features"]["names"]):
-            raise ValueError("the directions are not of these features")
-        return LinearBelief(directions, probit, document["effective"])
+        weights = np.array(document["weights"], dtype=float)
+        if weights.ndim != 2 or weights.shape[1] != len(document["features"]["names"]):
+            raise ValueError("the weights are not of these features")
+        return LinearPosterior(weights, probit, document["effective_sample_size"])
     answers, features = document["answers"], len(document["features"]["names"])
     data = Comparisons(
         np.array(answers["winners"], dtype=float).reshape(-1, features),
@@ -187,7 +188,7 @@ def _belief_from_json(document: dict[str, Any]) -> Distribution:
         raise ValueError("the weights of the parts do not add up to 1")
     if document["structures"] is None:
         return parts[0][1]
-    return Belief(parts, document["structures"], document["log_evidence"])
+    return MixturePosterior(parts, document["structures"], document["log_evidence"])
 
 
 def _part_from_json(part: dict[str, Any], data: Comparisons) -> Posterior:
@@ -197,4 +198,4 @@ def _part_from_json(part: dict[str, Any], data: Comparisons) -> Posterior:
     if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)) or np.any(sites[0] < 0):
         raise ValueError("the answers or the sites are not finite")
     probit = Probit(part["noise"], part["margin"])
-    return from_sites(kernels.from_json(part["kernel"]), data, probit, sites, part["log_evidence"])
+    return posterior_from_sites(kernels.from_json(part["kernel"]), data, probit, sites, part["log_evidence"])

@@ -12,7 +12,7 @@ from prefero.acquisition.pool_search import score_all
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
-from prefero.models.mixture import BeliefFitter
+from prefero.models.mixture import MixtureFitter
 from prefero.questions import Comparisons
 
 KERNELS: dict[str, Kernel] = {
@@ -21,7 +21,7 @@ KERNELS: dict[str, Kernel] = {
     "Matern": Matern(lengthscale=(0.8, 1.5)),
     "polynomial": 0.5 * Linear() + 0.3 * Quadratic(),
     "subtracted": Anchored(1.5 * RBF(theta=0.5) + 0.2 * Linear(), (0.3, -0.2)),
-    "conditioned": Anchored(RBF(theta=0.5), (0.3, -0.2), how="condition"),
+    "conditioned": Anchored(RBF(theta=0.5), (0.3, -0.2), mode="condition"),
 }
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
 LOW, HIGH = np.array([-1.0, -2.0]), np.array([1.5, 1.0])
@@ -42,7 +42,7 @@ def posterior(kernel: Kernel, margin: float = 0.0, number: int = 6, features: in
 
 
 def belief(margin: float | None = None) -> Any:
-    return BeliefFitter(2, margin=margin).fit(answers(10, 3 if margin else 0))
+    return MixtureFitter(2, margin=margin).fit(answers(10, 3 if margin else 0))
 
 
 def judged(distribution: Any, a: Array, b: Array) -> float:

@@ -29,7 +29,7 @@ from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Comparisons, Question
 
 KERNELS: list[Kernel] = [
-    Anchored(RBF(theta=0.8), (0.0, 0.0), how="condition"),
+    Anchored(RBF(theta=0.8), (0.0, 0.0), mode="condition"),
     Anchored(2.0 * Matern(lengthscale=(0.7, 1.5)), (0.0, 0.0)),
     Linear() + 0.5 * Quadratic(),
 ]

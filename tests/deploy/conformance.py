@@ -14,8 +14,8 @@ import numpy as np
 from prefero import Learner, LinearPreference, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
 from prefero.deploy.export import export_reward
-from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic, Selected, Standardised
-from prefero.models.mixture import Belief
+from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic, Selected, Standardized
+from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Posterior
 from prefero.questions import Choice
 
@@ -33,9 +33,9 @@ KERNELS: dict[str, Kernel] = {
     "scaled": 0.3 * RBF(theta=0.2),
     "sum": 0.3 * Linear() + 2.0 * Quadratic(),
     "subtracted": Anchored(RBF(theta=0.3) + 0.2 * Linear(), ANCHOR),
-    "conditioned": Anchored(RBF(theta=1.0), ANCHOR, how="condition"),
+    "conditioned": Anchored(RBF(theta=1.0), ANCHOR, mode="condition"),
     "selected": Anchored(Selected(RBF(theta=(0.5, 2.0)) + Linear(), (2, 0)), ANCHOR),
-    "standardised": Standardised(Anchored(Matern(), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
+    "standardized": Standardized(Anchored(Matern(), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
 }
 MODELS: dict[str, Any] = {
     "belief": None,
@@ -70,7 +70,7 @@ def mixed(made: dict[str, Reward]) -> Reward:
     weights = {"ARD": 0.4, "linear": 0.3, "sum": 0.2, "subtracted": 0.1}
     parts = [(weight, made[name].belief) for name, weight in weights.items()]
     assert all(isinstance(part, Posterior) for _, part in parts)
-    return Reward(made["ARD"].scaling, Belief(tuple(parts), {"linear": 1.0}, 0.0))  # type: ignore[arg-type]
+    return Reward(made["ARD"].scaling, MixturePosterior(tuple(parts), {"linear": 1.0}, 0.0))  # type: ignore[arg-type]
 
 
 @cache

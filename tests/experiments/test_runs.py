@@ -44,7 +44,7 @@ class ByHand(NamedTuple):
 
 
 def the_papers(x: Array) -> PreferenceGP:
-    kernel = Anchored(RBF(THETA), (0.0,) * x.shape[1], how="condition")
+    kernel = Anchored(RBF(THETA), (0.0,) * x.shape[1], mode="condition")
     return PreferenceGP(kernel, noise=SIGMA, learn=False, inference="laplace")
 
 

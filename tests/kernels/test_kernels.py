@@ -19,7 +19,7 @@ from prefero.kernels import (
     Quadratic,
     Scaled,
     Selected,
-    Standardised,
+    Standardized,
     Sum,
     from_json,
     to_json,
@@ -42,20 +42,20 @@ KERNELS: dict[str, Kernel] = {
     "linear + quadratic": 2.0 * Linear() + 0.3 * Quadratic(),
     "linear + rbf + matern": Linear() + 4.0 * RBF(theta=ARD) + Matern(nu=1.5),
     "rbf, subtracted": Anchored(RBF(theta=0.7), ANCHOR),
-    "rbf, conditioned": Anchored(RBF(theta=0.7), ANCHOR, how="condition"),
+    "rbf, conditioned": Anchored(RBF(theta=0.7), ANCHOR, mode="condition"),
     "scaled matern, subtracted": Anchored(3.0 * Matern(lengthscale=ARD), ANCHOR),
-    "scaled matern, conditioned": Anchored(3.0 * Matern(lengthscale=ARD, nu=1.5), ANCHOR, how="condition"),
+    "scaled matern, conditioned": Anchored(3.0 * Matern(lengthscale=ARD, nu=1.5), ANCHOR, mode="condition"),
     "linear, subtracted": Anchored(2.0 * Linear(), ANCHOR),
-    "linear, conditioned": Anchored(2.0 * Linear(), ANCHOR, how="condition"),
+    "linear, conditioned": Anchored(2.0 * Linear(), ANCHOR, mode="condition"),
     "sum, subtracted": Anchored(Linear() + 0.3 * Quadratic() + 2.0 * RBF(theta=ARD), ANCHOR),
     "sum, conditioned": Anchored(
-        Linear() + 0.3 * Quadratic() + 2.0 * RBF(theta=ARD), ANCHOR, how="condition"
+        Linear() + 0.3 * Quadratic() + 2.0 * RBF(theta=ARD), ANCHOR, mode="condition"
     ),
     "selected": Selected(RBF(theta=(0.5, 2.0)) + 0.5 * Linear(), (2, 0)),
     "selected, subtracted": Anchored(Selected(Linear() + Quadratic(), (1,)), ANCHOR),
-    "standardised": Standardised(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
-    "standardised, subtracted": Anchored(Standardised(Matern(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)), ANCHOR),
-    "scaled anchored + linear": 2.0 * Anchored(RBF(), ANCHOR, how="condition") + 0.1 * Linear(),
+    "standardized": Standardized(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
+    "standardized, subtracted": Anchored(Standardized(Matern(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)), ANCHOR),
+    "scaled anchored + linear": 2.0 * Anchored(RBF(), ANCHOR, mode="condition") + 0.1 * Linear(),
 }
 STATIONARY = {name: kernel for name, kernel in KERNELS.items() if isinstance(kernel, RBF | Matern)}
 ANCHORED = {name: kernel for name, kernel in KERNELS.items() if isinstance(kernel, Anchored)}
@@ -110,7 +110,7 @@ def test_arguments_are_left_as_they_were(kernel: Kernel) -> None:
     before = x.copy(), y.copy()
     kernel(x, y)
     kernel.gradient(x, y, np.ones((6, 5)))
-    kernel.slope(x, y)
+    kernel.input_gradient(x, y)
     np.testing.assert_array_equal(x, before[0])
     np.testing.assert_array_equal(y, before[1])
 
@@ -132,26 +132,30 @@ def test_gradient_equals_central_differences(kernel: Kernel) -> None:
 @every_kernel
 def test_gradient_has_one_entry_for_each_name(kernel: Kernel) -> None:
     x, y = shared_points()
-    assert kernel.gradient(x, y, np.ones((6, 5))).shape == kernel.log_parameters.shape == (len(kernel.names),)
-    assert set(kernel.names) <= {"theta", "lengthscale", "variance"}
+    assert (
+        kernel.gradient(x, y, np.ones((6, 5))).shape
+        == kernel.log_parameters.shape
+        == (len(kernel.parameter_names),)
+    )
+    assert set(kernel.parameter_names) <= {"theta", "lengthscale", "variance"}
 
 
 @every_kernel
-def test_slope_equals_central_differences(kernel: Kernel) -> None:
+def test_input_gradient_equals_central_differences(kernel: Kernel) -> None:
     x, y = shared_points()
     step = 1e-5
     expected = np.stack([(kernel(x + s, y) - kernel(x - s, y)) / (2 * step) for s in step * np.eye(3)], -1)
-    np.testing.assert_allclose(kernel.slope(x, y), expected, rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(kernel.input_gradient(x, y), expected, rtol=1e-7, atol=1e-8)
 
 
 @every_kernel
 def test_log_parameters_make_a_round_trip(kernel: Kernel) -> None:
     x, y = shared_points()
-    moved = kernel.log_parameters + 0.1 * np.arange(len(kernel.names)) - 0.2
+    moved = kernel.log_parameters + 0.1 * np.arange(len(kernel.parameter_names)) - 0.2
     np.testing.assert_allclose(kernel.with_log_parameters(moved).log_parameters, moved, rtol=1e-14)
     back = kernel.with_log_parameters(moved).with_log_parameters(kernel.log_parameters)
     np.testing.assert_allclose(back(x, y), kernel(x, y), rtol=1e-12, atol=1e-12)
-    assert back.names == kernel.names
+    assert back.parameter_names == kernel.parameter_names
 
 
 @every_kernel
@@ -221,7 +225,7 @@ def test_sums_and_scales_are_sums_and_multiples() -> None:
     kernel = 2.0 * RBF(theta=0.5) + Linear()
     np.testing.assert_allclose(kernel(x, y), 2.0 * RBF(theta=0.5)(x, y) + x @ y.T, rtol=1e-12, atol=1e-12)
     assert kernel == Sum(Scaled(RBF(theta=0.5), 2.0), Linear())
-    assert kernel.names == ("variance", "theta")
+    assert kernel.parameter_names == ("variance", "theta")
 
 
 def test_conditioning_gives_the_kernel_printed_in_the_paper() -> None:
@@ -249,10 +253,10 @@ def test_subtracting_leaves_differences_untouched_by_the_anchor(inner: Kernel) -
     np.testing.assert_allclose(of_differences(Anchored(inner, (5.0, 0.0, -1.0))), plain, atol=1e-11)
 
 
-def test_standardised_features_are_centred_and_scaled() -> None:
-    (x, y), centre, scale = shared_points(), np.array([1.0, -2.0, 0.5]), np.array([2.0, 0.3, 1.0])
-    kernel = Standardised(RBF(theta=ARD), tuple(centre), tuple(scale))
-    inner = RBF(theta=ARD)((x - centre) / scale, (y - centre) / scale)
+def test_standardized_features_are_centered_and_scaled() -> None:
+    (x, y), center, scale = shared_points(), np.array([1.0, -2.0, 0.5]), np.array([2.0, 0.3, 1.0])
+    kernel = Standardized(RBF(theta=ARD), tuple(center), tuple(scale))
+    inner = RBF(theta=ARD)((x - center) / scale, (y - center) / scale)
     np.testing.assert_allclose(kernel(x, y), inner, rtol=1e-12)
 
 
@@ -292,13 +296,13 @@ def test_an_anchor_is_one_finite_point(bad: Any) -> None:
 
 
 def test_an_anchor_is_subtracted_or_conditioned_on() -> None:
-    with pytest.raises(ValueError, match="how must be 'subtract' or 'condition', but is 'both'"):
-        Anchored(RBF(), ANCHOR, how="both")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="mode must be 'subtract' or 'condition', but is 'both'"):
+        Anchored(RBF(), ANCHOR, mode="both")  # type: ignore[arg-type]
 
 
 def test_a_reward_that_is_0_at_the_anchor_cannot_be_conditioned_there() -> None:
-    with pytest.raises(ValueError, match=r"already 0 at the anchor.*: use how='subtract'"):
-        Anchored(Linear(), (0.0, 0.0), how="condition")
+    with pytest.raises(ValueError, match=r"already 0 at the anchor.*: use mode='subtract'"):
+        Anchored(Linear(), (0.0, 0.0), mode="condition")
 
 
 @pytest.mark.parametrize("kernel", [RBF(theta=(1.0, 2.0)), Matern(lengthscale=(1.0, 2.0))])

@@ -18,10 +18,10 @@ MARGINS = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1000.0)  # in units of the noise
 NOISES = (1.0, 0.03)
 RELATIVE = 1e-6
 SMALLEST = 1e-300  # below it a double loses digits
-ORDERS = {"log": 0, "slope": 1, "curvature": 2, "third": 3}
-SIGNS = {"log": 1, "slope": 1, "curvature": -1, "third": 1}
+ORDERS = {"log": 0, "gradient": 1, "curvature": 2, "third": 3}
+SIGNS = {"log": 1, "gradient": 1, "curvature": -1, "third": 1}
 # Beside the relative error, in units of the noise: where a tie is in the middle both of these are nearly 0
-ROUNDING = {"log": 0.0, "slope": 1e-15, "curvature": 0.0, "third": 1e-12}
+ROUNDING = {"log": 0.0, "gradient": 1e-15, "curvature": 0.0, "third": 1e-12}
 
 
 # --- the judge: log P(answer) with many digits, differentiated numerically --------------------------------
@@ -88,7 +88,7 @@ def test_log_probability_and_derivatives_are_right_in_both_tails(
     assert misses(found * noise ** ORDERS[name], true, ROUNDING[name]) == []
 
 
-@pytest.mark.parametrize("name", ["log", "slope", "curvature"])
+@pytest.mark.parametrize("name", ["log", "gradient", "curvature"])
 @every_answer_with_a_margin
 def test_derivatives_by_the_margin_are_right_in_both_tails(tied: bool, margin: float, name: str) -> None:
     found = getattr(Probit(1.0, margin).by_margin(np.array(DIFFERENCES), flags(tied)), name)
@@ -159,13 +159,13 @@ def test_a_tie_does_not_care_which_is_which(noise: float, multiple: float, margi
     here, there = probit(d, tied), probit(-d, tied)
     for found, expected in zip(here, there, strict=True):
         assert abs(found[0]) == pytest.approx(abs(expected[0]), rel=1e-15)
-    assert here.slope[0] * noise * np.sign(multiple) <= 1e-12  # it pulls to the middle
+    assert here.gradient[0] * noise * np.sign(multiple) <= 1e-12  # it pulls to the middle
 
 
 @given(multiple=multiples, margin=margins)
 def test_more_difference_makes_the_choice_likelier(multiple: float, margin: float) -> None:
     probit, chosen = Probit(1.0, margin), np.array([False])
-    assert probit(np.array([multiple]), chosen).slope[0] >= 0
+    assert probit(np.array([multiple]), chosen).gradient[0] >= 0
     assert probit.by_margin(np.array([multiple]), np.array([True])).log[0] >= 0  # a wider margin, more ties
 
 

@@ -12,8 +12,8 @@ from prefero import LinearPreference, Pool, PreferenceGP
 from prefero._support.arrays import Array
 from prefero.acquisition.pool_search import best_question, score_all
 from prefero.kernels import Linear
-from prefero.models.linear import LinearBelief, effective_size
-from prefero.models.preference_gp import NotFitted, PreferenceModel
+from prefero.models.linear import LinearPosterior, effective_sample_size
+from prefero.models.preference_gp import NotFittedError, PreferenceModel
 
 
 def items(rows: int = 20, columns: int = 2, seed: int = 0) -> Array:
@@ -31,9 +31,9 @@ def pairs(x: Array, number: int, seed: int = 0, noise: float = 0.3) -> Any:
     return np.where(gap[:, None] > 0, drawn, drawn[:, ::-1])
 
 
-def belief_of(model: LinearPreference, x: Array, won: Any, ties: Any = None) -> LinearBelief:
+def belief_of(model: LinearPreference, x: Array, won: Any, ties: Any = None) -> LinearPosterior:
     belief = model.fit(x, won, ties=ties).posterior_
-    assert isinstance(belief, LinearBelief)
+    assert isinstance(belief, LinearPosterior)
     return belief
 
 
@@ -96,16 +96,16 @@ def test_before_any_answer_directions_point_everywhere_alike() -> None:
 @pytest.mark.parametrize("answers", [0, 5, 30])
 def test_most_draws_count(features: int, answers: int) -> None:
     x = items(columns=features)
-    effective = belief_of(LinearPreference(noise=0.2), x, pairs(x, answers)).effective
+    effective = belief_of(LinearPreference(noise=0.2), x, pairs(x, answers)).effective_sample_size
     assert 50 < effective <= 100
 
 
-def test_the_effective_size_of_independent_chains_is_all_and_of_stuck_ones_is_their_number() -> None:
+def test_the_effective_sample_size_of_independent_chains_is_all_and_of_stuck_ones_is_their_number() -> None:
     rng = np.random.default_rng(0)
     moving = rng.standard_normal((30, 200, 2))
-    assert effective_size(moving) == pytest.approx(6000, rel=0.25)
+    assert effective_sample_size(moving) == pytest.approx(6000, rel=0.25)
     stuck = np.broadcast_to(rng.standard_normal((1, 200, 2)), (30, 200, 2))
-    assert effective_size(stuck) == pytest.approx(200, rel=0.02)
+    assert effective_sample_size(stuck) == pytest.approx(200, rel=0.02)
 
 
 def test_the_seed_decides_the_draws() -> None:
@@ -236,9 +236,9 @@ def test_every_model_can_be_cloned_and_represented(make: Callable[[], Any]) -> N
 
 @every_model
 def test_every_model_says_that_it_is_not_fitted(make: Callable[[], Any]) -> None:
-    with pytest.raises(NotFitted, match="call fit"):
+    with pytest.raises(NotFittedError, match="call fit"):
         make().predict(items())
-    with pytest.raises(NotFitted, match="call fit"):
+    with pytest.raises(NotFittedError, match="call fit"):
         make().predict_proba(items(), items())
 
 

@@ -12,7 +12,7 @@ from prefero import PreferenceGP, kernels
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Linear, Matern
 from prefero.models.likelihood import Probit
-from prefero.models.preference_gp import NotFitted
+from prefero.models.preference_gp import NotFittedError
 
 PARAMETERS: list[dict[str, Any]] = [
     {},
@@ -114,7 +114,7 @@ def test_the_representation_makes_the_same_model(parameters: dict[str, Any]) -> 
     ids=["predict", "predict_proba", "sample", "posterior_", "log_evidence_"],
 )
 def test_a_model_that_is_not_fitted_says_so(use: Any) -> None:
-    with pytest.raises(NotFitted, match=r"call fit\(items, pairs\) first") as error:
+    with pytest.raises(NotFittedError, match=r"call fit\(items, pairs\) first") as error:
         use(PreferenceGP())
     assert isinstance(error.value, ValueError)
     assert isinstance(error.value, AttributeError)
@@ -123,7 +123,7 @@ def test_a_model_that_is_not_fitted_says_so(use: Any) -> None:
 def test_an_attribute_that_never_was_is_an_ordinary_error() -> None:
     with pytest.raises(AttributeError, match="PreferenceGP has no attribute 'predikt'") as error:
         _ = PreferenceGP().predikt
-    assert not isinstance(error.value, NotFitted)
+    assert not isinstance(error.value, NotFittedError)
 
 
 @every_parameter
@@ -152,7 +152,7 @@ def test_the_papers_model_in_one_line_is_the_papers_model() -> None:
     x, anchor = items(8), np.array([0.3, 0.4])
     won = pairs(x, 10, noise=0.5)
     model = prefero.PreferenceGP(
-        kernel=prefero.kernels.Anchored(prefero.kernels.RBF(theta=1.0), tuple(anchor), how="condition"),
+        kernel=prefero.kernels.Anchored(prefero.kernels.RBF(theta=1.0), tuple(anchor), mode="condition"),
         noise=0.1,
         learn=False,
         inference="laplace",
@@ -313,7 +313,7 @@ def test_samples_are_decided_by_their_seed() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"kernel": "rbf"}, "kernel must be one of prefero.kernels or None, but is 'rbf'"),
+        ({"kernel": "rbf"}, "kernel must be a prefero.kernels.Kernel or None, but is 'rbf'"),
         ({"noise": -1.0}, "noise must be a positive number"),
         ({"noise": 0.0}, "noise must be a positive number"),
         ({"noise": np.nan}, "noise must be a positive number"),

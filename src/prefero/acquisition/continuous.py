@@ -17,7 +17,7 @@ from scipy.special import ndtr
 from prefero._support.arrays import Array, one_thread
 from prefero.acquisition.mutual_information import Part, bells_for, bits
 from prefero.models.likelihood import SQRT_2PI, Probit
-from prefero.models.mixture import Belief
+from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Posterior
 
 
@@ -32,7 +32,12 @@ class Synthesised:
 
 @one_thread
 def synthesise(
-    belief: Posterior | Belief, low: npt.ArrayLike, high: npt.ArrayLike, *, starts: int = 8, seed: int = 0
+    belief: Posterior | MixturePosterior,
+    low: npt.ArrayLike,
+    high: npt.ArrayLike,
+    *,
+    starts: int = 8,
+    seed: int = 0,
 ) -> Synthesised:
     """The most informative pair of points in the box from `low` to `high` (in the model's features)."""
     from scipy.optimize import minimize
@@ -60,18 +65,18 @@ def synthesise(
     return Synthesised(best.x[:d], best.x[d:], -float(best.fun))
 
 
-def _bits_of_rows(belief: Posterior | Belief, a: Array, b: Array) -> Array:
+def _bits_of_rows(belief: Posterior | MixturePosterior, a: Array, b: Array) -> Array:
     """The bits of many questions, row by row."""
     gaps, spreads = zip(*(part.difference(a, b) for _, part in belief.components), strict=True)
     return np.asarray(bits([Part(w, part.probit) for w, part in belief.components], gaps, spreads))
 
 
-def _negated(belief: Posterior | Belief, z: Array) -> tuple[float, Array]:
+def _negated(belief: Posterior | MixturePosterior, z: Array) -> tuple[float, Array]:
     value, slope = bits_and_slope(belief, z)
     return -value, -slope
 
 
-def bits_and_slope(belief: Posterior | Belief, pair: Array) -> tuple[float, Array]:
+def bits_and_slope(belief: Posterior | MixturePosterior, pair: Array) -> tuple[float, Array]:
     """The bits of the question (a, b), with a and b in one vector (2d,), and their gradient (2d,)."""
     a, b = np.split(pair, 2)
     views = [_gap_and_spread(part, a, b) for _, part in belief.components]
@@ -90,11 +95,12 @@ def _gap_and_spread(part: Posterior, a: Array, b: Array) -> tuple[float, float, 
     """Mean and variance of f(a) - f(b), and their gradients (2d,)."""
     both = np.stack([a, b])
     mean, learned = part.project(both)
-    cross = part.kernel.slope(both, part.pivots.winners) - part.kernel.slope(both, part.pivots.losers)
-    mean_slope = np.einsum("prd,r->pd", cross, part.slope)
+    ends = part.pivots.winners, part.pivots.losers
+    cross = part.kernel.input_gradient(both, ends[0]) - part.kernel.input_gradient(both, ends[1])
+    mean_slope = np.einsum("prd,r->pd", cross, part.alpha)
     apart = learned[0] - learned[1]
     learned_slope = np.einsum("prd,r->pd", cross, part.whitener @ apart)
-    prior, prior_slope = part.kernel(both, both), part.kernel.slope(both, both)
+    prior, prior_slope = part.kernel(both, both), part.kernel.input_gradient(both, both)
     spread = max(float(prior[0, 0] + prior[1, 1] - 2 * prior[0, 1] - apart @ apart), 0.0)
     by_a = 2.0 * (prior_slope[0, 0] - prior_slope[0, 1] - learned_slope[0])
     by_b = 2.0 * (prior_slope[1, 1] - prior_slope[1, 0] + learned_slope[1])

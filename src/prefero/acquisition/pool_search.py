@@ -28,7 +28,7 @@ from prefero.acquisition.mutual_information import (
     limits,
 )
 from prefero.kernels import Kernel
-from prefero.models.linear import Certain
+from prefero.models.linear import ZeroKernel
 from prefero.models.posterior import Distribution, Gaussian
 from prefero.pools.pool import Pool
 from prefero.questions import Question
@@ -66,7 +66,7 @@ class View:
         """Project a Gaussian onto the pool."""
         xp = namespace_of(x)
         mean, learned = part.project(x)
-        kernel, known = part.kernel.of_differences, xp.sum(learned * learned, axis=1)
+        kernel, known = part.kernel.for_differences, xp.sum(learned * learned, axis=1)
         variance = xp.clip(part.kernel.diagonal(x) - known, min=0.0)
         return cls(kernel, x, mean, variance, kernel.diagonal(x) - known, learned)
 
@@ -80,7 +80,7 @@ class View:
 
     def spread(self, rows: slice, columns: slice) -> AnyArray:
         """Var[f(x_i) - f(x_j)] for a tile of pairs, or one 0 for all of them where the reward is certain."""
-        if isinstance(self.kernel, Certain):
+        if isinstance(self.kernel, ZeroKernel):
             return self.learned[:1, :] @ self.learned[:1, :].T
         covariance = self.kernel(self.x[rows, :], self.x[columns, :])
         covariance -= self.learned[rows, :] @ self.learned[columns, :].T
@@ -101,7 +101,7 @@ class Outline:
     @classmethod
     def of(cls, parts: Sequence[Part], views: Sequence[View], criterion: Criterion) -> "Outline | None":
         """None where these moments say nothing about the value, or are no cheaper."""
-        known = all(isinstance(view.kernel, Certain) for view in views)
+        known = all(isinstance(view.kernel, ZeroKernel) for view in views)
         exact = isinstance(criterion, Information) and criterion.formula == "exact"
         if not known or not exact or any(part.probit.margin for part in parts):
             return None

@@ -6,14 +6,14 @@
     theta                   the paper's RBF parameter, 1 / (2 lengthscale^2); one number, or one per feature
     anchor       (d,)       the paper's Psi-bar, where the reward is pinned to 0
 
-A kernel is an immutable value. Its free parameters are positive and are seen by an optimiser as
-`log_parameters`; `gradient` and `slope` differentiate it by them and by x. Calling a kernel, and its
+A kernel is an immutable value. Its free parameters are positive and are seen by an optimizer as
+`log_parameters`; `gradient` and `input_gradient` differentiate it by them and by x. Calling a kernel, and its
 diagonal, follow the array API standard, so that a pool may live on a GPU.
 """
 
 from prefero.kernels.anchored import Anchored
 from prefero.kernels.base import Kernel
-from prefero.kernels.composed import Scaled, Selected, Standardised, Sum
+from prefero.kernels.composed import Scaled, Selected, Standardized, Sum
 from prefero.kernels.polynomial import Linear, Parameterless, Quadratic
 from prefero.kernels.serialization import from_json, to_json
 from prefero.kernels.stationary import RBF, Matern
@@ -28,7 +28,7 @@ __all__ = [
     "Quadratic",
     "Scaled",
     "Selected",
-    "Standardised",
+    "Standardized",
     "Sum",
     "from_json",
     "to_json",

@@ -13,30 +13,30 @@ from prefero.kernels.base import Kernel, Wrapped
 class Anchored(Wrapped):
     """A kernel whose reward is 0 at the anchor.
 
-    `how="subtract"` is the prior of f(x) - f(anchor): every difference of rewards, and so everything that
-    answers can teach, is untouched by the choice of anchor. `how="condition"` is the paper's kernel, the
+    `mode="subtract"` is the prior of f(x) - f(anchor): every difference of rewards, and so everything that
+    answers can teach, is untouched by the choice of anchor. `mode="condition"` is the paper's kernel, the
     prior of f given f(anchor) = 0, which trusts the reward near the anchor to be small.
     """
 
     anchor: tuple[float, ...]
-    how: Literal["subtract", "condition"] = "subtract"
+    mode: Literal["subtract", "condition"] = "subtract"
 
     def __post_init__(self) -> None:
         anchor = np.asarray(self.anchor, dtype=float)
         if anchor.ndim != 1 or anchor.size == 0 or not np.all(np.isfinite(anchor)):
             raise ValueError(f"the anchor must be the features of one point, but is {self.anchor!r}")
         object.__setattr__(self, "anchor", tuple(anchor.tolist()))
-        if self.how not in ("subtract", "condition"):
-            raise ValueError(f"how must be 'subtract' or 'condition', but is {self.how!r}")
-        if self.how == "condition" and self._variance_at_anchor <= 0:
+        if self.mode not in ("subtract", "condition"):
+            raise ValueError(f"mode must be 'subtract' or 'condition', but is {self.mode!r}")
+        if self.mode == "condition" and self._variance_at_anchor <= 0:
             raise ValueError(
                 "this kernel's reward is already 0 at the anchor, so it cannot be conditioned there: "
-                "use how='subtract'"
+                "use mode='subtract'"
             )
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
         covariance, with_x, with_y = self.kernel(x, y), self._with_anchor(x), self._with_anchor(y)
-        if self.how == "condition":
+        if self.mode == "condition":
             covariance -= with_x[:, None] * with_y[None, :] / self._variance_at_anchor
         else:
             covariance -= with_x[:, None]
@@ -45,13 +45,13 @@ class Anchored(Wrapped):
 
     def diagonal(self, x: AnyArray) -> AnyArray:
         variance, with_x = self.kernel.diagonal(x), self._with_anchor(x)
-        if self.how == "condition":
+        if self.mode == "condition":
             return variance - with_x * with_x / self._variance_at_anchor
         return variance - 2.0 * with_x + self._variance_at_anchor
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         a, inner = np.asarray(self.anchor)[None, :], self.kernel.gradient
-        if self.how == "subtract":
+        if self.mode == "subtract":
             to_x, to_y, to_a = -weights.sum(1), -weights.sum(0), weights.sum()
         else:
             with_x, with_y, alone = self._with_anchor(x), self._with_anchor(y), self._variance_at_anchor
@@ -60,14 +60,14 @@ class Anchored(Wrapped):
         ends = inner(x, a, to_x[:, None]) + inner(a, y, to_y[None, :]) + inner(a, a, np.full((1, 1), to_a))
         return inner(x, y, weights) + ends
 
-    def slope(self, x: Array, y: Array) -> Array:
+    def input_gradient(self, x: Array, y: Array) -> Array:
         a = np.asarray(self.anchor)[None, :]
-        share = 1.0 if self.how == "subtract" else (self._with_anchor(y) / self._variance_at_anchor)[:, None]
-        return self.kernel.slope(x, y) - self.kernel.slope(x, a) * share
+        share = 1.0 if self.mode == "subtract" else (self._with_anchor(y) / self._variance_at_anchor)[:, None]
+        return self.kernel.input_gradient(x, y) - self.kernel.input_gradient(x, a) * share
 
     @property
-    def of_differences(self) -> Kernel:
-        return self.kernel.of_differences if self.how == "subtract" else self
+    def for_differences(self) -> Kernel:
+        return self.kernel.for_differences if self.mode == "subtract" else self
 
     def _with_anchor(self, x: AnyArray) -> AnyArray:
         if x.shape[1] != len(self.anchor):

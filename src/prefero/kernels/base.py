@@ -25,7 +25,7 @@ class Kernel(ABC):
 
     @property
     @abstractmethod
-    def names(self) -> tuple[str, ...]:
+    def parameter_names(self) -> tuple[str, ...]:
         """What each of the log-parameters is: "theta", "lengthscale" or "variance"."""
 
     @property
@@ -42,11 +42,11 @@ class Kernel(ABC):
         """Derivative of sum(weights * k(x, y)) by the log-parameters, shape (P,)."""
 
     @abstractmethod
-    def slope(self, x: Array, y: Array) -> Array:
+    def input_gradient(self, x: Array, y: Array) -> Array:
         """Derivative of k(x_i, y_j) by x_i, shape (M, N, d)."""
 
     @property
-    def of_differences(self) -> "Kernel":
+    def for_differences(self) -> "Kernel":
         """A kernel, perhaps cheaper, under which every difference f(x) - f(y) has the same variance."""
         return self
 
@@ -68,8 +68,8 @@ class Wrapped(Kernel):
     kernel: Kernel
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return self.kernel.names
+    def parameter_names(self) -> tuple[str, ...]:
+        return self.kernel.parameter_names
 
     @property
     def log_parameters(self) -> Array:

@@ -22,8 +22,8 @@ class Scaled(Kernel):
             raise ValueError(f"a kernel is scaled by a positive variance, but this is {self.variance!r}")
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return ("variance", *self.kernel.names)
+    def parameter_names(self) -> tuple[str, ...]:
+        return ("variance", *self.kernel.parameter_names)
 
     @property
     def log_parameters(self) -> Array:
@@ -45,8 +45,8 @@ class Scaled(Kernel):
         own = np.sum(weights * self(x, y))
         return np.concatenate([[own], self.kernel.gradient(x, y, self.variance * weights)])
 
-    def slope(self, x: Array, y: Array) -> Array:
-        return self.variance * self.kernel.slope(x, y)
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        return self.variance * self.kernel.input_gradient(x, y)
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ class Sum(Kernel):
     second: Kernel
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return self.first.names + self.second.names
+    def parameter_names(self) -> tuple[str, ...]:
+        return self.first.parameter_names + self.second.parameter_names
 
     @property
     def log_parameters(self) -> Array:
         return np.concatenate([self.first.log_parameters, self.second.log_parameters])
 
     def with_log_parameters(self, values: npt.ArrayLike) -> Self:
-        numbers, split = np.asarray(values, dtype=float), len(self.first.names)
+        numbers, split = np.asarray(values, dtype=float), len(self.first.parameter_names)
         return replace(
             self,
             first=self.first.with_log_parameters(numbers[:split]),
@@ -83,8 +83,8 @@ class Sum(Kernel):
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         return np.concatenate([self.first.gradient(x, y, weights), self.second.gradient(x, y, weights)])
 
-    def slope(self, x: Array, y: Array) -> Array:
-        return self.first.slope(x, y) + self.second.slope(x, y)
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        return self.first.input_gradient(x, y) + self.second.input_gradient(x, y)
 
 
 @dataclass(frozen=True)
@@ -107,14 +107,14 @@ class Selected(Wrapped):
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         return self.kernel.gradient(self._some(x), self._some(y), weights)
 
-    def slope(self, x: Array, y: Array) -> Array:
-        slope = np.zeros((len(x), len(y), x.shape[1]))
-        slope[:, :, self.columns] = self.kernel.slope(self._some(x), self._some(y))
-        return slope
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        gradient = np.zeros((len(x), len(y), x.shape[1]))
+        gradient[:, :, self.columns] = self.kernel.input_gradient(self._some(x), self._some(y))
+        return gradient
 
     @property
-    def of_differences(self) -> Kernel:
-        return replace(self, kernel=self.kernel.of_differences)
+    def for_differences(self) -> Kernel:
+        return replace(self, kernel=self.kernel.for_differences)
 
     def _some(self, x: AnyArray) -> AnyArray:
         xp = namespace_of(x)
@@ -122,19 +122,19 @@ class Selected(Wrapped):
 
 
 @dataclass(frozen=True)
-class Standardised(Wrapped):
-    """A kernel of features of unit size, for features in their own units: (x - centre) / scale."""
+class Standardized(Wrapped):
+    """A kernel of features of unit size, for features in their own units: (x - center) / scale."""
 
-    centre: tuple[float, ...]
+    center: tuple[float, ...]
     scale: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        for name in ("centre", "scale"):
+        for name in ("center", "scale"):
             object.__setattr__(self, name, tuple(np.atleast_1d(getattr(self, name)).astype(float).tolist()))
-        if len(self.centre) != len(self.scale) or not all(0 < s < np.inf for s in self.scale):
+        if len(self.center) != len(self.scale) or not all(0 < s < np.inf for s in self.scale):
             raise ValueError(
-                "every feature needs a centre and a positive scale, "
-                f"but the centres are {self.centre} and the scales {self.scale}"
+                "every feature needs a center and a positive scale, "
+                f"but the centers are {self.center} and the scales {self.scale}"
             )
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
@@ -146,13 +146,13 @@ class Standardised(Wrapped):
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         return self.kernel.gradient(self._unit(x), self._unit(y), weights)
 
-    def slope(self, x: Array, y: Array) -> Array:
-        slope: Array = self.kernel.slope(self._unit(x), self._unit(y)) / np.array(self.scale)
-        return slope
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        gradient: Array = self.kernel.input_gradient(self._unit(x), self._unit(y)) / np.array(self.scale)
+        return gradient
 
     @property
-    def of_differences(self) -> Kernel:
-        return replace(self, kernel=self.kernel.of_differences)
+    def for_differences(self) -> Kernel:
+        return replace(self, kernel=self.kernel.for_differences)
 
     def _unit(self, x: AnyArray) -> AnyArray:
-        return (x - like(self.centre, x)) / like(self.scale, x)
+        return (x - like(self.center, x)) / like(self.scale, x)

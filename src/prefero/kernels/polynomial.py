@@ -13,7 +13,7 @@ from prefero.kernels.base import Kernel
 class Parameterless(Kernel):
     """A kernel with nothing to learn but the scale that `2.0 * kernel` gives it."""
 
-    names = ()
+    parameter_names = ()
 
     @property
     def log_parameters(self) -> Array:
@@ -36,7 +36,7 @@ class Linear(Parameterless):
     def diagonal(self, x: AnyArray) -> AnyArray:
         return namespace_of(x).sum(x * x, axis=1)
 
-    def slope(self, x: Array, y: Array) -> Array:
+    def input_gradient(self, x: Array, y: Array) -> Array:
         return np.broadcast_to(y, (len(x), *y.shape)).copy()
 
 
@@ -53,5 +53,5 @@ class Quadratic(Parameterless):
         squares = x * x
         return 0.5 * (xp.sum(squares, axis=1) ** 2 + xp.sum(squares * squares, axis=1))
 
-    def slope(self, x: Array, y: Array) -> Array:
+    def input_gradient(self, x: Array, y: Array) -> Array:
         return (x @ y.T)[:, :, None] * y + x[:, None, :] * y**2

@@ -5,13 +5,13 @@ from typing import Any
 
 from prefero.kernels.anchored import Anchored
 from prefero.kernels.base import Kernel
-from prefero.kernels.composed import Scaled, Selected, Standardised, Sum
+from prefero.kernels.composed import Scaled, Selected, Standardized, Sum
 from prefero.kernels.polynomial import Linear, Quadratic
 from prefero.kernels.stationary import RBF, Matern
 
 _KINDS: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (RBF, Matern, Linear, Quadratic, Scaled, Sum, Anchored, Selected, Standardised)
+    for kind in (RBF, Matern, Linear, Quadratic, Scaled, Sum, Anchored, Selected, Standardized)
 }
 
 

@@ -29,7 +29,7 @@ class Stationary(Kernel):
     power: ClassVar[float]  # metric = parameter ** power
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def parameter_names(self) -> tuple[str, ...]:
         return (self.parameter,) * len(self.log_parameters)
 
     @property
@@ -49,25 +49,27 @@ class Stationary(Kernel):
         return namespace_of(x).ones_like(x[:, 0])
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
-        flow = self.power * weights * self.profile_slope(self._squared_distances(x, y))
-        # sum_ij flow_ij (x_ik - y_jk)^2 for every feature k, without an array of three dimensions
-        squares = flow.sum(1) @ x**2 + flow.sum(0) @ y**2 - 2 * np.einsum("ik,ik->k", x, flow @ y)
+        by_square = self.power * weights * self.profile_derivative(self._squared_distances(x, y))
+        # sum_ij by_square_ij (x_ik - y_jk)^2 for every feature k, without an array of three dimensions
+        squares = (
+            by_square.sum(1) @ x**2 + by_square.sum(0) @ y**2 - 2 * np.einsum("ik,ik->k", x, by_square @ y)
+        )
         by_feature: Array = self._metric(x) * squares
         return by_feature if len(self.log_parameters) > 1 else by_feature.sum(keepdims=True)
 
-    def slope(self, x: Array, y: Array) -> Array:
+    def input_gradient(self, x: Array, y: Array) -> Array:
         apart = x[:, None, :] - y[None, :, :]
-        slope: Array = (
-            2 * self.profile_slope(self._squared_distances(x, y))[:, :, None] * self._metric(x) * apart
+        gradient: Array = (
+            2 * self.profile_derivative(self._squared_distances(x, y))[:, :, None] * self._metric(x) * apart
         )
-        return slope
+        return gradient
 
     @abstractmethod
     def profile(self, s: AnyArray) -> AnyArray:
         """The covariance at squared distance s."""
 
     @abstractmethod
-    def profile_slope(self, s: Array) -> Array:
+    def profile_derivative(self, s: Array) -> Array:
         """Its derivative by s."""
 
     def _metric(self, x: AnyArray) -> AnyArray:
@@ -83,8 +85,8 @@ class Stationary(Kernel):
         """One matrix product: |x|^2 - 2 x.y + |y|^2. It may fall below 0 by rounding."""
         xp = namespace_of(x)
         root = xp.sqrt(self._metric(x))
-        centre = xp.mean(y, axis=0) if y.shape[0] else 0.0  # distances do not change, their rounding does
-        x, y = (x - centre) * root, (y - centre) * root
+        center = xp.mean(y, axis=0) if y.shape[0] else 0.0  # distances do not change, their rounding does
+        x, y = (x - center) * root, (y - center) * root
         left = xp.concat([x, xp.sum(x * x, axis=1, keepdims=True), xp.ones_like(x[:, :1])], axis=1)
         right = xp.concat([-2.0 * y, xp.ones_like(y[:, :1]), xp.sum(y * y, axis=1, keepdims=True)], axis=1)
         return left @ right.T
@@ -105,7 +107,7 @@ class RBF(Stationary):
         """exp(-s)."""
         return namespace_of(s).exp(-s)
 
-    def profile_slope(self, s: Array) -> Array:
+    def profile_derivative(self, s: Array) -> Array:
         """-exp(-s)."""
         return -np.exp(-s)
 
@@ -132,7 +134,7 @@ class Matern(Stationary):
             return (1.0 + SQRT_3 * r) * xp.exp(-SQRT_3 * r)
         return (1.0 + SQRT_5 * r + (5.0 / 3.0) * r * r) * xp.exp(-SQRT_5 * r)
 
-    def profile_slope(self, s: Array) -> Array:
+    def profile_derivative(self, s: Array) -> Array:
         """Finite at s = 0 for both."""
         r = np.sqrt(np.maximum(s, 0.0))
         if self.nu == 1.5:

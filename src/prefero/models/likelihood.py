@@ -1,4 +1,4 @@
-"""How a person answers: the probability of a choice and of "about equal", stable in both tails.
+"""The likelihood of an answer: a probit model of a choice and of "about equal", stable in both tails.
 
     difference d            f(winner) - f(loser)
     noise                   the paper's sigma
@@ -25,7 +25,7 @@ from prefero._support.arrays import Array, Flags
 SQRT_2 = float(np.sqrt(2.0))
 SQRT_2PI = float(np.sqrt(2.0 * np.pi))
 LOG_SQRT_2PI = float(np.log(SQRT_2PI))
-DEEP = 40.0  # beyond this many standard deviations the asymptotic series is exact to rounding
+TAIL = 40.0  # beyond this many standard deviations the asymptotic series is exact to rounding
 NARROW = 1.0  # half widths up to this are summed by quadrature wherever the interval lies
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
 
@@ -34,22 +34,22 @@ class Likelihood(NamedTuple):
     """log Z of every answer and its derivatives by the difference, each of shape (N,)."""
 
     log: Array
-    slope: Array
+    gradient: Array
     curvature: Array  # negated, so that it is positive: log Z is concave
     third: Array
 
 
-class MarginSlopes(NamedTuple):
-    """Derivatives by the margin of log Z, of its slope and of its curvature, each of shape (N,)."""
+class MarginDerivatives(NamedTuple):
+    """Derivatives by the margin of log Z, of its gradient and of its curvature, each of shape (N,)."""
 
     log: Array
-    slope: Array
+    gradient: Array
     curvature: Array
 
 
 @dataclass(frozen=True)
 class Probit:
-    """A person who compares rewards through Gaussian noise, and calls small differences equal."""
+    """The probit likelihood of answers: rewards are compared with noise, small differences are equal."""
 
     noise: float
     margin: float = 0.0
@@ -58,7 +58,8 @@ class Probit:
         if not (np.isfinite(self.noise) and self.noise > 0):
             raise ValueError(
                 f"noise must be a positive number (the paper's sigma, in units of the reward), "
-                f"but is {self.noise!r}: a person who never errs is noise=1e-3 of the reward's spread"
+                f"but is {self.noise!r}: for a person who never errs, take a thousandth of the reward's "
+                "standard deviation"
             )
         if not (np.isfinite(self.margin) and self.margin >= 0):
             raise ValueError(f"margin must be 0 (no ties) or positive, but is {self.margin!r}")
@@ -77,24 +78,26 @@ class Probit:
             for whole, part in zip(chosen, _interval(*ends), strict=True):
                 whole[tied] = part
         return Likelihood(
-            chosen.log, chosen.slope / scale, chosen.curvature / scale**2, chosen.third / scale**3
+            chosen.log, chosen.gradient / scale, chosen.curvature / scale**2, chosen.third / scale**3
         )
 
-    def by_margin(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> MarginSlopes:
+    def by_margin(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> MarginDerivatives:
         """How the answers' log-probabilities change with the margin."""
         scale = np.broadcast_to(np.sqrt(self.scale**2 + variance), differences.shape)
         at = self(differences, tied, variance)
-        slopes = MarginSlopes(-at.slope, at.curvature.copy(), at.third.copy())  # a choice only shifts
+        by_margin = MarginDerivatives(
+            -at.gradient, at.curvature.copy(), at.third.copy()
+        )  # a choice only shifts
         if tied.any():
             s = scale[tied]
             part = _interval_by_margin(*_ends(differences[tied], s, self.margin))
-            slopes.log[tied], slopes.slope[tied] = part.log / s, part.slope / s**2
-            slopes.curvature[tied] = part.curvature / s**3
-        return slopes
+            by_margin.log[tied], by_margin.gradient[tied] = part.log / s, part.gradient / s**2
+            by_margin.curvature[tied] = part.curvature / s**3
+        return by_margin
 
-    def probabilities(self, gap: Array, spread: Array | float) -> tuple[Array, Array]:
-        """P(first preferred) and P(second preferred) where the difference is N(gap, spread)."""
-        scale = np.sqrt(self.scale**2 + spread)
+    def probabilities(self, gap: Array, gap_variance: Array | float) -> tuple[Array, Array]:
+        """P(first preferred) and P(second preferred) where the difference is N(gap, gap_variance)."""
+        scale = np.sqrt(self.scale**2 + gap_variance)
         return ndtr((gap - self.margin) / scale), ndtr((-gap - self.margin) / scale)
 
 
@@ -108,11 +111,11 @@ def _choice(z: Array) -> Likelihood:
     hazard = (2.0 / SQRT_2PI) / erfcx(-z / SQRT_2)  # pdf / cdf without 0 / 0
     curvature = hazard * (hazard + z)
     third = hazard * ((hazard + z) * (2.0 * hazard + z) - 1.0)
-    deep = z < -DEEP
-    if deep.any():  # hazard + z cancels there: the variance of a tail is 1/z^2 - 6/z^4 + 50/z^6 - ...
-        t = z[deep] ** -2
-        curvature[deep] = 1.0 - t * (1.0 - t * (6.0 - t * (50.0 - t * 518.0)))
-        third[deep] = -2.0 * t / z[deep] * (1.0 - t * (12.0 - t * (150.0 - t * 2072.0)))
+    in_tail = z < -TAIL
+    if in_tail.any():  # hazard + z cancels there: the variance of a tail is 1/z^2 - 6/z^4 + 50/z^6 - ...
+        t = z[in_tail] ** -2
+        curvature[in_tail] = 1.0 - t * (1.0 - t * (6.0 - t * (50.0 - t * 518.0)))
+        third[in_tail] = -2.0 * t / z[in_tail] * (1.0 - t * (12.0 - t * (150.0 - t * 2072.0)))
     return Likelihood(log_ndtr(z), hazard, curvature, third)
 
 
@@ -123,7 +126,7 @@ def _interval(middle: Array, half: Array) -> Likelihood:
     plain = _plain(a, half)
     near, far = _near(a, b), _far(np.where(plain, 0.0, a), 2.0 * half)
     result = Likelihood(*(np.where(plain, n, f) for n, f in zip(near, far, strict=True)))
-    return Likelihood(result.log, sign * result.slope, result.curvature, sign * result.third)
+    return Likelihood(result.log, sign * result.gradient, result.curvature, sign * result.third)
 
 
 def _plain(a: Array, half: Array) -> Flags:
@@ -138,9 +141,9 @@ def _near(a: Array, b: Array) -> Likelihood:
     Z = np.where(outside < 0.5, 1.0 - outside, ndtr(b) - ndtr(a))
     at_a, at_b = _density(a) / Z, _density(b) / Z
     log = np.where(outside < 0.5, np.log1p(-np.minimum(outside, 0.5)), np.log(Z))
-    slope = at_a - at_b
+    gradient = at_a - at_b
     second, third = a * at_a - b * at_b, (a**2 - 1) * at_a - (b**2 - 1) * at_b
-    return Likelihood(log, slope, slope**2 - second, third - 3 * second * slope + 2 * slope**3)
+    return Likelihood(log, gradient, gradient**2 - second, third - 3 * second * gradient + 2 * gradient**3)
 
 
 def _far(a: Array, width: Array) -> Likelihood:
@@ -161,11 +164,11 @@ def _moments(a: Array, width: Array) -> tuple[Array, Array, Array, Array]:
     weight = 0.5 * reach[:, None] * WEIGHTS * np.exp(-y * (a[:, None] + 0.5 * y))
     mass = weight.sum(1)
     mean = (weight * y).sum(1) / mass
-    centred = y - mean[:, None]
-    return mass, mean, (weight * centred**2).sum(1) / mass, (weight * centred**3).sum(1) / mass
+    centered = y - mean[:, None]
+    return mass, mean, (weight * centered**2).sum(1) / mass, (weight * centered**3).sum(1) / mass
 
 
-def _interval_by_margin(middle: Array, half: Array) -> MarginSlopes:
+def _interval_by_margin(middle: Array, half: Array) -> MarginDerivatives:
     """Derivatives of `_interval` by its half width: how moments change as both ends move out."""
     sign = np.where(middle < 0, -1.0, 1.0)
     a, b = np.abs(middle) - half, np.abs(middle) + half
@@ -174,11 +177,11 @@ def _interval_by_margin(middle: Array, half: Array) -> MarginSlopes:
     Z = np.exp(near.log)
     at_a = np.where(plain, _density(a) / Z, 1.0 / mass)
     at_b = np.where(plain, _density(b) / Z, np.exp(-half * (a + b)) / mass)
-    below = np.where(plain, near.slope - a, mean)  # from the lower end to the mean
+    below = np.where(plain, near.gradient - a, mean)  # from the lower end to the mean
     above = 2.0 * half - below
     variance = np.where(plain, 1.0 - near.curvature, variance)
     variance_moves = at_a * (below**2 - variance) + at_b * (above**2 - variance)
-    return MarginSlopes(at_a + at_b, sign * (at_b * above - at_a * below), -variance_moves)
+    return MarginDerivatives(at_a + at_b, sign * (at_b * above - at_a * below), -variance_moves)
 
 
 def _density(x: Array) -> Array:

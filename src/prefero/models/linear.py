@@ -1,16 +1,17 @@
-"""The linear baseline: a reward w . x with |w| = 1, its posterior by sampling.
+"""The linear baseline: a reward w . x with |w| = 1, its posterior by Markov chain Monte Carlo.
 
-    w            (S, d)    draws of the unit weights, each as likely as any other
+    w            (S, d)    samples of the unit weights, all of the same weight in the posterior
     differences  (N, d)    winners - losers: the answers' probability given w is Phi(w . difference / scale)
 
-This is the paper's ActiveLinear (after Biyik et al., "Asking Easy Questions", 2019): the person's reward is a
-direction, uniform before the first answer, and the information of a question is computed from draws of it.
-A draw is a Gaussian without variance, so the belief is a mixture like any other and is asked by the same
-search.
+This is the paper's ActiveLinear (after Biyik et al., "Asking Easy Questions", 2019): the prior is uniform
+over directions, and the mutual information of a question is estimated from samples of the posterior. A sample
+is a Gaussian without variance, so the posterior is a mixture like any other and the same search finds its
+questions.
 
-The draws are elliptical slice samples (Murray, Adams & MacKay, 2010) of a normal vector whose direction is w,
-many chains side by side. They turn about a Gaussian near the posterior, expectation propagation's for a
-linear reward, not about the prior, where most turns would be refused (Nishihara, Murray & Adams, 2014).
+The samples are by elliptical slice sampling (Murray, Adams & MacKay, 2010) of a normal vector whose direction
+is w, with many chains in parallel. The ellipses are about a Gaussian near the posterior, that of expectation
+propagation for a linear reward, and not about the prior, where most proposals would be rejected (Nishihara,
+Murray & Adams, 2014).
 """
 
 from collections.abc import Callable
@@ -30,12 +31,14 @@ from prefero.models.preference_gp import PreferenceModel
 from prefero.questions import Comparisons
 from prefero.trajectories.features import feature_matrix
 
-WIDER = 1.5  # the Gaussian that chains turn about is wider than the posterior, so that they reach its tails
+WIDER = (
+    1.5  # the Gaussian of the ellipses has more variance than the posterior, so that chains reach its tails
+)
 TINY = 1e-12
 
 
 @dataclass(frozen=True)
-class Certain(Parameterless):
+class ZeroKernel(Parameterless):
     """No covariance: the reward is known."""
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
@@ -46,51 +49,52 @@ class Certain(Parameterless):
         """Zeros."""
         return namespace_of(x).zeros_like(x[:, 0])
 
-    def slope(self, x: Array, y: Array) -> Array:
+    def input_gradient(self, x: Array, y: Array) -> Array:
         """Zeros."""
         return np.zeros((len(x), *y.shape))
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
-    """One draw of the weights, as a Gaussian without variance."""
+class WeightSample:
+    """One sample of the weights, as a Gaussian without variance."""
 
     weights: Array
     probit: Probit
-    kernel: Certain = field(default_factory=Certain)
+    kernel: ZeroKernel = field(default_factory=ZeroKernel)
 
     def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
-        """Its rewards, and nothing uncertain about them."""
+        """Mean (M,), and `learned` (M, 0)."""
         return x @ like(self.weights, x), x[:, :0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LinearBelief:
-    """Equally likely directions of a linear reward. Call it with features for a mean and a covariance."""
+class LinearPosterior:
+    """Samples of the weights of a linear reward. Call it with features for a mean and a covariance."""
 
     weights: Array
     probit: Probit
-    effective: float  # how many independent draws these are worth
+    effective_sample_size: float
     log_evidence: float = float("nan")
 
     def __repr__(self) -> str:
-        return f"LinearBelief({len(self.weights)} draws, worth {self.effective:.0f}, {self.probit})"
+        count, effective = len(self.weights), self.effective_sample_size
+        return f"LinearPosterior({count} samples, {effective:.0f} effective, {self.probit})"
 
     @property
-    def components(self) -> tuple[tuple[float, Direction], ...]:
-        """The draws as a mixture."""
+    def components(self) -> tuple[tuple[float, WeightSample], ...]:
+        """The samples as a mixture."""
         share = 1.0 / len(self.weights)
-        return tuple((share, Direction(w, self.probit)) for w in self.weights)
+        return tuple((share, WeightSample(w, self.probit)) for w in self.weights)
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and covariance (M, M) of the rewards of x."""
-        mean, centred = self._centred(x)
-        return mean, centred.T @ centred / len(self.weights)
+        mean, centered = self._centered(x)
+        return mean, centered.T @ centered / len(self.weights)
 
     def marginals(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and variance (M,) of the rewards of x."""
-        mean, centred = self._centred(x)
-        return mean, np.mean(centred**2, axis=0)
+        mean, centered = self._centered(x)
+        return mean, np.mean(centered**2, axis=0)
 
     def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
         """Mean and variance of f(a) - f(b), row by row."""
@@ -103,17 +107,17 @@ class LinearBelief:
         return averaged
 
     def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
-        """Joint draws of the rewards of x, shape (count, M)."""
+        """Joint samples of the rewards of x, shape (count, M)."""
         return self.weights[rng.integers(len(self.weights), size=count)] @ x.T
 
-    def _centred(self, x: Array) -> tuple[Array, Array]:
+    def _centered(self, x: Array) -> tuple[Array, Array]:
         rewards = self.weights @ x.T
         mean: Array = rewards.mean(axis=0)
         return mean, rewards - mean
 
 
 class LinearPreference(PreferenceModel):
-    """Learns a linear reward from pairwise comparisons; the same interface as `PreferenceGP`."""
+    """Learns a linear reward from pairwise comparisons; with the interface of `PreferenceGP`."""
 
     def __init__(self, noise: float = 0.1, margin: float = 0.0, draws: int = 100, seed: int = 0) -> None:
         self.noise = noise
@@ -126,48 +130,48 @@ class LinearPreference(PreferenceModel):
         return self.fit_comparisons(Comparisons.of(feature_matrix(items), pairs, ties))
 
     def fit_comparisons(self, data: Comparisons) -> Self:
-        """Learn from answers that are already features."""
+        """Learn from comparisons of features."""
         if data.has_ties and not self.margin:
             raise ValueError("some answers are 'about equal': give LinearPreference a positive margin")
         if self.draws < 2:
             raise ValueError(f"draws must be 2 or more, but is {self.draws}")
         probit = Probit(self.noise, self.margin)
-        self.posterior_ = sample_directions(data, probit, self.draws, np.random.default_rng(self.seed))
+        self.posterior_ = sample_weights(data, probit, self.draws, np.random.default_rng(self.seed))
         self.log_evidence_ = self.posterior_.log_evidence
         self.noise_, self.margin_, self.n_features_in_ = self.noise, self.margin, data.winners.shape[1]
         return self
 
 
 @one_thread
-def sample_directions(
+def sample_weights(
     data: Comparisons, probit: Probit, draws: int, rng: np.random.Generator, steps: int = 30
-) -> LinearBelief:
-    """Draws of the unit weights given the answers: the last positions of as many chains."""
+) -> LinearPosterior:
+    """Samples of the unit weights given the answers: the last positions of as many chains."""
     d = data.winners.shape[1]
     posterior, _ = infer((1 / d) * Linear(), data, probit)  # weights of length about 1
-    centre, covariance = posterior(np.eye(d))
+    center, covariance = posterior(np.eye(d))
     root = cholesky(WIDER * covariance + TINY * np.eye(d), lower=True)
     whiten = solve_triangular(root, np.eye(d), lower=True)
     away = data.winners - data.losers
 
     def log_weight(vectors: Array) -> Array:
         """log of (a normal vector whose direction has the answers' likelihood) / (the Gaussian)."""
-        inner = (vectors - centre) @ whiten.T
+        inner = (vectors - center) @ whiten.T
         normal = 0.5 * (np.sum(inner**2, axis=1) - d * np.sum(vectors**2, axis=1))
         weight: Array = _log_likelihood(vectors, away, data.tied, probit) + normal
         return weight
 
-    vectors = centre + rng.standard_normal((draws, d)) @ root.T
+    vectors = center + rng.standard_normal((draws, d)) @ root.T
     path = np.empty((steps, draws, d))
     for step in range(steps):
-        vectors = _slice_step(vectors, centre, root, log_weight, rng)
+        vectors = _slice_step(vectors, center, root, log_weight, rng)
         path[step] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    effective = effective_size(path[steps // 2 :])
-    return LinearBelief(path[-1], probit, min(effective, float(draws)))
+    effective = effective_sample_size(path[steps // 2 :])
+    return LinearPosterior(path[-1], probit, min(effective, float(draws)))
 
 
 def _log_likelihood(vectors: Array, away: Array, tied: Flags, probit: Probit) -> Array:
-    """log P(answers | direction) of every chain, shape (chains,)."""
+    """log P(answers | weights) of every chain, shape (chains,)."""
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     d = unit @ away.T
     z = (d[:, ~tied] - probit.margin) / probit.scale
@@ -181,20 +185,20 @@ def _log_likelihood(vectors: Array, away: Array, tied: Flags, probit: Probit) ->
 
 def _slice_step(
     vectors: Array,
-    centre: Array,
+    center: Array,
     root: Array,
     log_weight: Callable[[Array], Array],
     rng: np.random.Generator,
 ) -> Array:
-    """One elliptical slice step of every chain: turn toward a fresh draw until that is high enough."""
-    fresh, from_centre = rng.standard_normal(vectors.shape) @ root.T, vectors - centre
+    """One elliptical slice step of every chain: shrink the bracket of angles until accepted."""
+    fresh, from_center = rng.standard_normal(vectors.shape) @ root.T, vectors - center
     floor = log_weight(vectors) - rng.exponential(size=len(vectors))
     angle = rng.uniform(0.0, 2.0 * np.pi, len(vectors))
     low, high = angle - 2.0 * np.pi, angle.copy()
     moved, waiting = vectors.copy(), np.arange(len(vectors))
     while len(waiting):
         turn = angle[waiting, None]
-        tried = centre + from_centre[waiting] * np.cos(turn) + fresh[waiting] * np.sin(turn)
+        tried = center + from_center[waiting] * np.cos(turn) + fresh[waiting] * np.sin(turn)
         good = log_weight(tried) >= floor[waiting]
         moved[waiting[good]] = tried[good]
         waiting = waiting[~good]
@@ -204,8 +208,8 @@ def _slice_step(
     return moved
 
 
-def effective_size(path: Array) -> float:
-    """How many independent draws all positions of all chains are worth, in the worst coordinate.
+def effective_sample_size(path: Array) -> float:
+    """The number of independent samples that all positions of all chains are worth, in the worst coordinate.
 
     path   (steps, chains, d)   compares the scatter between chains' means with that of all positions:
     independent positions would give a ratio of 1 / steps.

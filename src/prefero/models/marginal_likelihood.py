@@ -1,16 +1,19 @@
-"""The log evidence of a model, its gradient, and the hyper-parameters that maximise it.
+"""The log marginal likelihood (evidence) of a model, its gradient, and hyper-parameters that maximize it.
 
     C            (N, N)   prior covariance of the answered differences
-    slope        (N,)     shift - W mean: how strongly each answer pulls
+    alpha        (N,)     shift - W mean: the gradient of the log-likelihood (EP: of the sites) at the mean
     A            (N, N)   W^1/2 B^-1 W^1/2 = (C + W^-1)^-1, with B = I + W^1/2 C W^1/2
-    flow         (N, N)   derivative of the log evidence by C
+    C_gradient   (N, N)   derivative of the log evidence by C
+    z            (P,)     hyper-parameters: log value = log of the given one + prior std * z
 
 The gradients are those of Rasmussen & Williams (GPML), section 5.5: at EP's fixed point the sites need not be
-differentiated; at Laplace's mode they must, through the third derivative of the likelihood. Only the ratios
-of rewards, noise and margin matter to an answer, so the derivative by the noise follows from the other two.
+differentiated; at Laplace's mode they must be, through the third derivative of the likelihood. An answer
+depends only on the ratios of rewards, noise and margin, so the derivative by the noise follows from the
+others.
 
-Hyper-parameters are sought in bounded log-space under weak log-normal priors around the given ones, so that
-few answers, or answers without a contradiction, cannot send them to infinity.
+Hyper-parameters are optimized in bounded log-space under weak log-normal priors around the given ones, so
+that few answers, or answers without a contradiction, cannot send them to infinity (maximum a posteriori, type
+II).
 """
 
 import time
@@ -21,13 +24,16 @@ from scipy.linalg import LinAlgError
 
 from prefero._support.arrays import Array, one_thread
 from prefero.kernels import Kernel
-from prefero.models.inference import Inference, NotSettled, Solution, Start, solve, weigh
+from prefero.models.inference import Inference, solve
 from prefero.models.likelihood import Probit
-from prefero.models.posterior import basis_of, covariance_of_differences
+from prefero.models.linalg import marginal_precision, pivoted_cholesky
+from prefero.models.posterior import covariance_of_differences
+from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.questions import Comparisons
 
-SPREADS = {"theta": 1.5, "lengthscale": 0.75, "variance": 1.5, "noise": 1.5, "margin": 1.5}  # of logarithms
-PRECISE = {"ep": 1e-9, "laplace": 1e-10}  # gradients need a better fixed point than predictions
+PRIOR_STD = {"lengthscale": 0.75}  # prior standard deviations of the logarithms of hyper-parameters
+DEFAULT_PRIOR_STD = 1.5  # of all others: thetas, variances, noise, margin, parameters of your own kernels
+TOLERANCE = {"ep": 1e-9, "laplace": 1e-10}  # gradients need a better fixed point than predictions
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +41,9 @@ class Evidence:
     """The log evidence and its derivatives by the logarithms of kernel parameters, noise and margin."""
 
     value: float
-    by_kernel: Array
-    by_noise: float
-    by_margin: float
+    kernel_gradient: Array
+    noise_gradient: float
+    margin_gradient: float
     solution: Solution
 
 
@@ -47,26 +53,27 @@ def log_evidence(
     data: Comparisons,
     probit: Probit,
     inference: Inference = "ep",
-    start: Start | None = None,
+    start: WarmStart | None = None,
 ) -> Evidence:
     """The log evidence of the answers with its gradient."""
     if not len(data):
-        nothing = solve(np.empty((0, 0)), data.tied, probit, inference)
-        return Evidence(0.0, np.zeros(len(kernel.names)), 0.0, 0.0, nothing)
+        prior = solve(np.empty((0, 0)), data.tied, probit, inference)
+        return Evidence(0.0, np.zeros(len(kernel.parameter_names)), 0.0, 0.0, prior)
     C = covariance_of_differences(kernel, data)
-    basis = basis_of(C, probit.noise).basis
-    solution = solve(basis, data.tied, probit, inference, start, PRECISE[inference])
-    slope = solution.shift - solution.W * (basis @ solution.centre)
-    A = weigh(basis, solution)
-    flow = 0.5 * (np.outer(slope, slope) - A)
+    basis = pivoted_cholesky(C, probit.noise).basis
+    solution = solve(basis, data.tied, probit, inference, start, TOLERANCE[inference])
+    alpha = solution.shift - solution.W * (basis @ solution.u_mean)
+    A = marginal_precision(basis, solution.W, solution.factor)
+    C_gradient = 0.5 * (np.outer(alpha, alpha) - A)
     if inference == "ep":
         by_margin = float(probit.by_margin(solution.cavity[0], data.tied, solution.cavity[1]).log.sum())
     else:
         drift, by_margin = _laplace_terms(data, probit, solution, A, C)
-        flow += 0.5 * (np.outer(drift, slope) + np.outer(slope, drift))
+        C_gradient += 0.5 * (np.outer(drift, alpha) + np.outer(alpha, drift))
     by_margin *= probit.margin
-    by_noise = -2.0 * float(np.sum(flow * C)) - by_margin
-    return Evidence(solution.log_evidence, _by_kernel(kernel, data, flow), by_noise, by_margin, solution)
+    by_noise = -2.0 * float(np.sum(C_gradient * C)) - by_margin
+    by_kernel = _kernel_gradient(kernel, data, C_gradient)
+    return Evidence(solution.log_evidence, by_kernel, by_noise, by_margin, solution)
 
 
 def _laplace_terms(
@@ -75,33 +82,35 @@ def _laplace_terms(
     """How the mode's own movement changes the evidence: by C (GPML 5.23), and by the margin."""
     mode = solution.cavity[0]
     variance = C.diagonal() - np.einsum("ij,jk,ki->i", C, A, C, optimize=True)
-    pull = 0.5 * variance * solution.at.third
+    pull = 0.5 * variance * solution.likelihood.third
     drift = pull - A @ (C @ pull)
-    moves = probit.by_margin(mode, data.tied)
-    mode_moves = C @ (moves.slope - A @ (C @ moves.slope))
-    return drift, float(moves.log.sum() - 0.5 * variance @ moves.curvature + pull @ mode_moves)
+    by_margin = probit.by_margin(mode, data.tied)
+    mode_by_margin = C @ (by_margin.gradient - A @ (C @ by_margin.gradient))
+    direct = by_margin.log.sum() - 0.5 * variance @ by_margin.curvature
+    return drift, float(direct + pull @ mode_by_margin)
 
 
-def _by_kernel(kernel: Kernel, data: Comparisons, flow: Array) -> Array:
-    """Derivative of sum(flow * C) by the kernel's log-parameters, C being made of four blocks."""
-    same = kernel.gradient(data.winners, data.winners, flow) + kernel.gradient(data.losers, data.losers, flow)
-    return same - 2.0 * kernel.gradient(data.winners, data.losers, flow)
+def _kernel_gradient(kernel: Kernel, data: Comparisons, weights: Array) -> Array:
+    """Derivative of sum(weights * C) by the kernel's log-parameters, C being made of four blocks."""
+    winners, losers = data.winners, data.losers
+    same = kernel.gradient(winners, winners, weights) + kernel.gradient(losers, losers, weights)
+    return same - 2.0 * kernel.gradient(winners, losers, weights)
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
-    """Hyper-parameters that maximise evidence and prior."""
+class HyperparameterFit:
+    """Hyper-parameters that maximize evidence times prior."""
 
     kernel: Kernel
     probit: Probit
-    height: float  # log evidence plus log prior there, up to the prior's constant
+    log_posterior: float  # log evidence plus log prior there, up to the prior's constant
     log_prior: float
-    free: int  # how many were learned
+    free_parameters: int
     evaluations: int
 
 
 @one_thread
-def maximise(
+def fit_hyperparameters(
     kernel: Kernel,
     data: Comparisons,
     probit: Probit,
@@ -114,27 +123,27 @@ def maximise(
     iterations: int = 60,
     seconds: float = np.inf,
     seed: int = 0,
-) -> Learned:
-    """The hyper-parameters of largest evidence, from the given ones and from `restarts` other places.
+) -> HyperparameterFit:
+    """The hyper-parameters of largest evidence times prior.
 
-    Each climb takes at most so many `iterations`; all stop when `seconds` are over, with the best so far. A
-    place where the inference fails counts as bad, not as an error; if every place fails, the given
-    hyper-parameters come back.
+    The search starts from the given ones, and again from `restarts` random ones. Each run takes at most so
+    many `iterations`; all stop when `seconds` are over, with the best so far. Values for which the inference
+    does not converge count as bad, not as an error; if all do, the given hyper-parameters are returned.
     """
-    space = _Space(kernel, probit, learn_kernel, learn_noise, learn_margin)
+    space = _SearchSpace(kernel, probit, learn_kernel, learn_noise, learn_margin)
     if not len(data) or not len(space):
-        return Learned(kernel, probit, 0.0, 0.0, len(space), 0)
-    climb = _Climb(space, data, inference, iterations, time.monotonic() + seconds)
+        return HyperparameterFit(kernel, probit, 0.0, 0.0, len(space), 0)
+    search = _Maximization(space, data, inference, iterations, time.monotonic() + seconds)
     rng = np.random.default_rng(seed)
     for z in [np.zeros(len(space)), *rng.uniform(-1.5, 1.5, (restarts, len(space)))]:
-        climb.run(z)
-    kernel, probit = space.at(climb.best)
-    log_prior = -0.5 * float(climb.best @ climb.best)
-    return Learned(kernel, probit, climb.height, log_prior, len(space), climb.evaluations)
+        search.run(z)
+    kernel, probit = space.at(search.best)
+    log_prior = -0.5 * float(search.best @ search.best)
+    return HyperparameterFit(kernel, probit, search.log_posterior, log_prior, len(space), search.evaluations)
 
 
-class _Space:
-    """Hyper-parameters as standard normals z: log value = log of the given one + spread * z."""
+class _SearchSpace:
+    """Hyper-parameters as standard normals z: log value = log of the given one + prior std * z."""
 
     def __init__(
         self,
@@ -144,54 +153,52 @@ class _Space:
         learn_noise: bool,
         learn_margin: bool,
     ) -> None:
-        self.kernel, self.probit, self.learn_kernel = kernel, probit, learn_kernel
-        self.names = [
-            *(kernel.names if learn_kernel else ()),
-            *["noise"] * learn_noise,
-            *["margin"] * learn_margin,
-        ]
-        self.width = np.array([SPREADS[name] for name in self.names])
-        values = [*(kernel.log_parameters if learn_kernel else ())]
+        self.kernel, self.probit = kernel, probit
+        self.of_kernel = kernel.parameter_names if learn_kernel else ()
+        self.of_probit = ("noise",) * learn_noise + ("margin",) * learn_margin
+        self.names = self.of_kernel + self.of_probit
+        self.prior_std = np.array([PRIOR_STD.get(name, DEFAULT_PRIOR_STD) for name in self.names])
+        values = [*(kernel.log_parameters if self.of_kernel else ())]
         values += [np.log(probit.noise)] * learn_noise + [np.log(max(probit.margin, 1e-12))] * learn_margin
-        self.centre = np.array(values)
+        self.center = np.array(values)
 
     def __len__(self) -> int:
         return len(self.names)
 
     def at(self, z: Array) -> tuple[Kernel, Probit]:
-        """The model at a place."""
-        values = self.centre + self.width * z
-        count = len(self.kernel.names) if self.learn_kernel else 0
+        """The model with the hyper-parameters z."""
+        values = self.center + self.prior_std * z
+        count = len(self.of_kernel)
         kernel = self.kernel.with_log_parameters(values[:count]) if count else self.kernel
-        logs = dict(zip(self.names[count:], np.exp(values[count:]), strict=True))
+        learned = dict(zip(self.of_probit, np.exp(values[count:]), strict=True))
         return kernel, Probit(
-            float(logs.get("noise", self.probit.noise)), float(logs.get("margin", self.probit.margin))
+            float(learned.get("noise", self.probit.noise)), float(learned.get("margin", self.probit.margin))
         )
 
     def gradient(self, evidence: Evidence) -> Array:
-        """The evidence's gradient by z."""
-        single = {"noise": evidence.by_noise, "margin": evidence.by_margin}
-        by = [
-            *(evidence.by_kernel if self.learn_kernel else ()),
-            *(single[n] for n in self.names if n in single),
+        """The gradient of the log evidence by z."""
+        of_probit = {"noise": evidence.noise_gradient, "margin": evidence.margin_gradient}
+        by_log = [
+            *(evidence.kernel_gradient if self.of_kernel else ()),
+            *(of_probit[name] for name in self.of_probit),
         ]
-        gradient: Array = np.array(by) * self.width
+        gradient: Array = np.array(by_log) * self.prior_std
         return gradient
 
 
-class _Climb:
-    """L-BFGS-B on the negated evidence plus prior, warm-started from each place to the next."""
+class _Maximization:
+    """L-BFGS-B on the negated log posterior of z, each inference warm-started from the one before."""
 
     def __init__(
-        self, space: _Space, data: Comparisons, inference: Inference, iterations: int, deadline: float
+        self, space: _SearchSpace, data: Comparisons, inference: Inference, iterations: int, deadline: float
     ) -> None:
         self.space, self.data, self.inference = space, data, inference
         self.iterations, self.deadline = iterations, deadline
-        self.best, self.height, self.evaluations = np.zeros(len(space)), -np.inf, 0
-        self.start: Start | None = None
+        self.best, self.log_posterior, self.evaluations = np.zeros(len(space)), -np.inf, 0
+        self.start: WarmStart | None = None
 
     def run(self, z: Array) -> None:
-        """Climb from z, and remember the top if it is the highest."""
+        """Optimize from z, and keep the optimum if it is the best so far."""
         from scipy.optimize import minimize  # a third of the time of `import prefero`, and seldom needed
 
         if time.monotonic() > self.deadline and self.evaluations:
@@ -202,7 +209,7 @@ class _Climb:
             jac=True,
             method="L-BFGS-B",
             bounds=[(-3.0, 3.0)] * len(z),
-            callback=self._in_time,
+            callback=self._stop_at_deadline,
             options={"maxiter": self.iterations},
         )
 
@@ -211,14 +218,14 @@ class _Climb:
         try:
             kernel, probit = self.space.at(z)
             evidence = log_evidence(kernel, self.data, probit, self.inference, self.start)
-        except (NotSettled, LinAlgError):
+        except (ConvergenceError, LinAlgError):
             return 1e10, np.zeros(len(z))
-        self.start = Start.after(evidence.solution, len(self.data))
-        height = evidence.value - 0.5 * float(z @ z)
-        if height > self.height:
-            self.best, self.height = z.copy(), height
-        return -height, z - self.space.gradient(evidence)
+        self.start = WarmStart.from_solution(evidence.solution, len(self.data))
+        log_posterior = evidence.value - 0.5 * float(z @ z)
+        if log_posterior > self.log_posterior:
+            self.best, self.log_posterior = z.copy(), log_posterior
+        return -log_posterior, z - self.space.gradient(evidence)
 
-    def _in_time(self, z: Array) -> None:  # noqa: ARG002
+    def _stop_at_deadline(self, z: Array) -> None:  # noqa: ARG002
         if time.monotonic() > self.deadline:
             raise StopIteration

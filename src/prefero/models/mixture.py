@@ -1,14 +1,17 @@
-"""A belief over what kind of reward a person has, and over its hyper-parameters, weighted by evidence.
+"""Bayesian model averaging over structures and hyper-parameters: the default model's posterior is a mixture.
 
-Nobody knows before asking whether a reward is linear, curved or bumpy, nor how noisy the person is. So the
-default model keeps several Gaussian processes, the members of `models.structures`, and weighs them by how
-well they foretold the answers: prior times evidence. What the belief predicts is the mixture.
+Nobody knows in advance whether a reward is linear, quadratic or of no simple form, nor how noisy the person's
+answers are. So the default model fits several Gaussian processes, the candidates of
+`prefero.models.structures`, and weights each by prior times evidence (marginal likelihood). The posterior
+over rewards is the mixture.
 
-    awake        members whose weight may matter; the others rest, and cost nothing
-    key          of a member: which list of members it is in, and its place there
+    candidate      a structure with fixed hyper-parameters
+    key            of a candidate: the list it is in (grid, ard, sparse), and its place there
+    log weight     log prior + log evidence, before normalization
+    upper bound    on a candidate's log weight: its log weight when it was last fitted
 
-The evidence of a resting member can only fall with further answers, so it is woken only when it might matter
-again.
+The evidence of a candidate can only fall with further answers, so one whose upper bound is negligible beside
+the best need not be fitted again.
 """
 
 from collections.abc import Iterator
@@ -18,43 +21,44 @@ import numpy as np
 from scipy.special import logsumexp
 
 from prefero._support.arrays import Array, one_thread
-from prefero.kernels import Kernel, Standardised
-from prefero.models.inference import Inference, NotSettled, Solution, Start, infer
+from prefero.kernels import Kernel, Standardized
+from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
-from prefero.models.marginal_likelihood import maximise
+from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.posterior import Posterior
+from prefero.models.searched_structures import SEARCHED, SearchedStructure
+from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.structures import (
+    DESCRIPTIONS,
     GRID,
-    SOUGHT,
+    LABELS,
     TYPICAL_NOISE,
-    WORDS,
-    Given,
-    Member,
-    Sought,
-    members,
-    typical,
+    Candidate,
+    ModelSettings,
+    grid_candidates,
+    typical_kernel,
 )
 from prefero.questions import Comparisons
 
-STALE = -1  # answers that a member has seen, some of which were taken back: good only to start from
-LEADING = 8  # at most so many members make up the mixture, or as many as it takes to have
-PER_STRUCTURE = 2  # speak for each structure
-NEGLIGIBLE = 1e-3  # of the heaviest member's weight
+STALE = -1  # in place of a fit's number of answers, when some were taken back: it serves only as a warm start
+MAX_COMPONENTS = 8  # of the mixture, unless more are needed to have
+PER_STRUCTURE = 2  # components of each structure
+NEGLIGIBLE = 1e-3  # of the largest weight
 
 Key = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Belief:
+class MixturePosterior:
     """A mixture of Gaussians over rewards. Call it with features for a mean and a covariance."""
 
     components: tuple[tuple[float, Posterior], ...]
-    structures: dict[str, float]  # the weight of each structure
+    structures: dict[str, float]  # the posterior probability of each structure
     log_evidence: float
 
     @property
     def probit(self) -> Probit:
-        """How the person answers, on average over the members."""
+        """The likelihood of answers, with noise and margin averaged over the components."""
         noise = sum(weight * part.probit.noise for weight, part in self.components)
         return Probit(noise, sum(weight * part.probit.margin for weight, part in self.components))
 
@@ -79,24 +83,26 @@ class Belief:
         return total
 
     def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
-        """Joint draws of the rewards of x, shape (count, M)."""
-        shares = rng.multinomial(count, [weight for weight, _ in self.components])
-        draws = [p.sample(x, int(n), rng) for n, (_, p) in zip(shares, self.components, strict=True) if n]
-        return rng.permutation(np.concatenate(draws)) if draws else np.empty((0, len(x)))
+        """Joint samples of the rewards of x, shape (count, M)."""
+        counts = rng.multinomial(count, [weight for weight, _ in self.components])
+        samples = [p.sample(x, int(n), rng) for n, (_, p) in zip(counts, self.components, strict=True) if n]
+        return rng.permutation(np.concatenate(samples)) if samples else np.empty((0, len(x)))
 
     def describe(self) -> str:
-        """The most likely structure in words."""
+        """The most probable structure in words."""
         structure, weight = max(self.structures.items(), key=lambda item: item[1])
         if weight < 0.4:
-            return f"the reward's form is still open: {self._shares()}"
-        return f"the reward looks {WORDS[structure]}: {weight:.2f}"
+            return f"the reward's form is still open: {self._weights(LABELS)}"
+        return f"the reward looks {DESCRIPTIONS[structure]}: {weight:.2f}"
 
     def __repr__(self) -> str:
-        return f"Belief({self._shares()})"
+        return f"MixturePosterior({self._weights({})})"
 
-    def _shares(self) -> str:
+    def _weights(self, labels: dict[str, str]) -> str:
         ranked = sorted(self.structures.items(), key=lambda item: -item[1])
-        return ", ".join(f"{structure} {weight:.2f}" for structure, weight in ranked if weight >= 0.005)
+        return ", ".join(
+            f"{labels.get(name, name)} {weight:.2f}" for name, weight in ranked if weight >= 0.005
+        )
 
     @staticmethod
     def _moments(each: Iterator[tuple[float, Array, Array]]) -> tuple[Array, Array]:
@@ -107,8 +113,8 @@ class Belief:
 
 
 @dataclass(eq=False)
-class _Seen:
-    """A member's last inference: its posterior, where it ended, and how many answers it knew."""
+class _Fit:
+    """The last inference of a candidate: its posterior, its solution, and the number of answers it had."""
 
     posterior: Posterior
     solution: Solution
@@ -117,140 +123,145 @@ class _Seen:
 
 
 @dataclass(eq=False)
-class BeliefFitter:
-    """Forms the belief from answers, and forms it anew, quickly, as answers are added.
+class MixtureFitter:
+    """Fits the mixture to answers, and quickly again as answers are added.
 
-    What comes out depends on the answers alone; what is kept from one time to the next only saves work.
+    The result depends on the answers alone; what is kept from one fit to the next only saves time.
     """
 
     features: int
-    noise: float | None = None  # None: marginalised
+    noise: float | None = None  # None: averaged over
     margin: float | None = None  # None: learned where there are ties
     inference: Inference = "ep"
-    sought: bool = True  # the structures that are sought, too
-    units: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # centre and scale of raw features
+    searched: bool = True  # with the searched structures, ARD and sparse
+    units: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # center and scale of raw features
     _data: Comparisons | None = None
-    _seen: dict[Key, _Seen] = field(default_factory=dict)
-    _found: dict[str, tuple[tuple[bytes, float], list[Member]]] = field(default_factory=dict)
+    _fits: dict[Key, _Fit] = field(default_factory=dict)
+    _found: dict[str, tuple[tuple[bytes, float], list[Candidate]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.settings = (self.features, self.noise, self.margin, self.inference, self.sought, self.units)
-        self.given = Given(self.features, self.noise, self.margin, self.inference, self._standard)
-        grid = members(self.features, self.noise)
-        self._grid = [replace(member, kernel=self._standard(member.kernel)) for member in grid]
+        self.options = (self.features, self.noise, self.margin, self.inference, self.searched, self.units)
+        self.settings = ModelSettings(
+            self.features, self.noise, self.margin, self.inference, self._standardize
+        )
+        grid = grid_candidates(self.features, self.noise)
+        self._grid = [replace(candidate, kernel=self._standardize(candidate.kernel)) for candidate in grid]
 
-    def _standard(self, kernel: Kernel) -> Kernel:
-        return kernel if self.units is None else Standardised(kernel, *self.units)
+    def _standardize(self, kernel: Kernel) -> Kernel:
+        return kernel if self.units is None else Standardized(kernel, *self.units)
 
     @one_thread
-    def fit(self, data: Comparisons) -> Belief:
-        """The belief after these answers."""
+    def fit(self, data: Comparisons) -> MixturePosterior:
+        """The posterior after these answers."""
         self._forget_unless_continued(data)
         margin = self._margin(data)
-        everyone = self._everyone(data, margin)
-        weights = self._weigh(everyone, data, margin)
-        if not weights:
-            raise NotSettled("no structure of the belief could be fitted to these answers")
-        total = float(logsumexp(list(weights.values())))
-        shares = {key: float(np.exp(log_weight - total)) for key, log_weight in weights.items()}
-        structures = dict.fromkeys((member.structure for member in everyone.values()), 0.0)
-        for key, share in shares.items():
-            structures[everyone[key].structure] += share
-        leading = _leading(shares, {key: everyone[key].structure for key in shares}, structures)
-        parts = tuple((share, self._seen[key].posterior) for key, share in leading.items())
-        return Belief(parts, structures, total)
+        candidates = self._candidates(data, margin)
+        log_weights = self._log_weights(candidates, data, margin)
+        if not log_weights:
+            raise ConvergenceError("inference did not converge for any structure with these answers")
+        log_evidence = float(logsumexp(list(log_weights.values())))
+        weights = {key: float(np.exp(value - log_evidence)) for key, value in log_weights.items()}
+        structures = dict.fromkeys((candidate.structure for candidate in candidates.values()), 0.0)
+        for key, weight in weights.items():
+            structures[candidates[key].structure] += weight
+        leading = _leading(weights, {key: candidates[key].structure for key in weights}, structures)
+        components = tuple((weight, self._fits[key].posterior) for key, weight in leading.items())
+        return MixturePosterior(components, structures, log_evidence)
 
     def _forget_unless_continued(self, data: Comparisons) -> None:
         if self._data is not None and not _continues(self._data, data):
-            self._seen = {}
-        for seen in self._seen.values():
-            if seen.answers > len(data):
-                seen.answers = STALE
+            self._fits = {}
+        for fit in self._fits.values():
+            if fit.answers > len(data):
+                fit.answers = STALE
         self._data = data
 
-    def _everyone(self, data: Comparisons, margin: float) -> dict[Key, Member]:
-        """The grid, and what was found of the structures that are sought."""
-        kinds = SOUGHT if self.sought else ()
-        found = [self._sought(number, kind, data, margin) for number, kind in enumerate(kinds, 1)]
+    def _candidates(self, data: Comparisons, margin: float) -> dict[Key, Candidate]:
+        """The grid, and what was found of the searched structures."""
+        structures = SEARCHED if self.searched else ()
+        found = [self._search(number, kind, data, margin) for number, kind in enumerate(structures, 1)]
         lists = [self._grid, *found]
-        return {(n, place): member for n, some in enumerate(lists) for place, member in enumerate(some)}
+        return {(n, place): candidate for n, some in enumerate(lists) for place, candidate in enumerate(some)}
 
-    def _sought(self, number: int, kind: Sought, data: Comparisons, margin: float) -> list[Member]:
-        """The members of a structure that is sought, from the answers up to its last milestone."""
+    def _search(
+        self, number: int, kind: SearchedStructure, data: Comparisons, margin: float
+    ) -> list[Candidate]:
+        """The candidates of a searched structure, from the answers up to its last milestone."""
         first = kind.milestone(len(data))
-        if self.features < kind.features or not first:
+        if self.features < kind.min_features or not first:
             return []
         some = data[:first]
-        about = (some.winners.tobytes() + some.losers.tobytes() + some.tied.tobytes(), margin)
-        if kind.structure not in self._found or self._found[kind.structure][0] != about:
-            self._found[kind.structure] = about, kind.seek(self.given, some, margin)
-            self._seen = {key: seen for key, seen in self._seen.items() if key[0] != number}
+        searched_in = (some.winners.tobytes() + some.losers.tobytes() + some.tied.tobytes(), margin)
+        if kind.structure not in self._found or self._found[kind.structure][0] != searched_in:
+            self._found[kind.structure] = searched_in, kind.search(self.settings, some, margin)
+            self._fits = {key: fit for key, fit in self._fits.items() if key[0] != number}
         return self._found[kind.structure][1]
 
-    def _weigh(self, everyone: dict[Key, Member], data: Comparisons, margin: float) -> dict[Key, float]:
-        """Log weights (not normalised) of the members that matter, woken in the order of their promise."""
-        promise = {key: self._promise(key, member, margin) for key, member in everyone.items()}
-        weights: dict[Key, float] = {}
+    def _log_weights(
+        self, candidates: dict[Key, Candidate], data: Comparisons, margin: float
+    ) -> dict[Key, float]:
+        """Log weights of all candidates but negligible ones, fitted in the order of their upper bounds."""
+        bounds = {key: self._upper_bound(key, candidate, margin) for key, candidate in candidates.items()}
+        log_weights: dict[Key, float] = {}
         best = -np.inf
-        for key in sorted(promise, key=lambda key: (-promise[key], key)):
-            if promise[key] < best + np.log(NEGLIGIBLE):
+        for key in sorted(bounds, key=lambda key: (-bounds[key], key)):
+            if bounds[key] < best + np.log(NEGLIGIBLE):
                 break
-            seen = self._infer(key, everyone[key], data, margin)
-            if seen is not None:
-                weights[key] = everyone[key].log_prior + seen.posterior.log_evidence
-                best = max(best, weights[key])
-        # those that rest would be left out here, so those that only happen to be awake are too
-        return {key: weight for key, weight in weights.items() if weight >= best + np.log(NEGLIGIBLE)}
+            fit = self._infer(key, candidates[key], data, margin)
+            if fit is not None:
+                log_weights[key] = candidates[key].log_prior + fit.posterior.log_evidence
+                best = max(best, log_weights[key])
+        # negligible candidates that were fitted all the same are left out like those that were not
+        return {key: value for key, value in log_weights.items() if value >= best + np.log(NEGLIGIBLE)}
 
-    def _promise(self, key: Key, member: Member, margin: float) -> float:
-        """No member can weigh more than this: its evidence when last seen, since further answers lower it."""
-        seen = self._seen.get(key)
-        if seen is None or seen.answers == STALE or seen.margin != margin:
+    def _upper_bound(self, key: Key, candidate: Candidate, margin: float) -> float:
+        """A bound on the log weight: that of the last fit, since further answers lower the evidence."""
+        fit = self._fits.get(key)
+        if fit is None or fit.answers == STALE or fit.margin != margin:
             return np.inf
-        return member.log_prior + seen.posterior.log_evidence + 1e-3
+        return candidate.log_prior + fit.posterior.log_evidence + 1e-3
 
-    def _infer(self, key: Key, member: Member, data: Comparisons, margin: float) -> _Seen | None:
-        old = self._seen.get(key)
+    def _infer(self, key: Key, candidate: Candidate, data: Comparisons, margin: float) -> _Fit | None:
+        old = self._fits.get(key)
         if old is not None and old.answers == len(data) and old.margin == margin:
             return old
-        start = None if old is None else Start.after(old.solution, len(data))
+        start = None if old is None else WarmStart.from_solution(old.solution, len(data))
         try:
-            probit = self.given.probit(member.noise, margin)
-            posterior, solution = infer(member.kernel, data, probit, self.inference, start)
-        except NotSettled:
-            return None  # the others go on without it
-        self._seen[key] = _Seen(posterior, solution, len(data), margin)
-        return self._seen[key]
+            probit = self.settings.probit(candidate.noise, margin)
+            posterior, solution = infer(candidate.kernel, data, probit, self.inference, start)
+        except ConvergenceError:
+            return None  # the mixture is made of the others
+        self._fits[key] = _Fit(posterior, solution, len(data), margin)
+        return self._fits[key]
 
     def _margin(self, data: Comparisons) -> float:
         """The margin in units of the noise: 0 without ties, else learned with the best typical model."""
         if self.margin is not None or not data.has_ties:
             return 0.0
         guess = Probit(self.noise or TYPICAL_NOISE, self.noise or TYPICAL_NOISE)
-        kernels = [self._standard(typical(structure, self.features)) for structure in GRID]
-        kernel = max(kernels, key=lambda kernel: self.given.evidence(kernel, data, guess))
-        learned = maximise(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True)
-        ratio = learned.probit.margin / learned.probit.noise
-        return float(
-            np.exp(0.1 * np.round(10 * np.log(ratio)))
-        )  # in steps of a tenth, so that members may rest
+        kernels = [self._standardize(typical_kernel(structure, self.features)) for structure in GRID]
+        kernel = max(kernels, key=lambda kernel: self.settings.log_evidence(kernel, data, guess))
+        fit = fit_hyperparameters(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True)
+        ratio = fit.probit.margin / fit.probit.noise
+        # in steps of a tenth of the logarithm, so that most answers change no candidate's likelihood
+        return float(np.exp(0.1 * np.round(10 * np.log(ratio))))
 
 
 def _leading(
-    shares: dict[Key, float], kind: dict[Key, str], structures: dict[str, float]
+    weights: dict[Key, float], structure_of: dict[Key, str], structures: dict[str, float]
 ) -> dict[Key, float]:
-    """The few members that stand for all: the heaviest of each structure, then the heaviest of all.
+    """The mixture's components: the heaviest candidates of each structure, then the heaviest of all.
 
-    Within a structure they share its whole weight, so that many small members are not lost against one.
+    Within a structure they take over its whole weight, so that many small candidates are not lost beside one.
     """
-    ranked = sorted(shares, key=lambda key: (-shares[key], key))
-    ranked = [key for key in ranked if structures[kind[key]] >= NEGLIGIBLE]
-    first = [k for s in structures for k in [k for k in ranked if kind[k] == s][:PER_STRUCTURE]]
-    chosen = [*first, *(key for key in ranked if key not in first)][: max(LEADING, len(first))]
-    spoken_for = {s: sum(shares[key] for key in chosen if kind[key] == s) for s in structures}
-    weights = {key: shares[key] / spoken_for[kind[key]] * structures[kind[key]] for key in chosen}
-    total = sum(weights.values())
-    return {key: weight / total for key, weight in weights.items()}
+    ranked = sorted(weights, key=lambda key: (-weights[key], key))
+    ranked = [key for key in ranked if structures[structure_of[key]] >= NEGLIGIBLE]
+    first = [k for s in structures for k in [k for k in ranked if structure_of[k] == s][:PER_STRUCTURE]]
+    chosen = [*first, *(key for key in ranked if key not in first)][: max(MAX_COMPONENTS, len(first))]
+    totals = {s: sum(weights[key] for key in chosen if structure_of[key] == s) for s in structures}
+    shares = {k: weights[k] / totals[structure_of[k]] * structures[structure_of[k]] for k in chosen}
+    total = sum(shares.values())
+    return {key: share / total for key, share in shares.items()}
 
 
 def _continues(old: Comparisons, new: Comparisons) -> bool:

@@ -1,37 +1,35 @@
-"""The Gaussian posterior over rewards, worked out in the space of answered differences.
+"""The Gaussian process posterior over rewards, in the space of answered differences.
 
     winners, losers   (N, d)   features of the preferred and the other trajectory
     differences       (N,)     f(winners) - f(losers)
     C                 (N, N)   prior covariance of the differences
-    basis             (N, r)   C = basis @ basis.T, by Cholesky with pivots
-    pivots            (r,)     the answers whose differences already determine all others
-    slope             (r,)     mean(x) = Cov[f(x), differences[pivots]] @ slope
+    basis             (N, r)   C = basis @ basis.T, the pivoted Cholesky factor
+    pivots            (r,)     the answers whose differences determine all others
+    alpha             (r,)     mean(x) = Cov[f(x), differences[pivots]] @ alpha  (GPML, Algorithm 3.1)
     whitener          (r, r)   learned(x) = Cov[f(x), differences[pivots]] @ whitener
 
-An answer speaks only of one difference, so what the answers add is diagonal there, and nothing of size 2N
-is formed. The differences are often dependent (a question asked twice, a linear reward, a smooth one), and
-then r is smaller than N: repeated questions need no jitter, and a linear reward in d features costs d.
+An answer is about one difference only, so the likelihood's precision is diagonal there, and no matrix of size
+2N is formed. The differences are often linearly dependent (a question asked twice, a linear reward, a smooth
+one), and then r is smaller than N: repeated questions need no jitter, and a linear reward in d features costs
+d.
 
     Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T
 
-Laplace and EP both end in this form (`prefero.models.inference`) and differ only in the numbers they fill in.
+Laplace's method and EP (`prefero.models.inference`) both end in this form and differ only in its numbers.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf, dtrtri
 
-from prefero._support.arrays import AnyArray, Array, Indices, like
+from prefero._support.arrays import AnyArray, Array, like
 from prefero.kernels import Kernel
 from prefero.models.likelihood import Probit
+from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, triangular_inverse
 from prefero.questions import Comparisons
-
-UNLEARNABLE = 1e-10  # directions whose prior variance is this small beside the noise's are left out
-ROUNDING = 1e-12  # and so are those that rounding has eaten
 
 
 def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
@@ -55,43 +53,8 @@ def covariance_with_differences(kernel: Kernel, x: AnyArray, data: Comparisons) 
     return covariance
 
 
-class Basis(NamedTuple):
-    """C = basis @ basis.T, where the rows `pivots` of `basis` are lower triangular."""
-
-    basis: Array
-    pivots: Indices
-
-
-def basis_of(C: Array, noise: float) -> Basis:
-    """The differences in terms of r independent standard normals."""
-    if not len(C):
-        return Basis(np.empty((0, 0)), np.empty(0, dtype=np.intp))
-    smallest = max(UNLEARNABLE * noise**2, ROUNDING * float(C.diagonal().max()))
-    lower, order, rank, _ = dpstrf(C, tol=smallest, lower=1)
-    basis = np.empty((len(C), rank))
-    basis[order - 1] = np.tril(lower)[:, :rank]
-    return Basis(basis, order[:rank].astype(np.intp) - 1)
-
-
-def triangular_inverse(factor: Array) -> Array:
-    """The inverse of a lower triangular matrix.
-
-    Halves the triangle until it is small, so that most of the work is matrix products: these, and the
-    products with the inverse, are several times faster than triangular solves.
-    """
-    size = len(factor)
-    if size <= 64:
-        return dtrtri(factor, lower=1)[0] if size else np.empty((0, 0))
-    half = size // 2
-    top, bottom = triangular_inverse(factor[:half, :half]), triangular_inverse(factor[half:, half:])
-    inverse = np.zeros((size, size))
-    inverse[:half, :half], inverse[half:, half:] = top, bottom
-    inverse[half:, :half] = -(bottom @ (factor[half:, :half] @ top))
-    return inverse
-
-
 class Distribution(Protocol):
-    """What is believed about rewards: one Gaussian, a mixture of several, or equally likely draws."""
+    """A posterior over rewards: one Gaussian, a mixture of several, or equally likely samples."""
 
     @property
     def probit(self) -> Probit:
@@ -99,7 +62,7 @@ class Distribution(Protocol):
 
     @property
     def log_evidence(self) -> float:
-        """How well the answers were foretold."""
+        """The log marginal likelihood of the answers."""
 
     @property
     def components(self) -> Sequence[tuple[float, "Gaussian"]]:
@@ -144,8 +107,8 @@ class Posterior:
     probit: Probit
     data: Comparisons
     sites: tuple[Array, Array]  # precision and shift of every answer; all else follows from them
-    basis: Basis
-    centre: Array  # (r,) posterior mean of u, where the differences are basis @ u
+    cholesky: PivotedCholesky  # of C
+    u_mean: Array  # (r,) posterior mean of u, where the differences are basis @ u
     factor: Array  # (r, r) lower Cholesky factor of u's posterior precision
     log_evidence: float
 
@@ -168,7 +131,7 @@ class Posterior:
     def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Mean (M,) and `learned` (M, r), with Cov[f(x), f(y)] = k(x, y) - learned(x) @ learned(y).T."""
         cross = covariance_with_differences(self.kernel, x, self.pivots)
-        return cross @ like(self.slope, x), cross @ like(self.whitener, x)
+        return cross @ like(self.alpha, x), cross @ like(self.whitener, x)
 
     def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
         """Mean and variance of f(a) - f(b), row by row, shape (M,) each."""
@@ -191,35 +154,35 @@ class Posterior:
     @cached_property
     def pivots(self) -> Comparisons:
         """The answers whose differences determine all others."""
-        return self.data[self.basis.pivots]
+        return self.data[self.cholesky.pivots]
 
     @cached_property
-    def slope(self) -> Array:
-        """mean(x) = Cov[f(x), differences[pivots]] @ slope, shape (r,)."""
-        return self._unpivot @ self.centre
+    def alpha(self) -> Array:
+        """mean(x) = Cov[f(x), differences[pivots]] @ alpha, shape (r,)."""
+        return self._unpivot @ self.u_mean
 
     @cached_property
     def whitener(self) -> Array:
         """learned(x) = Cov[f(x), differences[pivots]] @ whitener, shape (r, r)."""
         inverse = triangular_inverse(self.factor)
         # Var[u] has fallen from I to inverse.T @ inverse: `known` is a root of the difference
-        known = basis_of(np.eye(len(inverse)) - inverse.T @ inverse, 0.0).basis
+        known = pivoted_cholesky(np.eye(len(inverse)) - inverse.T @ inverse, 0.0).basis
         return self._unpivot @ known
 
     @cached_property
     def _unpivot(self) -> Array:
-        return triangular_inverse(self.basis.basis[self.basis.pivots]).T
+        return triangular_inverse(self.cholesky.basis[self.cholesky.pivots]).T
 
     @property
     def components(self) -> tuple[tuple[float, "Posterior"], ...]:
-        """This Gaussian as a mixture of one; a belief has several."""
+        """This Gaussian as a mixture of one."""
         return ((1.0, self),)
 
 
 def predict(
     belief: Distribution, x: Array, return_std: bool = False, return_cov: bool = False
 ) -> Array | tuple[Array, Array]:
-    """The expected reward of rows of features (M,), with their deviations (M,) or covariance (M, M)."""
+    """The expected reward of rows of features (M,), with std (M,) or covariance (M, M)."""
     if return_std and return_cov:
         raise ValueError("ask for the standard deviation or for the covariance, not for both")
     if return_cov:

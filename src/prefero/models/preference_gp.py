@@ -1,8 +1,8 @@
-"""PreferenceGP: the estimator people know, with `fit` and `predict`.
+"""PreferenceGP: Gaussian process preference learning as a scikit-learn estimator.
 
-The default (`kernel=None`) is the belief over structures of `models.mixture`, which needs no choice of
-kernel, length-scale or noise. With a kernel, it is one Gaussian process, whose hyper-parameters are learned
-by maximising the evidence, or kept as they are with `learn=False`.
+The default (`kernel=None`) is Bayesian model averaging over structures (`prefero.models.mixture`), which
+needs no choice of kernel, length-scale or noise. With a kernel, it is one Gaussian process, whose
+hyper-parameters are learned by maximum marginal likelihood, or fixed with `learn=False`.
 """
 
 import inspect
@@ -13,22 +13,22 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero.kernels import Kernel
-from prefero.models.inference import Inference, infer
+from prefero.models.inference import Inference, check_inference, infer
 from prefero.models.likelihood import Probit
-from prefero.models.marginal_likelihood import maximise
-from prefero.models.mixture import BeliefFitter
+from prefero.models.marginal_likelihood import fit_hyperparameters
+from prefero.models.mixture import MixtureFitter
 from prefero.models.posterior import Distribution, predict
 from prefero.models.structures import TYPICAL_NOISE
 from prefero.questions import Comparisons
 from prefero.trajectories.features import feature_matrix, same_rows, units_of
 
 
-class NotFitted(ValueError, AttributeError):
-    """A model was asked before it was fitted."""
+class NotFittedError(ValueError, AttributeError):
+    """A model was used before it was fitted."""
 
 
 class Estimator:
-    """Scikit-learn's manners: parameters are those of the constructor, and learned attributes end in `_`."""
+    """Scikit-learn's conventions: parameters are the constructor's, and fitted attributes end in `_`."""
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:
@@ -53,12 +53,14 @@ class Estimator:
 
     def __getattr__(self, name: str) -> Any:
         if name.endswith("_") and not name.startswith("_"):
-            raise NotFitted(f"this {type(self).__name__} has no {name!r} yet: call fit(items, pairs) first")
+            raise NotFittedError(
+                f"this {type(self).__name__} has no {name!r} yet: call fit(items, pairs) first"
+            )
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
 
 class PreferenceModel(Estimator):
-    """What every model of a reward can say once it is fitted: `posterior_` is its belief."""
+    """What every fitted model of a reward can do; `posterior_` is its posterior over rewards."""
 
     n_features_in_: int
     posterior_: Distribution
@@ -66,7 +68,7 @@ class PreferenceModel(Estimator):
     def predict(
         self, x: npt.ArrayLike, return_std: bool = False, return_cov: bool = False
     ) -> Array | tuple[Array, Array]:
-        """The expected reward of rows of features (M,), with their deviations (M,) or covariance (M, M)."""
+        """The expected reward of rows of features (M,), with std (M,) or covariance (M, M)."""
         return predict(self.posterior_, self._features(x), return_std, return_cov)
 
     def predict_proba(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
@@ -92,8 +94,8 @@ class PreferenceGP(PreferenceModel):
     Parameters
     ----------
     kernel
-        The prior covariance of the reward, of the features as they are given. None means the belief over
-        structures, which scales the features itself.
+        The prior covariance of the reward, of the features as they are given. None means Bayesian model
+        averaging over structures, which standardizes the features itself.
     noise
         The paper's sigma: P(a preferred to b) = Phi((f(a) - f(b)) / (sqrt(2) noise)), beside a prior standard
         deviation of the reward of about 1. None means that it is learned.
@@ -101,21 +103,21 @@ class PreferenceGP(PreferenceModel):
         Differences that look smaller than this are answered "about equal". None means 0 without ties, and
         learned where there are some.
     learn
-        With a kernel: whether its parameters, and a noise of None, are learned. Without one: whether the ARD
-        structure takes part. A margin of None is learned from ties in any case.
+        With a kernel: whether its hyper-parameters, and a noise of None, are learned. Without one: whether
+        the ARD and sparse structures take part. A margin of None is learned from ties in any case.
     inference
         "ep" (expectation propagation) or "laplace" (the paper's).
 
     Attributes
     ----------
     posterior_
-        What is believed about the reward; call it with features for a mean and a covariance.
+        The posterior over rewards; call it with features for a mean and a covariance.
     log_evidence_, noise_, margin_
-        How well the answers were foretold, and what was learned about the person.
+        The log marginal likelihood of the answers, and the learned parameters of the likelihood.
     kernel_
-        With a kernel: the same with learned parameters.
+        With a kernel: the same with learned hyper-parameters.
     structures_
-        Without one: the weight of each structure.
+        Without one: the posterior probability of each structure.
     """
 
     def __init__(
@@ -147,14 +149,14 @@ class PreferenceGP(PreferenceModel):
     def fit_comparisons(
         self, data: Comparisons, units: tuple[tuple[float, ...], tuple[float, ...]] | None = None
     ) -> Self:
-        """Learn from answers that are already features; a belief is quick when they continue the last ones.
+        """Learn from comparisons of features; refitting is quick when they continue the last ones.
 
-        Without `units`, the belief takes the features to be of unit size, as those of a pool are.
+        Without `units`, model averaging takes the features to be standardized, as those of a pool are.
         """
         self._check()
         self.n_features_in_ = data.winners.shape[1]
         if self.kernel is None:
-            self._fit_belief(data, units)
+            self._fit_mixture(data, units)
         else:
             self._fit_kernel(self.kernel, data)
         self.log_evidence_ = self.posterior_.log_evidence
@@ -163,27 +165,26 @@ class PreferenceGP(PreferenceModel):
 
     def _check(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
-            raise ValueError(f"kernel must be one of prefero.kernels or None, but is {self.kernel!r}")
+            raise ValueError(f"kernel must be a prefero.kernels.Kernel or None, but is {self.kernel!r}")
         Probit(TYPICAL_NOISE if self.noise is None else self.noise, self.margin or 0.0)
-        if self.inference not in ("ep", "laplace"):
-            raise ValueError(f"inference must be 'ep' or 'laplace', but is {self.inference!r}")
+        check_inference(self.inference)
 
-    def _fit_belief(
+    def _fit_mixture(
         self, data: Comparisons, units: tuple[tuple[float, ...], tuple[float, ...]] | None
     ) -> None:
-        wanted = (self.n_features_in_, self.noise, self.margin, self.inference, self.learn, units)
-        kept: BeliefFitter | None = self.__dict__.get("_fitter")
-        if kept is None or kept.settings != wanted:
-            self._fitter = BeliefFitter(*wanted)
-        belief = self._fitter.fit(data)
-        self.posterior_, self.structures_ = belief, belief.structures
+        options = (self.n_features_in_, self.noise, self.margin, self.inference, self.learn, units)
+        last: MixtureFitter | None = self.__dict__.get("_fitter")
+        if last is None or last.options != options:
+            self._fitter = MixtureFitter(*options)
+        posterior = self._fitter.fit(data)
+        self.posterior_, self.structures_ = posterior, posterior.structures
 
     def _fit_kernel(self, kernel: Kernel, data: Comparisons) -> None:
         noise = TYPICAL_NOISE if self.noise is None else self.noise
         learn_margin = self.margin is None and data.has_ties
         probit = Probit(noise, (noise if learn_margin else 0.0) if self.margin is None else self.margin)
         if self.learn or learn_margin:
-            learned = maximise(
+            fit = fit_hyperparameters(
                 kernel,
                 data,
                 probit,
@@ -193,6 +194,6 @@ class PreferenceGP(PreferenceModel):
                 learn_margin=learn_margin,
                 restarts=1 if self.learn else 0,
             )
-            kernel, probit = learned.kernel, learned.probit
+            kernel, probit = fit.kernel, fit.probit
         self.kernel_ = kernel
         self.posterior_, _ = infer(kernel, data, probit, self.inference)

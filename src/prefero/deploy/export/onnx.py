@@ -18,10 +18,10 @@ from prefero.kernels import (
     Quadratic,
     Scaled,
     Selected,
-    Standardised,
+    Standardized,
     Sum,
 )
-from prefero.models.linear import LinearBelief
+from prefero.models.linear import LinearPosterior
 from prefero.models.posterior import Posterior
 from prefero.reward import Reward
 
@@ -68,7 +68,7 @@ def to_onnx(reward: Reward) -> bytes:
     graph, scaling = Graph(), reward.scaling
     centred = graph.node("Sub", "features", graph.constant(scaling.centre))
     x = graph.node("Div", centred, graph.constant(scaling.scale))
-    if isinstance(reward.belief, LinearBelief):
+    if isinstance(reward.belief, LinearPosterior):
         weights, means, variances = _directions(reward.belief, graph, x)
     else:
         weights, means, variances = _gaussians(gaussian_components(reward, exportable()), graph, x)
@@ -100,7 +100,7 @@ def _model(onnx: Any, graph: Graph, reward: Reward) -> bytes:
     return content
 
 
-def _directions(belief: LinearBelief, graph: Graph, x: str) -> tuple[str, str, str]:
+def _directions(belief: LinearPosterior, graph: Graph, x: str) -> tuple[str, str, str]:
     """Weights (K, 1), means (K, M) and variances of the draws of a linear reward."""
     count = len(belief.weights)
     transposed = graph.node("Transpose", x, perm=[1, 0])
@@ -126,7 +126,7 @@ def _gaussian(part: Posterior, graph: Graph, x: str) -> tuple[str, str]:
     each = graph.with_axis(x, 1)
     ends = (graph.constant(side) for side in (part.pivots.winners, part.pivots.losers))
     cross = graph.node("Sub", *(covariance(part.kernel, graph, each, end) for end in ends))
-    mean = graph.node("MatMul", cross, graph.constant(part.slope))
+    mean = graph.node("MatMul", cross, graph.constant(part.alpha))
     learned = graph.total(graph.square(graph.node("MatMul", cross, graph.constant(part.whitener))))
     variance = graph.node("Sub", prior, learned)
     return mean, graph.node("Max", variance, graph.constant(0.0))
@@ -190,7 +190,7 @@ def _(kernel: Anchored, graph: Graph, x: str, y: str) -> str:
     plain, with_x, with_y, alone = (
         covariance(inner, graph, *pair) for pair in ((x, y), (x, a), (a, y), (a, a))
     )
-    if kernel.how == "condition":
+    if kernel.mode == "condition":
         known = graph.node("Div", graph.node("Mul", with_x, with_y), alone)
         return graph.node("Sub", plain, known)
     known = graph.node("Sub", graph.node("Add", with_x, with_y), alone)
@@ -205,7 +205,7 @@ def _(kernel: Selected, graph: Graph, x: str, y: str) -> str:
 
 
 @covariance.register
-def _(kernel: Standardised, graph: Graph, x: str, y: str) -> str:
-    centre, scale = graph.constant(kernel.centre), graph.constant(kernel.scale)
+def _(kernel: Standardized, graph: Graph, x: str, y: str) -> str:
+    centre, scale = graph.constant(kernel.center), graph.constant(kernel.scale)
     x, y = (graph.node("Div", graph.node("Sub", tensor, centre), scale) for tensor in (x, y))
     return covariance(kernel.kernel, graph, x, y)

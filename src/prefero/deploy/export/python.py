@@ -18,10 +18,10 @@ from prefero.kernels import (
     Quadratic,
     Scaled,
     Selected,
-    Standardised,
+    Standardized,
     Sum,
 )
-from prefero.models.linear import LinearBelief
+from prefero.models.linear import LinearPosterior
 from prefero.models.posterior import Posterior
 from prefero.reward import Reward
 
@@ -109,9 +109,9 @@ def anchored(kernel, a, mode):
 def selected(kernel, columns):
     return lambda x, y: kernel(x[..., columns], y[..., columns])
 """,
-    Standardised: """
-def standardised(kernel, centre, scale):
-    return lambda x, y: kernel((x - centre) / scale, (y - centre) / scale)
+    Standardized: """
+def standardized(kernel, center, scale):
+    return lambda x, y: kernel((x - center) / scale, (y - center) / scale)
 """,
 }
 
@@ -125,7 +125,7 @@ def to_python(reward: Reward) -> str:
         f"SCALE = {_literal(reward.scaling.scale)}\n",
         f"ABOUT = {reward.describe()!r}\n",
     ]
-    if isinstance(reward.belief, LinearBelief):
+    if isinstance(reward.belief, LinearPosterior):
         directions = f"DIRECTIONS = {_literal(reward.belief.weights)}\n"
         return "".join([HEAD, MIXTURE, LINEAR_BODY, PREDICT, "\n\n", *constants, directions])
     parts = gaussian_components(reward, KERNELS)
@@ -142,7 +142,7 @@ def _part(part: Posterior) -> str:
         "kernel": source_of(part.kernel),
         "winners": _literal(part.pivots.winners),
         "losers": _literal(part.pivots.losers),
-        "slope": _literal(part.slope),
+        "slope": _literal(part.alpha),
         "whitener": _literal(part.whitener),
     }
     lines = "".join(f"{name}={value},\n" for name, value in values.items())

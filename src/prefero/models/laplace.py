@@ -1,0 +1,63 @@
+"""Laplace's method, the paper's inference: a Gaussian at the posterior mode (GPML, Algorithm 3.1).
+
+    basis      (N, r)   the answered differences are d = basis @ u, with u ~ N(0, I) a priori
+    u          (r,)     the present point, and in the end the mode
+    W          (N,)     negated second derivative of the log-likelihood at d
+    shift      (N,)     W d + gradient of the log-likelihood at d
+
+Newton's method is written for u instead of the differences: no term is a difference of large numbers, however
+small the noise.
+"""
+
+import numpy as np
+
+from prefero._support.arrays import Array, Flags
+from prefero.models.likelihood import Likelihood, Probit
+from prefero.models.linalg import posterior_mean, precision_factor
+from prefero.models.solution import ConvergenceError, Solution, WarmStart
+
+
+def laplace(
+    basis: Array, tied: Flags, probit: Probit, start: WarmStart, tolerance: float, limit: int = 100
+) -> Solution:
+    """The posterior mode by Newton steps with backtracking (GPML, Algorithm 3.1)."""
+    u = posterior_mean(basis, precision_factor(basis, start.precision), start.shift)
+    d, likelihood, log_posterior = _log_posterior(basis, tied, probit, u)
+    last = np.inf
+    for iteration in range(1, limit + 1):
+        shift = likelihood.curvature * d + likelihood.gradient
+        factor = precision_factor(basis, likelihood.curvature)
+        target = posterior_mean(basis, factor, shift)
+        residual = float(np.max(np.abs(basis @ (target - u)), initial=0.0)) / probit.noise
+        at_rounding = residual < 1e-4 and residual > 0.5 * last
+        if residual <= tolerance or at_rounding:
+            log_evidence = log_posterior - float(np.sum(np.log(factor.diagonal())))  # line 10
+            W, cavity = likelihood.curvature, (d, np.zeros(len(d)))
+            return Solution(target, W, shift, factor, log_evidence, iteration, residual, likelihood, cavity)
+        last = residual
+        u, d, likelihood, log_posterior = _line_search(basis, tied, probit, u, target, log_posterior)
+    raise ConvergenceError(
+        f"Laplace's method did not converge in {limit} Newton steps: the last one still moved by "
+        f"{residual:.1e} of the noise, asked for {tolerance:.1e}"
+    )
+
+
+def _log_posterior(basis: Array, tied: Flags, probit: Probit, u: Array) -> tuple[Array, Likelihood, float]:
+    """The differences at u, the answers' likelihood there, and the log-posterior up to its constant."""
+    d = basis @ u
+    likelihood = probit(d, tied)
+    return d, likelihood, float(likelihood.log.sum() - 0.5 * u @ u)
+
+
+def _line_search(
+    basis: Array, tied: Flags, probit: Probit, u: Array, target: Array, log_posterior: float
+) -> tuple[Array, Array, Likelihood, float]:
+    """The largest of the steps 1, 1/2, 1/4, ... toward `target` that does not go down, except by rounding."""
+    allowance = 1e-12 * (1.0 + abs(log_posterior))
+    size = 1.0
+    while True:
+        tried = u + size * (target - u)
+        d, likelihood, reached = _log_posterior(basis, tied, probit, tried)
+        if reached >= log_posterior - allowance or size < 1e-6:
+            return tried, d, likelihood, reached
+        size *= 0.5

@@ -1,0 +1,53 @@
+"""Where an approximate inference starts and where it ends: what EP and Laplace's method have in common.
+
+basis             (N, r)   the answered differences are basis @ u, with u ~ N(0, I) a priori W
+(N,)     the precision that each answer adds: EP's site, or the curvature at Laplace's mode shift
+(N,)     precision times mean of each site: the posterior mean of u is Lambda^-1 basis.T shift Lambda
+(r, r)   I + basis.T W basis, the posterior precision of u; `factor` is its Cholesky factor
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.models.likelihood import Likelihood
+
+
+class ConvergenceError(RuntimeError):
+    """An iteration did not converge; the message says how far it came."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The Gaussian approximation that an inference found."""
+
+    u_mean: Array  # (r,) posterior mean of u
+    W: Array
+    shift: Array  # EP's site; for Laplace, W d + gradient at the mode
+    factor: Array
+    log_evidence: float
+    iterations: int
+    residual: float
+    likelihood: Likelihood  # of the answers, at the mode or at EP's cavity distributions
+    cavity: tuple[Array, Array]  # means and variances; for Laplace the mode, without variance
+
+
+@dataclass(frozen=True, eq=False)
+class WarmStart:
+    """Sites to start from: those of EP; Laplace starts at their posterior mean."""
+
+    precision: Array
+    shift: Array
+
+    @classmethod
+    def zeros(cls, count: int) -> Self:
+        """The prior: no site says anything yet."""
+        return cls(np.zeros(count), np.zeros(count))
+
+    @classmethod
+    def from_solution(cls, solution: Solution, count: int) -> Self:
+        """The sites of a solution for the first of `count` answers."""
+        more = max(count - len(solution.W), 0)
+        return cls(np.pad(solution.W, (0, more))[:count], np.pad(solution.shift, (0, more))[:count])

@@ -1,0 +1,72 @@
+"""Small preference problems that the tests of inference share: kernels, answers and points to predict."""
+
+from collections.abc import Sequence
+from typing import NamedTuple, get_args
+
+import numpy as np
+import pytest
+
+from prefero._support.arrays import Array
+from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
+from prefero.models.inference import Inference, infer
+from prefero.models.likelihood import Probit
+from prefero.models.posterior import Posterior
+from prefero.questions import Comparisons
+
+INFERENCES: tuple[Inference, ...] = get_args(Inference)
+ANCHOR = (0.2, -0.1)
+PAPER = Anchored(RBF(theta=1.0), ANCHOR, mode="condition")
+KERNELS: dict[str, Kernel] = {
+    "the paper's": PAPER,
+    "rbf": RBF(theta=0.5),
+    "matern": 2.0 * Matern(lengthscale=(0.7, 1.5), nu=1.5),
+    "linear": 3.0 * Linear(),
+    "linear + quadratic": Linear() + 0.5 * Quadratic(),
+    "rbf, subtracted": Anchored(RBF(theta=0.5) + 0.2 * Linear(), ANCHOR),
+}
+both_inferences = pytest.mark.parametrize("inference", INFERENCES)
+every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS.keys())
+
+
+class Problem(NamedTuple):
+    """Answers about a pool, and other points to predict."""
+
+    data: Comparisons
+    x: Array
+
+
+def problem(seed: int, choices: int, ties: int = 0) -> Problem:
+    rng = np.random.default_rng(seed)
+    items = rng.standard_normal((12, 2))
+    pairs = np.array([rng.choice(12, 2, replace=False) for _ in range(choices + ties)])
+    return Problem(Comparisons.of(items, pairs[:choices], pairs[choices:]), rng.standard_normal((5, 2)))
+
+
+def swapped(data: Comparisons) -> Comparisons:
+    return Comparisons(data.losers, data.winners, data.tied)
+
+
+def reordered(data: Comparisons, order: Sequence[int]) -> Comparisons:
+    at = list(order)
+    return Comparisons(data.winners[at], data.losers[at], data.tied[at])
+
+
+def posterior(kernel: Kernel, data: Comparisons, probit: Probit, inference: Inference) -> Posterior:
+    return infer(kernel, data, probit, inference)[0]
+
+
+def assert_same(first: Posterior, second: Posterior, x: Array, tolerance: float) -> None:
+    for found, expected in zip(first(x), second(x), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+    assert first.log_evidence == pytest.approx(second.log_evidence, abs=10 * tolerance, rel=tolerance)
+
+
+def repeated(choice: str, times: int) -> Comparisons:
+    items = np.array([[0.0, 0.0], [1.0, 0.5]])
+    pair = [0, 1] if choice == "left" else [1, 0]
+    return Comparisons.of(items, [pair] * times)
+
+
+def joined(first: Comparisons, second: Comparisons) -> Comparisons:
+    pairs = ((getattr(first, name), getattr(second, name)) for name in ("winners", "losers", "tied"))
+    return Comparisons(*(np.concatenate(pair) for pair in pairs))
