@@ -137,9 +137,9 @@ def picture(path: Path, panels: Mapping[str, tuple[Sequence[int], list[Times]]])
     pyplot = need("matplotlib.pyplot", extra="plots")
     figure, axes = pyplot.subplots(1, 3, figsize=(13.0, 4.4), layout="constrained", sharey=True)
     for axis, (what, (sizes, found)) in zip(axes, panels.items(), strict=True):
-        for name, (words, colour, style) in LINES.items():
+        for name, (words, color, style) in LINES.items():
             times = [getattr(t, name) for t in found]
-            axis.loglog(sizes, times, style, marker="o", markersize=3, color=colour, label=words)
+            axis.loglog(sizes, times, style, marker="o", markersize=3, color=color, label=words)
         axis.set(xlabel=WORDS[what], xticks=sizes, xticklabels=sizes)
         axis.minorticks_off()
         axis.spines[["top", "right"]].set_visible(False)

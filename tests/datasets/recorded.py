@@ -1,6 +1,6 @@
 """Small datasets as LeRobot, Minari and people with cameras write them, made with pyarrow, PyAV and minari.
 
-Frame t of episode e has the colour `shade(e, t)` all over, so that a cut film says which frames it shows.
+Frame t of episode e has the color `shade(e, t)` all over, so that a cut film says which frames it shows.
 """
 
 import io
@@ -25,7 +25,7 @@ NAMES = ["shoulder", "elbow"]
 
 
 def shade(episode: int, frame: int, camera: int = 0) -> tuple[int, int, int]:
-    """A colour for each frame; films are lossy, so neighbours are far apart."""
+    """A color for each frame; films are lossy, so neighbours are far apart."""
     return 20 + 40 * episode, (40 + 10 * frame) % 250, 200 if camera else 30
 
 
@@ -39,9 +39,9 @@ def actions_of(episode: int, length: int) -> Array:
     return np.random.default_rng(episode).normal(size=(length, 2))
 
 
-def painted(colour: tuple[int, int, int]) -> np.ndarray:
-    """A picture of one colour, 64 x 48."""
-    return np.ascontiguousarray(np.broadcast_to(np.array(colour, dtype=np.uint8), (48, 64, 3)))
+def painted(color: tuple[int, int, int]) -> np.ndarray:
+    """A picture of one color, 64 x 48."""
+    return np.ascontiguousarray(np.broadcast_to(np.array(color, dtype=np.uint8), (48, 64, 3)))
 
 
 def png(picture: np.ndarray) -> bytes:
@@ -52,26 +52,26 @@ def png(picture: np.ndarray) -> bytes:
 
 def encode(
     path: Path,
-    colours: Sequence[tuple[int, int, int]],
+    colors: Sequence[tuple[int, int, int]],
     codec: str = "libx264",
     rate: Fraction = Fraction(FPS),
     first: int = 0,
 ) -> None:
-    """A film of single-coloured frames, 64 x 48; the first is shown after as many as `first` would last."""
+    """A film of single-colored frames, 64 x 48; the first is shown after as many as `first` would last."""
     path.parent.mkdir(parents=True, exist_ok=True)
     options = {"preset": "12", "crf": "20"} if codec == "libsvtav1" else {}
     with av.open(str(path), "w") as container:
         stream: Any = container.add_stream(codec, rate=rate, options=options)
         stream.width, stream.height, stream.pix_fmt, stream.gop_size = 64, 48, "yuv420p", 8
-        for number, colour in enumerate(colours):
-            frame = av.VideoFrame.from_ndarray(painted(colour), format="rgb24")
+        for number, color in enumerate(colors):
+            frame = av.VideoFrame.from_ndarray(painted(color), format="rgb24")
             frame.pts, frame.time_base = first + number, 1 / rate
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
 
 
-def colours_in(path: Path) -> Array:
-    """The colour in the middle of every frame of a film, (frames, 3)."""
+def colors_in(path: Path) -> Array:
+    """The color in the middle of every frame of a film, (frames, 3)."""
     with av.open(str(path)) as container:
         pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
     return np.array([picture[20:28, 28:36].mean(axis=(0, 1)) for picture in pictures])
@@ -144,7 +144,7 @@ def lerobot_3(
     rows: list[dict[str, Any]] = []
     files = [range(min(split, len(lengths))), range(split, len(lengths))]
     for file, episodes in enumerate(files):
-        tables, colours, start = [], {camera: [] for camera in cameras}, 0  # type: ignore[var-annotated]
+        tables, colors, start = [], {camera: [] for camera in cameras}, 0  # type: ignore[var-annotated]
         for episode in episodes:
             length, index = lengths[episode], sum(lengths[:episode])
             tables.append(pa.table(columns(episode, length, index, images=images, tasks=len(tasks))))
@@ -152,7 +152,7 @@ def lerobot_3(
             row |= {"data/chunk_index": 0, "data/file_index": file}
             row |= {"dataset_from_index": index, "dataset_to_index": index + length}
             for number, camera in enumerate(cameras):
-                colours[camera] += [shade(episode, t, number) for t in range(length)]
+                colors[camera] += [shade(episode, t, number) for t in range(length)]
                 times = {"from_timestamp": start / FPS, "to_timestamp": (start + length) / FPS}
                 place = {"chunk_index": 0, "file_index": file} | times
                 row |= {f"videos/{camera}/{key}": value for key, value in place.items()}
@@ -164,7 +164,7 @@ def lerobot_3(
             pq.write_table(pa.concat_tables(tables), path)
             for camera in cameras:
                 place_of = video.format(video_key=camera, chunk_index=0, file_index=file)
-                encode(folder / place_of, colours[camera], codec)
+                encode(folder / place_of, colors[camera], codec)
     path = folder / "meta" / "episodes" / "chunk-000" / "file-000.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), path)

@@ -10,7 +10,7 @@ import pytest
 from gymnasium import spaces
 from minari.data_collector import EpisodeBuffer
 
-from datasets.recorded import LENGTHS, LEROBOT, clips, colours_in, lerobot_3, shade
+from datasets.recorded import LENGTHS, LEROBOT, clips, colors_in, lerobot_3, shade
 from datasets.slide import Slide
 from prefero import Learner, Pool
 from prefero._support.arrays import Array
@@ -40,7 +40,7 @@ def test_a_lerobot_dataset_becomes_a_pool_with_films(version: str, tmp_path: Pat
     assert pool.clips is not None
     for number, clip in enumerate(pool.clips):
         wanted = [shade(number, t) for t in range(LENGTHS[number])]
-        np.testing.assert_allclose(colours_in(Path(clip)), wanted, atol=8)
+        np.testing.assert_allclose(colors_in(Path(clip)), wanted, atol=8)
     learns(pool)
 
 
@@ -123,7 +123,7 @@ def test_an_environment_becomes_a_pool_of_films(tmp_path: Path) -> None:
     assert pool.clips is not None
     for number, clip in enumerate(pool.clips):
         wanted = np.floor(20 * played.episode(number).states[:-1])
-        np.testing.assert_allclose(colours_in(Path(clip)), np.tile(wanted, 3), atol=4)
+        np.testing.assert_allclose(colors_in(Path(clip)), np.tile(wanted, 3), atol=4)
     learns(pool)
 
 

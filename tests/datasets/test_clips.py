@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from datasets.recorded import clips, colours_in, cut_short, lerobot_2, lerobot_3, shade
+from datasets.recorded import clips, colors_in, cut_short, lerobot_2, lerobot_3, shade
 from prefero.datasets import BadEpisode, Windows, bring, extract_features, open_dataset
 from prefero.datasets.formats.tables import in_memory
 from prefero.datasets.formats.video_folder import clips_dataset
@@ -29,7 +29,7 @@ def test_all_clips_are_cut_on_several_processes_in_the_order_of_the_rows(
     assert same.ids == found.ids
     for path, (number, part) in zip(paths, zip(found.numbers, found.parts, strict=True), strict=True):
         assert part is not None
-        np.testing.assert_allclose(colours_in(path), [shade(number, t) for t in range(*part)], atol=8)
+        np.testing.assert_allclose(colors_in(path), [shade(number, t) for t in range(*part)], atol=8)
 
 
 def test_rows_without_a_film_stop_everything_or_are_left_out(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_planned_clip_is_cut_when_it_is_wanted_by_somebody_who_knows_only_its_
     assert cut(paths[3]) == paths[3]
     number, part = found.numbers[3], found.parts[3]
     assert part is not None
-    np.testing.assert_allclose(colours_in(paths[3]), [shade(number, t) for t in range(*part)], atol=8)
+    np.testing.assert_allclose(colors_in(paths[3]), [shade(number, t) for t in range(*part)], atol=8)
     assert len(list(tmp_path.glob("*.mp4"))) == 1
 
 
@@ -134,7 +134,7 @@ def test_kept_features_go_on_showing_the_films_of_their_dataset(folder: Path, tm
     extract_features(open_dataset(copy), ["mean"], windows=Windows.of(6), keep=kept, jobs=1)
     again = bring(open_dataset(kept), clips=tmp_path / "clips", later=True)
     assert again.clips is not None
-    np.testing.assert_allclose(colours_in(cut(again.clips[3])), [shade(1, t) for t in range(6, 12)], atol=8)
+    np.testing.assert_allclose(colors_in(cut(again.clips[3])), [shade(1, t) for t in range(6, 12)], atol=8)
     shutil.rmtree(copy)
     with pytest.warns(UserWarning, match="but no films"):
         assert not open_dataset(kept).has_video

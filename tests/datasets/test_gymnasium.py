@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from datasets.recorded import colours_in
+from datasets.recorded import colors_in
 from datasets.slide import Slide
 from prefero.datasets import BadEpisode, bring, extract_features, open_dataset
 from prefero.datasets.formats.gymnasium import Gymnasium
@@ -83,8 +83,8 @@ def test_a_clip_shows_what_the_features_were_noted_of(tmp_path: Path) -> None:
     dataset = Gymnasium(Bright, episodes=2, steps=99)
     for number in range(2):
         wanted = np.floor(lights(dataset, number)[:-1, None])
-        np.testing.assert_allclose(colours_in(dataset.cut_clip(number, tmp_path)), np.tile(wanted, 3), atol=4)
-    part = colours_in(dataset.cut_clip(1, tmp_path, (2, 5)))
+        np.testing.assert_allclose(colors_in(dataset.cut_clip(number, tmp_path)), np.tile(wanted, 3), atol=4)
+    part = colors_in(dataset.cut_clip(1, tmp_path, (2, 5)))
     np.testing.assert_allclose(part, np.tile(np.floor(lights(dataset, 1)[2:5, None]), 3), atol=4)
 
 

@@ -18,7 +18,7 @@ from datasets.recorded import (
     LENGTHS,
     LEROBOT,
     actions_of,
-    colours_in,
+    colors_in,
     cut_short,
     lerobot_2,
     lerobot_3,
@@ -117,15 +117,15 @@ def test_a_clip_shows_its_episode_and_nothing_else(
 ) -> None:
     dataset = LeRobot(made, camera)
     for episode in (0, 1, 3):
-        colours = colours_in(dataset.cut_clip(episode, tmp_path / "clips"))
+        colors = colors_in(dataset.cut_clip(episode, tmp_path / "clips"))
         wanted = [shade(episode, t, number) for t in range(LENGTHS[episode])]
-        np.testing.assert_allclose(colours, wanted, atol=8)  # neighbours are 10 apart, episodes 40
+        np.testing.assert_allclose(colors, wanted, atol=8)  # neighbours are 10 apart, episodes 40
 
 
 def test_a_part_of_an_episode_has_its_part_of_the_film(made: Path, tmp_path: Path) -> None:
     path = LeRobot(made).cut_clip(1, tmp_path, (4, 9))
     assert path.name == "000001-000004-000009.mp4"
-    np.testing.assert_allclose(colours_in(path), [shade(1, t) for t in range(4, 9)], atol=8)
+    np.testing.assert_allclose(colors_in(path), [shade(1, t) for t in range(4, 9)], atol=8)
 
 
 def test_a_clip_is_cut_once(made: Path, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_av1_becomes_h264_for_browsers(tmp_path: Path) -> None:
             "yuv420p",
             FPS,
         )
-    np.testing.assert_allclose(colours_in(path), [shade(1, t) for t in range(7)], atol=10)
+    np.testing.assert_allclose(colors_in(path), [shade(1, t) for t in range(7)], atol=10)
 
 
 def test_a_dataset_without_films_says_so(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from datasets.recorded import (
     FPS,
     LENGTHS,
     LEROBOT,
-    colours_in,
+    colors_in,
     cut_short,
     encode,
     lerobot_2,
@@ -243,14 +243,14 @@ def retimed(folder: Path, change: Callable[[int, float, float], tuple[float, flo
 def test_films_of_every_rate_are_cut_where_episodes_begin(rate: str, tmp_path: Path) -> None:
     folder, fps = lerobot_3(tmp_path / "arm", split=4), Fraction(rate)
     informed(folder, fps=round(float(fps), 2))
-    colours = [shade(e, t) for e, n in enumerate(LENGTHS) for t in range(n)]
-    encode(next((folder / "videos").rglob("*.mp4")), colours, rate=fps)
+    colors = [shade(e, t) for e, n in enumerate(LENGTHS) for t in range(n)]
+    encode(next((folder / "videos").rglob("*.mp4")), colors, rate=fps)
     starts = np.cumsum([0, *LENGTHS]) / float(fps)
     retimed(folder, lambda number, *_: (starts[number], starts[number + 1]))
     dataset = LeRobot(folder, shown=True)
     for episode, length in enumerate(LENGTHS):
         assert len(dataset.episode(episode)) == length
-        seen = colours_in(dataset.cut_clip(episode, tmp_path / "clips"))
+        seen = colors_in(dataset.cut_clip(episode, tmp_path / "clips"))
         np.testing.assert_allclose(seen, [shade(episode, t) for t in range(length)], atol=8)
 
 
@@ -278,7 +278,7 @@ def test_a_film_that_lost_pictures_does_not_go_on_with_the_next_episode(
         LeRobot(mine).cut_clip(0, tmp_path)
     with pytest.raises(BadEpisode, match=rf"^episode 0: .* shows {shown / FPS:.2f} s of its 1.20 s"):
         LeRobot(mine, shown=True).episode(0)
-    part = colours_in(LeRobot(mine).cut_clip(0, tmp_path, (0, shown)))
+    part = colors_in(LeRobot(mine).cut_clip(0, tmp_path, (0, shown)))
     np.testing.assert_allclose(part, [shade(0, t) for t in range(shown)], atol=8)
 
 
@@ -290,7 +290,7 @@ def test_a_film_may_begin_at_any_time(tmp_path: Path) -> None:
     film.with_suffix(".mkv").rename(film)
     with av.open(str(film)) as opened:
         assert next(opened.decode(video=0)).time == pytest.approx(0.7)
-    seen = colours_in(LeRobot(folder, shown=True).cut_clip(1, tmp_path))
+    seen = colors_in(LeRobot(folder, shown=True).cut_clip(1, tmp_path))
     np.testing.assert_allclose(seen, [shade(1, t) for t in range(9)], atol=8)
 
 

@@ -21,7 +21,7 @@ from datasets.recorded import (
     LENGTHS,
     LEROBOT,
     PICTURE,
-    colours_in,
+    colors_in,
     cut_short,
     lerobot_2,
     lerobot_3,
@@ -73,10 +73,10 @@ def test_pictures_in_a_column_are_shown_as_a_film(
     dataset = LeRobot(made, camera)
     assert dataset.has_video
     for episode in (1, 2):
-        colours = colours_in(dataset.cut_clip(episode, tmp_path))
+        colors = colors_in(dataset.cut_clip(episode, tmp_path))
         wanted = [shade(episode, t, number) for t in range(LENGTHS[episode])]
-        np.testing.assert_allclose(colours, wanted, atol=8)
-    part = colours_in(dataset.cut_clip(3, tmp_path, (5, 19)))
+        np.testing.assert_allclose(colors, wanted, atol=8)
+    part = colors_in(dataset.cut_clip(3, tmp_path, (5, 19)))
     np.testing.assert_allclose(part, [shade(3, t, number) for t in range(5, 19)], atol=8)
 
 
@@ -103,8 +103,8 @@ def test_a_camera_is_chosen_among_films_and_columns(tmp_path: Path) -> None:
     film, column = LeRobot(folder), LeRobot(folder, "wrist")
     assert (film.camera, column.camera) == CAMERAS
     for dataset in (film, column):
-        colours = colours_in(dataset.cut_clip(1, tmp_path / str(dataset.camera)))
-        np.testing.assert_allclose(colours, [shade(1, t) for t in range(7)], atol=8)
+        colors = colors_in(dataset.cut_clip(1, tmp_path / str(dataset.camera)))
+        np.testing.assert_allclose(colors, [shade(1, t) for t in range(7)], atol=8)
     recipe = column.recipe
     assert recipe is not None
     assert recipe["camera"] == CAMERAS[1]
@@ -156,8 +156,8 @@ def test_a_path_will_do_where_the_picture_itself_is_not_in_the_table(
         return {"bytes": None, "path": place.name}
 
     rewritten(mine, out)
-    colours = colours_in(LeRobot(mine).cut_clip(1, tmp_path / "clips"))
-    np.testing.assert_allclose(colours, [shade(1, t) for t in range(LENGTHS[1])], atol=8)
+    colors = colors_in(LeRobot(mine).cut_clip(1, tmp_path / "clips"))
+    np.testing.assert_allclose(colors, [shade(1, t) for t in range(LENGTHS[1])], atol=8)
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.string()], ids=str)
@@ -171,8 +171,8 @@ def test_a_column_of_bytes_or_of_paths_is_understood(mine: Path, tmp_path: Path,
         return str(place) if frame % 2 else str(place.relative_to(mine))
 
     rewritten(mine, plain, kind)
-    colours = colours_in(LeRobot(mine).cut_clip(2, tmp_path / "clips"))
-    np.testing.assert_allclose(colours, [shade(2, t) for t in range(LENGTHS[2])], atol=8)
+    colors = colors_in(LeRobot(mine).cut_clip(2, tmp_path / "clips"))
+    np.testing.assert_allclose(colors, [shade(2, t) for t in range(LENGTHS[2])], atol=8)
 
 
 # --- damage -----------------------------------------------------------------------------------------------
@@ -258,7 +258,7 @@ def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
     return memory.getvalue()
 
 
-def test_pictures_of_all_kinds_become_three_colours() -> None:
+def test_pictures_of_all_kinds_become_three_colors() -> None:
     red = np.zeros((4, 6, 3), dtype=np.uint8) + np.array([200, 30, 40], dtype=np.uint8)
     image = Image.fromarray(red)
     np.testing.assert_array_equal(decode_image(encoded(image), "it"), red)

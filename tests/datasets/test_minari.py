@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 from minari.data_collector import EpisodeBuffer
 
-from datasets.recorded import colours_in
+from datasets.recorded import colors_in
 from datasets.slide import Slide
 from prefero.datasets import BadEpisode, Episode, extract_features, open_dataset
 from prefero.datasets.formats.minari.dataset import Minari, side_by_side
@@ -172,8 +172,8 @@ def test_a_recovered_environment_plays_the_recorded_actions_for_the_camera(
         episode = dataset.episode(number)
         assert isinstance(episode, Episode)
         wanted = np.floor(20 * episode.states[:-1])
-        np.testing.assert_allclose(colours_in(dataset.cut_clip(number, tmp_path)), np.tile(wanted, 3), atol=4)
-    part = colours_in(dataset.cut_clip(1, tmp_path, (2, 4)))
+        np.testing.assert_allclose(colors_in(dataset.cut_clip(number, tmp_path)), np.tile(wanted, 3), atol=4)
+    part = colors_in(dataset.cut_clip(1, tmp_path, (2, 4)))
     np.testing.assert_allclose(part, np.tile(np.floor(20 * dataset.episode(1).states[2:4]), 3), atol=4)
 
 

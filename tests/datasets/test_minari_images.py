@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from datasets.recorded import colours_in, cut_short, painted, shade
+from datasets.recorded import colors_in, cut_short, painted, shade
 from datasets.slide import Slide
 from datasets.test_minari import BOX, buffer, course, made, slides, somewhere
 from prefero import Pool
@@ -38,7 +38,7 @@ def views(episode: int, steps: int, camera: int = 0) -> np.ndarray:
 
 
 def watched(name: str, storage: str, lengths: tuple[int, ...] = LENGTHS) -> None:
-    """An arm with two eyes: colours come last in one, and first in the other."""
+    """An arm with two eyes: colors come last in one, and first in the other."""
     space = spaces.Dict(
         arm=BOX,
         eye=EYE,
@@ -75,9 +75,9 @@ def test_pictures_among_the_observations_are_shown(
     assert dataset.has_video
     assert dataset.episode(1).state_names == ("arm 1", "arm 2", "hand.open")
     for episode, steps in enumerate(LENGTHS):  # as many as steps: what was seen when each was decided
-        colours = colours_in(dataset.cut_clip(episode, tmp_path / "clips"))
-        np.testing.assert_allclose(colours, [shade(episode, t, number) for t in range(steps)], atol=8)
-    part = colours_in(dataset.cut_clip(0, tmp_path / "clips", (2, 5)))
+        colors = colors_in(dataset.cut_clip(episode, tmp_path / "clips"))
+        np.testing.assert_allclose(colors, [shade(episode, t, number) for t in range(steps)], atol=8)
+    part = colors_in(dataset.cut_clip(0, tmp_path / "clips", (2, 5)))
     np.testing.assert_allclose(part, [shade(0, t, number) for t in range(2, 5)], atol=8)
     assert dataset.recipe is not None
     assert open_recipe(dataset.recipe).version == dataset.version
@@ -87,8 +87,8 @@ def test_a_pool_shows_them(tmp_path: Path) -> None:
     watched("arm-v0", "hdf5", (5, 7, 6))
     pool = Pool.from_minari("arm-v0", ["final(arm 1)"], camera="eye", clips=tmp_path / "clips", jobs=1)
     assert pool.clips is not None
-    colours = colours_in(Path(pool.clips[2]))
-    np.testing.assert_allclose(colours, [shade(2, t, 0) for t in range(6)], atol=8)
+    colors = colors_in(Path(pool.clips[2]))
+    np.testing.assert_allclose(colors, [shade(2, t, 0) for t in range(6)], atol=8)
 
 
 def test_one_may_do_without_them() -> None:
@@ -99,7 +99,7 @@ def test_one_may_do_without_them() -> None:
 
 
 def test_a_board_of_few_fields_is_no_picture(tmp_path: Path) -> None:
-    """As those of Minigrid are, 7 x 7: kinds of things, and no colours."""
+    """As those of Minigrid are, 7 x 7: kinds of things, and no colors."""
     space = spaces.Dict(arm=BOX, board=spaces.Box(0, 255, (7, 7, 3), np.uint8))
     seen = {"arm": course(0, 3), "board": np.zeros((4, 7, 7, 3), dtype=np.uint8)}
     made("boards-v0", "hdf5", [buffer(0, 3, observations=seen)], observation_space=space)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets.recorded import clips, colours_in, cut_short, shade
+from datasets.recorded import clips, colors_in, cut_short, shade
 from prefero.datasets import BadEpisode, FeatureDataset, extract_features, open_dataset
 from prefero.datasets.formats.tables import Arrays, archive_dataset, holds_pool, in_memory, table_dataset
 from prefero.datasets.formats.video_folder import clips_dataset
@@ -199,7 +199,7 @@ def test_another_film_is_copied_into_one_that_they_play(tmp_path: Path) -> None:
     found = clips_dataset(clips(tmp_path / "old", count=2, codec="mpeg4"))
     path = found.cut_clip(1, tmp_path / "new")
     assert path == tmp_path / "new" / "000001.mp4"
-    np.testing.assert_allclose(colours_in(path), [shade(1, t) for t in range(6)], atol=12)
+    np.testing.assert_allclose(colors_in(path), [shade(1, t) for t in range(6)], atol=12)
 
 
 def test_a_table_elsewhere_may_name_films_without_their_suffix(folder: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from datasets.recorded import LENGTHS, clips, colours_in, lerobot_2, lerobot_3, shade
+from datasets.recorded import LENGTHS, clips, colors_in, lerobot_2, lerobot_3, shade
 from prefero import Pool
 from prefero.datasets import extract_features, open_dataset
 from prefero.studies.start import begin_teaching, pool_of
@@ -36,7 +36,7 @@ def test_a_clip_is_cut_when_the_page_wants_to_show_it(store: Store, tmp_path: Pa
     assert [Path(clip).exists() for clip in pool.clips] == [False, True, False, False]
     (tmp_path / "seen.mp4").write_bytes(film)
     wanted = [shade(1, t) for t in range(LENGTHS[1])]
-    np.testing.assert_allclose(colours_in(tmp_path / "seen.mp4"), wanted, atol=8)
+    np.testing.assert_allclose(colors_in(tmp_path / "seen.mp4"), wanted, atol=8)
     again = begin_teaching(store, str(tmp_path / "arm"), None, 30)
     assert again[2]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from datasets.recorded import CAMERAS, LENGTHS, colours_in, cut_short, lerobot_2, lerobot_3, shade
+from datasets.recorded import CAMERAS, LENGTHS, colors_in, cut_short, lerobot_2, lerobot_3, shade
 from prefero import Pool
 from prefero.datasets import BadEpisode, extract_features, open_dataset
 from prefero.studies.start import begin_teaching, pool_of
@@ -51,7 +51,7 @@ def test_the_film_of_the_chosen_camera_and_episode_is_shown(store: Store, tmp_pa
     study, _, _ = begin_teaching(store, str(folder), None, 30, task="drop", camera="wrist")
     clips = store.pool(study).clips
     assert clips is not None
-    np.testing.assert_allclose(colours_in(cut(clips[1])), [shade(3, t, 1) for t in range(FEW[3])], atol=8)
+    np.testing.assert_allclose(colors_in(cut(clips[1])), [shade(3, t, 1) for t in range(FEW[3])], atol=8)
 
 
 def test_whoever_compares_different_tasks_is_told(tmp_path: Path) -> None:
@@ -192,8 +192,8 @@ def test_the_command_teaches_one_task_and_says_how_to_go_on(tmp_path: Path) -> N
         assert "1 of 3 were left out: 3: its film is damaged" in server.said
         told = server.out.read_text(encoding="utf-8")
     (tmp_path / "seen.mp4").write_bytes(film)
-    colours = colours_in(tmp_path / "seen.mp4")
-    np.testing.assert_allclose(colours, [shade(5, t, 1) for t in range(FEW[5])], atol=8)
+    colors = colors_in(tmp_path / "seen.mp4")
+    np.testing.assert_allclose(colors, [shade(5, t, 1) for t in range(FEW[5])], atol=8)
     again = shlex.split(told.split("To go on:  prefero ")[1])
     assert sorted(again) == sorted(words[:-2])
     with Running(tmp_path, *again, "--port", "0") as server:

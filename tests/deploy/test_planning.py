@@ -41,7 +41,7 @@ class Toy(World):
 
     @property
     def scene(self) -> Scene:
-        return Scene((), Window(0.0, 1.0, 0.0, 1.0), frame=1.0)
+        return Scene((), Window(0.0, 1.0, 0.0, 1.0), frame_time=1.0)
 
 
 def quick(features: int) -> PreferenceGP:

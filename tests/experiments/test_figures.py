@@ -14,7 +14,7 @@ from prefero import Pool
 from prefero.experiments import backends, runs, statistics
 from prefero.experiments.figures import calibration
 from prefero.experiments.figures.ablations import VARIATIONS, ExamSize
-from prefero.experiments.figures.base import CHOOSING_SEED, CHOSEN, Scale, colour_of, hindsight, table
+from prefero.experiments.figures.base import CHOOSING_SEED, CHOSEN, Scale, color_of, hindsight, table
 from prefero.experiments.figures.curves import CURVES, Curves
 from prefero.experiments.figures.questions_needed import GOALS, SETTINGS, Needed
 from prefero.experiments.figures.static import DRAWINGS
@@ -123,9 +123,9 @@ def test_every_figure_is_drawn_from_the_files_alone(
         picture.load()
         assert picture.format == "PNG"
         assert min(picture.size) > 200
-        colours = picture.convert("RGB").getcolors(2**24)
-    assert colours is not None
-    assert len(colours) > 10
+        colors = picture.convert("RGB").getcolors(2**24)
+    assert colors is not None
+    assert len(colors) > 10
     assert [path.name for path in tmp_path.iterdir()] == [f"{name}.png"]
 
 
@@ -269,7 +269,7 @@ def test_the_last_exam_holds_the_share_of_the_candidates_that_the_note_says(
     assert len(task.exam.features) == pytest.approx(share * candidates[0], abs=1)
 
 
-# --- Markdown and colours ---------------------------------------------------------------------------------
+# --- Markdown and colors -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -287,9 +287,9 @@ def test_a_table_is_valid_markdown(rows: Table) -> None:
     assert [row[0].strip("*") for row in found[1:]] == [str(row[0]).strip("*") for row in rows]
 
 
-def test_a_method_keeps_its_colour_whatever_its_numbers_and_labels() -> None:
+def test_a_method_keeps_its_color_whatever_its_numbers_and_labels() -> None:
     for label in ("ActiveGP chosen", "ActiveGP best in hindsight", named("ActiveGP", *CHOSEN)):
-        assert colour_of(label) == colour_of("ActiveGP")
+        assert color_of(label) == color_of("ActiveGP")
     families = [
         "Prefero",
         "Prefero, random",
@@ -299,4 +299,4 @@ def test_a_method_keeps_its_colour_whatever_its_numbers_and_labels() -> None:
         "ActiveGP",
         "RandomGP",
     ]
-    assert len({colour_of(name) for name in families}) == len(families)
+    assert len({color_of(name) for name in families}) == len(families)

@@ -69,7 +69,7 @@ def test_every_path_is_inside_the_picture(name: str, tmp_path: Path, axis: list[
     assert axis[0].get_aspect() == 1.0
 
 
-def test_many_samples_have_colours_too(tmp_path: Path, axis: list[Any]) -> None:
+def test_many_samples_have_colors_too(tmp_path: Path, axis: list[Any]) -> None:
     save_samples(tmp_path / "samples.png", make("driver"), Pool.simulate("driver", 40), count=12)
     assert len(axis[0].lines) == 12
 

@@ -40,15 +40,15 @@ CUBE_FACES = np.array([
 ])  # fmt: skip
 
 
-def rgb(colour: str) -> Any:
-    return np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)])
+def rgb(color: str) -> Any:
+    return np.array([int(color[k : k + 2], 16) for k in (1, 3, 5)])
 
 
-def where(picture: Picture, colour: str, tolerance: int = 60) -> Flags:
-    """The pixels of a colour, whatever its light: red is red where there is little else."""
+def where(picture: Picture, color: str, tolerance: int = 60) -> Flags:
+    """The pixels of a color, whatever its light: red is red where there is little else."""
     share = picture / np.maximum(picture.max(axis=2, keepdims=True), 1)
     bright = picture.max(axis=2) > 60
-    return np.asarray(bright & (np.abs(255 * share - rgb(colour)).max(axis=2) <= tolerance))
+    return np.asarray(bright & (np.abs(255 * share - rgb(color)).max(axis=2) <= tolerance))
 
 
 def extent(mask: Flags) -> tuple[int, int, int, int]:
@@ -61,7 +61,7 @@ def extent(mask: Flags) -> tuple[int, int, int, int]:
 
 
 def flat(*parts: Part, window: Window | None = None) -> Scene:
-    return Scene(parts, window or Window(0, 4, 0, 3), frame=0.1)
+    return Scene(parts, window or Window(0, 4, 0, 3), frame_time=0.1)
 
 
 def test_a_box_is_where_it_should_be() -> None:
@@ -228,13 +228,13 @@ def test_only_flat_scenes_are_drawn_on_an_axis() -> None:
 CAMERA = Camera((3.0, -2.0, 1.5), (0.2, 0.3, 0.4))
 
 
-def cube(size: Any = 0.2, middle: Any = (0.0, 0.0, 0.0), colour: str = RED) -> Mesh:
+def cube(size: Any = 0.2, middle: Any = (0.0, 0.0, 0.0), color: str = RED) -> Mesh:
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) / 2
-    return Mesh(corners * size + np.array(middle), CUBE_FACES, colour)
+    return Mesh(corners * size + np.array(middle), CUBE_FACES, color)
 
 
 def solid(*parts: Part, camera: Camera = CAMERA) -> Scene:
-    return Scene(parts, camera, frame=0.1)
+    return Scene(parts, camera, frame_time=0.1)
 
 
 def at(*place: float, turn: Rotation | None = None) -> Array:
@@ -248,11 +248,11 @@ def pinhole(camera: Camera, point: Any, width: int, height: int) -> tuple[float,
     across, up = np.arctan2(gaze[1], gaze[0]), np.arctan2(gaze[2], np.hypot(gaze[0], gaze[1]))
     turn = Rotation.from_euler("y", up) * Rotation.from_euler("z", -across)
     ahead, left, above = turn.apply(np.subtract(point, camera.eye))
-    scale = height / (2 * np.tan(np.radians(camera.angle / 2)))
+    scale = height / (2 * np.tan(np.radians(camera.fov / 2)))
     return height / 2 - scale * above / ahead, width / 2 - scale * left / ahead
 
 
-@pytest.mark.parametrize("camera", [CAMERA, Camera((-1, 4, 0.2), (0, 0, 1.0), angle=60)])
+@pytest.mark.parametrize("camera", [CAMERA, Camera((-1, 4, 0.2), (0, 0, 1.0), fov=60)])
 @pytest.mark.parametrize("place", [(0.2, 0.3, 0.4), (0.5, 0.0, 0.0), (-0.4, 0.9, 0.8)])
 def test_a_small_cube_is_where_a_pinhole_puts_it(camera: Camera, place: tuple[float, float, float]) -> None:
     canvas = canvas_for(solid(Part("cube", (cube(0.05),), moves=True), camera=camera), 320, 200)
@@ -273,7 +273,7 @@ def test_straight_down_is_a_direction_too() -> None:
 @pytest.mark.parametrize("order", [1, -1])
 def test_the_nearer_thing_hides_the_farther_one_whatever_their_order(order: int) -> None:
     camera = Camera((0, -4, 0), (0, 0, 0))
-    parts = [Part("red", (cube(0.5),), moves=True), Part("blue", (cube(1.0, colour=BLUE),), moves=True)]
+    parts = [Part("red", (cube(0.5),), moves=True), Part("blue", (cube(1.0, color=BLUE),), moves=True)]
     canvas = canvas_for(solid(*parts[::order], camera=camera))
     front, back = at(0, -1, 0), at(0, 1, 0)
     before, behind = np.array([front, back]), np.array([back, front])
@@ -283,8 +283,8 @@ def test_the_nearer_thing_hides_the_farther_one_whatever_their_order(order: int)
 
 
 def test_what_stands_at_the_far_end_of_a_table_shows_and_what_is_under_it_does_not() -> None:
-    table = Part("table", (cube((2, 2, 0.05), colour=BLUE),))
-    things = [Part("on", (cube(0.1),), moves=True), Part("under", (cube(0.1, colour=GREEN),), moves=True)]
+    table = Part("table", (cube((2, 2, 0.05), color=BLUE),))
+    things = [Part("on", (cube(0.1),), moves=True), Part("under", (cube(0.1, color=GREEN),), moves=True)]
     canvas = canvas_for(solid(table, *things, camera=Camera((0, -3, 2), (0, 0, 0))))
     picture = canvas.frame(np.array([at(0.3, 0.9, 0.075), at(-0.3, 0.2, -0.2)]))
     assert where(picture, RED).sum() > 50
@@ -319,7 +319,7 @@ def test_a_mesh_has_no_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
     steps = np.array([[0, 1, len(place) + 1], [0, len(place) + 1, len(place)]])
     vertices = np.column_stack([across + (up - 0.5) * 2 / 3, up, 0 * up])
     mesh = Mesh(vertices, (corner[:, None, None] + steps).reshape(-1, 3), GREY)
-    scene = solid(Part("lattice", (mesh,)), camera=Camera((0, 0, 30), (0, 0, 0), angle=90))
+    scene = solid(Part("lattice", (mesh,)), camera=Camera((0, 0, 30), (0, 0, 0), fov=90))
     picture = canvas_for(scene, 60, 60).frame(np.empty((0, 7)))
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) == 1
     assert picture.max() < 129
@@ -330,7 +330,7 @@ def cast(camera: Camera, corners: Array, width: int, height: int) -> Any:
     gaze = np.subtract(camera.target, camera.eye)
     right = np.cross(gaze, [0, 0, 1.0])
     up = np.cross(right, gaze)
-    step = 2 * np.tan(np.radians(camera.angle / 2)) / height
+    step = 2 * np.tan(np.radians(camera.fov / 2)) / height
     rows, columns = np.mgrid[:height, :width] + 0.5
     rays = (
         gaze / np.linalg.norm(gaze)
@@ -356,17 +356,17 @@ def test_every_pixel_shows_what_a_ray_meets_first(
     """Large triangles that pass through each other; where they are around the eye, most pass its sides."""
     monkeypatch.setattr(prefero.rendering.rasterizer, "SAMPLES", 1)
     monkeypatch.setattr(prefero.rendering.rasterizer, "AMBIENT", 1.0)
-    camera = Camera(CAMERA.eye, CAMERA.target, angle=100)
+    camera = Camera(CAMERA.eye, CAMERA.target, fov=100)
     corners = np.random.default_rng(seed).normal(0, 1.5, (count, 3, 3)) + middle
     corners = np.concatenate([corners, corners[:, ::-1]])  # with their backs
-    colours = [f"#{40 + k:02x}{200 - k:02x}{3 * k:02x}" for k in range(2 * count)]
+    colors = [f"#{40 + k:02x}{200 - k:02x}{3 * k:02x}" for k in range(2 * count)]
     parts = [
-        Part(f"{k}", (Mesh(corners[k], np.array([[0, 1, 2]]), colours[k]),), moves=k % 2 == 1)
+        Part(f"{k}", (Mesh(corners[k], np.array([[0, 1, 2]]), colors[k]),), moves=k % 2 == 1)
         for k in range(2 * count)
     ]
     picture = canvas_for(solid(*parts, camera=camera), 80, 60).frame(np.tile(STILL, (count, 1)))
     met = cast(camera, corners, 80, 60)
-    wanted = np.array([*map(rgb, colours), [255, 255, 255]])[met]
+    wanted = np.array([*map(rgb, colors), [255, 255, 255]])[met]
     assert len(np.unique(met)) >= least
     assert (picture == wanted).all(axis=2).mean() > 0.999
 
@@ -375,7 +375,7 @@ def test_a_pose_is_a_turn_and_a_shift() -> None:
     turn = Rotation.from_euler("xyz", [0.4, -0.7, 1.1])
     moving = canvas_for(solid(Part("cube", (cube((0.4, 0.6, 0.8)),), moves=True)))
     mesh = cube((0.4, 0.6, 0.8))
-    placed = Mesh(turn.apply(mesh.vertices) + np.array([0.1, 0.2, 0.3]), mesh.faces, mesh.colour)
+    placed = Mesh(turn.apply(mesh.vertices) + np.array([0.1, 0.2, 0.3]), mesh.faces, mesh.color)
     still = canvas_for(solid(Part("cube", (placed,))))
     difference = moving.frame(at(0.1, 0.2, 0.3, turn=turn)[None]).astype(int) - still.frame(np.empty((0, 7)))
     assert np.abs(difference).max(axis=2).astype(bool).mean() < 1e-3
@@ -394,7 +394,7 @@ def test_light_comes_from_above_and_nothing_is_black() -> None:
 
 
 def test_edges_are_smooth() -> None:
-    picture = canvas_for(solid(Part("cube", (cube(1.0, colour="#000000"),)))).frame(np.empty((0, 7)))
+    picture = canvas_for(solid(Part("cube", (cube(1.0, color="#000000"),)))).frame(np.empty((0, 7)))
     assert len(np.unique(picture)) > 3
 
 

@@ -35,16 +35,16 @@ BALL = Capsule((0.0, 0.0), (0.0, 0.0), 0.1, "#ff0000")
 TILE = Mesh(np.eye(3), np.array([[0, 1, 2]]), "#00ff00")
 
 
-def flat(moving: int = 2, frame: float = 0.5) -> Scene:
+def flat(moving: int = 2, frame_time: float = 0.5) -> Scene:
     parts = [Part("floor", (box(-1.0, 1.0, -2.0, 0.0, "#cccccc"),))]
     parts += [Part(f"ball {number}", (BALL,), moves=True) for number in range(moving)]
-    return Scene(tuple(parts), WINDOW, frame)
+    return Scene(tuple(parts), WINDOW, frame_time)
 
 
-def solid(moving: int = 2, frame: float = 0.5) -> Scene:
+def solid(moving: int = 2, frame_time: float = 0.5) -> Scene:
     parts = [Part("floor", (TILE,))]
     parts += [Part(f"tile {number}", (TILE,), moves=True) for number in range(moving)]
-    return Scene(tuple(parts), CAMERA, frame)
+    return Scene(tuple(parts), CAMERA, frame_time)
 
 
 def turns(*shape: int, seed: int = 0) -> Array:
@@ -126,7 +126,7 @@ def test_a_flat_scene_is_told_as_documented() -> None:
     assert json.loads(json.dumps(told, allow_nan=False)) == {
         "format": 1,
         "dimensions": 2,
-        "frame": 0.25,
+        "frame_time": 0.25,
         "background": "#abcdef",
         "view": {"kind": "window", "left": -1, "right": 1, "bottom": -2, "top": 2, "follow": "ball"},
         "parts": [
@@ -134,16 +134,14 @@ def test_a_flat_scene_is_told_as_documented() -> None:
                 "name": "floor",
                 "moves": False,
                 "label": "",
-                "shapes": [
-                    {"shape": "polygon", "points": [[0, 0], [1, 0], [1.2346, 1]], "colour": "#cccccc"}
-                ],
+                "shapes": [{"shape": "polygon", "points": [[0, 0], [1, 0], [1.2346, 1]], "color": "#cccccc"}],
             },
             {
                 "name": "ball",
                 "moves": True,
                 "label": "A",
                 "shapes": [
-                    {"shape": "capsule", "start": [0, 1], "end": [2, 3], "radius": 0.5, "colour": "#ff0000"}
+                    {"shape": "capsule", "start": [0, 1], "end": [2, 3], "radius": 0.5, "color": "#ff0000"}
                 ],
             },
         ],
@@ -153,9 +151,9 @@ def test_a_flat_scene_is_told_as_documented() -> None:
 def test_a_solid_scene_is_told_as_documented() -> None:
     told = json.loads(json.dumps(Scene((Part("tile", (TILE,)),), CAMERA, 0.1).to_json(), allow_nan=False))
     assert told["dimensions"] == 3
-    assert told["view"] == {"kind": "camera", "eye": [3, 3, 3], "target": [0, 0, 0], "angle": 40.0}
+    assert told["view"] == {"kind": "camera", "eye": [3, 3, 3], "target": [0, 0, 0], "fov": 40.0}
     assert told["parts"][0]["shapes"] == [
-        {"shape": "mesh", "vertices": [1, 0, 0, 0, 1, 0, 0, 0, 1], "faces": [0, 1, 2], "colour": "#00ff00"}
+        {"shape": "mesh", "vertices": [1, 0, 0, 0, 1, 0, 0, 0, 1], "faces": [0, 1, 2], "color": "#00ff00"}
     ]
 
 
@@ -163,7 +161,7 @@ def test_a_solid_scene_is_told_as_documented() -> None:
 def test_a_replay_keeps_poses_to_tenths_of_a_millimetre(kind: type) -> None:
     poses: Array = flat_poses(4).astype(kind)
     told = json.loads(json.dumps(flat().replay(poses), allow_nan=False))
-    assert set(told) == {"format", "frame", "poses"}
+    assert set(told) == {"format", "frame_time", "poses"}
     np.testing.assert_allclose(told["poses"], poses, atol=5.1e-5)
     assert len(json.dumps(told)) < 400
 
@@ -194,12 +192,12 @@ def test_half_way_in_time_is_half_way_in_place() -> None:
 
 
 @given(st.integers(1, 12), st.floats(0.01, 2.0), st.floats(0.5, 60.0))
-def test_frames_fill_the_time_and_lie_on_the_line(times: int, frame: float, rate: float) -> None:
-    scene, poses = flat(frame=frame), flat_poses(times)
-    found, length = scene.at_rate(poses, rate), (times - 1) * frame
+def test_frames_fill_the_time_and_lie_on_the_line(times: int, frame_time: float, rate: float) -> None:
+    scene, poses = flat(frame_time=frame_time), flat_poses(times)
+    found, length = scene.at_rate(poses, rate), (times - 1) * frame_time
     assert (len(found) - 1) / rate <= length + 1e-5
     assert len(found) / rate > length - 1e-5
-    moments, known = np.minimum(np.arange(len(found)) / rate, length), np.arange(times) * frame
+    moments, known = np.minimum(np.arange(len(found)) / rate, length), np.arange(times) * frame_time
     for part, value in np.ndindex(2, 3):
         wanted = np.interp(moments, known, poses[:, part, value])
         np.testing.assert_allclose(found[:, part, value], wanted, atol=1e-9)
@@ -450,9 +448,9 @@ def test_the_vertices_of_a_mesh_are_the_files(model: Any) -> None:
     assert apart.max() < 0.006  # drawn on a grid of 6 mm
 
 
-def test_colours_are_those_of_the_model(model: Any) -> None:
+def test_colors_are_those_of_the_model(model: Any) -> None:
     (post,) = meshes_of(model, 0)
-    assert post.colour == "#ff8000"
+    assert post.color == "#ff8000"
 
 
 def close_to_box(mesh: Mesh, model: Any, geom: int, place: Callable[[Array], Array]) -> bool:

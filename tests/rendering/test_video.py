@@ -17,15 +17,15 @@ from prefero._support.optional import MissingExtra
 from prefero.rendering.rasterizer import Picture
 from prefero.rendering.video import save_video
 
-COLOURS = np.array([[200, 40, 90], [20, 180, 60], [30, 60, 220], [255, 255, 255], [0, 0, 0], [250, 220, 20]])
+COLORS = np.array([[200, 40, 90], [20, 180, 60], [30, 60, 220], [255, 255, 255], [0, 0, 0], [250, 220, 20]])
 
 
 def plain(count: int, height: int = 48, width: int = 64) -> Iterator[Picture]:
-    """Every frame has one colour on its left, and the next one on its right."""
+    """Every frame has one color on its left, and the next one on its right."""
     for number in range(count):
         frame = np.empty((height, width, 3), dtype=np.uint8)
-        frame[:, : width // 2] = COLOURS[number % len(COLOURS)]
-        frame[:, width // 2 :] = COLOURS[(number + 1) % len(COLOURS)]
+        frame[:, : width // 2] = COLORS[number % len(COLORS)]
+        frame[:, width // 2 :] = COLORS[(number + 1) % len(COLORS)]
         yield frame
 
 
@@ -57,12 +57,12 @@ def test_a_video_runs_at_its_rate(tmp_path: Path, rate: float, wanted: float) ->
         assert float(stream.average_rate) == pytest.approx(wanted, rel=1e-4)
 
 
-def test_colours_and_their_order_survive(tmp_path: Path) -> None:
+def test_colors_and_their_order_survive(tmp_path: Path) -> None:
     save_video(tmp_path / "film.mp4", plain(9), rate=10)
     frames = decoded(tmp_path / "film.mp4")
     assert len(frames) == 9
     for frame, wanted in zip(frames, plain(9), strict=True):
-        for columns in (slice(4, 24), slice(40, 60)):  # away from the edge, where colours mix
+        for columns in (slice(4, 24), slice(40, 60)):  # away from the edge, where colors mix
             np.testing.assert_allclose(frame[4:44, columns].astype(int), wanted[4:44, columns], atol=12)
 
 

@@ -156,7 +156,7 @@ def test_a_missing_package_is_named_with_its_remedy(command: str, package: str, 
 
 
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
-    """Also one that the console would take for a colour, or for the end of one."""
+    """Also one that the console would take for a color, or for the end of one."""
     data = tmp_path / "a [bold] [" / "folder]"
     data.mkdir(parents=True)
     with Running(data, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:

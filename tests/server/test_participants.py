@@ -59,7 +59,7 @@ def test_every_stage_has_what_its_page_needs(golfer: Page, shots: Pool) -> None:
     assert go_through(golfer, until="instructions")["text"] == QUICK.instructions
     scores = go_through(golfer, until="scores")["scores"]
     assert (len(scores["labels"]), scores["lowest"], scores["highest"]) == (8, 2, 9)
-    assert all(len(colour) == 7 and colour[0] == "#" for colour in scores["colours"])
+    assert all(len(color) == 7 and color[0] == "#" for color in scores["colors"])
     assert go_through(golfer, until="practice")["question"]["id"] == 0
     first = go_through(golfer, until="compare")
     assert first["choices"] == ["left", "right"]

@@ -43,7 +43,7 @@ def test_a_simulated_world_is_replayed_in_its_scene(store: Store, driver_pool: P
     )
     assert "max-age" in scene.headers["cache-control"]
     told = well(replay)
-    assert (told["format"], told["frame"]) == (FORMAT, world.scene.to_json()["frame"])
+    assert (told["format"], told["frame_time"]) == (FORMAT, world.scene.to_json()["frame_time"])
     np.testing.assert_allclose(told["poses"], driver_pool.trajectory(3).poses, atol=1e-4)
     assert "private" in replay.headers["cache-control"]
 

@@ -72,7 +72,7 @@ def test_a_replay_holds_the_poses_to_a_tenth_of_a_millimetre(driver_pool: Pool) 
         poses = driver_pool.trajectories.poses[index]
         assert np.shape(replay["poses"]) == poses.shape
         np.testing.assert_allclose(replay["poses"], poses, rtol=0, atol=0.51e-4)
-        assert replay["frame"] == driver_pool.world().scene.frame
+        assert replay["frame_time"] == driver_pool.world().scene.frame_time
         assert replay["features"] == dict(
             zip(driver_pool.names, driver_pool.features[index].tolist(), strict=True)
         )

@@ -117,7 +117,7 @@ def test_what_the_database_keeps_is_read_back(name: str) -> None:
         ('title = "x"\nmethods = 3', r"methods are tables: \[\[methods\]\] with label, method and questions"),
         ('title = "x"\nmethods = ["Prefero"]', "methods are tables"),
         ('title = "x"\n[[methods]]\nlabel = "A"', "not complete: missing 2 .*'method' and 'questions'"),
-        (f'title = "x"\n{METHOD}colour = 3', "not complete: got an unexpected setting 'colour'"),
+        (f'title = "x"\n{METHOD}color = 3', "not complete: got an unexpected setting 'color'"),
         (f'title = "x"\n{METHOD}{METHOD}', "every method needs a label of its own, but they are A, A"),
         (f'title = "x"\ntests = -1\n{METHOD}', "tests and retests are 0 or more, not -1 and 0"),
         (f'title = "x"\nretests = -2\n{METHOD}', "tests and retests are 0 or more, not 0 and -2"),

@@ -35,7 +35,7 @@ class Room:
     def sitting(self, seed: int = 5, targets: tuple[str, ...] = (), **changed: Any) -> Sitting:
         """Somebody new, in a study of their own."""
         number = next(self.numbers)
-        parts = [{"label": label, "shapes": [{"colour": "#123456"}]} for label in targets]
+        parts = [{"label": label, "shapes": [{"color": "#123456"}]} for label in targets]
         display = display_of(self.pool) | {"scene": {"parts": parts}}
         protocol = protocol_of(**changed).to_json()
         study = self.store.add_study(f"s{number}", "study", protocol, self.pool, display, f"secret {number}")

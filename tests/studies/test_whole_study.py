@@ -37,7 +37,7 @@ def whole_study(store: Store, pool: Pool, name: str = "whole") -> Study:
         retests=2,
         rate=True,
     )
-    parts = [{"label": label, "shapes": [{"colour": f"#{label}"}]} for label in TARGETS]
+    parts = [{"label": label, "shapes": [{"color": f"#{label}"}]} for label in TARGETS]
     display = display_of(pool) | {"scene": {"parts": [*parts, {"label": "", "shapes": []}]}}
     return store.add_study(name, "study", protocol.to_json(), pool, display, name)
 

@@ -181,7 +181,7 @@ def the_frames_span_the_trajectory(case: Case) -> None:
     scene = case.world.scene
     times = case.batch.poses.shape[1]
     if scene.parts:
-        assert scene.frame * (times - 1) == pytest.approx(case.world.seconds)
+        assert scene.frame_time * (times - 1) == pytest.approx(case.world.seconds)
     else:
         assert times == 1  # it films itself
         assert isinstance(case.world, Filmed)
@@ -211,8 +211,8 @@ def quaternions_have_unit_length(case: Case) -> None:
 
 
 def check_shape(shape: dict[str, Any], flat: bool) -> None:
-    assert shape["colour"].startswith("#")
-    assert len(shape["colour"]) == 7
+    assert shape["color"].startswith("#")
+    assert len(shape["color"]) == 7
     if shape["shape"] == "polygon":
         assert flat
         assert np.shape(shape["points"])[1:] == (2,)
@@ -232,10 +232,10 @@ def check_shape(shape: dict[str, Any], flat: bool) -> None:
 def the_scene_is_json_of_the_documented_shape(case: Case) -> None:
     scene = case.world.scene
     told = json.loads(json.dumps(scene.to_json(), allow_nan=False))
-    assert set(told) == {"format", "dimensions", "frame", "background", "view", "parts"}
+    assert set(told) == {"format", "dimensions", "frame_time", "background", "view", "parts"}
     assert (told["format"], told["dimensions"]) == (1, 2 if scene.flat else 3)
-    assert told["frame"] == scene.frame > 0
-    wanted = {"left", "right", "bottom", "top", "follow"} if scene.flat else {"eye", "target", "angle"}
+    assert told["frame_time"] == scene.frame_time > 0
+    wanted = {"left", "right", "bottom", "top", "follow"} if scene.flat else {"eye", "target", "fov"}
     assert set(told["view"]) == wanted | {"kind"}
     assert told["view"]["kind"] == ("window" if scene.flat else "camera")
     for part in told["parts"]:
@@ -258,8 +258,8 @@ def the_view_is_not_empty(case: Case) -> None:
 def a_replay_is_json_of_the_documented_shape(case: Case) -> None:
     scene, poses = case.world.scene, case.batch.poses[0]
     told = json.loads(json.dumps(scene.replay(poses), allow_nan=False))
-    assert set(told) == {"format", "frame", "poses"}
-    assert (told["format"], told["frame"]) == (1, scene.frame)
+    assert set(told) == {"format", "frame_time", "poses"}
+    assert (told["format"], told["frame_time"]) == (1, scene.frame_time)
     np.testing.assert_allclose(np.reshape(told["poses"], poses.shape), poses, atol=1e-4)
 
 

@@ -57,7 +57,7 @@ def picture_in(path: Path) -> Array:
     return np.round(255 * np.asarray(imread(path))[..., :3])
 
 
-def colours_in(picture: Any) -> int:
+def colors_in(picture: Any) -> int:
     return len(np.unique(picture.astype(int) @ [65536, 256, 1]))
 
 
@@ -88,7 +88,7 @@ def test_a_strip_shows_the_trajectory(name: str, tmp_path: Path) -> None:
     save_clip(tmp_path / "strip.png", world, one_of(world), frames=3)
     picture = picture_in(tmp_path / "strip.png")
     assert picture.shape[1] > 1.5 * picture.shape[0]
-    assert colours_in(picture) > 20
+    assert colors_in(picture) > 20
 
 
 def test_a_strip_has_as_many_pictures_as_were_asked_for(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_golf_is_drawn_where_it_cannot_be_rendered(golf: Golf, monkeypatch: pyte
         first = next(frames)
     later = [next(frames) for _ in range(8)]
     assert first.shape == (480, 640, 3)
-    assert colours_in(first) > 100
+    assert colors_in(first) > 100
     assert not np.array_equal(first, later[-1])
 
 
@@ -205,7 +205,7 @@ def test_a_replay_has_all_that_a_browser_needs(name: str, tmp_path: Path) -> Non
     assert told["features"] == dict(zip(world.feature_names, shown.features.tolist(), strict=True))
     assert told["scene"] == json.loads(json.dumps(world.scene.to_json()))
     np.testing.assert_allclose(told["replay"]["poses"], shown.poses, atol=1e-4)
-    assert told["replay"]["frame"] == world.scene.frame
+    assert told["replay"]["frame_time"] == world.scene.frame_time
 
 
 def test_a_replay_of_a_world_without_a_drawing_still_tells_its_features() -> None:

@@ -354,9 +354,9 @@ def test_every_target_can_be_hit(golf: Golf) -> None:
         assert on(place, target), target.name
 
 
-def test_there_are_eight_targets_of_different_names_and_colours(golf: Golf) -> None:
+def test_there_are_eight_targets_of_different_names_and_colors(golf: Golf) -> None:
     assert len(golf.targets) == 8
-    assert len({target.name for target in golf.targets}) == len({t.colour for t in golf.targets}) == 8
+    assert len({target.name for target in golf.targets}) == len({t.color for t in golf.targets}) == 8
     assert golf.target_radius == 0.14
     assert {target.name for target in golf.targets} > set(MIDDLE)
 
@@ -380,7 +380,7 @@ def test_targets_are_drawn_where_they_are(golf: Golf) -> None:
         part = parts[f"{target.name} target"]
         (disc,) = part.shapes
         assert isinstance(disc, Mesh)
-        assert (part.label, part.moves, disc.colour) == (target.name, False, target.colour)
+        assert (part.label, part.moves, disc.color) == (target.name, False, target.color)
         reach = np.hypot(*(disc.vertices[:, :2] - target.place).T)
         assert reach.max() == pytest.approx(0.14)
         assert 0.0 < disc.vertices[:, 2].max() < 0.005

@@ -47,7 +47,7 @@ class Puck(World):
                 Part("puck", (Capsule((0.0, 0.1), (0.0, 0.1), 0.1, "#cc3333"),), moves=True),
             ),
             Window(-3.0, 3.0, -1.0, 1.0),
-            frame=0.1,
+            frame_time=0.1,
         )
 
     def simulate(self, actions):

@@ -90,6 +90,6 @@ export function Meter({ share, label }: { share: number; label: string }): JSX.E
   );
 }
 
-export function Swatch({ colour }: { colour: string }): JSX.Element {
-  return <span class="swatch" style={{ backgroundColor: colour }} aria-hidden="true" />;
+export function Swatch({ color }: { color: string }): JSX.Element {
+  return <span class="swatch" style={{ backgroundColor: color }} aria-hidden="true" />;
 }

@@ -19,7 +19,7 @@ export interface Question {
 
 export interface TargetScores {
   labels: string[];
-  colours: string[];
+  colors: string[];
   lowest: number;
   highest: number;
 }
@@ -58,7 +58,7 @@ export type Place = [number, number, number];
 export interface Polygon {
   shape: "polygon";
   points: Point[];
-  colour: string;
+  color: string;
 }
 
 export interface Capsule {
@@ -66,14 +66,14 @@ export interface Capsule {
   start: Point;
   end: Point;
   radius: number;
-  colour: string;
+  color: string;
 }
 
 export interface Mesh {
   shape: "mesh";
   vertices: number[];
   faces: number[];
-  colour: string;
+  color: string;
 }
 
 export type FlatShape = Polygon | Capsule;
@@ -98,12 +98,12 @@ export interface Camera {
   kind: "camera";
   eye: Place;
   target: Place;
-  angle: number;
+  fov: number;
 }
 
 interface AnyScene {
   format: number;
-  frame: number;
+  frame_time: number;
   background: string;
 }
 
@@ -139,7 +139,7 @@ export type Pose = number[];
 
 export interface Replay {
   format: number;
-  frame: number;
+  frame_time: number;
   poses: Pose[][];
 }
 

@@ -84,7 +84,7 @@ export function isPlayable(trajectory: Trajectory | undefined): boolean {
 }
 
 export function frameSeconds(trajectory: Trajectory): number {
-  return trajectory.kind === "scene" ? trajectory.replay.frame : CLIP_FRAME;
+  return trajectory.kind === "scene" ? trajectory.replay.frame_time : CLIP_FRAME;
 }
 
 /** Values by index that were fetched, or are being fetched: each is requested once, and the least recently used are dropped. */

@@ -23,7 +23,7 @@ class FakeContext {
   strokeStyle = "";
   lineWidth = 1;
   globalAlpha = 1;
-  filled: { colour: string; alpha: number; at: [number, number][] }[] = [];
+  filled: { color: string; alpha: number; at: [number, number][] }[] = [];
   private matrix = [1, 0, 0, 1, 0, 0];
   private saved: number[][] = [];
 
@@ -43,14 +43,14 @@ class FakeContext {
     this.times(Math.cos(turn), Math.sin(turn), -Math.sin(turn), Math.cos(turn), 0, 0);
   }
   fillRect(): void {
-    this.filled.push({ colour: this.fillStyle, alpha: 1, at: [] });
+    this.filled.push({ color: this.fillStyle, alpha: 1, at: [] });
   }
   stroke(): void {
     return undefined;
   }
   fill(outline: Outline): void {
     const at = outline.points.map(([x, y]) => this.on(x, y));
-    this.filled.push({ colour: this.fillStyle, alpha: this.globalAlpha, at });
+    this.filled.push({ color: this.fillStyle, alpha: this.globalAlpha, at });
   }
 
   private times(a: number, b: number, c: number, d: number, e: number, f: number): void {
@@ -66,15 +66,15 @@ class FakeContext {
 const scene: FlatScene = {
   format: 1,
   dimensions: 2,
-  frame: 1,
+  frame_time: 1,
   background: "#eeeeee",
   view: { kind: "window", left: 0, right: 4, bottom: 0, top: 2, follow: null },
   parts: [
-    { name: "arm", moves: true, label: "", shapes: [{ shape: "polygon", points: [[0, 0], [1, 0]], colour: "#ff0000" }] },
-    { name: "post", moves: false, label: "", shapes: [{ shape: "capsule", start: [1, 0], end: [1, 2], radius: 0.1, colour: "#0000ff" }] },
+    { name: "arm", moves: true, label: "", shapes: [{ shape: "polygon", points: [[0, 0], [1, 0]], color: "#ff0000" }] },
+    { name: "post", moves: false, label: "", shapes: [{ shape: "capsule", start: [1, 0], end: [1, 2], radius: 0.1, color: "#0000ff" }] },
   ],
 };
-const replay: Replay = { format: 1, frame: 1, poses: [[[2, 1, 0]], [[2, 1, Math.PI]]] };
+const replay: Replay = { format: 1, frame_time: 1, poses: [[[2, 1, 0]], [[2, 1, Math.PI]]] };
 
 let context: FakeContext;
 let canvas: HTMLCanvasElement;
@@ -95,7 +95,7 @@ function drawn(time: number, trail = false, ratio = 1): FakeContext["filled"] {
 
 describe("a flat scene", () => {
   it("is filled with its background first, and its parts lie on each other in their order", () => {
-    expect(drawn(0).map(({ colour }) => colour)).toEqual(["#eeeeee", "#ff0000", "#0000ff"]);
+    expect(drawn(0).map(({ color }) => color)).toEqual(["#eeeeee", "#ff0000", "#0000ff"]);
   });
 
   it("has metres going up and pixels going down", () => {
@@ -127,7 +127,7 @@ describe("a flat scene", () => {
 
   it("shows faint parts along the way where motion is not wanted", () => {
     const ghosts = drawn(1, true).filter(({ alpha }) => alpha < 1);
-    expect(ghosts.map(({ colour }) => colour)).toEqual(Array.from({ length: 6 }, () => "#ff0000"));
+    expect(ghosts.map(({ color }) => color)).toEqual(Array.from({ length: 6 }, () => "#ff0000"));
     expect(ghosts[0]?.at[1]).toEqual([300, 100]);
     expect(ghosts[5]?.at[1]).toEqual([100, 100]);
   });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Pose, Replay } from "../src/contract";
 import { interpolate, keyTimes, posesAt, replayDuration } from "../src/player/poses";
 
-const replay = (...poses: Pose[]): Replay => ({ format: 1, frame: 0.5, poses: poses.map((pose) => [pose]) });
+const replay = (...poses: Pose[]): Replay => ({ format: 1, frame_time: 0.5, poses: poses.map((pose) => [pose]) });
 const about = (turn: number, sign = 1): Pose => [0, 0, 0, sign * Math.cos(turn / 2), 0, 0, sign * Math.sin(turn / 2)];
 
 /** The turn about z of a unit quaternion. */

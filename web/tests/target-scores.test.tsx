@@ -5,7 +5,7 @@ import type { TargetScores } from "../src/contract";
 import { emptyDraft, completed, allowedScores, validationMessage, duplicateLabels } from "../src/study/target-scores";
 import { TargetScoresForm } from "../src/study/target-scores-form";
 
-const scores: TargetScores = { labels: ["red", "blue", "teal"], colours: ["#f00", "#00f", "#088"], lowest: 2, highest: 9 };
+const scores: TargetScores = { labels: ["red", "blue", "teal"], colors: ["#f00", "#00f", "#088"], lowest: 2, highest: 9 };
 
 afterEach(cleanup);
 

@@ -42,8 +42,8 @@ describe("the theatre", () => {
 
   it("gives screens the shape of what they show", () => {
     const shape = (display: Display): number => new Trajectories(new Server(), display).aspect;
-    const scene = { format: 1, frame: 0.1, background: "#ffffff", parts: [] };
-    const camera = { kind: "camera", eye: [0, 0, 1], target: [0, 0, 0], angle: 40 } as const;
+    const scene = { format: 1, frame_time: 0.1, background: "#ffffff", parts: [] };
+    const camera = { kind: "camera", eye: [0, 0, 1], target: [0, 0, 0], fov: 40 } as const;
     const window = { kind: "window", left: 0, right: 3, bottom: 0, top: 2, follow: null } as const;
     expect(shape({ kind: "clips" })).toBeCloseTo(4 / 3);
     expect(shape({ kind: "scene", seconds: 1, scene: { ...scene, dimensions: 3, view: { ...camera, eye: [0, 0, 1], target: [0, 0, 0] } } })).toBe(1.5);

@@ -8,7 +8,7 @@ const view: Window = { kind: "window", left: -1, right: 3, bottom: -1, top: 1, f
 const scene = (follow: string | null): FlatScene => ({
   format: 1,
   dimensions: 2,
-  frame: 0.1,
+  frame_time: 0.1,
   background: "#ffffff",
   view: { ...view, follow },
   parts: [
@@ -70,7 +70,7 @@ describe("a window that follows", () => {
   it("is stretched over the whole way in a still picture", () => {
     const replay = {
       format: 1,
-      frame: 0.1,
+      frame_time: 0.1,
       poses: [
         [
           [0, 0, 0],

@@ -33,8 +33,8 @@ def save_learning(path: Path, curves: dict[str, list[float]], task: Task, reward
     """Accuracy against questions, and for two features the true and the learned reward side by side."""
     flat = len(task.pool.names) == 2
     figure, axes = new_figure(3 if flat else 1)
-    for (name, values), colour in zip(curves.items(), (ACTIVE, RANDOM), strict=False):
-        axes[0].plot(range(1, len(values) + 1), values, color=colour, label=name, linewidth=2)
+    for (name, values), color in zip(curves.items(), (ACTIVE, RANDOM), strict=False):
+        axes[0].plot(range(1, len(values) + 1), values, color=color, label=name, linewidth=2)
     axes[0].axhline(0.5, color=GREY, linewidth=1, linestyle=":")
     axes[0].set(xlabel="questions answered", ylabel="accuracy on new pairs", ylim=(0.45, 1.01))
     axes[0].set_title(f"learning a {task.kind} reward")

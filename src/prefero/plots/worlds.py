@@ -27,8 +27,8 @@ def save_samples(path: Path, world: World, pool: Pool, *, count: int = 4, seed: 
     part = check_samples(world)
     chosen = [pool.trajectory(int(i)).poses for i in sample_diverse(pool.scaled, count, seed=seed)]
     figure, axes = new_figure(1, width=6.4 if _is_wide(world) else 4.0, height=4.2)
-    for poses, colour in zip(chosen, LINES * count, strict=False):
-        draw_path(axes[0], world.scene, poses, part, colour)
+    for poses, color in zip(chosen, LINES * count, strict=False):
+        draw_path(axes[0], world.scene, poses, part, color)
     draw_flat(axes[0], world.scene, chosen[0][-1])
     for poses in chosen[1:]:
         draw_flat(axes[0], world.scene, poses[-1], faded=0.35)
@@ -90,7 +90,7 @@ def save_targets(path: Path, golf: Golf, shots: Array | None = None) -> None:
     axis = axes[0]
     axis.fill(*golf.place_of(_edge(golf)).T, color="#dbe9f4", label="where the ball can rest")
     for target in golf.targets:
-        axis.add_patch(patches.Circle(target.place, golf.target_radius, color=target.colour))
+        axis.add_patch(patches.Circle(target.place, golf.target_radius, color=target.color))
         axis.annotate(target.name, target.place, xytext=(0, 12), textcoords="offset points", ha="center")
     corners = golf.place_of(golf.actions.grid(4))
     axis.plot(

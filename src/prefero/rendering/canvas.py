@@ -69,8 +69,8 @@ def _drawn(canvas: Any) -> Picture:
     return np.asarray(canvas.buffer_rgba())[..., :3].copy()  # the next frame is drawn over this one
 
 
-def _rgb(colours: Sequence[str]) -> Array:
-    return np.asarray(need("matplotlib.colors", extra="plots").to_rgba_array(colours)[:, :3])
+def _rgb(colors: Sequence[str]) -> Array:
+    return np.asarray(need("matplotlib.colors", extra="plots").to_rgba_array(colors)[:, :3])
 
 
 def _middle(points: Array) -> Array:
@@ -78,7 +78,7 @@ def _middle(points: Array) -> Array:
 
 
 def _write(surface: Any, place: Sequence[float] | Array, text: str, **more: Any) -> Any:
-    """Small dark text with a light edge, so that it can be read on every colour."""
+    """Small dark text with a light edge, so that it can be read on every color."""
     edge = need("matplotlib.patheffects", extra="plots").withStroke(linewidth=1.6, foreground="white")
     style = {"fontsize": 7, "color": INK, "ha": "center", "va": "center", "path_effects": [edge]}
     return surface.text(*place, text, **style, **more)
@@ -111,7 +111,7 @@ def _strip(scene: Scene, poses: Array, moments: Indices, title: str) -> Any:
         left = GAP + place * (panel + GAP)
         axis = figure.add_axes((left / width, LINE / height, panel / width, PANEL / height))
         _fill_panel(axis, scene, canvas, poses[moment])
-        axis.set_xlabel(f"{moment * scene.frame:.1f} s", fontsize=9, color=INK)
+        axis.set_xlabel(f"{moment * scene.frame_time:.1f} s", fontsize=9, color=INK)
     figure.text(0.5, 1 - LINE / 2 / height, title, fontsize=10, color=INK, ha="center", va="center")
     return figure
 
@@ -159,13 +159,13 @@ def draw_flat(axis: Any, scene: Scene, pose: Array, faded: float = 1.0) -> None:
     _bare(axis)
 
 
-def draw_path(axis: Any, scene: Scene, poses: Array, part: str, colour: str) -> None:
+def draw_path(axis: Any, scene: Scene, poses: Array, part: str, color: str) -> None:
     """Draw the way that a moving part of a flat scene takes; it lies under the part itself."""
     _view(scene, Window)
     scene.check_poses(poses)
     x, y, _ = poses[:, scene.index(part)].T
     place = [known.name for known in scene.parts].index(part)
-    axis.plot(x, y, color=colour, linewidth=1.6, solid_capstyle="round", zorder=_order(scene, place - 0.5))
+    axis.plot(x, y, color=color, linewidth=1.6, solid_capstyle="round", zorder=_order(scene, place - 0.5))
 
 
 def _extent(window: Window) -> tuple[float, float]:
@@ -200,11 +200,11 @@ def _add_parts(axis: Any, scene: Scene, faded: float = 1.0) -> list[Any]:
 def _add_part(axis: Any, part: Part, order: float, style: dict[str, Any]) -> None:
     """What moves has an outline, so that it stands out from what stays."""
     outlines = [_outline(shape) for shape in part.shapes if not isinstance(shape, Mesh)]
-    colours = _rgb([shape.colour for shape in part.shapes])
-    edges = {"edgecolors": 0.6 * colours if part.moves else "none", "linewidths": 0.6}
+    colors = _rgb([shape.color for shape in part.shapes])
+    edges = {"edgecolors": 0.6 * colors if part.moves else "none", "linewidths": 0.6}
     collection = need("matplotlib.collections", extra="plots").PolyCollection
     # Snapped to whole pixels, thin shapes would change their width from frame to frame.
-    shapes = collection(outlines, facecolors=colours, zorder=order, snap=False, **edges, **style)
+    shapes = collection(outlines, facecolors=colors, zorder=order, snap=False, **edges, **style)
     axis.add_collection(shapes, autolim=False)
     if part.label:
         _write(axis, _middle(np.concatenate(outlines)), part.label, clip_on=True, **style)

@@ -31,13 +31,13 @@ class Surfaces:
     """Triangles of a scene."""
 
     corners: Array
-    colours: Array  # (F, 3)
+    colors: Array  # (F, 3)
     owner: Indices  # (F,) the place of the part in the scene
     rank: Indices  # (F,) the place of the mesh among all
 
     def only(self, chosen: Flags) -> "Surfaces":
         """Some of them."""
-        return Surfaces(self.corners[chosen], self.colours[chosen], self.owner[chosen], self.rank[chosen])
+        return Surfaces(self.corners[chosen], self.colors[chosen], self.owner[chosen], self.rank[chosen])
 
     def at(self, poses: Array) -> "Surfaces":
         """The same where all parts of the scene have these poses."""
@@ -49,7 +49,7 @@ class Seen(NamedTuple):
 
     points: Array
     nearness: Array  # (F, 3)
-    colours: Picture  # (F, 3) in their light
+    colors: Picture  # (F, 3) in their light
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Film:
     """A picture in the making: of all that is laid on it, the nearest shows."""
 
     nearness: Array  # (height, width)
-    colours: Picture
+    colors: Picture
 
     @classmethod
     def blank(cls, width: int, height: int, background: str) -> "Film":
@@ -73,15 +73,15 @@ class Film:
         triangle, pixel = triangle[line], width * row[line] + column
         slope, start = _planes(seen)
         near = start[triangle] + slope[triangle, 0] * (column + 0.5) + slope[triangle, 1] * (row[line] + 0.5)
-        nearness, colours = self.nearness.ravel().copy(), self.colours.reshape(-1, 3).copy()
+        nearness, colors = self.nearness.ravel().copy(), self.colors.reshape(-1, 3).copy()
         np.maximum.at(nearness, pixel, near)
         won = near == nearness[pixel]
-        colours[pixel[won]] = seen.colours[triangle[won]]
-        return Film(nearness.reshape(height, width), colours.reshape(height, width, 3))
+        colors[pixel[won]] = seen.colors[triangle[won]]
+        return Film(nearness.reshape(height, width), colors.reshape(height, width, 3))
 
     def picture(self) -> Picture:
         """The mean of every SAMPLES by SAMPLES pixels."""
-        fine = self.colours.astype(np.uint16)
+        fine = self.colors.astype(np.uint16)
         steps = [slice(start, None, SAMPLES) for start in range(SAMPLES)]
         total = sum((fine[down, across] for down in steps for across in steps), start=np.uint16(0))
         return np.asarray(total // SAMPLES**2, dtype=np.uint8)
@@ -125,7 +125,7 @@ class Lens:
         self.axes = np.array([right, np.cross(forward, right), forward])
         self.light = _unit(up - 0.5 * right - 0.8 * forward)
         self.centre = np.array([width, height]) / 2
-        self.focal = height / 2 / np.tan(np.radians(camera.angle) / 2)
+        self.focal = height / 2 / np.tan(np.radians(camera.fov) / 2)
         self.near = NEAR * distance
 
     def seen(self, surfaces: Surfaces) -> Seen:
@@ -138,7 +138,7 @@ class Lens:
         points, rank = self.on_picture(corners), surfaces.rank[front][source]
         wide = np.linalg.det(points[:, 1:] - points[:, :1]) < -SLIVER  # below 0, since y points down
         nearness = (1 + LATER * rank[:, None]) / corners[..., 2]
-        lit = _bytes(light[:, None] * surfaces.colours[front])[source]
+        lit = _bytes(light[:, None] * surfaces.colors[front])[source]
         return Seen(points[wide], nearness[wide], lit[wide])
 
     def ahead(self, points: Array) -> Array:
@@ -157,7 +157,7 @@ def surfaces_of(scene: Scene) -> Surfaces:
     rank = np.repeat(np.arange(len(meshes)), np.array([len(mesh.faces) for mesh in meshes], dtype=int))
     corners = np.concatenate([np.empty((0, 3, 3)), *(mesh.vertices[mesh.faces] for mesh in meshes)])
     owner = np.array([place for place, _ in found], dtype=np.intp)[rank]
-    return Surfaces(corners, _rgb([mesh.colour for mesh in meshes])[rank], owner, rank)
+    return Surfaces(corners, _rgb([mesh.color for mesh in meshes])[rank], owner, rank)
 
 
 def placed(points: Array, poses: Array) -> Array:
@@ -188,6 +188,6 @@ def _bytes(shares: Array) -> Picture:
     return np.round(255 * shares).astype(np.uint8)
 
 
-def _rgb(colours: Sequence[str]) -> Array:
-    """Colours like "#a0b1c2" as shares of red, green and blue, (K, 3)."""
-    return np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colours]).reshape(-1, 3)
+def _rgb(colors: Sequence[str]) -> Array:
+    """Colors like "#a0b1c2" as shares of red, green and blue, (K, 3)."""
+    return np.array([[int(c[i : i + 2], 16) / 255 for i in (1, 3, 5)] for c in colors]).reshape(-1, 3)

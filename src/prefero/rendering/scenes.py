@@ -5,7 +5,7 @@ A scene is flat or solid. It is made of parts; a part is rigid, is made of shape
     poses     (T, P, 3)   flat:  x, y and angle (radians, anticlockwise, going on past a full turn) of the
                           P moving parts at T times
               (T, P, 7)   solid: x, y, z and the unit quaternion w, x, y, z
-    frame                 seconds from one time to the next
+    frame_time            seconds from one time to the next
 
 Shapes are given in the frame of their part; a part that stays has the frame of the scene.
 """
@@ -28,11 +28,11 @@ class Polygon:
     """A filled flat outline."""
 
     points: Array  # (K, 2)
-    colour: str
+    color: str
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the browser."""
-        return {"shape": "polygon", "points": _rounded(self.points), "colour": self.colour}
+        return {"shape": "polygon", "points": _rounded(self.points), "color": self.color}
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Capsule:
     start: tuple[float, float]
     end: tuple[float, float]
     radius: float
-    colour: str
+    color: str
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the browser."""
@@ -51,7 +51,7 @@ class Capsule:
             "start": list(self.start),
             "end": list(self.end),
             "radius": self.radius,
-            "colour": self.colour,
+            "color": self.color,
         }
 
 
@@ -61,7 +61,7 @@ class Mesh:
 
     vertices: Array  # (V, 3)
     faces: Array  # (F, 3) indices of vertices, anticlockwise from outside
-    colour: str
+    color: str
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the browser."""
@@ -69,7 +69,7 @@ class Mesh:
             "shape": "mesh",
             "vertices": _rounded(self.vertices.ravel()),
             "faces": self.faces.ravel().tolist(),
-            "colour": self.colour,
+            "color": self.color,
         }
 
 
@@ -116,11 +116,11 @@ class Camera:
 
     eye: tuple[float, float, float]
     target: tuple[float, float, float]
-    angle: float = 40.0  # from the bottom of the picture to its top, in degrees
+    fov: float = 40.0  # vertical field of view in degrees
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the browser."""
-        return {"kind": "camera", "eye": list(self.eye), "target": list(self.target), "angle": self.angle}
+        return {"kind": "camera", "eye": list(self.eye), "target": list(self.target), "fov": self.fov}
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Scene:
 
     parts: tuple[Part, ...]
     view: Window | Camera
-    frame: float
+    frame_time: float
     background: str = "#ffffff"
 
     def __post_init__(self) -> None:
@@ -175,7 +175,9 @@ class Scene:
         """The poses at `rate` frames a second, between the given ones where there are none."""
         self.check_poses(poses)
         last = len(poses) - 1
-        times = np.minimum(np.arange(int(last * self.frame * rate + 1e-6) + 1) / (rate * self.frame), last)
+        times = np.minimum(
+            np.arange(int(last * self.frame_time * rate + 1e-6) + 1) / (rate * self.frame_time), last
+        )
         before = np.minimum(times.astype(int), max(last - 1, 0))
         share = (times - before)[:, None, None]
         after = poses[np.minimum(before + 1, last)]
@@ -189,7 +191,7 @@ class Scene:
         return {
             "format": FORMAT,
             "dimensions": 2 if self.flat else 3,
-            "frame": self.frame,
+            "frame_time": self.frame_time,
             "background": self.background,
             "view": self.view.to_json(),
             "parts": [part.to_json() for part in self.parts],
@@ -198,12 +200,12 @@ class Scene:
     def replay(self, poses: Array) -> dict[str, Any]:
         """One clip for the browser."""
         self.check_poses(poses)
-        return replay(self.frame, poses)
+        return replay(self.frame_time, poses)
 
 
-def replay(frame: float, poses: Array) -> dict[str, Any]:
+def replay(frame_time: float, poses: Array) -> dict[str, Any]:
     """Poses of a known scene, for the browser."""
-    return {"format": FORMAT, "frame": frame, "poses": _rounded(poses)}
+    return {"format": FORMAT, "frame_time": frame_time, "poses": _rounded(poses)}
 
 
 def _same_hemisphere(after: Array, before: Array) -> Array:
@@ -219,9 +221,9 @@ def _rounded(values: Array) -> Any:
     return np.round(np.asarray(values, dtype=float), 4).tolist()
 
 
-def box(left: float, right: float, bottom: float, top: float, colour: str) -> Polygon:
+def box(left: float, right: float, bottom: float, top: float, color: str) -> Polygon:
     """A flat upright rectangle."""
-    return Polygon(np.array([[left, bottom], [right, bottom], [right, top], [left, top]]), colour)
+    return Polygon(np.array([[left, bottom], [right, bottom], [right, top], [left, top]]), color)
 
 
 def rotation(quaternion: Array) -> Array:

@@ -1,6 +1,6 @@
 """Videos: MP4 files with H.264, which every browser and every player shows.
 
-Frames go to the encoder one by one, so a video may be larger than memory. The file says how its colours are
+Frames go to the encoder one by one, so a video may be larger than memory. The file says how its colors are
 coded, since players otherwise guess, and not alike.
 """
 
@@ -19,7 +19,7 @@ from prefero._support.systems import replace_file
 
 Picture = npt.NDArray[np.uint8]  # (height, width, 3)
 
-COLOURS = {"colorspace": 1, "color_primaries": 1, "color_trc": 1, "color_range": 1}  # BT.709, 16 to 235
+COLORS = {"colorspace": 1, "color_primaries": 1, "color_trc": 1, "color_range": 1}  # BT.709, 16 to 235
 ENCODER = {"crf": "20", "preset": "medium"}  # hardly to be told from the original
 SLOWEST, FASTEST = 0.01, 1000  # frames a second
 
@@ -78,13 +78,13 @@ def _encode(av: Any, path: Path, frames: Iterator[Picture], rate: Fraction) -> N
 def _stream(container: Any, rate: Fraction) -> Any:
     stream = container.add_stream("libx264", rate=rate, options=ENCODER)
     stream.pix_fmt = "yuv420p"  # the only one that all browsers show
-    for name, value in COLOURS.items():
+    for name, value in COLORS.items():
         setattr(stream.codec_context, name, value)
     return stream
 
 
 def _coded(av: Any, frame: Picture, number: int, rate: Fraction) -> Any:
-    """A frame as the encoder takes it: in the colours that the file declares, and with its time."""
+    """A frame as the encoder takes it: in the colors that the file declares, and with its time."""
     rgb = av.VideoFrame.from_ndarray(frame, format="rgb24")
     coded = rgb.reformat(format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")
     coded.pts, coded.time_base = number, 1 / rate

@@ -56,4 +56,4 @@ def replay_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any]
     features = dict(zip(pool.names, pool.features[index].tolist(), strict=True))
     if display["kind"] != "scene":
         return {"features": features}
-    return replay(display["scene"]["frame"], pool.trajectory(index).poses) | {"features": features}
+    return replay(display["scene"]["frame_time"], pool.trajectory(index).poses) | {"features": features}

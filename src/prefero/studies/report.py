@@ -129,9 +129,9 @@ def _draw_times(answered: Sequence[Live], path: Path) -> None:
     for place, method in enumerate(methods):
         said: list[str] = [live.told.said for live in answered if live.asked.method == method]
         bottom = 0.0
-        for side, colour in (("left", "#0b6e99"), ("equal", "#bbbbbb"), ("right", "#d1662c")):
+        for side, color in (("left", "#0b6e99"), ("equal", "#bbbbbb"), ("right", "#d1662c")):
             share = said.count(side) / len(said)
-            axes[1].bar(place, share, bottom=bottom, color=colour, label=side if place == 0 else None)
+            axes[1].bar(place, share, bottom=bottom, color=color, label=side if place == 0 else None)
             bottom += share
     axes[1].set_xticks(range(len(methods)), ["again" if m == RETEST else m for m in methods], fontsize=7)
     axes[1].legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))

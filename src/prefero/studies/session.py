@@ -43,7 +43,7 @@ class Scores:
     """What is to be scored, with different whole numbers."""
 
     labels: list[str]
-    colours: list[str]
+    colors: list[str]
     lowest: int = LOWEST_SCORE
     highest: int = HIGHEST_SCORE
 
@@ -243,7 +243,7 @@ class Sitting:
         named = targets_of(self.store.display(self.study))
         if not named:
             raise Refused("no-targets", "this world has no targets: set scores = false in the protocol")
-        return Scores([p["label"] for p in named], [p["shapes"][0]["colour"] for p in named])
+        return Scores([p["label"] for p in named], [p["shapes"][0]["color"] for p in named])
 
     def _bests(self, log: Log) -> list[tuple[str, int]]:
         """What each method thinks best, in an order of the person's own."""

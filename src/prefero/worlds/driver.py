@@ -159,7 +159,7 @@ class Driver(World):
         return Scene(
             (road, _car("car", CAR), _car("other car", OTHER_CAR)),
             VIEW,
-            frame=TIME_STEP,
+            frame_time=TIME_STEP,
             background=GRASS,
         )
 
@@ -175,11 +175,11 @@ def _paint() -> list[Polygon]:
     return [*fences, *edges, *dashes]
 
 
-def _car(name: str, colour: str) -> Part:
+def _car(name: str, color: str) -> Part:
     """A car that points along its own x axis."""
     long, wide = CAR_LENGTH / 2, CAR_WIDTH / 2
     right = np.array([[-long, -wide], [0.7 * long, -wide], [long, -0.75 * wide]])
     body = np.concatenate([right, right[::-1] * [1, -1]])
     windows = box(0.1 * long, 0.45 * long, -0.75 * wide, 0.75 * wide, GLASS)
     rear = box(-0.7 * long, -0.45 * long, -0.7 * wide, 0.7 * wide, GLASS)
-    return Part(name, (Polygon(body, colour), windows, rear), moves=True)
+    return Part(name, (Polygon(body, color), windows, rear), moves=True)

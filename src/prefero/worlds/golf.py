@@ -31,7 +31,7 @@ TARGET_RADIUS = 0.14
 
 GREEN, ROUGH = "#5d9e57", "#dfe7df"
 COURSE = (-0.8, 4.4, -2.6, 2.6)  # the green: from and to along x, then along y
-CAMERA = Camera(eye=(-2.1, -2.3, 3.3), target=(1.5, -0.25, 0.2), angle=42.0)
+CAMERA = Camera(eye=(-2.1, -2.3, 3.3), target=(1.5, -0.25, 0.2), fov=42.0)
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Target:
     """A disc on the green, in polar coordinates about the tee."""
 
     name: str
-    colour: str
+    color: str
     distance: float
     angle: float
 
@@ -166,7 +166,7 @@ class Golf(World):
                 ),
             ),
             CAMERA,
-            frame=SEEN_EVERY * fetch.TIME_STEP,
+            frame_time=SEEN_EVERY * fetch.TIME_STEP,
             background=ROUGH,
         )
 
@@ -231,4 +231,4 @@ def _painted(target: Target) -> Part:
     """A thin disc, a millimetre over the green so that it is seen."""
     vertices, faces = solid_of_revolution([TARGET_RADIUS, 0.0], [0.0, 0.0], sides=32)
     middle = np.array([*target.place, 0.001])
-    return Part(f"{target.name} target", (Mesh(vertices + middle, faces, target.colour),), label=target.name)
+    return Part(f"{target.name} target", (Mesh(vertices + middle, faces, target.color),), label=target.name)

@@ -106,7 +106,7 @@ class GymnasiumWorld(World):
     @property
     def scene(self) -> Scene:
         """Nothing is drawn: what there is to see, the environment renders."""
-        return Scene((), Window(0.0, 1.0, 0.0, 1.0), frame=self.time_step)
+        return Scene((), Window(0.0, 1.0, 0.0, 1.0), frame_time=self.time_step)
 
 
 def _actions_of(space: Any, segments: int) -> Actions:

@@ -181,7 +181,7 @@ class Tosser(World):
                 Part("capsule", (capsule,), moves=True),
             ),
             Window(-0.45, 2.15, -0.12, 1.35),
-            frame=SEEN_EVERY * TIME_STEP,
+            frame_time=SEEN_EVERY * TIME_STEP,
             background=SKY,
         )
 

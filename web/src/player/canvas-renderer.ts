@@ -82,11 +82,11 @@ function drawPart(context: CanvasRenderingContext2D, part: Part<FlatShape>, pose
   withPose(context, pose, () => {
     for (const shape of part.shapes) {
       const outline = outlineOf(shape);
-      context.fillStyle = shape.colour;
+      context.fillStyle = shape.color;
       context.fill(outline);
       if (!part.moves) continue;
       context.lineWidth = pixel;
-      context.strokeStyle = darker(shape.colour);
+      context.strokeStyle = darker(shape.color);
       context.stroke(outline);
     }
   });
@@ -166,8 +166,8 @@ function cornersOf(shape: FlatShape): number[][] {
 }
 
 /** A "#rrggbb" colour for the edge of a shape. */
-export function darker(colour: string): string {
-  const parts = /^#(..)(..)(..)$/.exec(colour)?.slice(1);
-  if (!parts) return colour;
+export function darker(color: string): string {
+  const parts = /^#(..)(..)(..)$/.exec(color)?.slice(1);
+  if (!parts) return color;
   return `#${parts.map((part) => Math.round(parseInt(part, 16) * OUTLINE).toString(16).padStart(2, "0")).join("")}`;
 }

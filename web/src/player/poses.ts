@@ -6,13 +6,13 @@ const FLAT = 3;
 
 /** Seconds from the first frame to the last. */
 export function replayDuration(replay: Replay): number {
-  return Math.max(replay.poses.length - 1, 0) * replay.frame;
+  return Math.max(replay.poses.length - 1, 0) * replay.frame_time;
 }
 
 /** The poses of all moving parts at a time; before the start and after the end they rest. */
 export function posesAt(replay: Replay, time: number): Pose[] {
   const last = replay.poses.length - 1;
-  const place = Math.min(Math.max(time / replay.frame, 0), last);
+  const place = Math.min(Math.max(time / replay.frame_time, 0), last);
   const before = Math.min(Math.floor(place), Math.max(last - 1, 0));
   const from = replay.poses[before] ?? [];
   const to = replay.poses[before + 1] ?? from;

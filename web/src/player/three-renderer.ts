@@ -106,7 +106,7 @@ function rendererFor(canvas: HTMLCanvasElement): WebGLRenderer {
 }
 
 function cameraOf(scene: SolidScene): PerspectiveCamera {
-  const camera = new PerspectiveCamera(scene.view.angle, 1, NEAR, FAR);
+  const camera = new PerspectiveCamera(scene.view.fov, 1, NEAR, FAR);
   camera.up.set(0, 0, 1);
   camera.position.set(...scene.view.eye);
   camera.lookAt(...scene.view.target);
@@ -149,7 +149,7 @@ function groupOf(part: Part<Mesh>): Group {
 }
 
 function readBody(mesh: Mesh): Body {
-  const body = new Body(geometryOf(mesh), new MeshLambertMaterial({ color: mesh.colour }));
+  const body = new Body(geometryOf(mesh), new MeshLambertMaterial({ color: mesh.color }));
   body.castShadow = true;
   body.receiveShadow = true;
   return body;

@@ -26,7 +26,7 @@ export function TargetScoresForm({ scores, blocked, onDone }: FormProps): JSX.El
         <ScoreRow
           key={label}
           label={label}
-          colour={scores.colours[i] ?? ""}
+          color={scores.colors[i] ?? ""}
           numbers={allowedScores(scores)}
           draft={draft}
           onPick={(score) => setDraft({ ...draft, [label]: score })}
@@ -44,20 +44,20 @@ export function TargetScoresForm({ scores, blocked, onDone }: FormProps): JSX.El
 
 interface RowProps {
   label: string;
-  colour: string;
+  color: string;
   numbers: number[];
   draft: Draft;
   onPick: (score: number) => void;
 }
 
-function ScoreRow({ label, colour, numbers, draft, onPick }: RowProps): JSX.Element {
+function ScoreRow({ label, color, numbers, draft, onPick }: RowProps): JSX.Element {
   const wrong = duplicateLabels(draft).has(label);
   const takenBy = (number: number): string | undefined =>
     Object.entries(draft).find(([other, score]) => other !== label && score === number)?.[0];
   return (
     <fieldset class={wrong ? "score-row wrong" : "score-row"}>
       <legend>
-        <Swatch colour={colour} /> {label}
+        <Swatch color={color} /> {label}
       </legend>
       <div class="picks">
         {numbers.map((number) => (

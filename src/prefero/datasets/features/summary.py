@@ -84,8 +84,8 @@ def save_histograms(path: Path, gathered: FeatureTable) -> None:
 
 
 def _draw(axis: Any, line: Line, values: Array) -> None:
-    colour = WARNING if line.trouble else INK
-    axis.hist(values, bins=min(40, max(BARS, len(values) // 10)), color=colour)
+    color = WARNING if line.trouble else INK
+    axis.hist(values, bins=min(40, max(BARS, len(values) // 10)), color=color)
     axis.axvline(line.median, color=GREY, linewidth=1, linestyle=":")
     axis.set_title(f"{line.name}\n{line.trouble}" if line.trouble else line.name, fontsize=8)
     axis.tick_params(labelsize=7)

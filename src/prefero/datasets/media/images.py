@@ -14,7 +14,7 @@ from prefero.rendering.video import Picture
 
 NO_VIDEO = "none"  # instead of a camera
 LEAST = 32  # pixels: what is smaller is no view, but a board or a map
-LAST, FIRST = (1, 3, 4), (1, 3)  # so many colours; four in front are pictures one after the other
+LAST, FIRST = (1, 3, 4), (1, 3)  # so many colors; four in front are pictures one after the other
 BROKEN = (OSError, ValueError, SyntaxError, EOFError, OverflowError)  # what Pillow calls damage
 
 
@@ -53,7 +53,7 @@ def _grey(depths: npt.NDArray[Any]) -> Picture:
 
 
 def is_image(shape: Sequence[int], dtype: Any) -> bool:
-    """Are arrays of this shape views: bytes, with the colours first or last, or grey?"""
+    """Are arrays of this shape views: bytes, with the colors first or last, or grey?"""
     if dtype != np.uint8 or len(shape) not in (2, 3):
         return False
     sides = shape if len(shape) == 2 else shape[:2] if shape[-1] in LAST else shape[1:]
@@ -61,7 +61,7 @@ def is_image(shape: Sequence[int], dtype: Any) -> bool:
 
 
 def as_image(array: npt.NDArray[Any]) -> Picture:
-    """An array that is a picture, with the colours last: (height, width, 3)."""
+    """An array that is a picture, with the colors last: (height, width, 3)."""
     if array.ndim == 2:
         array = array[:, :, None]
     elif array.shape[-1] not in LAST:

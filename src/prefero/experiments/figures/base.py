@@ -18,7 +18,7 @@ GRID_THETAS, GRID_SIGMAS = (0.01, 0.1, 1.0), (0.03, 0.1)
 CHOSEN = (0.01, 0.03)  # theta and sigma that were best over all tasks on the seeds from CHOOSING_SEED on
 CHOOSING_SEED = 1000
 
-COLOURS = {
+COLORS = {
     "Prefero": "#0b6e99",
     "Prefero, random": "#7fb6cf",
     "Prefero, best": "#12486b",
@@ -96,16 +96,16 @@ def curves_of(results: Results, scale: Scale, setting: Setting, method: str, col
     return results.curves(scale.runs_of(setting, [method]), column)
 
 
-def colour_of(label: str) -> str:
-    """The colour of a method, whatever its hyper-parameters."""
-    return COLOURS.get(label) or COLOURS.get(label.split(" ")[0].rstrip(","), "#555555")
+def color_of(label: str) -> str:
+    """The color of a method, whatever its hyper-parameters."""
+    return COLORS.get(label) or COLORS.get(label.split(" ")[0].rstrip(","), "#555555")
 
 
 def band(axis: Any, curves: Array, label: str, **style: Any) -> None:
     """The mean over the runs, and a standard deviation to both sides."""
     questions = np.arange(1, curves.shape[1] + 1)
     mean, spread = curves.mean(axis=0), curves.std(axis=0)
-    look = {"color": colour_of(label), "linewidth": 1.8, "label": label} | style
+    look = {"color": color_of(label), "linewidth": 1.8, "label": label} | style
     axis.plot(questions, mean, **look)
     axis.fill_between(questions, mean - spread, mean + spread, color=look["color"], alpha=0.14, linewidth=0)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.experiments.figures.base import CHOSEN, Figure, Scale, colour_of, table, tidy
+from prefero.experiments.figures.base import CHOSEN, Figure, Scale, color_of, table, tidy
 from prefero.experiments.results import Results
 from prefero.experiments.runs import BINS, CALIBRATED_AFTER, Run
 from prefero.methods import named
@@ -59,7 +59,7 @@ class Calibration(Figure):
                 bins, right = self.counts(results, scale, method, after)
                 there = bins >= LEAST
                 share = right[there] / bins[there]
-                axis.plot(middles[there], share, "o-", color=colour_of(label), markersize=4, label=label)
+                axis.plot(middles[there], share, "o-", color=color_of(label), markersize=4, label=label)
             tidy(axis, xlabel="predicted", ylabel="right", title=f"after {after} questions", ylim=(0.4, 1.02))
         axes[0].legend(frameon=False, fontsize=8)
         save_figure(figure, path)

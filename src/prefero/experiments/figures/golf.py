@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.experiments.figures.base import Figure, Scale, band, colour_of, curves_of, hindsight, table, tidy
+from prefero.experiments.figures.base import Figure, Scale, band, color_of, curves_of, hindsight, table, tidy
 from prefero.experiments.results import Results
 from prefero.experiments.runs import TEST_AFTER, Run
 from prefero.experiments.settings import GOLF_SHOTS, Setting
@@ -74,7 +74,7 @@ class Golf(Figure):
             band(axes[0], curves_of(results, scale, setting, method, "accuracy"), label)
             best = curves_of(results, scale, setting, method, "best")
             at = np.flatnonzero(np.isfinite(best[0]))
-            axes[1].plot(at + 1, best[:, at].mean(axis=0), "o-", color=colour_of(label), markersize=3)
+            axes[1].plot(at + 1, best[:, at].mean(axis=0), "o-", color=color_of(label), markersize=3)
         tidy(axes[0], xlabel="questions", ylabel="accuracy on the exam")
         tidy(axes[1], xlabel="questions", ylabel="true worth of its best shot, as a share", ylim=(0, 1.03))
         axes[0].legend(frameon=False, fontsize=8)
@@ -203,7 +203,7 @@ def draw_study(outcomes: Sequence[Outcome], path: Path) -> None:
             known = values[np.isfinite(values)]
             error = standard_error(known) if len(known) > 1 else None
             if len(known):
-                axis.bar(place, known.mean(), yerr=error, color=colour_of(method), capsize=4)
+                axis.bar(place, known.mean(), yerr=error, color=color_of(method), capsize=4)
             if method in PAPER:
                 mean, error = PAPER[method][2 * measure : 2 * measure + 2]
                 axis.errorbar(place + 0.25, mean, yerr=error, fmt="D", color="black", markersize=4, capsize=3)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from prefero.experiments.figures.base import Figure, Scale, colour_of, curves_of, table, tidy
+from prefero.experiments.figures.base import Figure, Scale, color_of, curves_of, table, tidy
 from prefero.experiments.figures.curves import CURVES, Curves
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
@@ -41,7 +41,7 @@ class Needed(Figure):
             for place, (label, need) in enumerate(found.items()):
                 low, value, high = (min(n, scale.questions) for n in (need.low, need.value, need.high))
                 arrived = np.isfinite(need.value)
-                axis.barh(place, value, color=colour_of(label), alpha=1.0 if arrived else 0.3)
+                axis.barh(place, value, color=color_of(label), alpha=1.0 if arrived else 0.3)
                 axis.plot([low, high], [place, place], color="black", linewidth=1)
             axis.set_yticks(range(len(found)), list(found) if axis is axes[0] else [""] * len(found))
             axis.invert_yaxis()

@@ -55,7 +55,7 @@ def _camera(mujoco: Any) -> Any:
 def _paint(spec: Any, width: int, height: int) -> None:
     kinds, ground = engine().mjtGeom, spec.worldbody
     spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
-    spec.visual.global_.fovy = CAMERA.angle
+    spec.visual.global_.fovy = CAMERA.fov
     spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.45] * 3, [0.35] * 3
     spec.geom("floor").rgba, spec.geom("floor").size = _rgba(ROUGH), [40, 40, 0.1]
     x0, x1, y0, y1 = COURSE
@@ -72,13 +72,13 @@ def _paint(spec: Any, width: int, height: int) -> None:
             type=kinds.mjGEOM_CYLINDER,
             pos=[*target.place, 0],
             size=[TARGET_RADIUS, 0.002, 0],
-            rgba=_rgba(target.colour),
+            rgba=_rgba(target.color),
             **fetch.UNTOUCHED,
         )
 
 
-def _rgba(colour: str) -> list[float]:
-    return [*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)), 1.0]
+def _rgba(color: str) -> list[float]:
+    return [*(int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)), 1.0]
 
 
 if __name__ == "__main__":

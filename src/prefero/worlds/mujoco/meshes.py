@@ -25,10 +25,10 @@ def meshes_of(model: Any, body: int) -> Iterator[Mesh]:
         if model.body_weldid[model.geom_bodyid[geom]] == body and kind in SURFACES:
             vertices, faces = SURFACES[kind](model, geom)
             in_world = vertices @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
-            yield Mesh((in_world - place) @ turn, faces, _colour(model, geom))
+            yield Mesh((in_world - place) @ turn, faces, _color(model, geom))
 
 
-def _colour(model: Any, geom: int) -> str:
+def _color(model: Any, geom: int) -> str:
     red, green, blue = (round(255 * float(c)) for c in model.geom_rgba[geom][:3])
     return f"#{red:02x}{green:02x}{blue:02x}"
 

@@ -76,7 +76,7 @@ class LeRobot(EpisodeDataset):
         return [k for k, f in self._features().items() if str(f.get("dtype", "")).startswith(NUMBERS)]
 
     def _cameras(self, *kinds: str) -> list[str]:
-        """The cameras whose pictures are kept so; those that see colours first."""
+        """The cameras whose pictures are kept so; those that see colors first."""
         cameras = {key: about for key, about in self._features().items() if about.get("dtype") in kinds}
         return sorted(cameras, key=lambda key: _is_depth(cameras[key]))
 
