@@ -39,10 +39,11 @@ def try_release(file: Path, folder: Path) -> None:
     environment = without_node(folder)
     say(f"installing {file.name}[{EXTRAS}]")
     run([python, "-m", "pip", "install", "--quiet", f"{file}[{EXTRAS}]"], folder, environment)
+    prefero = python.with_name("prefero").with_suffix(python.suffix)
     for words in (["--version"], ["--help"], ["teach", "--help"]):
-        text = run([python, "-m", "prefero", *words], folder, environment)
+        text = run([prefero, *words], folder, environment)
         say(f"prefero {' '.join(words)}: {text.strip().splitlines()[0].strip()}")
-    serve([python, "-m", "prefero", "teach", "driver", "--trajectories", "30"], folder, environment)
+    serve([prefero, "teach", "driver", "--trajectories", "30"], folder, environment)
 
 
 def empty_environment(folder: Path) -> Path:

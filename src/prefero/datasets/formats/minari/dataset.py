@@ -16,6 +16,7 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
+from prefero.datasets.formats.minari.environment import recover_environment
 from prefero.datasets.media.images import as_image, choose_camera, is_image
 from prefero.rendering.video import Picture
 
@@ -103,7 +104,7 @@ class Minari(EpisodeDataset):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                environment = opened.recover_environment()
+                environment = recover_environment(opened)
             except Exception:  # environments of others fail in ways of their own
                 return 1.0
             rate = environment.metadata.get("render_fps")
@@ -190,7 +191,7 @@ class Minari(EpisodeDataset):
 
     def _environment(self, opened: Any) -> Any:
         try:
-            return opened.recover_environment(render_mode="rgb_array")
+            return recover_environment(opened, render_mode="rgb_array")
         except Exception as error:  # environments of others fail in ways of their own
             raise ValueError(f"the environment of {self.name} cannot be recovered: {error}") from error
 
