@@ -24,7 +24,7 @@ from prefero.simulation import users
 from prefero.simulation.tasks import Task, accuracy_of
 from prefero.simulation.test_sets import Exam
 from prefero.simulation.users import Person
-from prefero.trajectories.features import sample_diverse
+from prefero.trajectories.diversity import sample_diverse
 
 USEFUL = 2
 USELESS = (0, 2, 6, 14, 30, 62)

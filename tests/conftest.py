@@ -34,4 +34,4 @@ def golf() -> Golf:
 @pytest.fixture(scope="session")
 def golf_pool(golf: Golf) -> Pool:
     """An even grid of 11 speeds by 11 angles."""
-    return Pool.simulate(golf, 121, how="grid", progress=False)
+    return Pool.simulate(golf, 121, sampling="grid", progress=False)

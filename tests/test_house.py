@@ -15,7 +15,7 @@ from prefero.acquisition.pool_search import best_question
 from prefero.cli import app
 from prefero.learner import AnswerConflict
 from prefero.models.solution import ConvergenceError
-from prefero.reward import RewardFileError
+from prefero.reward_file import RewardFileError
 from prefero.simulation.tasks import make_task, teach
 from prefero.simulation.users import Person
 

@@ -11,7 +11,7 @@ from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.reward import Reward, load_reward
-from prefero.trajectories.features import sample_diverse
+from prefero.trajectories.diversity import sample_diverse
 
 if TYPE_CHECKING:
     from prefero import worlds

@@ -1,11 +1,5 @@
-"""The learned reward: call it, ask how sure it is, find its best trajectory, keep it in a file.
+"""The learned reward: its mean and uncertainty for any features, and the best trajectory of a pool."""
 
-A reward file is JSON: the features and their scaling, the answers, each part of the belief with its kernel,
-noise, margin and sites, and what the model says about itself. The sites are what inference found, so loading
-computes the same posterior again without iterating anything, and needs only NumPy and SciPy.
-"""
-
-import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,28 +9,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from prefero import kernels
+from prefero import reward_file
 from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_whole
-from prefero.models.inference import posterior_from_sites
-from prefero.models.likelihood import Probit
-from prefero.models.linear import LinearPosterior
 from prefero.models.mixture import MixturePosterior
-from prefero.models.posterior import Distribution, Posterior, predict
+from prefero.models.posterior import Distribution, predict
 from prefero.pools.pool import Pool
-from prefero.questions import Comparisons
-from prefero.trajectories.features import Scaling, same_rows
-
-FORMAT, VERSION = "prefero reward", 1
-
-
-class RewardFileError(ValueError):
-    """A file is not a reward that this version can use."""
+from prefero.reward_file import RewardFileError, RewardParts
+from prefero.trajectories.features import Scaling, check_same_shape
 
 
 @dataclass(frozen=True)
-class Best:
-    """The trajectory that maximises the expected reward."""
+class BestTrajectory:
+    """The trajectory of a pool that maximizes the expected reward."""
 
     index: int
     mean: float
@@ -45,7 +30,7 @@ class Best:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reward:
-    """What a person wants, as a function of raw features."""
+    """A learned reward, as a function of raw features."""
 
     scaling: Scaling
     belief: Distribution
@@ -67,14 +52,14 @@ class Reward:
     def predict_proba(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
         """P(a preferred to b), row by row."""
         first, second = self.scaling(a), self.scaling(b)
-        same_rows(first, second)
+        check_same_shape(first, second)
         return self.belief.probability(first, second)
 
-    def best(self, pool: Pool) -> Best:
+    def best(self, pool: Pool) -> BestTrajectory:
         """The pool's best trajectory, with the uncertainty of its reward."""
         mean, variance = self.belief.marginals(self._scaled(pool))
         index = int(np.argmax(mean))
-        return Best(index, float(mean[index]), float(np.sqrt(variance[index])))
+        return BestTrajectory(index, float(mean[index]), float(np.sqrt(variance[index])))
 
     def rank(self, pool: Pool) -> Indices:
         """The pool's trajectories, best first."""
@@ -87,19 +72,12 @@ class Reward:
         return f"the reward was learned by {self.diagnostics.get('model', 'a model')}"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the reward to a JSON file, whole or not at all."""
+        """Write the reward to a JSON file, atomically."""
         write_whole(Path(path), self.to_json())
 
     def to_json(self) -> str:
         """The content of the reward's file."""
-        document = {
-            "format": FORMAT,
-            "version": VERSION,
-            "features": self.scaling.to_json(),
-            **_belief_to_json(self.belief),
-            "diagnostics": self.diagnostics,
-        }
-        return json.dumps(document, indent=1, allow_nan=False) + "\n"
+        return reward_file.to_json(RewardParts(self.scaling, self.belief, self.diagnostics))
 
     def check_names(self, names: tuple[str, ...], of: str) -> None:
         """Raise an error unless `names` are the features of this reward; `of` says what has those names."""
@@ -114,88 +92,10 @@ class Reward:
 
 
 def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Reward:
-    """Read a reward file; with `names`, refuse one that is about other features."""
-    place = Path(path)
-    try:
-        document = json.loads(place.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise RewardFileError(
-            f"{place} is damaged or no reward file ({error}): save the reward again, or restore the file"
-        ) from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise RewardFileError(f"{place} is not a reward file: wanted JSON with format {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise RewardFileError(
-            f"{place} is a reward file of version {document.get('version')}, and this Prefero reads version "
-            f"{VERSION}: upgrade with  pip install --upgrade prefero"
-        )
-    try:
-        scaling, belief = Scaling.from_json(document["features"]), _belief_from_json(document)
-        reward = Reward(scaling, belief, document["diagnostics"])
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        raise RewardFileError(f"{place} is damaged: {type(error).__name__} {error}") from error
+    """Read a reward file; with `names`, refuse one of other features."""
+    reward = Reward(*reward_file.read(Path(path)))
     if names is not None and tuple(names) != reward.scaling.names:
         raise RewardFileError(
-            f"{place} is about {', '.join(reward.scaling.names)}, but wanted {', '.join(names)}"
+            f"{path} is about {', '.join(reward.scaling.names)}, but wanted {', '.join(names)}"
         )
     return reward
-
-
-def _belief_to_json(belief: Distribution) -> dict[str, Any]:
-    if isinstance(belief, LinearPosterior):
-        answering = {"noise": belief.probit.noise, "margin": belief.probit.margin}
-        size = belief.effective_sample_size
-        return {"weights": belief.weights.tolist(), "effective_sample_size": size, **answering}
-    parts = [(w, p) for w, p in belief.components if isinstance(p, Posterior)]
-    data = parts[0][1].data
-    answers = {"winners": data.winners.tolist(), "losers": data.losers.tolist(), "tied": data.tied.tolist()}
-    structures = belief.structures if isinstance(belief, MixturePosterior) else None
-    return {
-        "answers": answers,
-        "parts": [{"weight": weight, **_part_to_json(part)} for weight, part in parts],
-        "structures": structures,
-        "log_evidence": belief.log_evidence,
-    }
-
-
-def _part_to_json(part: Posterior) -> dict[str, Any]:
-    precision, shift = part.sites
-    return {
-        "kernel": kernels.to_json(part.kernel),
-        "noise": part.probit.noise,
-        "margin": part.probit.margin,
-        "precision": precision.tolist(),
-        "shift": shift.tolist(),
-        "log_evidence": part.log_evidence,
-    }
-
-
-def _belief_from_json(document: dict[str, Any]) -> Distribution:
-    if "weights" in document:
-        probit = Probit(document["noise"], document["margin"])
-        weights = np.array(document["weights"], dtype=float)
-        if weights.ndim != 2 or weights.shape[1] != len(document["features"]["names"]):
-            raise ValueError("the weights are not of these features")
-        return LinearPosterior(weights, probit, document["effective_sample_size"])
-    answers, features = document["answers"], len(document["features"]["names"])
-    data = Comparisons(
-        np.array(answers["winners"], dtype=float).reshape(-1, features),
-        np.array(answers["losers"], dtype=float).reshape(-1, features),
-        np.array(answers["tied"], dtype=bool),
-    )
-    parts = tuple((float(part["weight"]), _part_from_json(part, data)) for part in document["parts"])
-    if not parts or not np.isclose(sum(weight for weight, _ in parts), 1.0):
-        raise ValueError("the weights of the parts do not add up to 1")
-    if document["structures"] is None:
-        return parts[0][1]
-    return MixturePosterior(parts, document["structures"], document["log_evidence"])
-
-
-def _part_from_json(part: dict[str, Any], data: Comparisons) -> Posterior:
-    sites = np.array(part["precision"], dtype=float), np.array(part["shift"], dtype=float)
-    if not len(data) == len(data.losers) == len(data.tied) == len(sites[0]) == len(sites[1]):
-        raise ValueError("the answers and the sites are not of one number")
-    if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)) or np.any(sites[0] < 0):
-        raise ValueError("the answers or the sites are not finite")
-    probit = Probit(part["noise"], part["margin"])
-    return posterior_from_sites(kernels.from_json(part["kernel"]), data, probit, sites, part["log_evidence"])

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from experiments.fabricated import learned
-from prefero import Pool
 from prefero._support.optional import MissingExtra
 from prefero.experiments import backends, settings
 from prefero.experiments.backends import THREADS, carry_out, prepare
@@ -20,6 +19,8 @@ from prefero.experiments.results import Results
 from prefero.experiments.runs import Rows, Run
 from prefero.experiments.settings import Setting
 from prefero.methods import named
+from prefero.pools.simulate import simulate
+from prefero.trajectories.trajectory import Trajectory
 
 SETTING = Setting("driver", "quadratic", trajectories=20, tests=4, questions=6)
 METHODS = ["Knows", named("ActiveGP", *CHOSEN), named("RandomGP", *CHOSEN)]
@@ -158,13 +159,12 @@ def test_pools_are_simulated_before_the_runs_so_that_these_find_them(
     settings._task.cache_clear()
 
     unprepared: list[Any] = []
-    simulate = Pool._simulated
 
-    def simulated(world: Any, source: Any, show: Any) -> Pool:
+    def simulated(world: Any, source: Any, show: Any) -> Trajectory:
         unprepared.append(source)
         return simulate(world, source, show)
 
-    monkeypatch.setattr(Pool, "_simulated", simulated)
+    monkeypatch.setattr("prefero.pools.pool.simulate", simulated)
     for run in runs:
         run.setting.task(run.seed)
     assert unprepared == []

@@ -32,7 +32,7 @@ def driver_pool() -> Pool:
 @pytest.fixture(scope="session")
 def shots() -> Pool:
     """Golf, whose targets people give scores to."""
-    return Pool.simulate("golf", 9, how="grid", progress=False)
+    return Pool.simulate("golf", 9, sampling="grid", progress=False)
 
 
 @pytest.fixture

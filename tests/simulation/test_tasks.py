@@ -9,7 +9,7 @@ import pytest
 from prefero import Learner, Pool, PreferenceGP, Question
 from prefero._support.arrays import Array
 from prefero.kernels import Anchored, Linear, Quadratic
-from prefero.pools.pool import Source
+from prefero.pools.simulate import Source
 from prefero.simulation.tasks import EXAM_SEED, Task, accuracy_of, make_task, teach, world_task
 from prefero.simulation.test_sets import Exam
 from prefero.simulation.users import KINDS

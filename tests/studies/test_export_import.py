@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import func, select
 
 from prefero import Pool
-from prefero.pools.pool import PoolFileError
+from prefero.pools.pool_file import PoolFileError
 from prefero.studies.export_import import StudyFolderError, export_study, import_study
 from prefero.studies.session import Sitting
 from prefero.studies.storage import schema

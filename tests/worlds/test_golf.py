@@ -413,7 +413,7 @@ def test_a_learned_reward_is_highest_on_a_middle_target(golf: Golf, golf_pool: P
     """Somebody wants the ball on the black target, or near it, and says so 25 times."""
     target = next(target for target in golf.targets if target.name == "black")
     nearness = on_targets(target.place[None], np.array([9.0]), reach=0.8)
-    wish = of_unit_size(lambda x: nearness(golf.place_of(golf_pool.scaling.back(x))), golf_pool.scaled)
+    wish = of_unit_size(lambda x: nearness(golf.place_of(golf_pool.scaling.inverse(x))), golf_pool.scaled)
     person, rng, learner = Person(wish), np.random.default_rng(0), Learner(golf_pool)
     for _ in range(25):
         question = learner.ask(purpose="best")

@@ -59,7 +59,7 @@ def _task(setting: Setting, seed: int) -> Task:
         lapses=setting.lapses,
         tests=setting.tests,
         seed=seed,
-        how="grid" if golf else "random",
+        sampling="grid" if golf else "random",
         pool_seed=0 if golf else seed,
         progress=False,
     )

@@ -20,7 +20,7 @@ from prefero.models.mixture import MixtureFitter
 from prefero.models.posterior import Distribution, predict
 from prefero.models.structures import TYPICAL_NOISE
 from prefero.questions import Comparisons
-from prefero.trajectories.features import feature_matrix, same_rows, units_of
+from prefero.trajectories.features import check_same_shape, feature_matrix, location_and_scale
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -74,7 +74,7 @@ class PreferenceModel(Estimator):
     def predict_proba(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
         """P(a preferred to b), row by row, shape (M,)."""
         first, second = self._features(a), self._features(b)
-        same_rows(first, second)
+        check_same_shape(first, second)
         return self.posterior_.probability(first, second)
 
     def sample(self, x: npt.ArrayLike, count: int = 1, seed: int = 0) -> Array:
@@ -142,8 +142,8 @@ class PreferenceGP(PreferenceModel):
         ties    (T, 2)   pairs that were answered "about equal"
         """
         matrix = feature_matrix(items)
-        centre, scale, varies = units_of(matrix)
-        units = tuple(centre.tolist()), tuple(np.where(varies, scale, 1.0).tolist())
+        center, scale, varies = location_and_scale(matrix)
+        units = tuple(center.tolist()), tuple(np.where(varies, scale, 1.0).tolist())
         return self.fit_comparisons(Comparisons.of(matrix, pairs, ties), units)
 
     def fit_comparisons(

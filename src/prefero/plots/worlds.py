@@ -12,7 +12,7 @@ from prefero._support.optional import need
 from prefero.plots.learning import new_figure, save_figure
 from prefero.pools.pool import Pool
 from prefero.rendering.canvas import draw_flat, draw_path
-from prefero.trajectories.features import sample_diverse
+from prefero.trajectories.diversity import sample_diverse
 
 if TYPE_CHECKING:
     from prefero.worlds.base import World

@@ -13,13 +13,14 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero.acquisition.pool_search import Purpose, probabilities
 from prefero.learner import Learner
-from prefero.pools.pool import How, Pool
+from prefero.pools.pool import Pool
+from prefero.pools.simulate import Sampling
 from prefero.questions import Question
 from prefero.reward import Reward
 from prefero.simulation import users
 from prefero.simulation.test_sets import Exam
 from prefero.simulation.users import Person, RewardFunction
-from prefero.trajectories.features import sample_diverse
+from prefero.trajectories.diversity import sample_diverse
 
 if TYPE_CHECKING:
     from prefero.worlds.base import World
@@ -73,14 +74,14 @@ def world_task(
     lapses: float = 0.0,
     tests: int = 40,
     seed: int = 0,
-    how: How = "random",
+    sampling: Sampling = "random",
     pool_seed: int | None = None,
     progress: bool | None = None,
 ) -> Task:
     """A task in a world: its person likes the features by a random reward, or in golf has scores for targets.
 
     The exam's trajectories are the most diverse of a pool of their own, with random actions and another seed.
-    `pool_seed`, if it is given, decides both pools instead of `seed`, and `how` the actions of the first.
+    `pool_seed`, if it is given, decides both pools instead of `seed`; `sampling` decides the first's actions.
     """
     _check(kind, (*users.KINDS, "targets"), trajectories=trajectories, tests=tests)
     if kind == "targets" and not hasattr(world, "targets"):
@@ -88,7 +89,7 @@ def world_task(
     Person(np.ravel, noise, margin, lapses)  # refuses before anything is simulated
     rng = np.random.default_rng([seed, *kind.encode(), *world.name.encode()])
     drawn = seed if pool_seed is None else pool_seed
-    pool = Pool.simulate(world, trajectories, drawn, how=how, progress=progress)
+    pool = Pool.simulate(world, trajectories, drawn, sampling=sampling, progress=progress)
     unseen = Pool.simulate(world, max(trajectories, 5 * tests), drawn + EXAM_SEED, progress=progress)
     wish = _scores(world, pool, rng) if kind == "targets" else users.KINDS[kind](len(world.features), rng)
     reward = users.of_unit_size(wish, pool.scaled)
@@ -103,7 +104,7 @@ def _scores(world: "World", pool: Pool, rng: np.random.Generator) -> RewardFunct
     assert isinstance(world, Golf)
     targets = np.stack([target.place for target in world.targets])
     worth = users.on_targets(targets, 2.0 + rng.permutation(len(targets)).astype(float))
-    return lambda x: worth(world.place_of(pool.scaling.back(x)))
+    return lambda x: worth(world.place_of(pool.scaling.inverse(x)))
 
 
 def _check(kind: str, kinds: Iterable[str] = users.KINDS, **sizes: int) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from prefero._support.arrays import Array, Indices
 from prefero.pools.pool import Pool
 from prefero.simulation.users import RewardFunction
-from prefero.trajectories.features import sample_diverse
+from prefero.trajectories.diversity import sample_diverse
 
 SURE = 1e-15  # nobody is surer: the loss of being wrong is finite, and the same either way round
 

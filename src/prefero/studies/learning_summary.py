@@ -130,7 +130,7 @@ def feature_curve(reward: Reward, pool: Pool, place: int) -> list[dict[str, floa
     points = np.zeros((CURVE, len(pool.names)))
     points[:, place] = at
     mean, std = _marginals(reward, points)
-    x = pool.scaling.back(points)[:, place]
+    x = pool.scaling.inverse(points)[:, place]
     return [
         {
             "x": float(x[i]),
@@ -148,7 +148,7 @@ def feature_map(reward: Reward, pool: Pool, across: int, up: int) -> dict[str, A
     points = np.zeros((MAP * MAP, len(pool.names)))
     points[:, across], points[:, up] = np.tile(xs, MAP), np.repeat(ys, MAP)
     mean, std = _marginals(reward, points)
-    raw = pool.scaling.back(points)
+    raw = pool.scaling.inverse(points)
     return {
         "x": pool.names[across],
         "y": pool.names[up],

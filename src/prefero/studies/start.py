@@ -34,7 +34,7 @@ def pool_of(
     if what in worlds.names():
         _check_none(told, what, "a world")
         drawn: Literal["grid", "random"] = "grid" if what == "golf" else "random"
-        return Pool.simulate(what, trajectories or (GOLF_SHOTS if what == "golf" else 1000), how=drawn)
+        return Pool.simulate(what, trajectories or (GOLF_SHOTS if what == "golf" else 1000), sampling=drawn)
     path, (kind, _) = Path(what), kind_and_place(what)
     if path.is_file() and path.suffix == ".npz" and (kind is None or holds_pool(path)):
         _check_none(told, what, "a pool")

@@ -15,7 +15,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, Indices
 from prefero.datasets.features.library import GROWS_WITH_LENGTH
-from prefero.trajectories.features import units_of
+from prefero.trajectories.features import location_and_scale
 
 Kind = Literal["constant", "duplicated", "correlated", "tails", "lengths"]
 
@@ -39,7 +39,7 @@ class Diagnostic:
 
 def diagnose(features: Array, names: Sequence[str], lengths: Indices | None = None) -> list[Diagnostic]:
     """All that should be mended, the gravest first; `lengths` are the episodes' steps, (M,)."""
-    varies = units_of(features)[2]
+    varies = location_and_scale(features)[2]
     flat = [name for name, does in zip(names, varies, strict=True) if not does]
     found = [_constant(name) for name in flat]
     moving = np.flatnonzero(varies).tolist()
@@ -140,6 +140,6 @@ def _lengths(lengths: Indices, features: Array, names: Sequence[str]) -> list[Di
 
 def grows(values: Array, lengths: Indices) -> bool:
     """Is a feature large where episodes are long? Among few of them that may be chance."""
-    if len(values) < MANY or not units_of(values[:, None])[2][0]:
+    if len(values) < MANY or not location_and_scale(values[:, None])[2][0]:
         return False
     return bool(abs(np.corrcoef(values, lengths)[0, 1]) > TOGETHER)

@@ -22,7 +22,7 @@ from prefero._support.arrays import Array
 from prefero.datasets.base import BadEpisode, Episode
 from prefero.datasets.features.library import FEATURE_WORDS, Extractor, NamedValues
 from prefero.datasets.features.user_functions import function_name, import_function
-from prefero.trajectories.features import units_of
+from prefero.trajectories.features import location_and_scale
 
 __all__ = ["FEATURE_WORDS", "Embedding", "components", "course", "encoder", "network", "random_layers"]
 
@@ -157,5 +157,5 @@ def _same(episode: Episode, example: Episode) -> Episode:
 
 
 def _units(values: Array) -> tuple[Array, Array]:
-    centre, scale, varies = units_of(values)
+    centre, scale, varies = location_and_scale(values)
     return centre, np.where(varies, scale, 1.0)

@@ -11,7 +11,8 @@ from prefero._support.arrays import Array, Indices
 from prefero.datasets.base import Dataset, StepRange, segment_id
 from prefero.datasets.features.cache import FeatureRows, publish, write_rows
 from prefero.datasets.features.diagnostics import Diagnostic, diagnose, left_out
-from prefero.trajectories.features import sample_diverse, units_of
+from prefero.trajectories.diversity import sample_diverse
+from prefero.trajectories.features import location_and_scale
 
 LOG = "log "  # what the name of a logarithm begins with
 
@@ -87,7 +88,7 @@ class FeatureTable:
         """At most `count` rows, as different from each other as can be."""
         if count >= len(self):
             return self
-        centre, scale, varies = units_of(self.features)
+        centre, scale, varies = location_and_scale(self.features)
         scaled = (self.features - centre) / np.where(varies, scale, 1.0)
         return self.chosen(np.sort(sample_diverse(scaled, count, seed=seed)))
 

@@ -66,8 +66,8 @@ def to_onnx(reward: Reward) -> bytes:
     """The reward as an ONNX model: features (M, d), double, in; mean (M,) and std (M,) out."""
     onnx = need("onnx", extra="onnx")
     graph, scaling = Graph(), reward.scaling
-    centred = graph.node("Sub", "features", graph.constant(scaling.centre))
-    x = graph.node("Div", centred, graph.constant(scaling.scale))
+    centered = graph.node("Sub", "features", graph.constant(scaling.center))
+    x = graph.node("Div", centered, graph.constant(scaling.scale))
     if isinstance(reward.belief, LinearPosterior):
         weights, means, variances = _directions(reward.belief, graph, x)
     else:

@@ -44,7 +44,7 @@ def mixture(features):
         raise ValueError(f"wanted {len(NAMES)} features ({', '.join(NAMES)}), but got shape {x.shape}")
     if not np.isfinite(x).all():
         raise ValueError("features must be finite, but some are not")
-    x = (x - CENTRE) / SCALE
+    x = (x - CENTER) / SCALE
 '''
 
 GAUSSIAN_BODY = '''    means, variances = zip(*(gaussian(x, **part) for part in PARTS))
@@ -121,7 +121,7 @@ def to_python(reward: Reward) -> str:
     names = tuple(map(str, reward.scaling.names))
     constants = [
         f"NAMES = {names!r}\n",
-        f"CENTRE = {_literal(reward.scaling.centre)}\n",
+        f"CENTER = {_literal(reward.scaling.center)}\n",
         f"SCALE = {_literal(reward.scaling.scale)}\n",
         f"ABOUT = {reward.describe()!r}\n",
     ]

@@ -1,0 +1,120 @@
+"""The file of a pool: one `.npz` archive of features and trajectories, with a JSON header."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy.typing as npt
+
+from prefero._support.files import ArchiveError, archive, read_archive, unpack, write_archive
+from prefero.pools.simulate import Source
+from prefero.trajectories.features import Scaling
+from prefero.trajectories.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from prefero.pools.pool import Pool
+
+KIND, FORMAT = "prefero pool", 1
+
+Header = dict[str, Any]
+Arrays = dict[str, npt.NDArray[Any]]
+P = TypeVar("P", bound="Pool")
+
+
+class PoolFileError(ArchiveError):
+    """A file is not a pool, or not a whole one."""
+
+
+def write(pool: Pool, path: Path) -> None:
+    """Write a pool to an `.npz` file; paths of clips are relative to it where they can be."""
+    if path.suffix != ".npz":
+        raise ValueError(f"a pool is saved in an .npz file, but the path is {path}")
+    header, arrays = _pack(pool)
+    if pool.clips is not None:
+        header["clips"] = [_relative(clip, path.parent) for clip in pool.clips]
+    write_archive(path, header, arrays)
+
+
+def read(kind: type[P], path: Path) -> P:
+    """What `write` wrote; clips are looked for where they were, relative to the file."""
+
+    def absolute(clip: str) -> str:
+        return str(path.parent.resolve() / clip)
+
+    return _checked(kind, lambda: read_archive(path), str(path), absolute)
+
+
+def to_bytes(pool: Pool) -> bytes:
+    """The content of a pool's file."""
+    return archive(*_pack(pool))
+
+
+def from_bytes(kind: type[P], content: bytes, name: str) -> P:
+    """What `to_bytes` made; `name` is for errors."""
+    return _checked(kind, lambda: unpack(content, name), name, str)
+
+
+def _pack(pool: Pool) -> tuple[Header, Arrays]:
+    header = {
+        "kind": KIND,
+        "format": FORMAT,
+        "scaling": pool.scaling.to_json(),
+        "source": None if pool.source is None else asdict(pool.source),
+        "clips": pool.clips,
+        "ids": pool.ids,
+    }
+    arrays: Arrays = {"features": pool.features}
+    if pool.trajectories is not None:
+        arrays |= {"actions": pool.trajectories.actions, "poses": pool.trajectories.poses}
+    return header, arrays
+
+
+def _checked(
+    kind: type[P], read: Callable[[], tuple[Header, Arrays]], path: str, place: Callable[[str], str]
+) -> P:
+    try:
+        header, arrays = read()
+    except ArchiveError as error:
+        raise PoolFileError(f"{error}: a pool is what Pool.save writes") from error
+    if header.get("kind") != KIND:
+        raise PoolFileError(f"{path} is not a pool: a pool is what Pool.save writes")
+    if header.get("format") != FORMAT:
+        raise PoolFileError(
+            f"{path} is a pool of format {header.get('format')}, and this version of Prefero reads "
+            f"format {FORMAT}: upgrade Prefero"
+        )
+    try:
+        return _unpack(kind, header, arrays, place)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise PoolFileError(f"{path} is a damaged pool: {error}") from error
+
+
+def _unpack(kind: type[P], header: Header, arrays: Arrays, place: Callable[[str], str]) -> P:
+    features, clips = arrays["features"], header["clips"]
+    scaling = Scaling.from_json(header["scaling"])
+    return kind(
+        features,
+        scaling.names,
+        trajectories=_trajectories(features, arrays) if len(arrays) > 1 else None,
+        clips=None if clips is None else [place(clip) for clip in clips],
+        ids=header["ids"],
+        source=None if header["source"] is None else Source(**header["source"]),
+        scaling=scaling,
+    )
+
+
+def _trajectories(features: npt.NDArray[Any], arrays: Arrays) -> Trajectory:
+    actions, poses = arrays["actions"], arrays["poses"]
+    if not len(features) == len(actions) == len(poses) or poses.ndim != 4:
+        shapes = (features.shape, actions.shape, poses.shape)
+        raise ValueError(f"features, actions and poses do not fit each other: {shapes}")
+    return Trajectory(actions, features, poses)
+
+
+def _relative(clip: str, folder: Path) -> str:
+    """The path of a clip, relative to the pool's file if it is beside or below it: both can be moved."""
+    place, here = Path(clip).resolve(), folder.resolve()
+    return str(place.relative_to(here)) if place.is_relative_to(here) else str(place)

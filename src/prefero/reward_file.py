@@ -1,0 +1,141 @@
+"""The JSON file of a reward: features and their scaling, answers, and the posterior's components.
+
+Each component has its kernel, noise, margin, log evidence and sites. The sites are what inference found, so
+that loading computes the same posterior again without iterating, and needs only NumPy and SciPy. No code is
+stored.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from prefero import kernels
+from prefero.models.inference import posterior_from_sites
+from prefero.models.likelihood import Probit
+from prefero.models.linear import LinearPosterior
+from prefero.models.mixture import MixturePosterior
+from prefero.models.posterior import Distribution, Posterior
+from prefero.questions import Comparisons
+from prefero.trajectories.features import Scaling
+
+FORMAT, VERSION = "prefero reward", 1
+
+
+class RewardFileError(ValueError):
+    """A file is not a reward that this version can use."""
+
+
+class RewardParts(NamedTuple):
+    """What a reward consists of, and what its file keeps."""
+
+    scaling: Scaling
+    belief: Distribution
+    diagnostics: dict[str, Any]
+
+
+def to_json(parts: RewardParts) -> str:
+    """The content of a reward's file."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "features": parts.scaling.to_json(),
+        **_posterior_to_json(parts.belief),
+        "diagnostics": parts.diagnostics,
+    }
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def read(path: Path) -> RewardParts:
+    """What a reward's file says, or an error that says what is wrong with the file."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise RewardFileError(
+            f"{path} is damaged or no reward file ({error}): save the reward again, or restore the file"
+        ) from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise RewardFileError(f"{path} is not a reward file: wanted JSON with format {FORMAT!r}")
+    if document.get("version") != VERSION:
+        raise RewardFileError(
+            f"{path} is a reward file of version {document.get('version')}, and this Prefero reads version "
+            f"{VERSION}: upgrade with  pip install --upgrade prefero"
+        )
+    try:
+        scaling = Scaling.from_json(document["features"])
+        return RewardParts(scaling, _posterior_from_json(document), document["diagnostics"])
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        raise RewardFileError(f"{path} is damaged: {type(error).__name__} {error}") from error
+
+
+def _posterior_to_json(posterior: Distribution) -> dict[str, Any]:
+    if isinstance(posterior, LinearPosterior):
+        return _linear_to_json(posterior)
+    components = [(w, p) for w, p in posterior.components if isinstance(p, Posterior)]
+    data = components[0][1].data
+    answers = {"winners": data.winners.tolist(), "losers": data.losers.tolist(), "tied": data.tied.tolist()}
+    return {
+        "answers": answers,
+        "components": [{"weight": weight, **_component_to_json(part)} for weight, part in components],
+        "structures": posterior.structures if isinstance(posterior, MixturePosterior) else None,
+        "log_evidence": posterior.log_evidence,
+    }
+
+
+def _linear_to_json(posterior: LinearPosterior) -> dict[str, Any]:
+    return {
+        "weights": posterior.weights.tolist(),
+        "effective_sample_size": posterior.effective_sample_size,
+        "noise": posterior.probit.noise,
+        "margin": posterior.probit.margin,
+    }
+
+
+def _component_to_json(component: Posterior) -> dict[str, Any]:
+    precision, shift = component.sites
+    return {
+        "kernel": kernels.to_json(component.kernel),
+        "noise": component.probit.noise,
+        "margin": component.probit.margin,
+        "precision": precision.tolist(),
+        "shift": shift.tolist(),
+        "log_evidence": component.log_evidence,
+    }
+
+
+def _posterior_from_json(document: dict[str, Any]) -> Distribution:
+    if "weights" in document:
+        return _linear_from_json(document)
+    answers, features = document["answers"], len(document["features"]["names"])
+    data = Comparisons(
+        np.array(answers["winners"], dtype=float).reshape(-1, features),
+        np.array(answers["losers"], dtype=float).reshape(-1, features),
+        np.array(answers["tied"], dtype=bool),
+    )
+    components = tuple(
+        (float(values["weight"]), _component_from_json(values, data)) for values in document["components"]
+    )
+    if not components or not np.isclose(sum(weight for weight, _ in components), 1.0):
+        raise ValueError("the weights of the components do not add up to 1")
+    if document["structures"] is None:
+        return components[0][1]
+    return MixturePosterior(components, document["structures"], document["log_evidence"])
+
+
+def _linear_from_json(document: dict[str, Any]) -> LinearPosterior:
+    probit = Probit(document["noise"], document["margin"])
+    weights = np.array(document["weights"], dtype=float)
+    if weights.ndim != 2 or weights.shape[1] != len(document["features"]["names"]):
+        raise ValueError("the weights are not of these features")
+    return LinearPosterior(weights, probit, document["effective_sample_size"])
+
+
+def _component_from_json(values: dict[str, Any], data: Comparisons) -> Posterior:
+    sites = np.array(values["precision"], dtype=float), np.array(values["shift"], dtype=float)
+    if not len(data) == len(data.losers) == len(data.tied) == len(sites[0]) == len(sites[1]):
+        raise ValueError("the answers and the sites are not of one number")
+    if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)) or np.any(sites[0] < 0):
+        raise ValueError("the answers or the sites are not finite")
+    kernel, probit = kernels.from_json(values["kernel"]), Probit(values["noise"], values["margin"])
+    return posterior_from_sites(kernel, data, probit, sites, values["log_evidence"])

@@ -1,0 +1,125 @@
+"""Simulated pools: random and grid actions, their source, batches and progress."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pools.example_pools import Counting, assert_same_pool, trajectories_of
+from prefero import Pool
+from prefero.pools import simulate
+from prefero.pools.simulate import Source
+from prefero.worlds import Actions, make
+from prefero.worlds.driver import Driver
+
+
+def test_random_actions_are_uniform_in_the_box(cache: Path) -> None:
+    pool = Pool.simulate("driver", 2000, seed=3, cache=False)
+    actions = trajectories_of(pool).actions
+    assert len(pool) == len(actions) == 2000
+    assert np.all(np.abs(actions) <= 1.0)
+    for column in actions.T:
+        assert stats.kstest(column, stats.uniform(-1.0, 2.0).cdf).pvalue > 1e-4
+    assert not cache.exists()
+
+
+def test_a_grid_is_even_and_has_its_corners() -> None:
+    pool = Pool.simulate("driver", 1500, sampling="grid", cache=False)
+    assert len(pool) == 1024  # two values of each of ten actions
+    rows = set(map(tuple, trajectories_of(pool).actions.tolist()))
+    assert rows == set(product([-1.0, 1.0], repeat=10))
+
+
+@pytest.mark.parametrize(("count", "side"), [(4, 2), (8, 2), (9, 3), (24, 4), (25, 5), (100, 10), (120, 10)])
+def test_a_grid_is_the_largest_that_fits(count: int, side: int) -> None:
+    box = Actions(("a", "b"), np.array([-1.0, 0.0]), np.array([1.0, 6.0]))
+    grid = box.grid(count)
+    steps = [np.linspace(-1.0, 1.0, side), np.linspace(0.0, 6.0, side)]
+    np.testing.assert_allclose(grid, np.array(list(product(*steps))))
+
+
+@pytest.mark.parametrize(("actions", "side"), [(3, 5), (5, 3), (6, 7), (10, 3)])
+def test_a_grid_of_exactly_so_many_points_is_found(actions: int, side: int) -> None:
+    """Roots of whole numbers are rounded: 243 to the power of 1/5 may be just below 3."""
+    box = Actions(tuple("abcdefghij"[:actions]), np.zeros(actions), np.ones(actions))
+    assert len(box.grid(side**actions)) == side**actions
+    assert len(box.grid(side**actions - 1)) == (side - 1) ** actions
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"count": 1}, "two trajectories or more and a seed of 0 or more, not 1 and 0"),
+        ({"count": 0}, "two trajectories or more"),
+        ({"count": -5}, "two trajectories or more"),
+        ({"seed": -1}, "a seed of 0 or more, not 1000 and -1"),
+        ({"sampling": "best"}, "sampling must be 'random' or 'grid', but is 'best'"),
+        (
+            {"sampling": "grid"},
+            "a grid over 10 actions has at least 1024 points, but 1000 were asked for: ask for",
+        ),
+    ],
+)
+def test_impossible_pools_are_not_simulated(options: dict[str, Any], message: str) -> None:
+    world = Counting()
+    with pytest.raises(ValueError, match=message):
+        Pool.simulate(world, **options)
+    assert world.sizes == []
+
+
+def test_an_unknown_world_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no world 'moon'"):
+        Pool.simulate("moon", 10)
+
+
+def test_a_simulated_pool_knows_where_it_came_from() -> None:
+    pool = Pool.simulate("driver", 20, seed=5)
+    assert pool.source == Source("driver", {"features": "plain"}, "driver 1", 20, 5, "random")
+    assert pool.names == ("lane distance", "speed", "heading", "car distance")
+    np.testing.assert_array_equal(trajectories_of(pool).features, pool.features)
+
+
+def test_a_pool_makes_its_world_again() -> None:
+    pool = Pool.simulate(make("driver", features="shaped"), 5)
+    world = pool.world()
+    assert world.options == {"features": "shaped"}
+    again = world.rollout(trajectories_of(pool).actions)
+    np.testing.assert_array_equal(again.features, pool.features)
+
+
+@pytest.mark.parametrize("count", [2, 16, 17, 100, 900])
+def test_batches_do_not_change_what_is_simulated(count: int) -> None:
+    """Each is as a rollout of all actions at once, drawn by a generator of the same seed."""
+    world = Counting()
+    pool = Pool.simulate(world, count, seed=6, cache=False)
+    actions = np.random.default_rng(6).uniform(-1.0, 1.0, (count, 10))
+    np.testing.assert_array_equal(trajectories_of(pool).actions, actions)
+    np.testing.assert_allclose(pool.features, Driver().rollout(actions).features, rtol=1e-12, atol=1e-12)
+    assert sum(world.sizes) == count
+    assert len(world.sizes) <= 50
+
+
+@pytest.mark.parametrize("show", [None, True, False])
+def test_progress_goes_to_the_total_and_changes_nothing(
+    show: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Any] = []
+
+    @contextmanager
+    def recorded(text: str, total: int, show: bool | None) -> Iterator[Callable[[int], None]]:
+        told.append((text, total, show))
+        yield told.append
+
+    wanted = Pool.simulate("driver", 100, cache=False, progress=False)
+    monkeypatch.setattr(simulate, "progress", recorded)
+    pool = Pool.simulate("driver", 100, cache=False, progress=show)
+    (text, total, shown), *steps = told
+    assert (text, total, shown) == ("simulating driver", 100, show)
+    assert sum(steps) == 100
+    assert len(steps) > 3
+    assert_same_pool(pool, wanted)

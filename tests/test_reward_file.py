@@ -1,0 +1,218 @@
+"""Reward files: whole, readable, checked, and loaded unchanged."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from example_rewards import MODELS, NAMES, every_reward, example_rewards, new, pool
+from prefero import Learner, Pool, Reward, load_reward
+from prefero.reward_file import RewardFileError
+
+
+@pytest.fixture
+def rewards() -> dict[str, Reward]:
+    return example_rewards()
+
+
+@every_reward
+def test_a_loaded_reward_predicts_the_same(rewards: dict[str, Reward], name: str, tmp_path: Path) -> None:
+    reward, x = rewards[name], new(8)
+    reward.save(tmp_path / "reward.json")
+    loaded = load_reward(tmp_path / "reward.json")
+    for before, after in zip(
+        reward.predict(x, return_cov=True), loaded.predict(x, return_cov=True), strict=True
+    ):
+        np.testing.assert_allclose(after, before, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        loaded.predict_proba(x[:4], x[4:]), reward.predict_proba(x[:4], x[4:]), rtol=1e-12
+    )
+    assert loaded.describe() == reward.describe()
+    assert loaded.diagnostics == reward.diagnostics
+    assert loaded.belief.probit == reward.belief.probit
+
+
+@every_reward
+def test_saving_what_was_loaded_writes_the_same_file(
+    rewards: dict[str, Reward], name: str, tmp_path: Path
+) -> None:
+    rewards[name].save(tmp_path / "one.json")
+    load_reward(tmp_path / "one.json").save(tmp_path / "two.json")
+    assert (tmp_path / "one.json").read_text(encoding="utf-8") == (tmp_path / "two.json").read_text(
+        encoding="utf-8"
+    )
+
+
+@every_reward
+def test_a_file_can_be_read_by_anybody(rewards: dict[str, Reward], name: str, tmp_path: Path) -> None:
+    rewards[name].save(tmp_path / "reward.json")
+    document = json.loads((tmp_path / "reward.json").read_text(encoding="utf-8"))
+    assert (document["format"], document["version"]) == ("prefero reward", 1)
+    assert document["features"]["names"] == NAMES
+    np.testing.assert_allclose(document["features"]["center"], pool().features.mean(axis=0))
+    assert document["diagnostics"]["answers"] == (0 if name == "nothing yet" else 6)
+    if name != "linear":
+        answers = document["answers"]
+        assert len(answers["winners"]) == len(answers["losers"]) == document["diagnostics"]["answers"]
+        assert sum(answers["tied"]) == (2 if name == "ties" else 0)
+        assert sum(part["weight"] for part in document["components"]) == pytest.approx(1.0)
+
+
+def test_names_in_any_language_survive(tmp_path: Path) -> None:
+    shown = Pool(new(), ["速度", 'dist"ance\n'])
+    Learner(shown, model=MODELS["sum"]).reward().save(tmp_path / "reward.json")
+    assert load_reward(tmp_path / "reward.json").scaling.names == shown.names
+
+
+def test_a_path_may_be_a_string(rewards: dict[str, Reward], tmp_path: Path) -> None:
+    rewards["sum"].save(str(tmp_path / "reward.json"))
+    assert load_reward(str(tmp_path / "reward.json"), names=NAMES).scaling.names == tuple(NAMES)
+
+
+@pytest.mark.parametrize("name", ["belief", "linear"])
+def test_a_truncated_file_is_refused_wherever_it_ends(
+    rewards: dict[str, Reward], name: str, tmp_path: Path
+) -> None:
+    rewards[name].save(tmp_path / "reward.json")
+    whole = (tmp_path / "reward.json").read_bytes()
+    cut = tmp_path / "cut.json"
+    for end in range(0, len(whole) - 2, 10 * (1 + len(whole) // 2000)):
+        cut.write_bytes(whole[:end])
+        with pytest.raises(
+            RewardFileError, match=r"cut.json is damaged or no reward file .*: save the reward"
+        ):
+            load_reward(cut)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "3", "null", '"prefero reward"', "{}", '{"format": "other"}', "<html>", "\0\1\2"]
+)
+def test_a_foreign_file_is_refused(content: str, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text(content, encoding="utf-8")
+    with pytest.raises(RewardFileError, match=r"other.json is (not a|damaged or no) reward file"):
+        load_reward(tmp_path / "other.json")
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "picture.json").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
+    with pytest.raises(RewardFileError, match="damaged or no reward file"):
+        load_reward(tmp_path / "picture.json")
+
+
+def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"nowhere.json"):
+        load_reward(tmp_path / "nowhere.json")
+
+
+def changed(reward: Reward, path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
+    """The reward's file with something changed in it."""
+    reward.save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    change(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_a_newer_version_asks_for_an_upgrade(rewards: dict[str, Reward], tmp_path: Path) -> None:
+    path = changed(rewards["sum"], tmp_path / "new.json", lambda d: d.update(version=2))
+    with pytest.raises(
+        RewardFileError, match=r"of version 2, and this Prefero reads version 1: upgrade with"
+    ):
+        load_reward(path)
+
+
+@pytest.mark.parametrize("names", [["speed"], ["distance", "speed"], ["speed", "height"]])
+def test_a_reward_about_other_features_is_refused(
+    rewards: dict[str, Reward], names: Any, tmp_path: Path
+) -> None:
+    rewards["sum"].save(tmp_path / "reward.json")
+    with pytest.raises(RewardFileError, match=f"is about speed, distance, but wanted {', '.join(names)}"):
+        load_reward(tmp_path / "reward.json", names=names)
+
+
+DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "no features": lambda d: d.pop("features"),
+    "no answers": lambda d: d.pop("answers"),
+    "no components": lambda d: d.pop("components"),
+    "no diagnostics": lambda d: d.pop("diagnostics"),
+    "features of another kind": lambda d: d.update(features=[1, 2]),
+    "an answer is missing": lambda d: d["answers"]["winners"].pop(),
+    "a site is missing": lambda d: d["components"][0]["shift"].pop(),
+    "a negative noise": lambda d: d["components"][0].update(noise=-1.0),
+    "an unknown kernel": lambda d: d["components"][0]["kernel"].update(kind="Magic"),
+    "a kernel of another kind": lambda d: d["components"][0].update(kernel=3),
+    "a site that is no number": lambda d: d["components"][0]["shift"].__setitem__(0, float("nan")),
+    "a scale of zero": lambda d: d["features"].update(scale=[0.0, 1.0]),
+    "a scale is missing": lambda d: d["features"].update(scale=[1.0]),
+    "components are empty": lambda d: d.update(components=[], structures={"linear": 1.0}),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE.keys())
+def test_damage_inside_a_file_is_noticed(rewards: dict[str, Reward], damage: Any, tmp_path: Path) -> None:
+    path = changed(rewards["sum"], tmp_path / "reward.json", damage)
+    with pytest.raises(RewardFileError, match=r"reward.json is damaged"):
+        load_reward(path)
+
+
+def test_a_crash_while_saving_leaves_the_old_file(
+    rewards: dict[str, Reward], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewards["sum"].save(tmp_path / "reward.json")
+    before = (tmp_path / "reward.json").read_bytes()
+
+    def crash(*_: Any) -> None:
+        raise OSError("the disk is on fire")
+
+    monkeypatch.setattr(os, "replace", crash)
+    with pytest.raises(OSError, match="on fire"):
+        rewards["linear"].save(tmp_path / "reward.json")
+    assert (tmp_path / "reward.json").read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["reward.json"]
+
+
+def test_what_cannot_be_written_leaves_the_old_file(rewards: dict[str, Reward], tmp_path: Path) -> None:
+    rewards["sum"].save(tmp_path / "reward.json")
+    before = (tmp_path / "reward.json").read_bytes()
+    bad = Reward(rewards["sum"].scaling, rewards["sum"].belief, {"answers": float("nan")})
+    with pytest.raises(ValueError, match="JSON compliant"):
+        bad.save(tmp_path / "reward.json")
+    assert (tmp_path / "reward.json").read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_file_is_as_readable_as_any_other(rewards: dict[str, Reward], tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("", encoding="utf-8")
+    rewards["sum"].save(tmp_path / "reward.json")
+    plain, saved = (stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain", "reward.json"))
+    assert saved == plain
+
+
+LOADING = """
+import sys
+from importlib.metadata import packages_distributions
+
+present = {"numpy", "scipy", "threadpoolctl", "prefero"}
+absent = {name for name, kinds in packages_distributions().items() if not present.intersection(kinds)}
+sys.modules.update(dict.fromkeys(absent))  # importing them fails from here on
+import prefero
+
+print(prefero.load_reward(sys.argv[1])([[5.0, 0.0], [6.0, 0.1]]).tolist())
+print(len(absent), "typer" in absent)
+"""
+
+
+def test_a_machine_with_only_numpy_and_scipy_can_load_it(rewards: dict[str, Reward], tmp_path: Path) -> None:
+    rewards["belief"].save(tmp_path / "reward.json")
+    command = [sys.executable, "-c", LOADING, str(tmp_path / "reward.json")]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    values, hidden = done.stdout.splitlines()
+    np.testing.assert_allclose(json.loads(values), rewards["belief"]([[5.0, 0.0], [6.0, 0.1]]), rtol=1e-9)
+    assert hidden.endswith("True")
