@@ -11,10 +11,10 @@ import pyarrow.parquet as pq
 
 import prefero
 import prefero.worlds  # brings prefero/Driver-v0, which renders without anything else
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
 from prefero.datasets import Episode
-from prefero.rendering.video import Picture, save_video
+from prefero.rendering.video import save_video
 from prefero.simulation.users import Person
 
 FPS, STEPS = 10, 15
@@ -27,7 +27,7 @@ def reach(number: int, steps: int = STEPS) -> Array:
     return np.cumsum(rng.normal(rng.uniform(-1, 1, 2), 0.3, (steps, 2)), axis=0)
 
 
-def film(number: int) -> list[Picture]:
+def film(number: int) -> list[Image]:
     """Brighter as time goes by."""
     return [np.full((48, 64, 3), 10 * number + 8 * t, dtype=np.uint8) for t in range(STEPS)]
 

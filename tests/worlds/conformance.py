@@ -191,7 +191,7 @@ def the_frames_span_the_trajectory(case: Case) -> None:
 def a_pose_can_be_drawn(case: Case) -> None:
     scene = case.world.scene
     if scene.parts:  # other worlds need the packages with which their environment renders
-        image = canvas_for(scene, 64, 48).frame(case.batch.poses[0, -1].astype(float))
+        image = canvas_for(scene, 64, 48).render(case.batch.poses[0, -1].astype(float))
         assert image.shape == (48, 64, 3)
         assert image.dtype == np.uint8
         assert len(np.unique(image.reshape(-1, 3), axis=0)) > 1
@@ -200,13 +200,13 @@ def a_pose_can_be_drawn(case: Case) -> None:
 @promise
 def the_main_part_moves_in_a_flat_scene(case: Case) -> None:
     if case.world.main_part is not None:
-        assert case.world.scene.flat
+        assert case.world.scene.is_2d
         case.world.scene.index(case.world.main_part)
 
 
 @promise
 def quaternions_have_unit_length(case: Case) -> None:
-    if not case.world.scene.flat:
+    if not case.world.scene.is_2d:
         np.testing.assert_allclose(np.linalg.norm(case.batch.poses[..., 3:], axis=-1), 1.0, atol=1e-6)
 
 
@@ -233,15 +233,15 @@ def the_scene_is_json_of_the_documented_shape(case: Case) -> None:
     scene = case.world.scene
     told = json.loads(json.dumps(scene.to_json(), allow_nan=False))
     assert set(told) == {"format", "dimensions", "frame_time", "background", "view", "parts"}
-    assert (told["format"], told["dimensions"]) == (1, 2 if scene.flat else 3)
+    assert (told["format"], told["dimensions"]) == (1, 2 if scene.is_2d else 3)
     assert told["frame_time"] == scene.frame_time > 0
-    wanted = {"left", "right", "bottom", "top", "follow"} if scene.flat else {"eye", "target", "fov"}
+    wanted = {"left", "right", "bottom", "top", "follow"} if scene.is_2d else {"eye", "target", "fov"}
     assert set(told["view"]) == wanted | {"kind"}
-    assert told["view"]["kind"] == ("window" if scene.flat else "camera")
+    assert told["view"]["kind"] == ("window" if scene.is_2d else "camera")
     for part in told["parts"]:
         assert set(part) == {"name", "moves", "label", "shapes"}
         for shape in part["shapes"]:
-            check_shape(shape, scene.flat)
+            check_shape(shape, scene.is_2d)
 
 
 @promise

@@ -22,7 +22,7 @@ MODULE = '''
 
 import numpy as np
 
-from prefero.rendering.scenes import Capsule, Part, Scene, Window, box
+from prefero.rendering.scenes import Capsule, Part, Scene, Window, rectangle
 from prefero.worlds import Actions, Feature, World
 
 
@@ -43,7 +43,7 @@ class Puck(World):
     def scene(self):
         return Scene(
             (
-                Part("rail", (box(-3.0, 3.0, -0.1, 0.0, "#888888"),)),
+                Part("rail", (rectangle(-3.0, 3.0, -0.1, 0.0, "#888888"),)),
                 Part("puck", (Capsule((0.0, 0.1), (0.0, 0.1), 0.1, "#cc3333"),), moves=True),
             ),
             Window(-3.0, 3.0, -1.0, 1.0),

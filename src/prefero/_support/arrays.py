@@ -20,6 +20,7 @@ from prefero._support.optional import need
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
+Image = npt.NDArray[np.uint8]  # (height, width, 3), red, green and blue
 AnyArray = Any  # an array of any library that keeps the array API standard
 Namespace = Any  # such a library
 

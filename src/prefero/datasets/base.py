@@ -22,7 +22,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero.datasets.media.video_files import (
     VideoError,
     check_complete,
@@ -30,7 +30,7 @@ from prefero.datasets.media.video_files import (
     plays_in_browsers,
     read_frames,
 )
-from prefero.rendering.video import Picture, save_video
+from prefero.rendering.video import save_video
 
 StepRange = tuple[int, int]
 
@@ -225,7 +225,7 @@ class EpisodeDataset(Dataset):
             except BadEpisode as error:
                 yield error
 
-    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Picture], float]:
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
         """The pictures of an episode or a part of it, and how many of them a second shows."""
         del steps
         raise ValueError(f"{self.name} has no films: {self.ids[number]} cannot be shown")

@@ -11,7 +11,7 @@ from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.plots.learning import new_figure, save_figure
 from prefero.pools.pool import Pool
-from prefero.rendering.canvas import draw_flat, draw_path
+from prefero.rendering.canvas import draw_2d, draw_path
 from prefero.trajectories.diversity import sample_diverse
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ def save_samples(path: Path, world: World, pool: Pool, *, count: int = 4, seed: 
     figure, axes = new_figure(1, width=6.4 if _is_wide(world) else 4.0, height=4.2)
     for poses, color in zip(chosen, LINES * count, strict=False):
         draw_path(axes[0], world.scene, poses, part, color)
-    draw_flat(axes[0], world.scene, chosen[0][-1])
+    draw_2d(axes[0], world.scene, chosen[0][-1])
     for poses in chosen[1:]:
-        draw_flat(axes[0], world.scene, poses[-1], faded=0.35)
+        draw_2d(axes[0], world.scene, poses[-1], alpha=0.35)
     _fit(axes[0], np.concatenate([poses[:, world.scene.index(part), :2] for poses in chosen]), world)
     axes[0].set(title=f"{count} trajectories of {world.name}", xticks=[], yticks=[])
     save_figure(figure, path)

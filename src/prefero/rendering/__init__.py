@@ -1,1 +1,1 @@
-"""Drawing trajectories: scenes, a software rasterizer, canvases and video."""
+"""Drawing trajectories: scenes, canvases, a software rasterizer and video."""

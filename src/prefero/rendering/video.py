@@ -1,7 +1,7 @@
-"""Videos: MP4 files with H.264, which every browser and every player shows.
+"""Videos: MP4 files in H.264, which every browser and every player shows.
 
-Frames go to the encoder one by one, so a video may be larger than memory. The file says how its colors are
-coded, since players otherwise guess, and not alike.
+Frames go to the encoder one by one, so that a video may be larger than memory. The file declares its color
+space, since players otherwise guess it, and not all guess the same.
 """
 
 import os
@@ -12,37 +12,35 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from prefero._support.arrays import Image
 from prefero._support.optional import need
 from prefero._support.systems import replace_file
 
-Picture = npt.NDArray[np.uint8]  # (height, width, 3)
-
-COLORS = {"colorspace": 1, "color_primaries": 1, "color_trc": 1, "color_range": 1}  # BT.709, 16 to 235
-ENCODER = {"crf": "20", "preset": "medium"}  # hardly to be told from the original
-SLOWEST, FASTEST = 0.01, 1000  # frames a second
+COLOR_SPACE = {"colorspace": 1, "color_primaries": 1, "color_trc": 1, "color_range": 1}  # BT.709, 16 to 235
+ENCODER = {"crf": "20", "preset": "medium"}  # visually close to lossless
+MIN_FPS, MAX_FPS = 0.01, 1000
 
 
-def save_video(path: Path, frames: Iterable[Picture], rate: float) -> None:
-    """Write frames (height, width, 3) to an MP4 file that shows `rate` of them a second; all, or no file."""
+def save_video(path: Path, frames: Iterable[Image], fps: float) -> None:
+    """Write frames (height, width, 3) to an MP4 file of `fps` frames per second, whole or not at all."""
     if path.suffix.lower() != ".mp4":
         raise ValueError(f"videos are saved as .mp4 files, but this one was to be {path.name!r}")
-    if not SLOWEST <= rate <= FASTEST:
-        raise ValueError(f"a video shows {SLOWEST} to {FASTEST} frames a second, but the rate is {rate}")
+    if not MIN_FPS <= fps <= MAX_FPS:
+        raise ValueError(f"a video has {MIN_FPS} to {MAX_FPS} frames per second, but fps is {fps}")
     av = need("av", extra="worlds")
     temporary = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.mp4")
     try:
-        temporary.touch()  # where the folder is missing, its error says so; the encoder's does not
-        _encode(av, temporary, _even(frames), Fraction(rate).limit_denominator(1001))
-        _to_disk(temporary)
+        temporary.touch()  # a missing folder is named in this error, but not in the encoder's
+        _encode(av, temporary, _even_sized(frames), Fraction(fps).limit_denominator(1001))
+        _flush_to_disk(temporary)
         replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _even(frames: Iterable[Picture]) -> Iterator[Picture]:
-    """The frames, checked, and with the last row or column doubled where the size is odd."""
+def _even_sized(frames: Iterable[Image]) -> Iterator[Image]:
+    """The frames, checked, with the last row or column repeated where the size is odd."""
     shape = None
     for number, frame in enumerate(frames):
         shape = shape or np.shape(frame)
@@ -65,32 +63,32 @@ def _check(frame: Any, number: int, shape: tuple[int, ...]) -> None:
         )
 
 
-def _encode(av: Any, path: Path, frames: Iterator[Picture], rate: Fraction) -> None:
+def _encode(av: Any, path: Path, frames: Iterator[Image], fps: Fraction) -> None:
     with av.open(str(path.absolute()), "w", options={"movflags": "+faststart"}) as container:
-        stream = _stream(container, rate)
+        stream = _add_stream(container, fps)
         for number, frame in enumerate(frames):
             if number == 0:
                 stream.height, stream.width, _ = frame.shape
-            container.mux(stream.encode(_coded(av, frame, number, rate)))
-        container.mux(stream.encode(None))  # what the encoder has held back
+            container.mux(stream.encode(_to_yuv(av, frame, number, fps)))
+        container.mux(stream.encode(None))  # flush the encoder
 
 
-def _stream(container: Any, rate: Fraction) -> Any:
-    stream = container.add_stream("libx264", rate=rate, options=ENCODER)
+def _add_stream(container: Any, fps: Fraction) -> Any:
+    stream = container.add_stream("libx264", rate=fps, options=ENCODER)
     stream.pix_fmt = "yuv420p"  # the only one that all browsers show
-    for name, value in COLORS.items():
+    for name, value in COLOR_SPACE.items():
         setattr(stream.codec_context, name, value)
     return stream
 
 
-def _coded(av: Any, frame: Picture, number: int, rate: Fraction) -> Any:
-    """A frame as the encoder takes it: in the colors that the file declares, and with its time."""
+def _to_yuv(av: Any, frame: Image, number: int, fps: Fraction) -> Any:
+    """A frame for the encoder: in the color space that the file declares, with its time stamp."""
     rgb = av.VideoFrame.from_ndarray(frame, format="rgb24")
-    coded = rgb.reformat(format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")
-    coded.pts, coded.time_base = number, 1 / rate
-    return coded
+    yuv = rgb.reformat(format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")
+    yuv.pts, yuv.time_base = number, 1 / fps
+    return yuv
 
 
-def _to_disk(path: Path) -> None:
+def _flush_to_disk(path: Path) -> None:
     with path.open("rb+") as file:
         os.fsync(file.fileno())

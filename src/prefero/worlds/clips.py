@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.files import write_whole
-from prefero.rendering.canvas import canvas_for, save_strip
+from prefero.rendering.canvas import canvas_for, save_filmstrip
 from prefero.rendering.video import save_video
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.base import Filmed, World
@@ -41,7 +41,7 @@ def save_clip(path: Path, world: World, trajectory: Trajectory, *, frames: int =
     elif kind == ".json":
         write_whole(path, json.dumps(replay(world, trajectory)))
     else:
-        save_strip(path, world.scene, trajectory.poses, frames=frames)
+        save_filmstrip(path, world.scene, trajectory.poses, frames=frames)
 
 
 def film(world: World, trajectory: Trajectory) -> Iterator[Frame]:
@@ -54,8 +54,8 @@ def film(world: World, trajectory: Trajectory) -> Iterator[Frame]:
         else:
             return
     canvas = canvas_for(world.scene, WIDTH, HEIGHT)
-    for pose in world.scene.at_rate(trajectory.poses.astype(float), RATE):
-        yield canvas.frame(pose)
+    for pose in world.scene.resample(trajectory.poses.astype(float), RATE):
+        yield canvas.render(pose)
 
 
 def _rate_of(world: World) -> float:

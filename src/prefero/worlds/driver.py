@@ -14,7 +14,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.rendering.scenes import Part, Polygon, Scene, Window, box
+from prefero.rendering.scenes import Part, Polygon, Scene, Window, rectangle
 from prefero.worlds.base import Actions, Feature, World
 
 FeatureSet = Literal["plain", "shaped"]
@@ -155,7 +155,7 @@ class Driver(World):
     @cached_property
     def scene(self) -> Scene:
         """The road, seen from above."""
-        road = Part("road", (box(-2 * LANE, 2 * LANE, *ROAD, ASPHALT), *_paint()))
+        road = Part("road", (rectangle(-2 * LANE, 2 * LANE, *ROAD, ASPHALT), *_paint()))
         return Scene(
             (road, _car("car", CAR), _car("other car", OTHER_CAR)),
             VIEW,
@@ -165,10 +165,10 @@ class Driver(World):
 
 
 def _paint() -> list[Polygon]:
-    fences = [box(x - 0.008, x + 0.008, *ROAD, FENCE) for x in (-2 * LANE, 2 * LANE)]
-    edges = [box(x - 0.004, x + 0.004, *ROAD, PAINT) for x in (-1.5 * LANE, 1.5 * LANE)]
+    fences = [rectangle(x - 0.008, x + 0.008, *ROAD, FENCE) for x in (-2 * LANE, 2 * LANE)]
+    edges = [rectangle(x - 0.004, x + 0.004, *ROAD, PAINT) for x in (-1.5 * LANE, 1.5 * LANE)]
     dashes = [
-        box(x - 0.004, x + 0.004, y, y + 0.1, PAINT)
+        rectangle(x - 0.004, x + 0.004, y, y + 0.1, PAINT)
         for x in (-LANE / 2, LANE / 2)
         for y in np.arange(*ROAD, 0.2).tolist()
     ]
@@ -180,6 +180,6 @@ def _car(name: str, color: str) -> Part:
     long, wide = CAR_LENGTH / 2, CAR_WIDTH / 2
     right = np.array([[-long, -wide], [0.7 * long, -wide], [long, -0.75 * wide]])
     body = np.concatenate([right, right[::-1] * [1, -1]])
-    windows = box(0.1 * long, 0.45 * long, -0.75 * wide, 0.75 * wide, GLASS)
-    rear = box(-0.7 * long, -0.45 * long, -0.7 * wide, 0.7 * wide, GLASS)
+    windows = rectangle(0.1 * long, 0.45 * long, -0.75 * wide, 0.75 * wide, GLASS)
+    rear = rectangle(-0.7 * long, -0.45 * long, -0.7 * wide, 0.7 * wide, GLASS)
     return Part(name, (Polygon(body, color), windows, rear), moves=True)

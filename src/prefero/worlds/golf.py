@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.rendering.scenes import Camera, Mesh, Part, Scene, quaternion_product, solid_of_revolution
+from prefero.rendering.scenes import Camera, Mesh, Part, Scene, quaternion_product, surface_of_revolution
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.base import Actions, Feature, World
 from prefero.worlds.mujoco import fetch
@@ -229,6 +229,6 @@ def _ground() -> Mesh:
 
 def _painted(target: Target) -> Part:
     """A thin disc, a millimetre over the green so that it is seen."""
-    vertices, faces = solid_of_revolution([TARGET_RADIUS, 0.0], [0.0, 0.0], sides=32)
+    vertices, faces = surface_of_revolution([TARGET_RADIUS, 0.0], [0.0, 0.0], sides=32)
     middle = np.array([*target.place, 0.001])
     return Part(f"{target.name} target", (Mesh(vertices + middle, faces, target.color),), label=target.name)

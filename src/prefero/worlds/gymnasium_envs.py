@@ -23,7 +23,7 @@ from prefero.worlds.mujoco.rollout import engine
 from prefero.worlds.tosser import Tosser
 
 Values = npt.NDArray[np.float64]
-Picture = npt.NDArray[np.uint8]
+Image = npt.NDArray[np.uint8]
 Info = dict[str, Any]
 
 
@@ -73,13 +73,13 @@ class WorldEnvironment(gymnasium.Env[Values, Values]):
         features, poses = self.noted()
         return Trajectory(np.concatenate(self._controls), features, poses.astype(np.float32))
 
-    def render(self) -> Picture | None:
+    def render(self) -> Image | None:
         """The scene as it is now."""
         if self.render_mode is None:
             return None
         if self._canvas is None:
             self._canvas = canvas_for(self.world.scene)
-        return self._canvas.frame(self.pose())
+        return self._canvas.render(self.pose())
 
     @abstractmethod
     def over(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.rendering.scenes import Capsule, Part, Scene, Window, box
+from prefero.rendering.scenes import Capsule, Part, Scene, Window, rectangle
 from prefero.worlds.base import Actions, Feature, World, choose
 from prefero.worlds.mujoco.rollout import engine, run, state_size, version
 
@@ -174,7 +174,7 @@ class Tosser(World):
         capsule = Capsule((0.0, -OBJECT_HALF), (0.0, OBJECT_HALF), OBJECT_RADIUS, CAPSULE)
         return Scene(
             (
-                Part("floor", (box(-4.0, 5.0, -2.0, 0.0, GROUND),)),
+                Part("floor", (rectangle(-4.0, 5.0, -2.0, 0.0, GROUND),)),
                 Part("wall", (Capsule((0.0, 0.0), (0.0, 1.0), LIMB_RADIUS, STEEL),)),
                 *(Part(f"{name} basket", _basket_shapes(name)) for name in BASKETS),
                 Part("hand", limbs, moves=True),

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero._support.optional import MissingExtra, need
 from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
 from prefero.datasets.features.user_functions import described, function_name, import_function
 from prefero.datasets.formats.minari.dataset import first_image, side_by_side
-from prefero.rendering.video import Picture
 
 Policy = Callable[[Any], Any]
 RATE = 30.0  # steps a second, where the environment does not say
@@ -164,13 +163,13 @@ class Gymnasium(EpisodeDataset):
                 self.ids[number], f"the policy {function_name(self.policy, 'of yours')} fails: {error!r}"
             ) from error
 
-    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Picture], float]:
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
         """What the environment renders while the episode is played once more."""
         if not self.renders:
             raise ValueError(f"{self.name} does not render pictures ({RENDERED}): it cannot be has_video")
         return self._filmed(number, steps), 1 / self.seconds
 
-    def _filmed(self, number: int, steps: StepRange | None) -> Iterator[Picture]:
+    def _filmed(self, number: int, steps: StepRange | None) -> Iterator[Image]:
         known = self.episode(number)
         first, last = steps or (0, len(known))
         environment = self._made(render_mode=RENDERED)

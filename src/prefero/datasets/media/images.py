@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from prefero._support.arrays import Image
 from prefero._support.optional import need
 from prefero.datasets.media.video_files import VideoError
-from prefero.rendering.video import Picture
 
 NO_VIDEO = "none"  # instead of a camera
 LEAST = 32  # pixels: what is smaller is no view, but a board or a map
@@ -33,7 +33,7 @@ def choose_camera(cameras: Sequence[str], wanted: str | None) -> str | None:
     return fitting[0]
 
 
-def decode_image(content: bytes | Path, name: str) -> Picture:
+def decode_image(content: bytes | Path, name: str) -> Image:
     """A picture in a file, or in the bytes of one; `name` is for errors."""
     images = need("PIL.Image", extra="datasets")
     if isinstance(content, Path) and not content.is_file():
@@ -46,7 +46,7 @@ def decode_image(content: bytes | Path, name: str) -> Picture:
         raise VideoError(f"{name} is damaged or cut short: {why}") from error
 
 
-def _grey(depths: npt.NDArray[Any]) -> Picture:
+def _grey(depths: npt.NDArray[Any]) -> Image:
     """What no screen shows as it is, such as millimetres: from black to white."""
     largest = float(np.max(depths, initial=0)) or 1.0
     return np.repeat((np.clip(depths / largest, 0, 1) * 255).astype(np.uint8)[:, :, None], 3, axis=2)
@@ -60,7 +60,7 @@ def is_image(shape: Sequence[int], dtype: Any) -> bool:
     return min(sides) >= LEAST and (len(shape) == 2 or shape[-1] in LAST or shape[0] in FIRST)
 
 
-def as_image(array: npt.NDArray[Any]) -> Picture:
+def as_image(array: npt.NDArray[Any]) -> Image:
     """An array that is a picture, with the colors last: (height, width, 3)."""
     if array.ndim == 2:
         array = array[:, :, None]

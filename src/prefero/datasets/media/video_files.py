@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from prefero._support.arrays import Image
 from prefero._support.optional import need
-from prefero.rendering.video import Picture
 
 POINTER = b"version https://git-lfs"
 PLAYED = {"h264": ("yuv420p", "yuvj420p")}  # codecs and pixels that every browser shows
@@ -87,7 +87,7 @@ def check_span(path: Path, start: float, end: float, rate: float) -> None:
 
 def read_frames(
     path: Path, start: float = 0.0, end: float | None = None, rate: float | None = None
-) -> Iterator[Picture]:
+) -> Iterator[Image]:
     """The pictures shown from `start` to before `end`; `rate` of them a second, if that is known better."""
     with _opened(path) as (container, stream):
         zero, everything = _zero(stream), start <= 0.0 and end is None

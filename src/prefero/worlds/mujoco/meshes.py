@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.rendering.scenes import Mesh, coarser, rotation, solid_of_revolution
+from prefero.rendering.scenes import Mesh, cluster_vertices, rotation_matrix, surface_of_revolution
 from prefero.worlds.mujoco.rollout import engine
 
 COARSE = 0.006  # robot meshes are drawn together on a grid of this size: half the triangles, and none missed
@@ -19,7 +19,7 @@ def meshes_of(model: Any, body: int) -> Iterator[Mesh]:
     """Meshes, in the frame of a moving body (0: the world), of every geom that is rigid with it."""
     data = engine().MjData(model)
     engine().mj_forward(model, data)
-    turn, place = rotation(data.xquat[body]), data.xpos[body]
+    turn, place = rotation_matrix(data.xquat[body]), data.xpos[body]
     for geom in range(model.ngeom):
         kind = int(model.geom_type[geom])
         if model.body_weldid[model.geom_bodyid[geom]] == body and kind in SURFACES:
@@ -37,7 +37,7 @@ def _mesh(model: Any, geom: int) -> Surface:
     which = model.geom_dataid[geom]
     vertices = slice(model.mesh_vertadr[which], model.mesh_vertadr[which] + model.mesh_vertnum[which])
     faces = slice(model.mesh_faceadr[which], model.mesh_faceadr[which] + model.mesh_facenum[which])
-    return coarser(np.array(model.mesh_vert[vertices], dtype=float), model.mesh_face[faces], COARSE)
+    return cluster_vertices(np.array(model.mesh_vert[vertices], dtype=float), model.mesh_face[faces], COARSE)
 
 
 def _box(model: Any, geom: int) -> Surface:
@@ -48,14 +48,14 @@ def _box(model: Any, geom: int) -> Surface:
 
 def _sphere(model: Any, geom: int) -> Surface:
     radius = model.geom_size[geom][0]
-    return solid_of_revolution(radius * np.cos(ROUND), radius * np.sin(ROUND))
+    return surface_of_revolution(radius * np.cos(ROUND), radius * np.sin(ROUND))
 
 
 def _capsule(model: Any, geom: int) -> Surface:
     radius, half = model.geom_size[geom][:2]
     south, north = ROUND[ROUND <= 0], ROUND[ROUND >= 0]
     heights = [radius * np.sin(south) - half, radius * np.sin(north) + half]
-    return solid_of_revolution(radius * np.cos(np.concatenate([south, north])), np.concatenate(heights))
+    return surface_of_revolution(radius * np.cos(np.concatenate([south, north])), np.concatenate(heights))
 
 
 SURFACES: dict[int, Callable[[Any, int], Surface]] = {2: _sphere, 3: _capsule, 6: _box, 7: _mesh}  # mjtGeom

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
 from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
 from prefero.datasets.formats.lerobot.episode_index import INFO as INFO
@@ -20,7 +20,6 @@ from prefero.datasets.formats.lerobot.tasks import listed, of_task, with_tasks
 from prefero.datasets.formats.lerobot.videos import check_video, image_column_frames, video_frames
 from prefero.datasets.media.images import choose_camera
 from prefero.datasets.media.video_files import damage_message
-from prefero.rendering.video import Picture
 
 REWARDS = ("next.reward", "reward")
 NUMBERS = ("float", "int", "uint", "bool")
@@ -197,7 +196,7 @@ class LeRobot(EpisodeDataset):
         if self.camera is not None and self._has_films():
             check_video(self.places[number], self.camera, self.seconds)
 
-    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Picture], float]:
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
         """The camera's pictures of an episode or a part of it."""
         place = self.places[number]
         if self.camera is None:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from prefero._support.arrays import Image
 from prefero._support.optional import need
 from prefero.datasets.base import BadEpisode, Clip
 from prefero.datasets.formats.lerobot.episode_index import Place
 from prefero.datasets.media.images import decode_image
 from prefero.datasets.media.video_files import VideoError, check_span, damage_message, read_frames
-from prefero.rendering.video import Picture
 
 AT_ONCE = 16  # pictures in memory
 FOLDERS = ("images/{camera}/episode-{episode:06d}", "images/{camera}/episode_{episode:06d}")  # of 3.0, of 2.x
@@ -35,7 +35,7 @@ def check_video(place: Place, camera: str, seconds: float) -> None:
         raise BadEpisode(str(place.episode), f"its film is damaged: {error}") from error
 
 
-def video_frames(place: Place, camera: str, seconds: float, first: int, last: int) -> Iterator[Picture]:
+def video_frames(place: Place, camera: str, seconds: float, first: int, last: int) -> Iterator[Image]:
     """The pictures of some steps, from a film; the next episode's are never among them."""
     clip, count = clip_in(place, camera), last - first
     start = clip.start + first * seconds
@@ -49,7 +49,7 @@ def video_frames(place: Place, camera: str, seconds: float, first: int, last: in
         raise VideoError(f"{clip.path} shows {seen} of its {count} frames")
 
 
-def image_column_frames(folder: Path, place: Place, camera: str, first: int, last: int) -> Iterator[Picture]:
+def image_column_frames(folder: Path, place: Place, camera: str, first: int, last: int) -> Iterator[Image]:
     """The pictures of some steps, from a column of the frames' table; few of them are in memory."""
     shape = None
     for step, value in enumerate(_values(place, camera, first, last), first):

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
 from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
 from prefero.datasets.formats.minari.environment import recover_environment
 from prefero.datasets.media.images import as_image, choose_camera, is_image
-from prefero.rendering.video import Picture
 
 METADATA = "metadata.json"
 APART = 1e-3  # how far a replay may be from what was recorded, beside the size of the states
@@ -156,20 +155,20 @@ class Minari(EpisodeDataset):
 
     # --- films --------------------------------------------------------------------------------------------
 
-    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Picture], float]:
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
         """The recorded pictures, or what the recovered environment renders as it plays the actions again."""
         if not self.has_video:
             raise ValueError(f"{self.name} has no films: open it with render=True to recover its environment")
         shown = self._replayed(number, steps) if self.render else self._recorded_pictures(number, steps)
         return shown, 1 / self.seconds
 
-    def _recorded_pictures(self, number: int, steps: StepRange | None) -> Iterator[Picture]:
+    def _recorded_pictures(self, number: int, steps: StepRange | None) -> Iterator[Image]:
         recorded = self._recorded(self._opened(), number)
         first, last = steps or (0, len(recorded.rewards))
         seen = dict(_leaves(recorded.observations, ""))[self.camera or ""]
         return (as_image(np.asarray(picture)) for picture in seen[first:last])
 
-    def _replayed(self, number: int, steps: StepRange | None) -> Iterator[Picture]:
+    def _replayed(self, number: int, steps: StepRange | None) -> Iterator[Image]:
         opened = self._opened()
         recorded, wanted = self._recorded(opened, number), self._episode(opened, number).states
         (about,) = opened.storage.get_episode_metadata([int(self.ids[number])])
@@ -213,7 +212,7 @@ class Minari(EpisodeDataset):
             )
 
 
-def first_image(environment: Any) -> Picture:
+def first_image(environment: Any) -> Image:
     """How an environment looks at the start; an error where what renders it is not installed."""
     environment.reset(seed=0)
     picture = np.asarray(environment.render())
