@@ -34,7 +34,8 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import seconds
 from prefero._support.arrays import Array, Indices
-from prefero.acquisition.pool_search import best_question, random_question
+from prefero.acquisition.pool_search import best_question
+from prefero.acquisition.random_question import random_question
 from prefero.kernels import RBF
 from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit

@@ -50,12 +50,12 @@ def task_with(kind: str, useless: int, seed: int, trajectories: int = 500, tests
 
 def accuracy(kind: str, method: str, useless: int, seed: int, questions: int = 30) -> float:
     """How much of the exam is foretold after so many answers."""
-    task, how = task_with(kind, useless, seed), method_named(method)
-    model = how.model(Setting("synthetic", kind), task.pool.scaled)
-    learner = Learner(task.pool, seed=seed, model=model, formula=how.formula)
+    task, known = task_with(kind, useless, seed), method_named(method)
+    model = known.model(Setting("synthetic", kind), task.pool.scaled)
+    learner = Learner(task.pool, seed=seed, model=model, acquisition=known.acquisition)
     rng = np.random.default_rng([seed, 1])
     for _ in range(questions):
-        question = learner.ask(how.purpose, how.how)
+        question = learner.ask(strategy=known.strategy)
         left, right = task.pool.scaled[[question.left, question.right]]
         learner.tell(question, task.person.answer(left, right, rng))
     return accuracy_of(learner.reward(), task)

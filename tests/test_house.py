@@ -10,7 +10,7 @@ import pytest
 import typer
 
 import prefero
-from prefero.acquisition.continuous import synthesise
+from prefero.acquisition.continuous import best_continuous_question
 from prefero.acquisition.pool_search import best_question
 from prefero.cli import app
 from prefero.learner import AnswerConflict
@@ -30,7 +30,7 @@ USED_BY_USERS = [
     RewardFileError,
     best_question,
     make_task,
-    synthesise,
+    best_continuous_question,
     teach,
 ]
 # users meet these as +, *, fit and save

@@ -15,6 +15,8 @@ from scipy import stats
 import reference
 from prefero import Answer, Learner, LinearPreference, Pool, PreferenceGP, Question, information_gain
 from prefero._support.arrays import Array
+from prefero.acquisition.base import Purpose, Strategy
+from prefero.acquisition.mutual_information import MutualInformation
 from prefero.kernels import RBF, Anchored
 from prefero.learner import AnswerConflict
 from prefero.models.solution import ConvergenceError
@@ -99,19 +101,24 @@ def test_the_question_for_learning_is_the_most_informative_one() -> None:
 def test_the_question_for_the_best_has_the_highest_expected_maximum() -> None:
     learner = taught(4, model=quick(margin=0.0))
     mean, covariance = learner.belief()(learner.pool.scaled)
-    expected, _ = reference.best_pair(reference.pair_utility, [reference.Part(1.0, mean, covariance, 0.1)])
+    parts = [reference.Part(1.0, mean, covariance, 0.1)]
+    expected, utility = reference.best_pair(reference.pair_utility, parts)
     question = learner.ask(purpose="best")
     assert pair(question) == expected
-    bits = information_gain(mean, covariance, 0.1)[question.left, question.right]
-    assert question.value == pytest.approx(bits, abs=1e-9)
+    assert question.value == pytest.approx(utility, abs=1e-9)
+    assert question.unit == "utility"
 
 
 @pytest.mark.parametrize("formula", ["houlsby", "paper"])
 def test_other_formulas_can_be_asked_for(formula: Literal["houlsby", "paper"]) -> None:
-    learner = taught(3, model=quick(margin=0.0), formula=formula)
+    learner = taught(3, model=quick(margin=0.0), acquisition=MutualInformation(formula))
     mean, covariance = learner.belief()(learner.pool.scaled)
     values = np.triu(information_gain(mean, covariance, 0.1, formula), 1)
-    assert pair(learner.ask()) == tuple(np.argwhere(values >= values.max() - 1e-10)[0])
+    question = learner.ask()
+    assert pair(question) == tuple(np.argwhere(values >= values.max() - 1e-10)[0])
+    exact = information_gain(mean, covariance, 0.1)[pair(question)]
+    assert question.value == pytest.approx(exact, abs=1e-9)
+    assert question.unit == "bits"
 
 
 def test_sides_are_left_to_chance() -> None:
@@ -120,7 +127,7 @@ def test_sides_are_left_to_chance() -> None:
 
 
 def test_random_questions_are_uniform_over_pairs_and_sides() -> None:
-    asked = [learner_of(4, seed).ask(how="random") for seed in range(600)]
+    asked = [learner_of(4, seed).ask(strategy="random") for seed in range(600)]
     counted = Counter((question.left, question.right) for question in asked)
     assert set(counted) == set(permutations(range(4), 2))
     assert stats.chisquare(list(counted.values())).pvalue > 1e-3
@@ -130,7 +137,7 @@ def test_random_questions_of_one_learner_do_not_follow_a_pattern() -> None:
     learner = learner_of(4, model=quick(noise=1.0))
     counted: Counter[tuple[int, int]] = Counter()
     for _ in range(90):
-        question = learner.ask(how="random")
+        question = learner.ask(strategy="random")
         counted[pair(question)] += 1
         learner.tell(question, choice_of(question, learner.pool))
     assert stats.chisquare([counted[i, j] for i in range(4) for j in range(i + 1, 4)]).pvalue > 1e-3
@@ -164,7 +171,7 @@ def test_rebuilt_from_its_answers_it_asks_the_same_next_question(model: Any, see
     assert rebuilt.answers == learner.answers
     np.testing.assert_allclose(rewards(rebuilt), rewards(learner), atol=1e-4)
     assert rebuilt.ask() == learner.ask()
-    assert rebuilt.ask(how="random") == learner.ask(how="random")
+    assert rebuilt.ask(strategy="random") == learner.ask(strategy="random")
 
 
 @pytest.mark.parametrize("order", [(3, 2, 1, 0), (1, 3, 0, 2)])
@@ -232,7 +239,7 @@ def test_answers_may_carry_numbers_of_another_session() -> None:
 
 
 @pytest.mark.parametrize("purpose", ["learn", "best"])
-def test_open_questions_do_not_repeat_each_other(purpose: Literal["learn", "best"]) -> None:
+def test_open_questions_do_not_repeat_each_other(purpose: Purpose) -> None:
     learner = learner_of(5)
     asked = [learner.ask(purpose) for _ in range(10)]
     assert len({pair(question) for question in asked}) == 10
@@ -252,18 +259,18 @@ def test_an_open_question_changes_what_is_asked_next() -> None:
     assert second.value < first.value
 
 
-@pytest.mark.parametrize("how", ["best", "random"])
-def test_skipped_pairs_are_not_asked_again(how: Literal["best", "random"]) -> None:
+@pytest.mark.parametrize("strategy", ["active", "random"])
+def test_skipped_pairs_are_not_asked_again(strategy: Strategy) -> None:
     learner = learner_of(5)
     seen = set()
     for _ in range(10):
-        question = learner.ask(how=how)
+        question = learner.ask(strategy=strategy)
         learner.skip(question)
         seen.add(pair(question))
     assert len(seen) == 10
     assert learner.open_questions == ()
     with pytest.raises(ValueError, match="nothing is left to ask"):
-        learner.ask(how=how)
+        learner.ask(strategy=strategy)
 
 
 def test_skipping_teaches_nothing_and_is_counted() -> None:
@@ -373,7 +380,7 @@ def test_a_learner_needs_a_pool() -> None:
     ("options", "message"),
     [
         ({"purpose": "fun"}, "purpose must be 'learn' or 'best', but is 'fun'"),
-        ({"how": "worst"}, "how must be 'best' or 'random', but is 'worst'"),
+        ({"strategy": "worst"}, "strategy must be 'active' or 'random', but is 'worst'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_and_changes_nothing(options: dict[str, Any], message: str) -> None:
@@ -452,9 +459,9 @@ class Session(RuleBasedStateMachine):
         self.skipped = 0
 
     @precondition(lambda self: len(self.learner.open_questions) + self.skipped < 21)
-    @rule(purpose=st.sampled_from(["learn", "best"]), how=st.sampled_from(["best", "random"]))
-    def ask(self, purpose: Literal["learn", "best"], how: Literal["best", "random"]) -> None:
-        self.asked.append(self.learner.ask(purpose, how))
+    @rule(purpose=st.sampled_from([None, "learn", "best"]), strategy=st.sampled_from(["active", "random"]))
+    def ask(self, purpose: Purpose | None, strategy: Strategy) -> None:
+        self.asked.append(self.learner.ask(purpose, strategy))
 
     @precondition(lambda self: self.learner.open_questions)
     @rule(data=st.data(), choice=st.sampled_from(["left", "right", "equal"]))

@@ -7,6 +7,8 @@ from scipy.stats import norm
 
 from prefero import Learner, Pool, PreferenceGP, worlds
 from prefero._support.arrays import Array
+from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.mutual_information import Formula, MutualInformation
 from prefero.experiments.figures.base import CHOSEN
 from prefero.experiments.settings import Setting
 from prefero.learner import Model
@@ -38,9 +40,10 @@ def test_every_method_can_be_taught_in_every_world(name: str) -> None:
     assert method.name == name
     for features in COUNTS:
         pool = Pool(np.random.default_rng(features).standard_normal((8, features)))
-        learner = Learner(pool, model=method.model(SETTING, pool.scaled), formula=method.formula)
+        model = method.model(SETTING, pool.scaled)
+        learner = Learner(pool, model=model, acquisition=method.acquisition)
         for choice in ("left", "right"):
-            learner.tell(learner.ask(method.purpose, method.how), choice)
+            learner.tell(learner.ask(strategy=method.strategy), choice)
         assert np.all(np.isfinite(learner.reward()(pool.features)))
 
 
@@ -88,19 +91,21 @@ def test_the_papers_kernel_is_the_papers(family: str, theta: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "inference", "formula", "how"),
+    ("family", "inference", "formula", "strategy"),
     [
-        ("ActiveGP", "laplace", "paper", "best"),
+        ("ActiveGP", "laplace", "paper", "active"),
         ("RandomGP", "laplace", "paper", "random"),
-        ("CorrectedGP", "laplace", "exact", "best"),
-        ("ActiveGP+EP", "ep", "exact", "best"),
+        ("CorrectedGP", "laplace", "exact", "active"),
+        ("ActiveGP+EP", "ep", "exact", "active"),
     ],
 )
-def test_the_papers_methods_differ_as_they_say(family: str, inference: str, formula: str, how: str) -> None:
+def test_the_papers_methods_differ_as_they_say(
+    family: str, inference: str, formula: Formula, strategy: str
+) -> None:
     for theta, sigma in ((THETAS[0], SIGMAS[-1]), CHOSEN):
         method = method_named(named(family, theta, sigma))
         model = gp(method.name)
-        assert (method.formula, method.how, method.purpose) == (formula, how, "learn")
+        assert (method.acquisition, method.strategy) == (MutualInformation(formula), strategy)
         assert (model.inference, model.noise, model.learn) == (inference, sigma, False)
 
 
@@ -135,16 +140,16 @@ def test_what_the_paper_fixed_stays_fixed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "how", "purpose"),
+    ("name", "strategy", "acquisition"),
     [
-        ("Prefero", "best", "learn"),
-        ("Prefero, random", "random", "learn"),
-        ("Prefero, best", "best", "best"),
+        ("Prefero", "active", MutualInformation()),
+        ("Prefero, random", "random", MutualInformation()),
+        ("Prefero, best", "active", ExpectedUtility()),
     ],
 )
-def test_prefero_is_the_default_with_nothing_chosen(name: str, how: str, purpose: str) -> None:
+def test_prefero_is_the_default_with_nothing_chosen(name: str, strategy: str, acquisition: object) -> None:
     method = method_named(name)
-    assert (method.how, method.purpose, method.formula) == (how, purpose, "exact")
+    assert (method.strategy, method.acquisition) == (strategy, acquisition)
     assert gp(name).get_params() == PreferenceGP().get_params()
 
 

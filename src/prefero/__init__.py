@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 from prefero import kernels
-from prefero.acquisition.mutual_information import information_gain
+from prefero.acquisition.base import AcquisitionFunction
+from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.mutual_information import MutualInformation, information_gain
 from prefero.acquisition.pool_search import best_question
 from prefero.learner import Learner
 from prefero.models.linear import LinearPreference
@@ -21,9 +23,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "AcquisitionFunction",
     "Answer",
+    "ExpectedUtility",
     "Learner",
     "LinearPreference",
+    "MutualInformation",
     "Pool",
     "PreferenceGP",
     "Question",

@@ -1,4 +1,4 @@
-"""Learner: asks, is told, and knows the reward so far.
+"""Learner: active preference learning with ask and tell.
 
     open         questions that were asked and wait for their answer
     skipped      questions that the person would rather not answer; their pairs are not asked again
@@ -11,14 +11,23 @@ What a learner believes depends on its answers alone, so it is rebuilt from them
 import warnings
 from collections.abc import Iterable
 from copy import copy, deepcopy
-from typing import Literal, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Indices
-from prefero.acquisition.mutual_information import Formula
-from prefero.acquisition.pool_search import Purpose, best_question, bits_of, criterion_for, random_question
+from prefero.acquisition.base import (
+    AcquisitionFunction,
+    Purpose,
+    Strategy,
+    acquisition_for,
+    acquisition_named,
+    check_strategy,
+)
+from prefero.acquisition.mutual_information import MutualInformation
+from prefero.acquisition.pool_search import best_question, score_pair
+from prefero.acquisition.random_question import random_question
 from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Distribution
 from prefero.models.preference_gp import PreferenceGP
@@ -45,12 +54,13 @@ class AnswerConflict(ValueError):
 class Learner:
     """Asks the questions worth asking about a pool, and learns the reward from the answers.
 
-    pool      the trajectories
-    seed      decides the sides of questions, and random questions
-    model     how rewards are modelled: None is the belief over structures, `PreferenceGP(...)` or
-              `LinearPreference(...)` are others
-    formula   of the information, see `prefero.information_gain`
-    answers   of an earlier session, to go on from
+    pool          the trajectories
+    seed          decides the sides of questions, and random questions
+    model         how rewards are modelled: None is the default, Bayesian model averaging over structures;
+                  `PreferenceGP(...)` or `LinearPreference(...)` are others
+    acquisition   what makes a question good: "mutual-information" (BALD), "expected-utility" (EUBO), another
+                  registered name, or an object that has a `unit` and a `score`, see `AcquisitionFunction`
+    answers       of an earlier session, to go on from
     """
 
     def __init__(
@@ -59,7 +69,7 @@ class Learner:
         *,
         seed: int = 0,
         model: Model | None = None,
-        formula: Formula = "exact",
+        acquisition: AcquisitionFunction | str = "mutual-information",
         answers: Iterable[Answer] = (),
     ) -> None:
         if not isinstance(pool, Pool):
@@ -68,9 +78,9 @@ class Learner:
             raise ValueError(f"the seed must be a whole number from 0 on, but is {seed!r}")
         self.pool = pool
         self.seed = int(seed)
-        self.formula = formula
+        self.acquisition = acquisition_named(acquisition)
         self._model: Model = PreferenceGP() if model is None else deepcopy(model)
-        self._imagining: Model = deepcopy(self._model)
+        self._fantasy_model: Model = deepcopy(self._model)
         self._told: dict[int, Answer] = {}  # in the order in which they came
         self._open: dict[int, Question] = {}
         self._skipped: dict[int, Question] = {}
@@ -93,28 +103,39 @@ class Learner:
     def __repr__(self) -> str:
         return f"Learner({len(self.pool)} trajectories, {len(self._told)} answers, {self._model!r})"
 
-    def ask(self, purpose: Purpose = "learn", how: Literal["best", "random"] = "best") -> Question:
-        """The next question: the most informative one (`purpose="learn"`), or the one that is most likely to
-        show the best trajectory (`purpose="best"`); or, for comparison, a random one (`how="random"`).
+    def ask(self, purpose: Purpose | None = None, strategy: Strategy = "active") -> Question:
+        """The next question: the best by the learner's acquisition function.
+
+        `purpose` takes a built-in one instead: "learn" the mutual information, which learns the reward
+        everywhere; "best" the expected utility, which finds the best trajectory soon. With
+        `strategy="random"` every pair is equally likely, for comparison.
         """
-        criterion_for(purpose, self.formula)  # checks both
-        if how not in ("best", "random"):
-            raise ValueError(f"how must be 'best' or 'random', but is {how!r}")
+        check_strategy(strategy)
+        acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
         number = self._numbers + 1
         rng = np.random.default_rng([self.seed, number])
-        banned = [(q.left, q.right) for q in (*self._open.values(), *self._skipped.values())]
         belief = self._belief_for_asking()
-        if how == "random":
-            pair = random_question(len(self.pool), rng, banned)
+        if strategy == "random":
+            pair = random_question(len(self.pool), rng, self._unavailable())
         else:
-            pair = best_question(
-                belief, self.pool.scaled, purpose=purpose, formula=self.formula, exclude=banned
-            )
-        sides = (pair.left, pair.right) if rng.random() < 0.5 else (pair.right, pair.left)
-        told = bits_of(belief, self.pool.scaled[sides[0]], self.pool.scaled[sides[1]])
-        question = Question(*sides, value=told, number=number)
+            x, excluded = self.pool.scaled, self._unavailable()
+            pair = best_question(belief, x, acquisition=acquisition, exclude=excluded)
+        left, right = pair.items if rng.random() < 0.5 else reversed(pair.items)
+        question = self._valued(belief, left, right, acquisition, number)
         self._numbers, self._open[number] = number, question
         return question
+
+    def _unavailable(self) -> list[tuple[int, int]]:
+        """Pairs that are not asked about: those of open and of skipped questions."""
+        return [(q.left, q.right) for q in (*self._open.values(), *self._skipped.values())]
+
+    def _valued(
+        self, belief: Distribution, left: int, right: int, acquisition: AcquisitionFunction, number: int
+    ) -> Question:
+        """The question with its value; bits are exact, whatever formula chose the question."""
+        valuer = MutualInformation() if isinstance(acquisition, MutualInformation) else acquisition
+        value = score_pair(belief, self.pool.scaled[left], self.pool.scaled[right], valuer)
+        return Question(left, right, value=value, unit=acquisition.unit, number=number)
 
     def tell(self, question: Question, choice: Choice) -> None:
         """The person's answer: "left", "right" or "equal". Told twice alike is told once."""
@@ -170,7 +191,7 @@ class Learner:
     def fork(self) -> Self:
         """A copy that goes its own way, with the same answers and no open questions."""
         other = copy(self)
-        other._model, other._imagining = deepcopy(self._model), deepcopy(self._imagining)
+        other._model, other._fantasy_model = deepcopy(self._model), deepcopy(self._fantasy_model)
         other._told, other._skipped, other._open = dict(self._told), dict(self._skipped), {}
         return other
 
@@ -200,16 +221,16 @@ class Learner:
         return self._belief[1]
 
     def _belief_for_asking(self) -> Distribution:
-        """With open questions, imagine their likely answers, so that the next one asks something else."""
+        """With open questions, after their likely answers (fantasies), so that the next one asks anew."""
         belief = self.belief()
         if not self._open:
             return belief
         x = self.pool.scaled
-        imagined = [
+        fantasies = [
             Answer(q, "left" if belief.difference(x[[q.left]], x[[q.right]])[0][0] >= 0 else "right")
             for q in self._open.values()
         ]
-        return self._fit(self._imagining, (*self.answers, *imagined))
+        return self._fit(self._fantasy_model, (*self.answers, *fantasies))
 
     def _fit(self, model: Model, answers: tuple[Answer, ...]) -> Distribution:
         try:
@@ -226,8 +247,8 @@ class Learner:
         """The question with a number, after checking that it is one about this pool."""
         if not isinstance(question, Question):
             raise TypeError(f"wanted a question, as ask() returns it, but got {question!r}")
-        self.pool.check_index(question.left)
-        self.pool.check_index(question.right)
+        for item in question.items:
+            self.pool.check_index(item)
         if question.number == 0:
             return question.numbered(self._numbers + 1)
         asked = self._open.get(question.number) or self._skipped.get(question.number)

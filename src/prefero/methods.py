@@ -1,8 +1,8 @@
 """The methods that are compared, each by its name.
 
 ActiveGP, RandomGP     the paper's: an RBF kernel with a fixed theta and sigma, conditioned to be 0 at the
-                       anchor, Laplace's approximation, the information as printed
-CorrectedGP            ActiveGP with the exact information
+                       anchor, Laplace's approximation, the mutual information as printed
+CorrectedGP            ActiveGP with the exact mutual information
 ActiveGP+EP            CorrectedGP with expectation propagation
 ActiveLinear           the paper's linear baseline
 Prefero, ...           the default: a belief over structures, nothing to choose
@@ -11,13 +11,13 @@ Knows                  a model that knows the reward's family, its prior and the
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.acquisition.mutual_information import Formula
-from prefero.acquisition.pool_search import Purpose
+from prefero.acquisition.base import AcquisitionFunction, Strategy
+from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.mutual_information import MutualInformation
 from prefero.experiments.settings import Setting
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
 from prefero.learner import Model
@@ -27,6 +27,7 @@ from prefero.models.preference_gp import PreferenceGP
 
 THETAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 SIGMAS = (0.03, 0.1, 0.3, 1.0)
+MUTUAL_INFORMATION = MutualInformation()
 DRAWS = 25  # of the linear baseline's weights; each costs as much as a Gaussian process
 
 Builder = Callable[[Setting, Array], Model]  # of a setting and the pool's scaled features
@@ -38,9 +39,13 @@ class Method:
 
     name: str
     model: Builder
-    how: Literal["best", "random"] = "best"
-    purpose: Purpose = "learn"
-    formula: Formula = "exact"
+    strategy: Strategy = "active"
+    acquisition: AcquisitionFunction = MUTUAL_INFORMATION
+
+    @property
+    def asks_with_ties(self) -> bool:
+        """Whether its questions take "about equal" into account: other formulas know only two answers."""
+        return self.strategy == "random" or getattr(self.acquisition, "formula", "exact") == "exact"
 
 
 def named(method: str, theta: float, sigma: float) -> str:
@@ -58,9 +63,10 @@ def _fixed(theta: float, sigma: float, inference: Inference) -> Builder:
 
 def _fixed_methods(theta: float, sigma: float) -> list[Method]:
     laplace, ep = _fixed(theta, sigma, "laplace"), _fixed(theta, sigma, "ep")
+    printed = MutualInformation("paper")
     return [
-        Method(named("ActiveGP", theta, sigma), laplace, formula="paper"),
-        Method(named("RandomGP", theta, sigma), laplace, how="random", formula="paper"),
+        Method(named("ActiveGP", theta, sigma), laplace, acquisition=printed),
+        Method(named("RandomGP", theta, sigma), laplace, "random", printed),
         Method(named("CorrectedGP", theta, sigma), laplace),
         Method(named("ActiveGP+EP", theta, sigma), ep),
     ]
@@ -94,8 +100,8 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in [
         Method("Prefero", _prefero),
-        Method("Prefero, random", _prefero, how="random"),
-        Method("Prefero, best", _prefero, purpose="best"),
+        Method("Prefero, random", _prefero, "random"),
+        Method("Prefero, best", _prefero, acquisition=ExpectedUtility()),
         Method("ActiveLinear", _linear),
         Method("Knows", _knows("ep")),
         Method("Knows, Laplace", _knows("laplace")),

@@ -1,4 +1,4 @@
-"""Questions made for the purpose: gradients against central differences, optima against dense search."""
+"""The best question over feature space: gradients by central differences, optima by dense search."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 
 import reference
 from prefero._support.arrays import Array
-from prefero.acquisition.continuous import bits_and_slope, synthesise
+from prefero.acquisition.continuous import best_continuous_question, mutual_information_and_gradient
 from prefero.acquisition.pool_search import score_all
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.models.inference import infer
@@ -49,18 +49,25 @@ def judged(distribution: Any, a: Array, b: Array) -> float:
     """Bits by quadrature."""
     rows = []
     for weight, part in distribution.components:
-        gap, spread = part.difference(a[None, :], b[None, :])
-        rows.append((weight, float(gap[0]), float(spread[0]), part.probit.noise, part.probit.margin))
+        gap, variance = part.difference(a[None, :], b[None, :])
+        rows.append((weight, float(gap[0]), float(variance[0]), part.probit.noise, part.probit.margin))
     return reference.mixture_quadrature_bits(rows)
 
 
-def assert_slopes(distribution: Any, rows: int = 6, features: int = 2) -> None:
+def bits(distribution: Any, place: Array) -> float:
+    return mutual_information_and_gradient(distribution, place)[0]
+
+
+def assert_gradients(distribution: Any, rows: int = 6, features: int = 2) -> None:
     for place in np.random.default_rng(3).standard_normal((rows, 2 * features)):
-        _, slope = bits_and_slope(distribution, place)
+        _, gradient = mutual_information_and_gradient(distribution, place)
         steps = 1e-5 * np.eye(2 * features)
-        values = [[bits_and_slope(distribution, place + s * step)[0] for s in (1, -1)] for step in steps]
+        values = [
+            [mutual_information_and_gradient(distribution, place + s * step)[0] for s in (1, -1)]
+            for step in steps
+        ]
         expected = np.array([(up - down) / 2e-5 for up, down in values])
-        np.testing.assert_allclose(slope, expected, rtol=1e-4, atol=1e-6)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-6)
 
 
 # --- gradients --------------------------------------------------------------------------------------------
@@ -68,33 +75,35 @@ def assert_slopes(distribution: Any, rows: int = 6, features: int = 2) -> None:
 
 @every_kernel
 @pytest.mark.parametrize("margin", [0.0, 0.25])
-def test_slope_of_the_bits_of_one_posterior(kernel: Kernel, margin: float) -> None:
-    assert_slopes(posterior(kernel, margin))
+def test_gradient_for_one_posterior(kernel: Kernel, margin: float) -> None:
+    assert_gradients(posterior(kernel, margin))
 
 
 @pytest.mark.parametrize("margin", [None, 0.2], ids=["two answers", "three answers"])
-def test_slope_of_the_bits_of_a_belief(margin: float | None) -> None:
+def test_gradient_for_a_belief(margin: float | None) -> None:
     distribution = belief(margin)
     assert len(distribution.components) > 2
-    assert_slopes(distribution, rows=4)
+    assert_gradients(distribution, rows=4)
 
 
-def test_slope_before_the_first_answer() -> None:
-    assert_slopes(posterior(KERNELS["subtracted"], number=0), rows=3)
+def test_gradient_before_the_first_answer() -> None:
+    assert_gradients(posterior(KERNELS["subtracted"], number=0), rows=3)
 
 
 @every_kernel
 def test_the_value_is_that_of_quadrature(kernel: Kernel) -> None:
     for distribution in (posterior(kernel), posterior(kernel, 0.25)):
         place = np.array([0.4, -0.7, -0.2, 0.9])
-        value, _ = bits_and_slope(distribution, place)
+        value, _ = mutual_information_and_gradient(distribution, place)
         assert value == pytest.approx(judged(distribution, place[:2], place[2:]), abs=1e-4)
 
 
 def test_a_question_about_one_place_brings_nothing() -> None:
-    value, slope = bits_and_slope(posterior(KERNELS["RBF"]), np.array([0.3, 0.4, 0.3, 0.4]))
+    value, gradient = mutual_information_and_gradient(
+        posterior(KERNELS["RBF"]), np.array([0.3, 0.4, 0.3, 0.4])
+    )
     assert value == pytest.approx(0.0, abs=1e-6)
-    np.testing.assert_allclose(slope, 0.0, atol=1e-6)
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-6)
 
 
 # --- optima -----------------------------------------------------------------------------------------------
@@ -107,19 +116,19 @@ def in_the_box(point: Array) -> bool:
 @every_kernel
 def test_no_pair_of_a_dense_sample_is_better(kernel: Kernel) -> None:
     for distribution in (posterior(kernel), posterior(kernel, 0.25)):
-        made = synthesise(distribution, LOW, HIGH)
+        made = best_continuous_question(distribution, LOW, HIGH)
         sample = np.random.default_rng(1).uniform(LOW, HIGH, (150, 2))
-        assert made.bits >= np.max(score_all(distribution, sample)) - 1e-9
+        assert made.value >= np.max(score_all(distribution, sample)) - 1e-9
         assert in_the_box(made.left)
         assert in_the_box(made.right)
-        assert made.bits == pytest.approx(judged(distribution, made.left, made.right), abs=1e-4)
+        assert made.value == pytest.approx(judged(distribution, made.left, made.right), abs=1e-4)
 
 
 def test_under_a_belief_no_pair_of_a_dense_sample_is_better() -> None:
     distribution = belief()
-    made = synthesise(distribution, LOW, HIGH, starts=4)
+    made = best_continuous_question(distribution, LOW, HIGH, starts=4)
     sample = np.random.default_rng(1).uniform(LOW, HIGH, (150, 2))
-    assert made.bits >= np.max(score_all(distribution, sample)) - 1e-9
+    assert made.value >= np.max(score_all(distribution, sample)) - 1e-9
     assert in_the_box(made.left)
     assert in_the_box(made.right)
 
@@ -128,13 +137,13 @@ def test_under_a_belief_no_pair_of_a_dense_sample_is_better() -> None:
 def test_on_a_line_it_finds_the_best_pair_of_all(number: int) -> None:
     distribution = posterior(RBF(theta=2.0), number=number, features=1)
     line = np.linspace(-2.0, 2.0, 201)[:, None]
-    made = synthesise(distribution, [-2.0], [2.0])
-    assert made.bits >= np.max(score_all(distribution, line)) - 1e-6
+    made = best_continuous_question(distribution, [-2.0], [2.0])
+    assert made.value >= np.max(score_all(distribution, line)) - 1e-6
 
 
 def test_the_seed_decides_the_question() -> None:
     distribution = posterior(KERNELS["RBF"])
-    first, again = (synthesise(distribution, LOW, HIGH, seed=3) for _ in range(2))
+    first, again = (best_continuous_question(distribution, LOW, HIGH, seed=3) for _ in range(2))
     np.testing.assert_array_equal(first.left, again.left)
     np.testing.assert_array_equal(first.right, again.right)
 
@@ -159,4 +168,4 @@ def test_the_seed_decides_the_question() -> None:
 )
 def test_what_is_no_box_is_refused(low: Any, high: Any) -> None:
     with pytest.raises(ValueError, match="the box needs"):
-        synthesise(posterior(KERNELS["RBF"]), low, high)
+        best_continuous_question(posterior(KERNELS["RBF"]), low, high)

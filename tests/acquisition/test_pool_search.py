@@ -12,15 +12,12 @@ from hypothesis import strategies as st
 
 import reference
 from prefero._support.arrays import Array
-from prefero.acquisition.mutual_information import Formula
-from prefero.acquisition.pool_search import (
-    Purpose,
-    best_question,
-    bits_of,
-    probabilities,
-    random_question,
-    score_all,
-)
+from prefero.acquisition.base import AcquisitionFunction
+from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.mutual_information import MutualInformation
+from prefero.acquisition.pool_search import best_question, score_all, score_pair
+from prefero.acquisition.projection import preference_probabilities
+from prefero.acquisition.random_question import random_question
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
@@ -35,14 +32,14 @@ KERNELS: list[Kernel] = [
 ]
 SAME = 1e-10
 TILES = [7, 16, None]
-WAYS: list[tuple[Purpose, Formula]] = [
-    ("learn", "exact"),
-    ("learn", "houlsby"),
-    ("learn", "paper"),
-    ("best", "exact"),
-]
+FUNCTIONS = {
+    "exact": MutualInformation(),
+    "houlsby": MutualInformation("houlsby"),
+    "paper": MutualInformation("paper"),
+    "utility": ExpectedUtility(),
+}
 
-every_way = pytest.mark.parametrize(("purpose", "formula"), WAYS)
+every_function = pytest.mark.parametrize("acquisition", FUNCTIONS.values(), ids=FUNCTIONS.keys())
 every_tile = pytest.mark.parametrize("tile", TILES)
 
 
@@ -96,15 +93,15 @@ def assert_best(question: Question, pair: tuple[int, int], scores: Array) -> Non
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3])
-@every_way
+@every_function
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_question_is_the_best_of_all_scores(
-    seed: int, purpose: Purpose, formula: Formula, parts: int
+    seed: int, acquisition: AcquisitionFunction, parts: int
 ) -> None:
     belief, x = belief_of(seed, parts), pool(seed + 100, 50)
-    scores = score_all(belief, x, purpose, formula)
+    scores = score_all(belief, x, acquisition)
     for tile in TILES:
-        question = best_question(belief, x, purpose=purpose, formula=formula, tile=tile)
+        question = best_question(belief, x, acquisition=acquisition, tile=tile)
         assert_best(question, best_of_scores(scores), scores)
 
 
@@ -123,7 +120,7 @@ def test_no_pair_is_better_by_quadrature(seed: int, parts: int, margin: float) -
 @pytest.mark.parametrize("seed", range(6))
 def test_no_pair_is_better_by_the_paper_s_equation(seed: int) -> None:
     belief, x = belief_of(seed, 1), pool(seed + 300, 25)
-    question = best_question(belief, x, formula="paper", tile=7)
+    question = best_question(belief, x, acquisition=MutualInformation("paper"), tile=7)
     pair, best = reference.best_pair(reference.pair_paper, judge_parts(belief, x))
     assert (question.left, question.right) == pair
     assert question.value == pytest.approx(best, abs=1e-9)
@@ -133,7 +130,7 @@ def test_no_pair_is_better_by_the_paper_s_equation(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_no_pair_is_worth_more_by_the_textbook(seed: int, parts: int) -> None:
     belief, x = belief_of(seed, parts), pool(seed + 400, 20)
-    question = best_question(belief, x, purpose="best", tile=7)
+    question = best_question(belief, x, acquisition="expected-utility", tile=7)
     pair, best = reference.best_pair(reference.pair_utility, judge_parts(belief, x))
     assert (question.left, question.right) == pair
     assert question.value == pytest.approx(best, abs=1e-9)
@@ -143,7 +140,11 @@ def test_no_pair_is_worth_more_by_the_textbook(seed: int, parts: int) -> None:
 @pytest.mark.parametrize("margin", [0.0, 0.2])
 def test_score_all_is_the_value_of_every_pair(seed: int, margin: float) -> None:
     belief, x = belief_of(seed, 2, margin), pool(seed, 6)
-    judges, scores, worth = judge_parts(belief, x), score_all(belief, x), score_all(belief, x, "best")
+    judges, scores, worth = (
+        judge_parts(belief, x),
+        score_all(belief, x),
+        score_all(belief, x, "expected-utility"),
+    )
     for i in range(6):
         for j in range(i + 1, 6):
             assert scores[i, j] == pytest.approx(reference.pair_bits(judges, i, j), abs=1e-6)
@@ -160,20 +161,20 @@ def test_any_tile_will_do(count: int, tile: int) -> None:
 
 
 @pytest.mark.parametrize("noise", [1e-3, 1e-2, 10.0, 1e3])
-@every_way
-def test_any_noise_will_do(purpose: Purpose, formula: Formula, noise: float) -> None:
+@every_function
+def test_any_noise_will_do(acquisition: AcquisitionFunction, noise: float) -> None:
     posterior, x = learned(1, KERNELS[0], Probit(noise)), pool(6, 50)
-    scores = score_all(posterior, x, purpose, formula)
-    question = best_question(posterior, x, purpose=purpose, formula=formula, tile=16)
+    scores = score_all(posterior, x, acquisition)
+    question = best_question(posterior, x, acquisition=acquisition, tile=16)
     best = np.max(scores[np.triu_indices(50, 1)])
     assert scores[question.left, question.right] == pytest.approx(best, abs=1e-9)
 
 
-@every_way
-def test_before_the_first_answer_there_is_a_best_question_too(purpose: Purpose, formula: Formula) -> None:
+@every_function
+def test_before_the_first_answer_there_is_a_best_question_too(acquisition: AcquisitionFunction) -> None:
     prior, x = learned(0, KERNELS[0], Probit(0.2), answers=0), pool(7, 30)
-    scores = score_all(prior, x, purpose, formula)
-    question = best_question(prior, x, purpose=purpose, formula=formula, tile=7)
+    scores = score_all(prior, x, acquisition)
+    question = best_question(prior, x, acquisition=acquisition, tile=7)
     assert_best(question, best_of_scores(scores), scores)
 
 
@@ -184,24 +185,31 @@ def test_before_the_first_answer_there_is_a_best_question_too(purpose: Purpose, 
     copies=st.integers(0, 10),
     parts=st.integers(1, 3),
     margin=st.sampled_from([0.0, 0.25]),
-    purpose=st.sampled_from(["learn", "best"]),
+    acquisition=st.sampled_from([MutualInformation(), ExpectedUtility()]),
     tile=st.sampled_from([4, 7, 33]),
     share=st.floats(0.0, 0.9),
 )
 def test_any_pool_is_searched_exactly(
-    seed: int, count: int, copies: int, parts: int, margin: float, purpose: Purpose, tile: int, share: float
+    seed: int,
+    count: int,
+    copies: int,
+    parts: int,
+    margin: float,
+    acquisition: AcquisitionFunction,
+    tile: int,
+    share: float,
 ) -> None:
     rng = np.random.default_rng(seed)
     x = np.concatenate([pool(seed, count), pool(seed, count)[:copies]])
     pairs = [(i, j) for i in range(len(x)) for j in range(len(x)) if i != j and rng.random() < 0.5 * share]
     belief = belief_of(seed % 7, parts, margin)
-    scores = np.asarray(score_all(belief, x, purpose))
+    scores = np.asarray(score_all(belief, x, acquisition))
     allowed = np.triu(np.ones(scores.shape, dtype=bool), k=1)
     for i, j in pairs:
         allowed[min(i, j), max(i, j)] = False
     if not allowed.any():
         allowed[0, 1], pairs = True, [p for p in pairs if set(p) != {0, 1}]
-    question = best_question(belief, x, purpose=purpose, exclude=pairs, tile=tile)
+    question = best_question(belief, x, acquisition=acquisition, exclude=pairs, tile=tile)
     assert allowed[question.left, question.right]
     assert scores[question.left, question.right] == pytest.approx(scores[allowed].max(), abs=1e-9)
     assert question.value == pytest.approx(scores[allowed].max(), abs=1e-9)
@@ -210,14 +218,14 @@ def test_any_pool_is_searched_exactly(
 # --- exclusions, duplicates, ties -------------------------------------------------------------------------
 
 
-@every_way
+@every_function
 @every_tile
-def test_excluded_questions_are_not_asked(purpose: Purpose, formula: Formula, tile: int | None) -> None:
+def test_excluded_questions_are_not_asked(acquisition: AcquisitionFunction, tile: int | None) -> None:
     belief, x = belief_of(2, 1), pool(8, 30)
-    scores = score_all(belief, x, purpose, formula)
+    scores = score_all(belief, x, acquisition)
     banned: list[tuple[int, int]] = []
     for turn in range(8):
-        question = best_question(belief, x, purpose=purpose, formula=formula, exclude=banned, tile=tile)
+        question = best_question(belief, x, acquisition=acquisition, exclude=banned, tile=tile)
         assert_best(question, best_of_scores(scores, banned), scores)
         left, right = question.left, question.right
         banned.append((left, right) if turn % 2 else (right, left))  # either way round
@@ -238,18 +246,16 @@ def test_exclusions_may_come_from_a_generator() -> None:
     assert (first.left, first.right) != (second.left, second.right)
 
 
-@every_way
+@every_function
 @every_tile
 def test_of_equally_good_pairs_the_smallest_indices_are_taken(
-    purpose: Purpose, formula: Formula, tile: int | None
+    acquisition: AcquisitionFunction, tile: int | None
 ) -> None:
     belief, x = belief_of(1, 1), pool(9, 20)
-    alone = best_question(belief, x, purpose=purpose, formula=formula)
-    thrice = best_question(belief, np.concatenate([x, x, x]), purpose=purpose, formula=formula, tile=tile)
+    alone = best_question(belief, x, acquisition=acquisition)
+    thrice = best_question(belief, np.concatenate([x, x, x]), acquisition=acquisition, tile=tile)
     assert (thrice.left, thrice.right) == (alone.left, alone.right)
-    backward = best_question(
-        belief, np.concatenate([x, x[::-1]]), purpose=purpose, formula=formula, tile=tile
-    )
+    backward = best_question(belief, np.concatenate([x, x[::-1]]), acquisition=acquisition, tile=tile)
     assert (backward.left, backward.right) == (alone.left, alone.right)
 
 
@@ -290,7 +296,7 @@ def test_the_pool_is_left_as_it_was() -> None:
     np.testing.assert_array_equal(x, before)
 
 
-# --- a random question, and the bits of one ----------------------------------------------------------------
+# --- a random question, and the value of one ----------------------------------------------------------------
 
 
 def test_a_random_question_is_any_pair_with_the_same_probability() -> None:
@@ -319,19 +325,19 @@ def test_a_pair_that_is_no_question_excludes_nothing() -> None:
     assert best_question(belief_of(0, 1), pool(0, 2), exclude=[(1, 1)]) == Question(0, 1)
 
 
-def test_the_bits_of_one_question_are_those_of_the_search() -> None:
+def test_the_value_of_one_question_is_that_of_the_search() -> None:
     belief, x = belief_of(3, 2), pool(10, 20)
     best = best_question(belief, x)
-    assert bits_of(belief, x[best.left], x[best.right]) == pytest.approx(best.value, abs=1e-9)
+    assert score_pair(belief, x[best.left], x[best.right]) == pytest.approx(best.value, abs=1e-9)
 
 
 # --- other array libraries --------------------------------------------------------------------------------
 
 
 def assert_like_numpy(
-    to_library: Any, purpose: Purpose, formula: Formula, tile: int | None, margin: float = 0.0
+    to_library: Any, acquisition: AcquisitionFunction, tile: int | None, margin: float = 0.0
 ) -> None:
-    options: dict[str, Any] = {"purpose": purpose, "formula": formula, "tile": tile}
+    options: dict[str, Any] = {"acquisition": acquisition, "tile": tile}
     options["exclude"] = [(0, 1), (5, 3)]
     for parts in (1, 2):
         belief, x = belief_of(4, parts, margin), pool(12, 30)
@@ -339,41 +345,43 @@ def assert_like_numpy(
         there = best_question(belief, to_library(x), **options)
         assert here == there
         assert here.value == pytest.approx(there.value, abs=1e-9)
-        scores = score_all(belief, to_library(x), purpose, formula)
-        np.testing.assert_allclose(np.asarray(scores), score_all(belief, x, purpose, formula), atol=1e-7)
+        scores = score_all(belief, to_library(x), acquisition)
+        np.testing.assert_allclose(np.asarray(scores), score_all(belief, x, acquisition), atol=1e-7)
 
 
 @pytest.mark.parametrize("tile", [7, None])
-@every_way
+@every_function
 def test_any_array_library_finds_the_question_of_numpy(
-    purpose: Purpose, formula: Formula, tile: int | None
+    acquisition: AcquisitionFunction, tile: int | None
 ) -> None:
-    assert_like_numpy(array_api_strict.asarray, purpose, formula, tile)
+    assert_like_numpy(array_api_strict.asarray, acquisition, tile)
 
 
 def test_any_array_library_knows_three_answers() -> None:
-    assert_like_numpy(array_api_strict.asarray, "learn", "exact", 7, margin=0.3)
+    assert_like_numpy(array_api_strict.asarray, MutualInformation(), 7, margin=0.3)
 
 
 @pytest.mark.parametrize("tile", [7, None])
-@every_way
-def test_torch_finds_the_question_of_numpy(purpose: Purpose, formula: Formula, tile: int | None) -> None:
+@every_function
+def test_torch_finds_the_question_of_numpy(acquisition: AcquisitionFunction, tile: int | None) -> None:
     torch = pytest.importorskip("torch")
-    assert_like_numpy(torch.asarray, purpose, formula, tile)
+    assert_like_numpy(torch.asarray, acquisition, tile)
 
 
 def test_torch_knows_three_answers() -> None:
     torch = pytest.importorskip("torch")
-    assert_like_numpy(torch.asarray, "learn", "exact", 7, margin=0.3)
+    assert_like_numpy(torch.asarray, MutualInformation(), 7, margin=0.3)
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.3])
-@pytest.mark.parametrize("purpose", ["learn", "best"])
-def test_single_precision_finds_a_question_nearly_as_good(purpose: Purpose, margin: float) -> None:
+@pytest.mark.parametrize("acquisition", [MutualInformation(), ExpectedUtility()])
+def test_single_precision_finds_a_question_nearly_as_good(
+    acquisition: AcquisitionFunction, margin: float
+) -> None:
     torch = pytest.importorskip("torch")
     belief, x = belief_of(4, 1, margin), np.concatenate([pool(12, 40), pool(12, 40)[:5]])
-    scores = np.asarray(score_all(belief, x, purpose))
-    found = best_question(belief, torch.asarray(x, dtype=torch.float32), purpose=purpose, tile=7)
+    scores = np.asarray(score_all(belief, x, acquisition))
+    found = best_question(belief, torch.asarray(x, dtype=torch.float32), acquisition=acquisition, tile=7)
     assert scores[found.left, found.right] == pytest.approx(scores[np.triu_indices(45, 1)].max(), abs=1e-3)
 
 
@@ -395,19 +403,20 @@ def test_when_everything_is_excluded_the_error_says_so(tile: int | None) -> None
         best_question(belief_of(0, 1), pool(0, 9), exclude=every, tile=tile)
 
 
-def test_an_unknown_purpose_is_refused() -> None:
-    with pytest.raises(ValueError, match="purpose must be 'learn' or 'best', but is 'win'"):
-        best_question(belief_of(0, 1), pool(0, 5), purpose="win")  # type: ignore[arg-type]
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"no acquisition function 'win'.*: mutual-information, expected"):
+        best_question(belief_of(0, 1), pool(0, 5), acquisition="win")
 
 
-def test_an_unknown_formula_is_refused() -> None:
-    with pytest.raises(ValueError, match="formula must be one of exact, houlsby, paper, but is 'fast'"):
-        best_question(belief_of(0, 1), pool(0, 5), formula="fast")  # type: ignore[arg-type]
+@pytest.mark.parametrize("wrong", [MutualInformation, 3, object()])
+def test_what_is_no_acquisition_function_is_refused(wrong: Any) -> None:
+    with pytest.raises(TypeError, match="an acquisition function has a unit and a method score"):
+        best_question(belief_of(0, 1), pool(0, 5), acquisition=wrong)
 
 
 def test_three_answers_need_the_exact_formula() -> None:
     with pytest.raises(ValueError, match="formula 'paper' knows only two answers"):
-        best_question(belief_of(0, 1, margin=0.2), pool(0, 5), formula="paper")
+        best_question(belief_of(0, 1, margin=0.2), pool(0, 5), acquisition=MutualInformation("paper"))
 
 
 def test_whole_numbers_are_features_too() -> None:
@@ -432,7 +441,7 @@ def test_probabilities_of_all_pairs_are_those_of_each_pair() -> None:
     data = Comparisons.of(x, np.array([[0, 1], [2, 3], [4, 5], [6, 7]]))
     for model in (PreferenceGP(), LinearPreference()):
         belief = model.fit_comparisons(data).posterior_
-        every = probabilities(belief, x)
+        every = preference_probabilities(belief, x)
         i, j = np.triu_indices(30, 1)
         np.testing.assert_allclose(every[i, j], belief.probability(x[i], x[j]), atol=1e-12)
         np.testing.assert_allclose(every + every.T, 1.0, atol=1e-12)

@@ -13,6 +13,8 @@ import pytest
 from experiments.fabricated import RIGHT
 from prefero import Learner, Pool, PreferenceGP, Reward
 from prefero._support.arrays import Array
+from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.mutual_information import MutualInformation
 from prefero.experiments import runs
 from prefero.experiments.figures.base import CHOSEN
 from prefero.experiments.runs import Run, calibration, play
@@ -38,9 +40,8 @@ class ByHand(NamedTuple):
 
     setting: Setting
     model: Callable[[Array], Any]
-    formula: Any = "exact"
-    how: Any = "best"
-    purpose: Any = "learn"
+    acquisition: Any = MutualInformation()
+    strategy: Any = "active"
 
 
 def the_papers(x: Array) -> PreferenceGP:
@@ -56,12 +57,12 @@ def the_one_that_knows(x: Array) -> PreferenceGP:
 
 
 BY_HAND = {
-    ACTIVE: ByHand(DRIVER, the_papers, formula="paper"),
-    RANDOM: ByHand(DRIVER, the_papers, formula="paper", how="random"),
+    ACTIVE: ByHand(DRIVER, the_papers, MutualInformation("paper")),
+    RANDOM: ByHand(DRIVER, the_papers, MutualInformation("paper"), "random"),
     "Knows": ByHand(dataclasses.replace(DRIVER, margin=0.3, lapses=0.2), the_one_that_knows),
     "ActiveLinear": ByHand(SHORT, lambda _: LinearPreference(0.1, 0.0, draws=DRAWS)),
     "Prefero": ByHand(SHORT, lambda _: PreferenceGP()),
-    "Prefero, best": ByHand(SHORT, lambda _: PreferenceGP(), purpose="best"),
+    "Prefero, best": ByHand(SHORT, lambda _: PreferenceGP(), ExpectedUtility()),
 }
 SEED = 3
 
@@ -94,10 +95,11 @@ def test_the_rows_of_a_run_are_those_of_a_loop_by_hand(name: str, played: dict[s
     hand, rows = BY_HAND[name], played[name]
     task = hand.setting.task(SEED)
     truth = task.person.reward(task.pool.scaled)
-    learner = Learner(task.pool, seed=SEED, model=hand.model(task.pool.scaled), formula=hand.formula)
+    model = hand.model(task.pool.scaled)
+    learner = Learner(task.pool, seed=SEED, model=model, acquisition=hand.acquisition)
     rng = np.random.default_rng([SEED, 1])
     for place in range(hand.setting.questions):
-        question = learner.ask(hand.purpose, hand.how)
+        question = learner.ask(strategy=hand.strategy)
         left, right = task.pool.scaled[question.left], task.pool.scaled[question.right]
         choice = task.person.answer(left, right, rng)
         learner.tell(question, choice)
@@ -116,9 +118,10 @@ def test_the_rows_of_a_run_are_those_of_a_loop_by_hand(name: str, played: dict[s
 def test_the_rows_of_a_run_say_both_sides_of_every_question(played: dict[str, Any]) -> None:
     hand, rows = BY_HAND[ACTIVE], played[ACTIVE]
     task = hand.setting.task(SEED)
-    learner = Learner(task.pool, seed=SEED, model=hand.model(task.pool.scaled), formula=hand.formula)
+    model = hand.model(task.pool.scaled)
+    learner = Learner(task.pool, seed=SEED, model=model, acquisition=hand.acquisition)
     for place in range(hand.setting.questions):
-        question = learner.ask(hand.purpose, hand.how)
+        question = learner.ask(strategy=hand.strategy)
         assert (rows["left"][place], rows["right"][place]) == (question.left, question.right)
         learner.tell(question, rows["choice"][place])
 
@@ -251,7 +254,8 @@ def test_calibration_counts_every_prediction_once_and_where_it_belongs() -> None
 
 def test_a_run_is_calibrated_after_ten_questions(played: dict[str, Any]) -> None:
     rows, task = played[ACTIVE], DRIVER.task(SEED)
-    learner = Learner(task.pool, seed=SEED, model=the_papers(task.pool.scaled), formula="paper")
+    model, printed = the_papers(task.pool.scaled), MutualInformation("paper")
+    learner = Learner(task.pool, seed=SEED, model=model, acquisition=printed)
     for choice in rows["choice"][:10]:
         learner.tell(learner.ask(), choice)
     reward = learner.reward()

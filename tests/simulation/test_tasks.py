@@ -224,13 +224,13 @@ def test_teaching_goes_one_step_at_a_time() -> None:
     assert len(learner.answers) == 3
 
 
-@pytest.mark.parametrize("how", ["best", "random"])
-def test_the_seed_decides_the_lesson(how: Any) -> None:
+@pytest.mark.parametrize("strategy", ["active", "random"])
+def test_the_seed_decides_the_lesson(strategy: Any) -> None:
     task = make_task("linear", trajectories=30, tests=8, noise=1.0)
     lessons = []
     for seed in (1, 1, 2):
         learner = Learner(task.pool, model=quick())
-        list(teach(task, learner, 8, how=how, seed=seed))
+        list(teach(task, learner, 8, strategy=strategy, seed=seed))
         lessons.append(learner.answers)
     assert lessons[0] == lessons[1] != lessons[2]
 
@@ -238,7 +238,7 @@ def test_the_seed_decides_the_lesson(how: Any) -> None:
 def test_a_person_with_a_margin_teaches_with_ties() -> None:
     task = make_task("linear", trajectories=30, tests=8, margin=1.0)
     learner = Learner(task.pool, model=quick())
-    list(teach(task, learner, 12, how="random"))
+    list(teach(task, learner, 12, strategy="random"))
     assert 0 < learner.reward().diagnostics["ties"] < 12
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero import Pool
+from prefero.acquisition.mutual_information import MutualInformation
 from prefero.methods import METHODS
 from prefero.studies.protocol import (
     BUILT_IN,
@@ -228,7 +229,7 @@ def test_the_papers_protocol_is_the_papers() -> None:
 def test_every_built_in_method_can_ask(name: str, pool: Pool) -> None:
     for asker in BUILT_IN[name].methods:
         method = METHODS[asker.method]
-        question = asker.learner(pool, seed=3).ask(method.purpose, method.how)
+        question = asker.learner(pool, seed=3).ask(strategy=method.strategy)
         assert 0 <= question.left < len(pool)
 
 
@@ -243,9 +244,9 @@ def test_a_learner_is_of_the_methods_own_kind(pool: Pool) -> None:
     first, again, other = (Asker("A", QUICK, 3).learner(pool, seed) for seed in (1, 1, 2))
     assert first.answers == ()
     assert "theta=1" in repr(first)
-    assert first.formula == "paper"
-    assert first.ask(how="random") == again.ask(how="random")
-    asked = [[learner.ask(how="random") for _ in range(5)] for learner in (first, other)]
+    assert first.acquisition == MutualInformation("paper")
+    assert first.ask(strategy="random") == again.ask(strategy="random")
+    asked = [[learner.ask(strategy="random") for _ in range(5)] for learner in (first, other)]
     assert asked[0] != asked[1]
 
 

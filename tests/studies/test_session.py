@@ -279,6 +279,6 @@ def test_the_learner_that_is_handed_out_is_nobody_elses(room: Room) -> None:
     sitting = room.sitting()
     react(sitting, sitting.moment())
     learner = sitting.learner()
-    learner.tell(learner.ask(how="random"), "left")
+    learner.tell(learner.ask(strategy="random"), "left")
     assert len(learner.answers) == 2
     assert len(sitting.learner().answers) == 1

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import prefero
-from prefero.acquisition.pool_search import Purpose
+from prefero.acquisition.base import Purpose
 from prefero.cli.console import check_paths, console
 from prefero.learner import Learner
 from prefero.plots.learning import save_learning
@@ -87,7 +87,7 @@ def _teach_both(
         bar = progress.add_task("", total=questions, kind=task.kind, active=0.5, random=0.5)
         chosen, others = (
             teach(task, active, questions, purpose=purpose, seed=active.seed),
-            teach(task, random, questions, how="random", seed=random.seed),
+            teach(task, random, questions, strategy="random", seed=random.seed),
         )
         for one, other in zip(chosen, others, strict=True):
             curves["chosen questions"].append(one.accuracy)

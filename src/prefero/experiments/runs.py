@@ -54,12 +54,12 @@ def play(run: Run) -> Rows:
     """Teach, and examine after every answer; one row a question."""
     task, method = run.setting.task(run.seed), method_named(run.method)
     model = method.model(run.setting, task.pool.scaled)
-    learner = Learner(task.pool, seed=run.seed, model=model, formula=method.formula)
+    learner = Learner(task.pool, seed=run.seed, model=model, acquisition=method.acquisition)
     rng = np.random.default_rng([run.seed, 1])
     truth = task.person.reward(task.pool.scaled)
     rows: Rows = {}
     for number in range(1, run.setting.questions + 1):
-        question = learner.ask(method.purpose, method.how)
+        question = learner.ask(strategy=method.strategy)
         sides = task.pool.scaled[[question.left, question.right]]
         choice = task.person.answer(sides[0], sides[1], rng)
         learner.tell(question, choice)

@@ -6,12 +6,13 @@ accuracy   the share of the exam's pairs for which the predicted answer is the t
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.acquisition.pool_search import Purpose, probabilities
+from prefero.acquisition.base import Purpose, Strategy
+from prefero.acquisition.projection import preference_probabilities
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 from prefero.pools.simulate import Sampling
@@ -135,14 +136,14 @@ def teach(
     learner: Learner,
     questions: int,
     *,
-    how: Literal["best", "random"] = "best",
-    purpose: Purpose = "learn",
+    strategy: Strategy = "active",
+    purpose: Purpose | None = None,
     seed: int = 0,
 ) -> Iterator[Step]:
     """Let the task's person answer the learner's questions, one step at a time."""
     rng = np.random.default_rng([seed, 1])
     for number in range(1, questions + 1):
-        question = learner.ask(purpose, how)
+        question = learner.ask(purpose, strategy)
         left, right = task.pool.scaled[question.left], task.pool.scaled[question.right]
         learner.tell(question, task.person.answer(left, right, rng))
         yield Step(number, question, accuracy_of(learner.reward(), task))
@@ -156,6 +157,6 @@ def accuracy_of(reward: Reward, task: Task) -> float:
 def predicted(reward: Reward, exam: Exam) -> Array:
     """The probability, for every pair of the exam, that its first trajectory is the better one."""
     first, second = exam.pairs.T
-    chances = probabilities(reward.belief, reward.scaling(exam.features))
+    chances = preference_probabilities(reward.belief, reward.scaling(exam.features))
     lead: Array = chances[first, second] - chances[second, first]  # with a margin they add up to less than 1
     return 0.5 + 0.5 * lead

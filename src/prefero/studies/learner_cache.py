@@ -66,7 +66,7 @@ class Minds:
         if known not in self._next:
             method = method_named(self.protocol.asker(label).method)
             learner = self._learner(known)
-            question = learner.fork().ask(method.purpose, method.how)
+            question = learner.fork().ask(strategy=method.strategy)
             _remember(self._next, known, Next(question, expected_accuracy(learner.belief(), self.pool)))
         return self._next[known]
 

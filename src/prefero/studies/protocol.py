@@ -72,8 +72,7 @@ class Asker:
     @property
     def knows_ties(self) -> bool:
         """Can it learn from "about equal"?"""
-        method = method_named(self.method)
-        asks = method.how == "random" or method.formula == "exact"  # other formulas are about two answers
+        asks = method_named(self.method).asks_with_ties
         return asks and getattr(self._model(np.zeros((2, 1))), "margin", None) != 0
 
     def _model(self, x: Array) -> Model:
@@ -83,8 +82,8 @@ class Asker:
 
     def learner(self, pool: Pool, seed: int) -> Learner:
         """A learner that knows nothing yet."""
-        formula = method_named(self.method).formula
-        return Learner(pool, seed=seed, model=self._model(pool.scaled), formula=formula)
+        acquisition = method_named(self.method).acquisition
+        return Learner(pool, seed=seed, model=self._model(pool.scaled), acquisition=acquisition)
 
 
 @dataclass(frozen=True)

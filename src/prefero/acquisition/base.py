@@ -1,0 +1,139 @@
+"""Acquisition functions: what makes a question good. The protocol, the registry, and the two purposes.
+
+The posterior over rewards is a mixture of Gaussians, its components. An acquisition function scores arrays of
+questions about a trajectory A (left) and a trajectory B (right), and sees of each component:
+
+    weight          of the component in the mixture
+    probit          how the person answers, as the component has it: noise and margin
+    left, right     E[f(A)] and E[f(B)]
+    gap             E[f(A) - f(B)] = left - right
+    gap_variance    Var[f(A) - f(B)]
+
+A function of one's own is an object with a `unit` and a `score`:
+
+    class UpperConfidenceBound:
+        unit = "utility"
+
+        def score(self, pairs):
+            return sum(p.weight * (p.left + p.right + 2.0 * p.gap_variance**0.5) for p in pairs)
+
+    Learner(pool, acquisition=UpperConfidenceBound())
+
+The exact search over a pool uses the methods of `HasUpperBound`, `HasVarianceBound` and `HasMomentBound`
+where an acquisition function has them, to leave out questions that cannot be the best; without them it scores
+every pair. Arrays may belong to any library that follows the array API standard.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, get_args, runtime_checkable
+
+from prefero._support.arrays import AnyArray
+from prefero._support.plugins import Registry
+from prefero.models.likelihood import Probit
+
+Purpose = Literal["learn", "best"]
+Strategy = Literal["active", "random"]
+
+
+@dataclass(frozen=True, eq=False)
+class Component:
+    """One Gaussian of a mixture: its weight, and how the person answers."""
+
+    weight: float
+    probit: Probit
+
+
+@dataclass(frozen=True, eq=False)
+class PairMoments(Component):
+    """Means and variances of the rewards of many pairs under one component; the arrays broadcast."""
+
+    left: AnyArray
+    right: AnyArray
+    gap_variance: AnyArray
+
+    @property
+    def gap(self) -> AnyArray:
+        """E[f(A) - f(B)]."""
+        return self.left - self.right
+
+
+@runtime_checkable
+class AcquisitionFunction(Protocol):
+    """What a question is worth. The question with the highest score is asked."""
+
+    @property
+    def unit(self) -> str:
+        """Of the scores: "bits", "utility", or a word of your own."""
+
+    def score(self, pairs: Sequence[PairMoments]) -> AnyArray:
+        """The value of each question under the mixture, finite, and the same if A and B change places."""
+
+
+@runtime_checkable
+class HasUpperBound(Protocol):
+    """An acquisition function with a bound that is cheaper than its score."""
+
+    def upper_bound(self, pairs: Sequence[PairMoments]) -> AnyArray:
+        """Numbers no smaller than the scores."""
+
+
+@runtime_checkable
+class HasVarianceBound(Protocol):
+    """An acquisition function that needs some uncertainty to reach a value."""
+
+    def least_variance(self, components: Sequence[Component], value: float) -> float:
+        """Below this gap variance no question reaches `value`; 0 where nothing can be said.
+
+        It is asked with one component and with many, and may say more than 0 only for one.
+        """
+
+
+class MomentLimits(NamedTuple):
+    """What the moments of x = (f(A) - f(B)) / scale over the whole mixture must be to reach a value."""
+
+    least_variance: float
+    farthest: float  # the largest E[x]^2 / (1 + Var[x])
+
+
+@runtime_checkable
+class HasMomentBound(Protocol):
+    """An acquisition function that is limited by two moments of the whole mixture."""
+
+    def moment_limits(self, components: Sequence[Component], value: float) -> MomentLimits | None:
+        """The limits for questions that reach `value`; None where nothing can be said."""
+
+
+ACQUISITION_FUNCTIONS: Registry[Callable[[], AcquisitionFunction]] = Registry(
+    "acquisition function",
+    "prefero.acquisition_functions",
+    {
+        "mutual-information": "prefero.acquisition.mutual_information:MutualInformation",
+        "expected-utility": "prefero.acquisition.expected_utility:ExpectedUtility",
+    },
+)
+PURPOSES: dict[Purpose, str] = {"learn": "mutual-information", "best": "expected-utility"}
+
+
+def acquisition_for(purpose: Purpose) -> AcquisitionFunction:
+    """Mutual information learns the reward everywhere, expected utility finds the best trajectory soon."""
+    if purpose not in PURPOSES:
+        raise ValueError(f"purpose must be 'learn' or 'best', but is {purpose!r}")
+    return ACQUISITION_FUNCTIONS.get(PURPOSES[purpose])()
+
+
+def acquisition_named(given: AcquisitionFunction | str) -> AcquisitionFunction:
+    """An acquisition function by its registered name, or a user's own object as it is."""
+    function = ACQUISITION_FUNCTIONS.get(given)() if isinstance(given, str) else given
+    if isinstance(function, type) or not isinstance(function, AcquisitionFunction):
+        raise TypeError(
+            f"an acquisition function has a unit and a method score(pairs), but this is {function!r}: "
+            f"give an object like that, or one of the names {', '.join(ACQUISITION_FUNCTIONS)}"
+        )
+    return function
+
+
+def check_strategy(strategy: str) -> None:
+    """An error unless there is such a strategy."""
+    if strategy not in get_args(Strategy):
+        raise ValueError(f"strategy must be 'active' or 'random', but is {strategy!r}")

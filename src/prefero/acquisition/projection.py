@@ -1,0 +1,96 @@
+"""The posterior seen from a pool: means, variances and covariances of the rewards of its trajectories.
+
+    x            (M, d)    features of the pool, in the units that the posterior was fitted to
+    mean         (M,)      E[f(x)] under one component of the mixture
+    learned      (M, r)    Cov[f(x_i), f(x_j)] = k(x_i, x_j) - learned_i . learned_j
+
+A tile is a rectangle of the M x M square of pairs, given by a slice of rows and a slice of columns.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prefero._support.arrays import AnyArray, Array, namespace_of, one_thread
+from prefero.acquisition.base import Component, PairMoments
+from prefero.kernels import Kernel
+from prefero.models.linear import ZeroKernel
+from prefero.models.posterior import Distribution, Gaussian
+
+WHOLE = slice(None)
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """One component of the posterior, projected onto a pool."""
+
+    component: Component
+    kernel: Kernel  # for differences
+    x: AnyArray
+    mean: AnyArray
+    variance: AnyArray
+    diagonal: AnyArray  # (M,) of k(x, x) - learned learned^T; no variance where the anchor is left out
+    learned: AnyArray
+
+    @classmethod
+    def of(cls, weight: float, gaussian: Gaussian, x: AnyArray) -> "Projection":
+        """Project a component onto the pool."""
+        xp = namespace_of(x)
+        mean, learned = gaussian.project(x)
+        kernel, known = gaussian.kernel.for_differences, xp.sum(learned * learned, axis=1)
+        variance = xp.clip(gaussian.kernel.diagonal(x) - known, min=0.0)
+        component = Component(weight, gaussian.probit)
+        return cls(component, kernel, x, mean, variance, kernel.diagonal(x) - known, learned)
+
+    def taken(self, order: AnyArray) -> "Projection":
+        """The same of some trajectories, in another order."""
+        take = namespace_of(self.x).take
+        columns = (
+            take(v, order, axis=0) for v in (self.x, self.mean, self.variance, self.diagonal, self.learned)
+        )
+        return Projection(self.component, self.kernel, *columns)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether the reward is known under this component."""
+        return isinstance(self.kernel, ZeroKernel)
+
+    def gap_variance(self, rows: slice, columns: slice) -> AnyArray:
+        """Var[f(x_i) - f(x_j)] for a tile, or one 0 for all of it where the reward is certain.
+
+        Rounding may leave it slightly below 0.
+        """
+        if self.is_certain:
+            return self.learned[:1, :] @ self.learned[:1, :].T
+        covariance = self.kernel(self.x[rows, :], self.x[columns, :])
+        covariance -= self.learned[rows, :] @ self.learned[columns, :].T
+        covariance *= -2.0
+        covariance += self.diagonal[rows, None]
+        covariance += self.diagonal[None, columns]
+        return covariance
+
+    def pairs(self, rows: slice, columns: slice) -> PairMoments:
+        """What an acquisition function sees of a tile; gap variances may be slightly below 0."""
+        return PairMoments(
+            self.component.weight,
+            self.component.probit,
+            self.mean[rows, None],
+            self.mean[None, columns],
+            self.gap_variance(rows, columns),
+        )
+
+
+def projections(belief: Distribution, x: AnyArray) -> list[Projection]:
+    """Every component of a posterior, projected onto a pool."""
+    return [Projection.of(weight, gaussian, x) for weight, gaussian in belief.components]
+
+
+@one_thread
+def preference_probabilities(belief: Distribution, x: Array) -> Array:
+    """P(the first is preferred to the second) for every pair of rows, shape (M, M)."""
+    total = np.zeros((len(x), len(x)))
+    for view in projections(belief, x):
+        pairs = view.pairs(WHOLE, WHOLE)
+        variance = np.maximum(pairs.gap_variance, 0.0)
+        total += pairs.weight * pairs.probit.probabilities(pairs.gap, variance)[0]
+    return total

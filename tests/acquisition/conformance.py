@@ -1,0 +1,192 @@
+"""What every acquisition function must keep, whether it is Prefero's or a user's own.
+
+`check_acquisition_function` runs all checks. They use what the search uses: questions under mixtures of one
+to three components, with two or three answers, of differences that are known, hardly known, near and far.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import array_api_strict
+import numpy as np
+
+from prefero._support.arrays import Array, to_numpy
+from prefero.acquisition.base import (
+    AcquisitionFunction,
+    Component,
+    HasMomentBound,
+    HasUpperBound,
+    HasVarianceBound,
+    PairMoments,
+    acquisition_named,
+)
+from prefero.acquisition.pool_search import best_question, score_all
+from prefero.kernels import RBF, Linear
+from prefero.models.likelihood import Probit
+from prefero.models.linear import LinearPreference
+from prefero.models.mixture import MixtureFitter
+from prefero.models.preference_gp import PreferenceGP
+from prefero.questions import Comparisons
+
+TIE_TOLERANCE = 1e-10
+ROUNDING = 1e-12  # beside the largest number that goes into a score
+
+
+def check_acquisition_function(
+    acquisition: AcquisitionFunction, margins: Sequence[float] = (0.0, 0.3)
+) -> None:
+    """All checks; a function that knows only two answers is checked with margins=(0.0,)."""
+    assert acquisition_named(acquisition) is acquisition
+    assert isinstance(acquisition.unit, str)
+    assert acquisition.unit
+    for margin in margins:
+        for seed in range(6):
+            pairs = questions(seed, margin)
+            check_scores_are_finite_symmetric_and_elementwise(acquisition, pairs)
+            check_upper_bound(acquisition, pairs)
+            check_any_array_library(acquisition, pairs)
+            check_inputs_are_left_alone(acquisition, pairs)
+        for belief in beliefs(margin):
+            check_search_is_brute_force(acquisition, belief)
+        check_variance_bound(acquisition, margin)
+        check_moment_bound(acquisition, margin)
+
+
+def questions(seed: int, margin: float, length: int = 60) -> list[PairMoments]:
+    """Questions under one to three components."""
+    rng = np.random.default_rng(seed)
+    count, noise = 1 + seed % 3, 10.0 ** rng.uniform(-2, 1)
+    weights = rng.dirichlet(np.ones(count)) if count > 1 else np.ones(1)
+    center, far = rng.uniform(-50, 50), 10.0 ** rng.uniform(-2, 2)
+    return [
+        PairMoments(
+            float(weights[k]),
+            Probit(noise * (1.0, 0.5, 3.0)[k], margin * noise),
+            noise * (center + far * rng.standard_normal(length)),
+            noise * (center + far * rng.standard_normal(length)),
+            noise**2 * 10.0 ** rng.uniform(-6, 5, length) * rng.integers(0, 2, length),
+        )
+        for k in range(count)
+    ]
+
+
+def beliefs(margin: float) -> list[Any]:
+    """A Gaussian, Bayesian model averaging, and equally likely known rewards."""
+    rng = np.random.default_rng(5)
+    items = rng.standard_normal((12, 2))
+    data = Comparisons.of(items, np.array([[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]))
+    gp = PreferenceGP(Linear() + RBF(0.5), noise=0.2, margin=margin, learn=False)
+    linear = LinearPreference(noise=0.2, margin=margin, draws=20)
+    mixture = MixtureFitter(2, margin=margin, searched=False).fit(data)
+    return [gp.fit_comparisons(data).posterior_, mixture, linear.fit_comparisons(data).posterior_]
+
+
+def rounding(pairs: Sequence[PairMoments]) -> float:
+    """How far scores may be off."""
+    sizes = [np.abs(v).max() for p in pairs for v in (p.left, p.right, np.sqrt(p.gap_variance), 1.0)]
+    return float(ROUNDING * max(sizes))
+
+
+def scores_of(acquisition: AcquisitionFunction, pairs: Sequence[PairMoments]) -> Array:
+    return np.broadcast_to(to_numpy(acquisition.score(pairs)), np.shape(pairs[0].left))
+
+
+def check_scores_are_finite_symmetric_and_elementwise(
+    acquisition: AcquisitionFunction, pairs: Sequence[PairMoments]
+) -> None:
+    scores, allowed = scores_of(acquisition, pairs), rounding(pairs)
+    assert np.isfinite(scores).all()
+    swapped = [replace(p, left=p.right, right=p.left) for p in pairs]
+    np.testing.assert_allclose(scores_of(acquisition, swapped), scores, rtol=1e-9, atol=allowed)
+    some = slice(3, 11)
+    alone = [
+        replace(p, left=p.left[some], right=p.right[some], gap_variance=p.gap_variance[some]) for p in pairs
+    ]
+    np.testing.assert_allclose(scores_of(acquisition, alone), scores[some], rtol=1e-9, atol=allowed)
+
+
+def check_upper_bound(acquisition: AcquisitionFunction, pairs: Sequence[PairMoments]) -> None:
+    if isinstance(acquisition, HasUpperBound):
+        bound = np.broadcast_to(to_numpy(acquisition.upper_bound(pairs)), np.shape(pairs[0].left))
+        assert (bound >= scores_of(acquisition, pairs) - rounding(pairs)).all()
+
+
+def check_any_array_library(acquisition: AcquisitionFunction, pairs: Sequence[PairMoments]) -> None:
+    """The array API standard and nothing else, so that the same lines run on a GPU."""
+
+    def strict(values: Any) -> Any:
+        return array_api_strict.asarray(np.array(values))
+
+    moved = [
+        replace(p, left=strict(p.left), right=strict(p.right), gap_variance=strict(p.gap_variance))
+        for p in pairs
+    ]
+    found, expected = to_numpy(acquisition.score(moved)), acquisition.score(pairs)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=rounding(pairs))
+    if isinstance(acquisition, HasUpperBound):
+        bound = to_numpy(acquisition.upper_bound(moved))
+        np.testing.assert_allclose(bound, acquisition.upper_bound(pairs), rtol=1e-4, atol=1e-5)
+
+
+def check_inputs_are_left_alone(acquisition: AcquisitionFunction, pairs: Sequence[PairMoments]) -> None:
+    before = [[np.array(v) for v in (p.left, p.right, p.gap_variance)] for p in pairs]
+    acquisition.score(pairs)
+    if isinstance(acquisition, HasUpperBound):
+        acquisition.upper_bound(pairs)
+    for kept, p in zip(before, pairs, strict=True):
+        for values, now in zip(kept, (p.left, p.right, p.gap_variance), strict=True):
+            np.testing.assert_array_equal(values, now)
+
+
+def check_search_is_brute_force(acquisition: AcquisitionFunction, belief: Any) -> None:
+    """The tiled search finds the best of all scores, here and in another array library."""
+    x = np.random.default_rng(8).standard_normal((40, 2))
+    scores = np.asarray(score_all(belief, x, acquisition))
+    above = np.where(np.triu(np.ones(scores.shape, dtype=bool), 1), scores, -np.inf)
+    row, column = (int(i) for i in np.argwhere(above >= above.max() - TIE_TOLERANCE)[0])
+    expected = row, column
+    for pool, tile in ((x, 7), (x, None), (array_api_strict.asarray(x), 7)):
+        question = best_question(belief, pool, acquisition=acquisition, tile=tile)
+        assert question.items == expected
+        assert question.unit == acquisition.unit
+        np.testing.assert_allclose(question.value, above.max(), rtol=1e-9, atol=1e-9)
+    again = best_question(belief, x, acquisition=acquisition, exclude=[expected], tile=7)
+    assert again.items != expected
+
+
+def check_variance_bound(acquisition: AcquisitionFunction, margin: float) -> None:
+    """Below the least variance no question with one component reaches the value."""
+    if not isinstance(acquisition, HasVarianceBound):
+        return
+    rng, probit = np.random.default_rng(2), Probit(0.3, margin)
+    left, right = rng.standard_normal((2, 400))
+    for value in (-np.inf, 1e-4, 0.1, 0.5, 0.9):
+        least = acquisition.least_variance([Component(1.0, probit)], value)
+        variance = least * rng.uniform(0.0, 0.999, 400)
+        scores = scores_of(acquisition, [PairMoments(1.0, probit, left, right, variance)])
+        assert least == 0.0 or (scores < value).all()
+        assert acquisition.least_variance([Component(0.5, probit)] * 2, value) == 0.0
+
+
+def check_moment_bound(acquisition: AcquisitionFunction, margin: float) -> None:
+    """A question that reaches a value keeps the limits on the mixture's moments."""
+    if not isinstance(acquisition, HasMomentBound):
+        return
+    rng, probit = np.random.default_rng(3), Probit(0.3, margin)
+    for _ in range(200):
+        count = int(rng.integers(1, 6))
+        weights, gaps = rng.dirichlet(np.ones(count)), 10.0 ** rng.uniform(-2, 1) * rng.standard_normal(count)
+        zero = np.zeros(1)
+        pairs = [
+            PairMoments(float(w), probit, np.array([g]), zero, zero)
+            for w, g in zip(weights, gaps, strict=True)
+        ]
+        value = float(scores_of(acquisition, pairs)[0])
+        limits = acquisition.moment_limits(pairs, value)
+        if limits is not None:
+            x = gaps / probit.scale
+            mean = weights @ x
+            variance = weights @ (x - mean) ** 2
+            assert variance >= limits.least_variance
+            assert mean**2 <= limits.farthest * (1.0 + variance)
