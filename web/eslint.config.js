@@ -16,5 +16,5 @@ export default tseslint.config(
     },
   },
   { files: ["tests/**"], rules: { "max-lines-per-function": "off" } },
-  { files: ["size.mjs"], languageOptions: { globals: { console: "readonly", process: "readonly" } } },
+  { files: ["*.mjs"], languageOptions: { globals: { console: "readonly", process: "readonly" } } },
 );

@@ -1,4 +1,4 @@
-"""The page as people meet it: real servers, the system's Chromium, and everything that it complains about."""
+"""Fixtures for tests of the page: real servers, the system's Chromium, and a list of the browser's errors."""
 
 import os
 import shutil
@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from page.servers import Running, free_port
+from page.run_servers import Server
 from systems import ON_LINUX
 
 collect_ignore_glob = [] if ON_LINUX else ["test_*.py"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--mute-audio"]
-PATIENCE = 30_000  # milliseconds; these machines are slow at times
+TIMEOUT = 30_000  # milliseconds; the machine may be busy
 TRAJECTORIES = 24
-SMALL = {"width": 800, "height": 640}  # unless a test says otherwise: every pixel is drawn by the processor
+SMALL = {"width": 800, "height": 640}  # the default window: every pixel is drawn by the processor
 
-expect.set_options(timeout=PATIENCE)
+expect.set_options(timeout=TIMEOUT)
 
 
 @pytest.fixture(scope="session")
@@ -33,12 +33,12 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Callable[..., Running]]:
+def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Start a server with these arguments."""
-    running: list[Running] = []
+    running: list[Server] = []
 
-    def start(*arguments: str) -> Running:
-        running.append(Running(list(arguments), tmp_path, free_port()).start())
+    def start(*arguments: str) -> Server:
+        running.append(Server(list(arguments), tmp_path).start())
         return running[-1]
 
     yield start
@@ -47,10 +47,10 @@ def served(tmp_path: Path) -> Iterator[Callable[..., Running]]:
 
 
 @pytest.fixture
-def taught(served: Callable[..., Running], tmp_path: Path) -> Callable[..., Running]:
-    """A teaching session about a small pool."""
+def teach(serve: Callable[..., Server], tmp_path: Path) -> Callable[..., Server]:
+    """Start a server for teaching, with a small pool."""
 
-    def start(what: str = "driver", *more: str) -> Running:
+    def start(world: str = "driver", *more: str) -> Server:
         small = [
             "--trajectories",
             str(TRAJECTORIES),
@@ -58,14 +58,14 @@ def taught(served: Callable[..., Running], tmp_path: Path) -> Callable[..., Runn
             str(tmp_path / "teach.db"),
             "--no-browser",
         ]
-        return served("teach", what, *small, *more)
+        return serve("teach", world, *small, *more)
 
     return start
 
 
 @pytest.fixture
-def complaints() -> Iterator[list[str]]:
-    """What the browser complains about: nothing, unless a test takes it away."""
+def browser_errors() -> Iterator[list[str]]:
+    """What the browser reports as errors. A test that expects some clears the list."""
     found: list[str] = []
     yield found
     assert found == []
@@ -74,29 +74,29 @@ def complaints() -> Iterator[list[str]]:
 @pytest.fixture
 def visit(
     browser: Browser,
-    complaints: list[str],
-    served: Callable[..., Running],  # noqa: ARG001  visitors leave before servers are stopped
+    browser_errors: list[str],
+    serve: Callable[..., Server],  # noqa: ARG001  pages are closed before their servers are stopped
 ) -> Iterator[Callable[..., Page]]:
-    """A fresh visitor's page, with anything that `new_context` takes."""
+    """Open a page in a new browser context, with any options of `new_context`."""
     contexts: list[BrowserContext] = []
 
-    def come(**options: Any) -> Page:
+    def open_page(**options: Any) -> Page:
         context = browser.new_context(**({"viewport": SMALL} | options))
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda entry: browser_errors.append(entry.text) if entry.type == "error" else None)
+        page.on("pageerror", lambda error: browser_errors.append(str(error)))
         return page
 
-    yield come
+    yield open_page
     for context in contexts:
         context.close()
 
 
 @pytest.fixture(scope="session")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures of the pages go: the folder PREFERO_PICTURES, if that is set."""
+    """Where screenshots go: the folder PREFERO_PICTURES, if that is set."""
     chosen = os.environ.get("PREFERO_PICTURES")
     folder = Path(chosen) if chosen else tmp_path_factory.mktemp("pictures")
     folder.mkdir(parents=True, exist_ok=True)

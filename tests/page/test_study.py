@@ -8,8 +8,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from page.looks import KEYS, WIDE, look, pair_is_shown
-from page.servers import Running
+from page.check_page import WIDE, check_page
+from page.drive_page import KEYS, wait_for_question
+from page.run_servers import Server
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 
@@ -50,52 +51,52 @@ def links(printed: str) -> list[str]:
 
 
 def take_part(page: Page, address: str, pictures: Path | None) -> None:
-    """From the link to the thanks."""
+    """From the link to the last stage."""
 
-    def seen(name: str) -> None:
+    def check(name: str) -> None:
         if pictures is not None:
-            page.wait_for_timeout(400)
-            look(page, pictures, name)
+            check_page(page, pictures, name)
 
     page.goto(address)
     page.get_by_role("checkbox").wait_for()
     assert "#" not in page.url  # the secret does not stay in the address
-    seen("study-consent")
+    check("study-consent")
     page.get_by_role("checkbox").check()
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.get_by_role("heading", name="Mini-golf").wait_for()
     page.get_by_text("Two of its shots").wait_for()
-    seen("study-instructions")
+    check("study-instructions")
     page.get_by_role("button", name="I am ready").click()
     rows = page.locator(".score-row")
     expect(rows).to_have_count(8)
     for place in range(8):
         rows.nth(place).get_by_role("radio", name=str(2 + place)).check()
-    seen("study-scores")
-    page.get_by_role("button", name="Go on").click()
-    page.get_by_text("This one is for practice").wait_for()
-    pair_is_shown(page)
+    check("study-scores")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_text("This question is for practice").wait_for()
+    wait_for_question(page)
     page.keyboard.press(KEYS["left"])
     for done in range(5):
-        expect(page.locator(".progress-words")).to_have_text(f"{done} of 5")
-        pair_is_shown(page)
+        expect(page.locator(".progress-text")).to_have_text(f"{done} of 5")
+        wait_for_question(page)
         expect(page.get_by_role("button", name="About equal")).to_have_count(0)
         expect(page.get_by_text("What it learned")).to_have_count(0)  # nothing of the model is shown
         if done == 1:
-            seen("study-compare")
+            check("study-compare")
         page.keyboard.press(KEYS["left" if done % 2 else "right"])
     for number in (1, 2):
         page.get_by_text(f"{number} of 2").wait_for()
         page.keyboard.press("7")
+        expect(page.get_by_role("radio", name="7")).to_be_checked()
         if number == 1:
-            seen("study-rate")
+            check("study-rate")
         page.keyboard.press("Enter")
     page.get_by_text("Thank you!").wait_for()
-    seen("study-done")
+    check("study-done")
 
 
 def test_three_participants_and_the_experimenter(
-    visit: Visit, served: Callable[..., Running], tmp_path: Path, pictures: Path
+    visit: Visit, serve: Callable[..., Server], tmp_path: Path, pictures: Path
 ) -> None:
     (tmp_path / "protocol.toml").write_text(PROTOCOL, encoding="utf-8")
     database = ["--database", str(tmp_path / "study.db")]
@@ -107,7 +108,7 @@ def test_three_participants_and_the_experimenter(
     codes = links(printed)
     secret = next(code for code in SECRET.findall(printed) if code not in codes)
     assert len(codes) == 3
-    server = served("study", "serve", *database)
+    server = serve("study", "serve", *database)
 
     watching = visit(viewport=WIDE)
     watching.goto(f"{server.address}/#{secret}")
@@ -117,7 +118,7 @@ def test_three_participants_and_the_experimenter(
         take_part(person, f"{server.address}/#{code}", pictures if number == 0 else None)
         expect(watching.get_by_role("row", name=f"P{number + 1}")).to_contain_text("5 of 5")
         person.context.close()
-    look(watching, pictures, "experimenter")
+    check_page(watching, pictures, "experimenter")
     expect(watching.get_by_text("3 of 3 finished")).to_be_visible()
 
     store = Store(open_database(tmp_path / "study.db"))

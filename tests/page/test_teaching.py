@@ -1,4 +1,4 @@
-"""A person teaches, by keys alone, from the first pair to the reward."""
+"""A person teaches with keys alone, from the first question to the reward file."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,30 +7,41 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import prefero
-from page.looks import answer, answers_are, pair_is_shown, until, wide
-from page.servers import Running
+from page.drive_page import (
+    PLAYING,
+    answer,
+    overflow,
+    pixels,
+    skip,
+    wait_for_answers,
+    wait_for_motion,
+    wait_for_question,
+    wait_frames,
+    wait_until,
+)
+from page.run_servers import Server
 
+VIDEOS = "[...document.querySelectorAll('video')]"
 Visit = Callable[..., Page]
-Taught = Callable[..., Running]
+Teach = Callable[..., Server]
 
 
-def history(server: Running) -> list[str]:
+def history(server: Server) -> list[str]:
     return [row["choice"] for row in server.get("/api/history")["answers"] if not row["deleted"]]
 
 
-def test_a_whole_session_with_keys_only(visit: Visit, taught: Taught, tmp_path: Path) -> None:
-    server, page = taught("driver", "--questions", "5"), visit()
+def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Path) -> None:
+    server, page = teach("driver", "--questions", "5"), visit()
     page.goto(server.address)
-    answers_are(page, 0)
+    wait_for_answers(page, 0)
     for number, choice in enumerate(["left", "right", "equal", "left"], 1):
         answer(page, choice, number)
     page.keyboard.press("z")
-    answers_are(page, 3)
-    page.keyboard.press("s")
-    pair_is_shown(page)
+    wait_for_answers(page, 3)
+    skip(page)
     answer(page, "right", 4)
     answer(page, "left", 5)
-    expect(page.get_by_text("You have given the 5 answers")).to_be_visible()
+    expect(page.get_by_text("You have given all 5 planned answers")).to_be_visible()
     assert history(server) == ["left", "right", "equal", "right", "left"]
 
     page.keyboard.press("Tab")
@@ -48,10 +59,10 @@ def test_a_whole_session_with_keys_only(visit: Visit, taught: Taught, tmp_path: 
     assert reward.diagnostics["ties"] == 1
 
 
-def test_keys_of_the_player(visit: Visit, taught: Taught) -> None:
+def test_keys_of_the_player(visit: Visit, teach: Teach) -> None:
     page = visit()
-    page.goto(taught().address)
-    pair_is_shown(page)
+    page.goto(teach().address)
+    wait_for_question(page)
     page.keyboard.press(" ")
     expect(page.get_by_role("button", name="Play", exact=True).first).to_be_visible()
     page.keyboard.press("]")
@@ -64,126 +75,124 @@ def test_keys_of_the_player(visit: Visit, taught: Taught) -> None:
     page.keyboard.press("ArrowLeft")  # while the help is open, keys answer nothing
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
-    answers_are(page, 0)
+    wait_for_answers(page, 0)
 
 
-def test_both_sides_move_in_step_and_stop_together(visit: Visit, taught: Taught) -> None:
+def test_both_items_move_in_step_and_stop_together(visit: Visit, teach: Teach) -> None:
     page = visit()
-    page.goto(taught().address)
-    pair_is_shown(page)
-    canvases = page.locator(".pair canvas")
+    page.goto(teach().address)
+    wait_for_question(page)
+    canvases = page.locator(".items canvas")
     expect(canvases).to_have_count(2)
-    before = [canvases.nth(i).screenshot() for i in range(2)]
-    page.wait_for_timeout(700)
-    after = [canvases.nth(i).screenshot() for i in range(2)]
-    assert before[0] != after[0]
-    assert before[1] != after[1]
+    wait_for_motion(canvases, pixels(canvases))
     page.keyboard.press(" ")
-    page.wait_for_timeout(300)
-    still = [canvases.nth(i).screenshot() for i in range(2)]
-    page.wait_for_timeout(500)
-    assert still == [canvases.nth(i).screenshot() for i in range(2)]
+    expect(page.get_by_role("button", name="Play", exact=True).first).to_be_visible()
+    wait_frames(page, 2)  # the last frame before the pause is drawn
+    paused = pixels(canvases)
+    wait_frames(page, 20)
+    assert pixels(canvases) == paused
     page.keyboard.press(".")
-    page.wait_for_timeout(200)
-    assert canvases.nth(0).screenshot() != still[0]
+    wait_for_motion(canvases, paused)
 
 
-def test_a_reload_in_the_middle_shows_the_same_pair(visit: Visit, taught: Taught) -> None:
-    server, page = taught(), visit()
+def test_a_reload_in_the_middle_shows_the_same_pair(visit: Visit, teach: Teach) -> None:
+    server, page = teach(), visit()
     page.goto(server.address)
-    pair_is_shown(page)
+    wait_for_question(page)
     answer(page, "left", 1)
     before = server.get("/api/sitting")["question"]
     page.reload()
-    answers_are(page, 1)
+    wait_for_answers(page, 1)
     assert server.get("/api/sitting")["question"] == before
     assert history(server) == ["left"]
 
 
 def test_two_windows_do_not_answer_one_question_twice(
-    visit: Visit, taught: Taught, complaints: list[str]
+    visit: Visit, teach: Teach, browser_errors: list[str]
 ) -> None:
-    server = taught()
+    server = teach()
     first, second = visit(), visit()
     for page in (first, second):
         page.goto(server.address)
-        pair_is_shown(page)
+        wait_for_question(page)
     answer(first, "left", 1)
     second.keyboard.press("ArrowRight")  # it still shows the first question
     expect(second.get_by_text("already answered")).to_be_visible()
-    answers_are(second, 1)
+    wait_for_answers(second, 1)
     assert history(server) == ["left"]
     answer(second, "right", 2)
     assert history(server) == ["left", "right"]
-    assert [c for c in complaints if "409" not in c] == []
-    complaints.clear()
+    assert [error for error in browser_errors if "409" not in error] == []
+    browser_errors.clear()
 
 
 def test_an_answer_waits_while_the_server_is_gone(
-    visit: Visit, taught: Taught, complaints: list[str]
+    visit: Visit, teach: Teach, browser_errors: list[str]
 ) -> None:
-    server, page = taught(), visit()
+    server, page = teach(), visit()
     page.goto(server.address)
-    pair_is_shown(page)
+    wait_for_question(page)
     answer(page, "left", 1)
     server.kill()
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Your answer is kept here")).to_be_visible()
+    expect(page.get_by_text("Your answer is saved in this browser")).to_be_visible()
     page.keyboard.press("ArrowLeft")  # nothing more can be answered now
     server.start()
-    answers_are(page, 2)
-    expect(page.get_by_text("Your answer is kept here")).to_be_hidden()
+    wait_for_answers(page, 2)
+    expect(page.get_by_text("Your answer is saved in this browser")).to_be_hidden()
     assert history(server) == ["left", "right"]
-    complaints.clear()  # the browser says that it could not connect
+    browser_errors.clear()  # the browser says that it could not connect
 
 
-def test_an_answer_that_waits_survives_a_reload(visit: Visit, taught: Taught, complaints: list[str]) -> None:
-    server, page = taught(), visit()
+def test_a_pending_answer_survives_a_reload(visit: Visit, teach: Teach, browser_errors: list[str]) -> None:
+    server, page = teach(), visit()
     page.goto(server.address)
-    pair_is_shown(page)
+    wait_for_question(page)
     page.route("**/api/answers", lambda route: route.abort())
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Your answer is kept here")).to_be_visible()
+    expect(page.get_by_text("Your answer is saved in this browser")).to_be_visible()
     page.unroute("**/api/answers")
     page.reload()
-    answers_are(page, 1)
+    wait_for_answers(page, 1)
     assert history(server) == ["right"]
-    complaints.clear()
+    browser_errors.clear()
 
 
 @pytest.mark.parametrize("size", [(360, 740), (740, 360)], ids=["upright", "across"])
-def test_a_phone(visit: Visit, taught: Taught, size: tuple[int, int]) -> None:
+def test_a_phone(visit: Visit, teach: Teach, size: tuple[int, int]) -> None:
     page = visit(viewport={"width": size[0], "height": size[1]}, has_touch=True, is_mobile=True)
-    server = taught()
+    server = teach()
     page.goto(server.address)
-    pair_is_shown(page)
-    assert wide(page) == 0
+    wait_for_question(page)
+    assert overflow(page) == 0
     for name in ("A is better", "B is better", "About equal"):
         box = page.get_by_role("button", name=name).bounding_box()
         assert box is not None
         assert box["height"] >= 44
     page.get_by_role("button", name="B is better").tap()
-    answers_are(page, 1)
+    wait_for_answers(page, 1)
     assert history(server) == ["right"]
 
 
-def test_reduced_motion_is_respected(visit: Visit, taught: Taught) -> None:
+def test_reduced_motion_is_respected(visit: Visit, teach: Teach) -> None:
     page = visit(reduced_motion="reduce")
-    page.goto(taught().address)
-    pair_is_shown(page)
-    canvas = page.locator(".pair canvas").first
-    before = canvas.screenshot()
-    page.wait_for_timeout(600)
-    assert canvas.screenshot() == before
+    page.goto(teach().address)
+    wait_for_question(page)
+    canvases = page.locator(".items canvas")
+    wait_until(page, PLAYING)  # the timeline is at the end at once
+    wait_frames(page, 2)
+    shown = pixels(canvases)
+    wait_frames(page, 20)
+    assert pixels(canvases) == shown
 
 
-def test_watching_it_learn_and_changing_the_history(visit: Visit, taught: Taught) -> None:
-    server, page = taught(), visit()
+def test_watching_it_learn_and_changing_the_history(visit: Visit, teach: Teach) -> None:
+    server, page = teach(), visit()
     page.goto(server.address)
     page.get_by_role("button", name="What it learned").click()
     expect(page.get_by_text("nothing", exact=False).first).to_be_visible()
     page.get_by_role("button", name="Compare", exact=True).click()
-    pair_is_shown(page)
+    wait_for_question(page)
     for number, choice in enumerate(["left", "right", "left"], 1):
         answer(page, choice, number)
     page.get_by_role("button", name="What it learned").click()
@@ -196,7 +205,7 @@ def test_watching_it_learn_and_changing_the_history(visit: Visit, taught: Taught
     assert sorted(history(server)) == ["left", "left", "right"]
 
 
-def test_clips_of_ones_own_play(visit: Visit, taught: Taught, tmp_path: Path) -> None:
+def test_clips_of_ones_own_play(visit: Visit, teach: Teach, tmp_path: Path) -> None:
     import numpy as np
 
     from prefero.rendering.video import save_video
@@ -206,27 +215,31 @@ def test_clips_of_ones_own_play(visit: Visit, taught: Taught, tmp_path: Path) ->
         save_video(tmp_path / f"{number}.mp4", frames, 20.0)
     clips = [tmp_path / f"{n}.mp4" for n in range(4)]
     prefero.Pool([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 1.0]], clips=clips).save(tmp_path / "mine.npz")
-    page, server = visit(), taught(str(tmp_path / "mine.npz"))
+    page, server = visit(), teach(str(tmp_path / "mine.npz"))
     page.goto(server.address)
-    pair_is_shown(page)
+    wait_for_question(page)
     expect(page.locator("video")).to_have_count(2)
-    until(page, "[...document.querySelectorAll('video')].every(v => v.videoWidth === 96)")
-    until(page, "[...document.querySelectorAll('video')].some(v => v.currentTime > 0.2)")
+    wait_until(
+        page, "() => [...document.querySelectorAll('video')].every((video) => video.videoWidth === 96)"
+    )
+    wait_until(
+        page, "() => [...document.querySelectorAll('video')].every((video) => video.currentTime > 0.2)"
+    )
     answer(page, "left", 1)
     assert history(server) == ["left"]
 
 
-def test_features_alone_are_shown_as_bars(visit: Visit, taught: Taught, tmp_path: Path) -> None:
+def test_features_alone_are_shown_as_bars(visit: Visit, teach: Teach, tmp_path: Path) -> None:
     pool = prefero.Pool([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]], names=["speed", "distance"])
     pool.save(tmp_path / "bare.npz")
     page = visit()
-    page.goto(taught(str(tmp_path / "bare.npz")).address)
-    pair_is_shown(page)
+    page.goto(teach(str(tmp_path / "bare.npz")).address)
+    wait_for_question(page)
     expect(page.get_by_text("speed").first).to_be_visible()
     expect(page.get_by_text("distance").first).to_be_visible()
 
 
-def test_the_first_load_is_small(visit: Visit, taught: Taught, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_load_is_small(visit: Visit, teach: Teach, capsys: pytest.CaptureFixture[str]) -> None:
     """Over a slow line, before anything in three dimensions."""
     page = visit()
     session = page.context.new_cdp_session(page)
@@ -235,9 +248,9 @@ def test_the_first_load_is_small(visit: Visit, taught: Taught, capsys: pytest.Ca
     session.send("Network.emulateNetworkConditions", slow)
     received: list[float] = []
     session.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
-    server = taught()
+    server = teach()
     page.goto(server.address)
-    pair_is_shown(page)
+    wait_for_question(page)
     seconds = page.evaluate("performance.now()") / 1000
     with capsys.disabled():
         print(f"\nfirst load: {sum(received) / 1000:.0f} kB, {seconds:.1f} s at 1.6 Mbit/s")

@@ -1,27 +1,26 @@
-/** The page: who is there, and the view that belongs to them. */
+/** The page: the view of whoever is signed in. */
 
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { Session } from "./session";
-import { Auth } from "./auth";
-import { storedOwner } from "./auth";
-import { SignInPage } from "./sign-in";
+import { Auth, storedOwner } from "./auth";
+import { Banner, Loading, LoadingOrError, ProblemBanner } from "./components";
+import { ExperimenterView } from "./experimenter/experimenter";
 import { useLoad } from "./hooks";
 import { PendingRequests } from "./pending";
-import { Banner, LoadingOrError, ProblemBanner, Loading } from "./components";
 import type { Server } from "./server";
+import { Session } from "./session";
+import { SignInPage } from "./sign-in";
 import { Study } from "./study/study";
 import { Teach } from "./teach/teach";
 import { Trajectories } from "./trajectories";
-import { ExperimenterView } from "./experimenter/experimenter";
 
 export function App({ storage }: { storage: Storage }): JSX.Element {
   const auth = useMemo(() => new Auth(storage), [storage]);
   useEffect(() => {
     const start = (): void => void auth.start();
     start();
-    window.addEventListener("hashchange", start); // a link pasted over the page's own address
+    window.addEventListener("hashchange", start); // a link was pasted into the address bar
     return () => window.removeEventListener("hashchange", start);
   }, [auth]);
   const me = auth.me.value;
@@ -32,7 +31,7 @@ export function App({ storage }: { storage: Storage }): JSX.Element {
       {failure && <Banner {...failure} />}
       {!me && !failure && <Loading message="Loading…" />}
       {me && <RoleView auth={auth} storage={storage} />}
-      {me?.role && <Footer version={me.version} onLeave={() => void auth.signOut()} />}
+      {me?.role && <Footer version={me.version} onSignOut={() => void auth.signOut()} />}
     </div>
   );
 }
@@ -52,7 +51,7 @@ interface SessionViewProps {
   pending: PendingRequests;
 }
 
-/** A sitting needs to know where it stands and what trajectories look like. */
+/** Loads the session's state and how trajectories are shown. */
 function SessionView({ role, server, pending }: SessionViewProps): JSX.Element {
   const session = useMemo(() => new Session(server, pending), []);
   const trajectories = useLoad(() => Trajectories.open(server), "scene");
@@ -67,12 +66,12 @@ function SessionView({ role, server, pending }: SessionViewProps): JSX.Element {
   return <Teach session={session} state={state} trajectories={trajectories.value} server={server} />;
 }
 
-function Footer({ version, onLeave }: { version: string; onLeave: () => void }): JSX.Element {
+function Footer({ version, onSignOut }: { version: string; onSignOut: () => void }): JSX.Element {
   return (
-    <footer class="foot">
+    <footer class="footer">
       <span>Prefero {version}</span>
-      <button type="button" class="quiet" onClick={onLeave}>
-        Leave
+      <button type="button" class="link-button" onClick={onSignOut}>
+        Sign out
       </button>
     </footer>
   );

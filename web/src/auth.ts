@@ -1,18 +1,21 @@
-/** Who is there: a person comes in with a secret, is remembered by a cookie, and may leave or be sent away. */
+/**
+ * Signing in and out. A link carries its secret after the #, which browsers never send by themselves; the page exchanges
+ * it for a cookie.
+ */
 
 import { signal } from "@preact/signals";
 
 import type { Me } from "./contract";
+import { type PendingRequest, PendingRequests } from "./pending";
+import { RejectedError, Server, withRetries } from "./server";
 import { unavailableMessage } from "./session";
-import { PendingRequests, type PendingRequest } from "./pending";
-import { withRetries, RejectedError, Server } from "./server";
 
 export const SIGNED_OUT =
-  "You are no longer signed in here. Open your link again, or paste it below: nothing that you did is lost.";
+  "You are signed out. Open your link again, or paste it below. Nothing that you did is lost.";
 
 export class Auth {
   readonly me = signal<Me | null>(null);
-  readonly message = signal(""); // why nobody is in
+  readonly message = signal(""); // why nobody is signed in
   readonly unavailable = signal("");
   readonly failure = signal<{ message: string; retry: () => void } | null>(null);
   readonly busy = signal(false);
@@ -25,12 +28,12 @@ export class Auth {
     this.server = new Server(() => void this.checkAgain(), fetcher);
   }
 
-  /** With the secret of the address if it has one, else as whom the cookie says. */
+  /** Sign in with the secret in the URL if there is one, else find out whom the cookie belongs to. */
   async start(): Promise<void> {
     const secret = secretFromHash(location.hash);
     if (!secret) return this.ask(() => this.server.get<Me>("/api/me"));
     await this.signIn(secret);
-    clearHash(); // only now: a reload while the server is away must still have it
+    clearHash(); // only now: a reload while the server is unavailable still needs it
   }
 
   signIn(secret: string): Promise<void> {
@@ -41,7 +44,7 @@ export class Auth {
     return this.ask(() => this.server.post<Me>("/api/leave", {}));
   }
 
-  /** A call was forbidden: see who we are now. */
+  /** After a 403: find out who is signed in now. */
   private async checkAgain(): Promise<void> {
     const found = await this.server.get<Me>("/api/me").catch(() => null);
     if (!found) return;
@@ -54,24 +57,24 @@ export class Auth {
     this.failure.value = null;
     this.message.value = "";
     try {
-      this.me.value = await withRetries(call, (unavailable) => {
-        this.unavailable.value = unavailable ? unavailableMessage(unavailable, this.pendingRequest()) : "";
+      this.me.value = await withRetries(call, (error) => {
+        this.unavailable.value = error ? unavailableMessage(error, this.pendingRequest()) : "";
       });
-    } catch (problem) {
-      this.fail(problem, call);
+    } catch (error) {
+      this.fail(error, call);
     } finally {
       this.busy.value = false;
     }
   }
 
-  /** What waits here from an earlier visit. */
+  /** A request that an earlier visit could not send. */
   private pendingRequest(): PendingRequest | null {
-    return new PendingRequests(this.storage, storedOwner(this.storage)).requests()[0] ?? null;
+    return new PendingRequests(this.storage, storedOwner(this.storage)).all()[0] ?? null;
   }
 
-  private fail(problem: unknown, call: () => Promise<Me>): void {
-    const message = problem instanceof Error ? problem.message : String(problem);
-    if (problem instanceof RejectedError && problem.status < 500) {
+  private fail(error: unknown, call: () => Promise<Me>): void {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof RejectedError && error.status < 500) {
       this.message.value = message;
       this.me.value = { role: null, study: null, version: "" };
     } else {
@@ -82,7 +85,7 @@ export class Auth {
 
 const OWNER = "prefero.owner";
 
-/** The secret of the address, "" if there is none. */
+/** The secret in the URL's fragment, "" if there is none. */
 export function secretFromHash(hash: string): string {
   const text = hash.replace(/^#/, "");
   try {
@@ -92,23 +95,23 @@ export function secretFromHash(hash: string): string {
   }
 }
 
-/** The secret of what was pasted: a whole link, or the token alone. */
+/** The secret in what was pasted: a whole link, or the secret alone. */
 export function secretFromPaste(text: string): string {
   const trimmed = text.trim();
-  const value = trimmed.indexOf("#");
-  return value < 0 ? trimmed : secretFromHash(trimmed.slice(value));
+  const hash = trimmed.indexOf("#");
+  return hash < 0 ? trimmed : secretFromHash(trimmed.slice(hash));
 }
 
-/** Whose answers are kept here: not the secret, only enough to tell one person's link from another's. */
+/** Tells the stored requests of one person from another's, without storing the secret. */
 export function ownerId(secret: string): string {
-  let value = 0xcbf29ce484222325n; // FNV-1a, 64 bits
+  let hash = 0xcbf29ce484222325n; // FNV-1a, 64 bits
   for (const byte of new TextEncoder().encode(secret)) {
-    value = ((value ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
+    hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
   }
-  return value.toString(16).padStart(16, "0");
+  return hash.toString(16).padStart(16, "0");
 }
 
-/** Show the secret, and remember by whom this browser is used now. */
+/** Exchange the secret for a cookie, and remember who uses this browser now. */
 export async function exchangeSecret(server: Server, storage: Storage, secret: string): Promise<Me> {
   const me = await server.post<Me>("/api/enter", { secret });
   storage.setItem(OWNER, ownerId(secret));
@@ -119,7 +122,7 @@ export function storedOwner(storage: Storage): string {
   return storage.getItem(OWNER) ?? "nobody";
 }
 
-/** Take the secret out of the address, so that it is not in a bookmark, a screenshot or over a shoulder. */
+/** Remove the secret from the URL, so that it is in no bookmark and no screenshot. */
 export function clearHash(): void {
   history.replaceState(history.state, "", location.pathname + location.search);
 }

@@ -1,4 +1,4 @@
-/** Small parts of many views. */
+/** Small components that many views use. */
 
 import type { ComponentChildren, JSX } from "preact";
 
@@ -24,7 +24,7 @@ export function Card({ title, children }: { title?: string; children: ComponentC
   );
 }
 
-/** Something went wrong, with the way out where there is one. */
+/** An error message, with a button to try again where that may help. */
 export function Banner({ message, retry, children }: BannerProps): JSX.Element {
   return (
     <div class="banner" role="alert">
@@ -47,12 +47,12 @@ interface BannerProps {
 
 export function ProblemBanner({ problem }: { problem: Problem | null }): JSX.Element | null {
   if (!problem) return null;
-  if (problem.kind === "away") return <Banner message={problem.message} />;
+  if (problem.kind === "unavailable") return <Banner message={problem.message} />;
   return (
     <Banner message={problem.message} retry={problem.retry}>
       {problem.discard && (
         <button type="button" class="button" onClick={problem.discard}>
-          Go on without it
+          Discard it and continue
         </button>
       )}
     </Banner>
@@ -70,19 +70,19 @@ export function Notice({ message }: { message: string }): JSX.Element | null {
 
 export function Loading({ message }: { message: string }): JSX.Element {
   return (
-    <p class="waiting" role="status">
+    <p class="loading" role="status">
       {message}
     </p>
   );
 }
 
-/** What stands here while a value is fetched, or could not be. */
+/** Shown while a value is loading, or after it could not be loaded. */
 export function LoadingOrError({ problem, retry, message }: { problem: string; retry: () => void; message: string }): JSX.Element {
   return problem ? <Banner message={problem} retry={retry} /> : <Loading message={message} />;
 }
 
-export function Meter({ share, label }: { share: number; label: string }): JSX.Element {
-  const percent = Math.round(100 * Math.min(Math.max(share, 0), 1));
+export function Meter({ fraction, label }: { fraction: number; label: string }): JSX.Element {
+  const percent = Math.round(100 * Math.min(Math.max(fraction, 0), 1));
   return (
     <div class="meter" role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={100} aria-valuenow={percent}>
       <div class="meter-fill" style={{ width: `${percent}%` }} />

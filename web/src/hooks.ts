@@ -1,29 +1,29 @@
-/** Habits that several views share. */
+/** Hooks that several views use. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { type Command, listen } from "./keys";
-import { unavailableMessage } from "./session";
 import { type UnavailableError, withRetries } from "./server";
-import type { Trajectory, Trajectories } from "./trajectories";
+import { unavailableMessage } from "./session";
+import type { Trajectories, Trajectory } from "./trajectories";
 
-export function useTitle(...message: string[]): void {
-  const title = [...message, "Prefero"].filter(Boolean).join(" · ");
+export function useTitle(...parts: string[]): void {
+  const title = [...parts, "Prefero"].filter(Boolean).join(" · ");
   useEffect(() => void (document.title = title), [title]);
 }
 
-/** Take the keyboard along when `what` changes: the button that was pressed is gone by then. */
-export function useFocusOnChange(what: string): { current: HTMLElement | null } {
-  const place = useRef<HTMLElement>(null);
-  const last = useRef(what);
+/** Focus the returned element when `value` changes: the button that had the focus is gone by then. */
+export function useFocusOnChange(value: string): { current: HTMLElement | null } {
+  const element = useRef<HTMLElement>(null);
+  const last = useRef(value);
   useEffect(() => {
-    if (last.current !== what) place.current?.focus();
-    last.current = what;
-  }, [what]);
-  return place;
+    if (last.current !== value) element.current?.focus();
+    last.current = value;
+  }, [value]);
+  return element;
 }
 
-/** Before the view is painted: whoever sees a button may press its key. */
+/** Listen to keys. A layout effect, so that a key works as soon as its button is visible. */
 export function useKeys(commands: Partial<Record<Command, () => void>>): void {
   const latest = useRef(commands);
   latest.current = commands;
@@ -36,11 +36,11 @@ export interface Loaded<T> {
   retry: () => void;
 }
 
-/** Fetch when `key` changes, patiently while the server is away; an older value stays until the new one is here. */
+/** Load when `key` changes, with retries while the server is unavailable. The old value stays until the new one is here. */
 export function useLoad<T>(load: () => Promise<T>, key: string | number): Loaded<T> {
   const [value, setValue] = useState<T | null>(null);
   const [problem, setProblem] = useState("");
-  const [tries, setTries] = useState(0);
+  const [attempt, setAttempt] = useState(0);
   useEffect(() => {
     let unmounted = false;
     const ifMounted =
@@ -48,31 +48,37 @@ export function useLoad<T>(load: () => Promise<T>, key: string | number): Loaded
       (value: V): void => {
         if (!unmounted) set(value);
       };
-    const say = ifMounted(setProblem);
-    withRetries(load, (unavailable) => say(unavailable ? unavailableMessage(unavailable, null) : ""), () => unmounted).then(
+    const report = ifMounted(setProblem);
+    withRetries(load, (error) => report(error ? unavailableMessage(error, null) : ""), () => unmounted).then(
       ifMounted((loaded: T) => setValue(() => loaded)),
-      (failure: unknown) => say(errorMessage(failure)),
+      (error: unknown) => report(errorMessage(error)),
     );
     return () => void (unmounted = true);
-  }, [key, tries]);
-  return { value, problem, retry: () => setTries((count) => count + 1) };
+  }, [key, attempt]);
+  return { value, problem, retry: () => setAttempt((count) => count + 1) };
 }
 
-/** The trajectories with these indices, without waiting if all are here; else null until they are. */
-export function useTrajectories(trajectories: Trajectories, indices: number[]): { items: Trajectory[] | null; problem: string; retry: () => void } {
+export interface LoadedItems {
+  items: Trajectory[] | null;
+  problem: string;
+  retry: () => void;
+}
+
+/** The trajectories with these indices: at once if all are loaded, else null until they are. */
+export function useTrajectories(trajectories: Trajectories, indices: number[]): LoadedItems {
   const key = indices.join();
   const held = useRef<{ key: string; items: Trajectory[] } | null>(null);
   const load = useLoad(async () => ({ key, items: await Promise.all(indices.map((index) => trajectories.load(index))) }), key);
-  if (held.current?.key !== key) held.current = load.value?.key === key ? load.value : ready(trajectories, indices);
+  if (held.current?.key !== key) held.current = load.value?.key === key ? load.value : alreadyLoaded(trajectories, indices);
   return { items: held.current?.items ?? null, problem: load.problem, retry: load.retry };
 }
 
-function ready(trajectories: Trajectories, indices: number[]): { key: string; items: Trajectory[] } | null {
-  const items = indices.flatMap((index) => trajectories.ready(index) ?? []);
+function alreadyLoaded(trajectories: Trajectories, indices: number[]): { key: string; items: Trajectory[] } | null {
+  const items = indices.flatMap((index) => trajectories.peek(index) ?? []);
   return items.length === indices.length ? { key: indices.join(), items } : null;
 }
 
-/** Fetch again and again, `seconds` after each answer. */
+/** Load again and again, `seconds` after each response. */
 export function usePoll<T>(load: () => Promise<T>, seconds: number): Omit<Loaded<T>, "retry"> {
   const [value, setValue] = useState<T | null>(null);
   const [problem, setProblem] = useState("");
@@ -80,8 +86,8 @@ export function usePoll<T>(load: () => Promise<T>, seconds: number): Omit<Loaded
     let unmounted = false;
     let timer: ReturnType<typeof setTimeout>;
     const poll = async (): Promise<void> => {
-      const message = (unavailable: UnavailableError | null): void => setProblem(unavailable ? unavailableMessage(unavailable, null) : "");
-      await withRetries(load, message, () => unmounted).then(setValue, (failure: unknown) => setProblem(errorMessage(failure)));
+      const report = (error: UnavailableError | null): void => setProblem(error ? unavailableMessage(error, null) : "");
+      await withRetries(load, report, () => unmounted).then(setValue, (error: unknown) => setProblem(errorMessage(error)));
       if (!unmounted) timer = setTimeout(() => void poll(), seconds * 1000);
     };
     void poll();
@@ -93,6 +99,6 @@ export function usePoll<T>(load: () => Promise<T>, seconds: number): Omit<Loaded
   return { value, problem };
 }
 
-function errorMessage(failure: unknown): string {
-  return failure instanceof Error ? failure.message : String(failure);
+function errorMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

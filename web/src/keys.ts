@@ -14,12 +14,12 @@ export type Command =
   | "faster"
   | "help";
 
-/** What a key does, which keys do it, and how they are called. */
+/** Each command with its keys, their labels on the page, and what it does. */
 export const KEYS: readonly { command: Command; keys: readonly string[]; labels: readonly string[]; description: string }[] = [
   { command: "left", keys: ["ArrowLeft", "f"], labels: ["←", "F"], description: "A is better" },
   { command: "right", keys: ["ArrowRight", "j"], labels: ["→", "J"], description: "B is better" },
   { command: "equal", keys: ["ArrowDown", "e"], labels: ["↓", "E"], description: "About equal" },
-  { command: "skip", keys: ["s"], labels: ["S"], description: "Skip this pair" },
+  { command: "skip", keys: ["s"], labels: ["S"], description: "Skip this question" },
   { command: "undo", keys: ["z", "Backspace"], labels: ["Z", "Backspace"], description: "Undo the last answer" },
   { command: "pause", keys: [" "], labels: ["Space"], description: "Pause or play" },
   { command: "replay", keys: ["r"], labels: ["R"], description: "Play again from the start" },
@@ -30,11 +30,16 @@ export const KEYS: readonly { command: Command; keys: readonly string[]; labels:
   { command: "help", keys: ["?"], labels: ["?"], description: "Show these keys" },
 ];
 
+/** The labels of a command's keys. */
+export function labelsOf(command: Command): readonly string[] {
+  return KEYS.find((key) => key.command === command)?.labels ?? [];
+}
+
 const COMMANDS = new Map(KEYS.flatMap(({ command, keys }) => keys.map((key) => [key, command])));
 
 export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "metaKey" | "target">;
 
-/** What a key stroke asks for; null if it is for somebody else. */
+/** The command of a key press; null if the focused element uses the key, or none belongs to it. */
 export function commandOf(keyPress: KeyPress): Command | null {
   if (keyPress.ctrlKey || keyPress.altKey || keyPress.metaKey) return null;
   if (usesKey(keyPress.target, keyPress.key)) return null;
@@ -42,7 +47,7 @@ export function commandOf(keyPress: KeyPress): Command | null {
   return COMMANDS.get(key) ?? null;
 }
 
-/** Listen to the page's keys. A key that is held down counts once. */
+/** Run commands on key presses. A key that is held down counts once. */
 export function listen(commands: () => Partial<Record<Command, () => void>>): () => void {
   const onKey = (event: KeyboardEvent): void => {
     const command = commandOf(event);
@@ -54,12 +59,12 @@ export function listen(commands: () => Partial<Record<Command, () => void>>): ()
   return () => window.removeEventListener("keydown", onKey);
 }
 
-/** A browser presses a focused button again and again while Enter is held. */
+/** Browsers click a focused button repeatedly while Enter is held down. */
 function isHeldEnter(event: KeyboardEvent): boolean {
   return event.repeat && event.key === "Enter" && event.target instanceof Element && event.target.matches("button");
 }
 
-/** Does the element in focus use this key itself? Fields take every key; buttons and boxes only those that press. */
+/** Does the focused element use this key itself? Text fields use every key, buttons only Space. */
 export function usesKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("dialog")) return true;

@@ -1,19 +1,19 @@
 /**
- * What was done and not yet acknowledged. A letter is kept in the browser's storage before it is sent and dropped
- * when the server has it; its key makes sending it twice harmless.
+ * Requests that the server has not acknowledged yet. A request is stored in the browser before it is sent, and removed
+ * after the response; its idempotency key makes sending it twice harmless.
  */
 
 import type { SessionState } from "./contract";
-import { type UnavailableError, withRetries, RejectedError, type Server } from "./server";
+import { RejectedError, type Server, type UnavailableError, withRetries } from "./server";
 
 export interface PendingRequest {
   key: string;
-  at: number; // milliseconds; the order in which letters were written
+  at: number; // milliseconds since 1970; requests are sent in this order
   path: string;
   body: object;
 }
 
-/** Where letters are kept; every letter has an entry of its own, so that two windows never overwrite each other. */
+/** The stored requests of one person. Each has its own entry, so that two windows cannot overwrite each other's. */
 export class PendingRequests {
   private readonly prefix: string;
 
@@ -21,15 +21,15 @@ export class PendingRequests {
     private readonly storage: Storage,
     owner: string,
   ) {
-    this.prefix = `prefero.outbox.${owner}.`;
+    this.prefix = `prefero.pending.${owner}.`;
   }
 
-  /** A full storage must not stop an answer: it is still sent, and tried again while the page is open. */
+  /** A full storage must not block an answer: it is still sent, and retried while the page is open. */
   add(request: PendingRequest): void {
     try {
       this.storage.setItem(this.prefix + request.key, JSON.stringify(request));
     } catch (full) {
-      console.warn("this answer could not be kept in the browser", full);
+      console.warn("this answer could not be stored in the browser", full);
     }
   }
 
@@ -37,7 +37,8 @@ export class PendingRequests {
     this.storage.removeItem(this.prefix + key);
   }
 
-  requests(): PendingRequest[] {
+  /** In the order in which they were made. */
+  all(): PendingRequest[] {
     const names = Array.from({ length: this.storage.length }, (_, i) => this.storage.key(i) ?? "");
     return names
       .filter((name) => name.startsWith(this.prefix))
@@ -57,7 +58,7 @@ function parseRequest(text: string | null): PendingRequest[] {
 export class RequestQueue {
   private closed = false;
 
-  /** `report` hears which letter waits and why, and null when it has gone. */
+  /** `report` gets each request that has to wait, with the reason, and null when it was sent. */
   constructor(
     private readonly server: Server,
     private readonly pending: PendingRequests,
@@ -70,27 +71,27 @@ export class RequestQueue {
     return this.post(request);
   }
 
-  /** Send what an earlier visit left behind. That another window was quicker is no trouble. */
+  /** Send what an earlier visit could not. A conflict is fine: another window has sent it already. */
   async sendPending(): Promise<void> {
-    for (const request of this.pending.requests()) {
+    for (const request of this.pending.all()) {
       await this.post(request).catch((error: unknown) => {
         if (!(error instanceof RejectedError && error.status === 409)) throw error;
       });
     }
   }
 
-  /** Stop trying: somebody else may sit here now. What waits stays in its owner's drawer. */
+  /** Stop retrying: another person may use this browser now. The requests stay stored for their owner. */
   close(): void {
     this.closed = true;
   }
 
   isEmpty(): boolean {
-    return this.pending.requests().length === 0;
+    return this.pending.all().length === 0;
   }
 
-  /** Give up what waits; only a person decides so. */
+  /** Drop the pending requests. Only the person may decide this. */
   discard(): void {
-    for (const request of this.pending.requests()) this.pending.remove(request.key);
+    for (const request of this.pending.all()) this.pending.remove(request.key);
   }
 
   private async post(request: PendingRequest): Promise<SessionState> {
@@ -107,12 +108,12 @@ export class RequestQueue {
   }
 }
 
-/** Will the server never take this letter? After a 403 the right link, after a 500 a repair may still help. */
+/** Will the server never accept this request? After a 403 another link, after a 500 a repaired server may still help. */
 function isFinal(error: unknown): boolean {
   return error instanceof RejectedError && error.status < 500 && error.status !== 401 && error.status !== 403;
 }
 
-/** A random UUID; browsers offer `randomUUID` only to pages that came over HTTPS or from this machine. */
+/** A random UUID. Browsers have `randomUUID` only on pages served over HTTPS or from localhost. */
 export function newKey(source: Pick<Crypto, "getRandomValues"> & Partial<Pick<Crypto, "randomUUID">> = crypto): string {
   if (source.randomUUID) return source.randomUUID();
   const bytes = source.getRandomValues(new Uint8Array(16));

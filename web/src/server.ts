@@ -1,11 +1,11 @@
-/** Calls to the server, and the two ways in which they go wrong: it refuses, or it is away. */
+/** Requests to the server, and the two ways they fail: the server rejects one, or it is unavailable. */
 
-const TIMEOUT = 8_000;
-const UNAVAILABLE = new Set([408, 429, 502, 503, 504]);
+const TIMEOUT = 8_000; // milliseconds
+const RETRYABLE = new Set([408, 429, 502, 503, 504]);
 export const FIRST_DELAY = 0.5; // seconds; doubled with every try
 export const LONGEST_DELAY = 5;
 
-/** The server understood and said no; asking again will not help by itself. */
+/** The server rejected the request; sending it again would not help. */
 export class RejectedError extends Error {
   constructor(
     readonly status: number,
@@ -16,26 +16,26 @@ export class RejectedError extends Error {
   }
 }
 
-/** The server did not answer, or cannot do it now: the same call may work later. */
+/** The server did not respond, or cannot serve the request now: the same request may succeed later. */
 export class UnavailableError extends Error {
   constructor(
-    readonly serverMessage = "", // the server's own words, if it was reached
+    readonly serverMessage = "", // empty if the server was not reached
     readonly status = 0,
-    readonly retryAfter: number | null = null, // seconds that the server asked us to wait
+    readonly retryAfter: number | null = null, // seconds, from the Retry-After header
   ) {
     super(serverMessage || "The server is not answering.");
   }
 }
 
 export class Server {
-  /** `forbidden` hears of every 403: the cookie is gone, or belongs to somebody else now. */
+  /** `onForbidden` is called after every 403: the cookie is gone, or belongs to somebody else now. */
   constructor(
-    private readonly forbidden: () => void = () => undefined,
+    private readonly onForbidden: () => void = () => undefined,
     private readonly fetcher: typeof fetch = (...args) => fetch(...args),
   ) {}
 
   get<T>(path: string): Promise<T> {
-    // Another person's link may be opened in this browser, and the same address then means something else.
+    // Not cached: the same URL has another meaning after another person's link was opened in this browser.
     return this.call<T>(path, { method: "GET", cache: "no-store" });
   }
 
@@ -47,7 +47,7 @@ export class Server {
   private async call<T>(path: string, request: RequestInit): Promise<T> {
     const { response, body } = await this.exchange(path, request);
     if (response.ok) return body as T;
-    if (response.status === 403 && path !== "/api/enter") this.forbidden();
+    if (response.status === 403 && path !== "/api/enter") this.onForbidden();
     throw errorFrom(response, body);
   }
 
@@ -65,19 +65,19 @@ export class Server {
   }
 }
 
-/** A proxy before the server may answer an error in HTML: then the status has to be enough. */
+/** A proxy in front of the server may respond with an HTML error page; then only the status is used. */
 async function readBody(response: Response): Promise<unknown> {
   return response.ok ? response.json() : response.json().catch(() => null);
 }
 
 function errorFrom(response: Response, body: unknown): RejectedError | UnavailableError {
-  const serverMessage = (body as { error?: { code?: string; message?: string } } | null)?.error;
-  if (UNAVAILABLE.has(response.status)) return new UnavailableError(sentence(serverMessage?.message ?? ""), response.status, retryAfterOf(response));
-  const message = sentence(serverMessage?.message ?? `the server answered with error ${response.status}`);
-  return new RejectedError(response.status, serverMessage?.code ?? "", message);
+  const { status } = response;
+  const error = (body as { error?: { code?: string; message?: string } } | null)?.error;
+  if (RETRYABLE.has(status)) return new UnavailableError(sentence(error?.message ?? ""), status, retryAfterOf(response));
+  return new RejectedError(status, error?.code ?? "", sentence(error?.message ?? `the server answered with error ${status}`));
 }
 
-/** The server's messages are written to be joined to others; alone they are sentences. */
+/** Messages of the server begin in lower case and have no full stop. */
 function sentence(text: string): string {
   const whole = text && !/[.!?]$/.test(text) ? `${text}.` : text;
   return whole.charAt(0).toUpperCase() + whole.slice(1);
@@ -88,12 +88,12 @@ function retryAfterOf(response: Response): number | null {
   return Number.isFinite(seconds) ? Math.max(seconds, 0) : null;
 }
 
-/** How long to wait before the next try, in seconds. */
+/** Seconds before the next attempt: what the server asked for, or exponential backoff. */
 export function retryDelay(tries: number, error: UnavailableError): number {
   return error.retryAfter ?? Math.min(FIRST_DELAY * 2 ** tries, LONGEST_DELAY);
 }
 
-/** Call until the server answers; `report` hears each failure, and null at the end. */
+/** Call until the server is available. `report` gets each failure, and null after the success. */
 export async function withRetries<T>(
   call: () => Promise<T>,
   report: (error: UnavailableError | null) => void,
@@ -101,9 +101,9 @@ export async function withRetries<T>(
 ): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
-      const answer = await call();
+      const result = await call();
       report(null);
-      return answer;
+      return result;
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       report(error);
@@ -113,7 +113,7 @@ export async function withRetries<T>(
   }
 }
 
-/** Wait; if `hurry`, no longer than until the browser says that the network is back. */
+/** Wait; with `untilOnline` at most until the browser reports that the network is back. */
 function pause(seconds: number, untilOnline: boolean): Promise<void> {
   return new Promise((resolve) => {
     const go = (): void => {

@@ -1,19 +1,19 @@
-/** Where a person sits and answers: the sitting as the server knows it, what is under way, and what went wrong. */
+/** A person's session: its state on the server, the request in progress, and what went wrong. */
 
 import { computed, signal } from "@preact/signals";
 
 import type { Choice, SessionState, Stage } from "./contract";
-import { type PendingRequests, type PendingRequest, RequestQueue } from "./pending";
-import { type UnavailableError, withRetries, RejectedError, type Server } from "./server";
+import { type PendingRequest, type PendingRequests, RequestQueue } from "./pending";
+import { RejectedError, type Server, type UnavailableError, withRetries } from "./server";
 
 export type Problem =
-  | { kind: "away"; message: string }
+  | { kind: "unavailable"; message: string }
   | { kind: "failed"; message: string; retry: () => void; discard: (() => void) | null };
 
 const NOTICES: Record<string, string> = {
-  "already-answered": "That pair was already answered, in another window perhaps. This is the next one.",
+  "already-answered": "That question is already answered, perhaps in another window. Here is the next one.",
   "nothing-to-undo": "There is nothing to undo.",
-  "wrong-stage": "That step was already done, in another window perhaps. This is the next one.",
+  "wrong-stage": "That step is already done, perhaps in another window. Here is the next one.",
 };
 const ANSWERS = "/api/answers";
 
@@ -29,10 +29,10 @@ export class Session {
     private readonly server: Server,
     pending: PendingRequests,
   ) {
-    this.queue = new RequestQueue(server, pending, (problem, request) => this.showUnavailable(problem, request));
+    this.queue = new RequestQueue(server, pending, (error, request) => this.showUnavailable(error, request));
   }
 
-  /** Send what an earlier visit left, then see where we are. */
+  /** Send the requests that an earlier visit could not, then load the state. */
   open(): Promise<void> {
     return this.run(async () => {
       await this.queue.sendPending();
@@ -40,7 +40,7 @@ export class Session {
     });
   }
 
-  /** The person has left. */
+  /** Stop sending requests. */
   close(): void {
     this.queue.close();
   }
@@ -66,33 +66,33 @@ export class Session {
   }
 
   private load(): Promise<SessionState> {
-    return withRetries(() => this.server.get<SessionState>("/api/sitting"), (problem) => this.showUnavailable(problem, null));
+    return withRetries(() => this.server.get<SessionState>("/api/sitting"), (error) => this.showUnavailable(error, null));
   }
 
-  /** One thing at a time: a second click while the first is under way does nothing. */
-  private async run(work: () => Promise<SessionState>): Promise<void> {
+  /** One request at a time: a second click while the first is in progress does nothing. */
+  private async run(request: () => Promise<SessionState>): Promise<void> {
     if (this.busy.value) return;
     this.busy.value = true;
     this.problem.value = null;
     this.notice.value = "";
     try {
-      this.state.value = await work().catch((problem: unknown) => this.recover(problem));
-    } catch (problem) {
-      this.problem.value = this.failure(problem);
+      this.state.value = await request().catch((error: unknown) => this.recover(error));
+    } catch (error) {
+      this.problem.value = this.failure(error);
     } finally {
       this.busy.value = false;
     }
   }
 
-  /** Another window was quicker: say so, and look again. */
-  private recover(problem: unknown): Promise<SessionState> {
-    if (!(problem instanceof RejectedError && problem.status === 409)) throw problem;
-    this.notice.value = NOTICES[problem.code] ?? problem.message;
+  /** After a conflict, because another window was faster: say so, and load the state. */
+  private recover(error: unknown): Promise<SessionState> {
+    if (!(error instanceof RejectedError && error.status === 409)) throw error;
+    this.notice.value = NOTICES[error.code] ?? error.message;
     return this.load();
   }
 
-  private failure(problem: unknown): Problem {
-    const message = problem instanceof Error ? problem.message : String(problem);
+  private failure(error: unknown): Problem {
+    const message = error instanceof Error ? error.message : String(error);
     const retry = (): void => void this.open();
     const discard = (): void => {
       this.queue.discard();
@@ -101,16 +101,17 @@ export class Session {
     return { kind: "failed", message, retry, discard: this.queue.isEmpty() ? null : discard };
   }
 
-  private showUnavailable(problem: UnavailableError | null, request: PendingRequest | null): void {
-    this.problem.value = problem && { kind: "away", message: unavailableMessage(problem, request) };
+  private showUnavailable(error: UnavailableError | null, request: PendingRequest | null): void {
+    this.problem.value = error && { kind: "unavailable", message: unavailableMessage(error, request) };
   }
 }
 
-/** What a person reads while the server is away. */
-export function unavailableMessage(problem: UnavailableError, request: PendingRequest | null): string {
-  const state = problem.status === 429 ? "The server asks for a short wait." : "The server is not answering.";
-  const serverMessage = problem.serverMessage && problem.status !== 429 ? ` It says: ${problem.serverMessage}` : "";
-  if (!request) return `${state} This page goes on when it is back.${serverMessage}`;
-  const what = request.path === ANSWERS ? "Your answer" : "What you did last";
-  return `${state} ${what} is kept here and will be sent when it is back.${serverMessage}`;
+/** What a person reads while the server is unavailable. */
+export function unavailableMessage({ status, serverMessage }: UnavailableError, request: PendingRequest | null): string {
+  const limited = status === 429;
+  const reason = limited ? "The server asks for a short wait." : "The server is not responding.";
+  const details = serverMessage && !limited ? ` It says: ${serverMessage}` : "";
+  if (!request) return `${reason} This page continues as soon as it responds.${details}`;
+  const what = request.path === ANSWERS ? "Your answer" : "Your last step";
+  return `${reason} ${what} is saved in this browser and will be sent as soon as it responds.${details}`;
 }

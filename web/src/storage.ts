@@ -1,6 +1,6 @@
-/** The browser's storage, or memory where the browser offers none. */
+/** The browser's local storage, or memory where there is none. */
 
-class Memory implements Storage {
+class MemoryStorage implements Storage {
   private readonly items = new Map<string, string>();
 
   get length(): number {
@@ -28,14 +28,14 @@ class Memory implements Storage {
   }
 }
 
-/** Private windows and strict settings throw on access: then answers are at least kept while the page is open. */
-export function openStorage(offered: () => Storage = () => localStorage): Storage {
+/** In private windows and with strict settings access throws: then requests are kept while the page is open. */
+export function openStorage(browserStorage: () => Storage = () => localStorage): Storage {
   try {
-    const storage = offered();
+    const storage = browserStorage();
     storage.setItem("prefero.probe", "");
     storage.removeItem("prefero.probe");
     return storage;
   } catch {
-    return new Memory();
+    return new MemoryStorage();
   }
 }

@@ -1,6 +1,6 @@
-/** What trajectories look like in this study, and everything of them that has been fetched. */
+/** How the trajectories of this study are shown, and those that have been fetched. */
 
-import type { Ahead, FeatureRange, FeatureValues, Replay, Scene, Display } from "./contract";
+import type { Ahead, Display, FeatureRange, FeatureValues, Replay, Scene } from "./contract";
 import { CLIP_FRAME, ClipCache } from "./player/clips";
 import { aspectRatio } from "./player/viewport";
 import type { Server } from "./server";
@@ -11,59 +11,59 @@ export type Trajectory =
   | { kind: "clips"; index: number; clips: ClipCache }
   | { kind: "features"; features: FeatureRange[]; values: Record<string, number> };
 
-const FIRST_LOOK = 250; // milliseconds
-const LAST_LOOK = 10_000;
-const NOTHING_AHEAD: Ahead = { ahead: [], ready: true }; // it is only about being early
-const SOLID_ASPECT = 1.5;
+const FIRST_POLL = 250; // milliseconds; doubled after every poll
+const LAST_POLL = 10_000;
+const NOTHING_AHEAD: Ahead = { ahead: [], ready: true }; // after a failure: prefetching only saves time
+const SCENE_3D_ASPECT = 1.5;
 const CLIP_ASPECT = 4 / 3;
 const NARROWEST = 0.8;
 const WIDEST = 1.8;
 
 export class Trajectories {
-  private readonly items: FetchCache<Trajectory>;
+  private readonly cache: FetchCache<Trajectory>;
   private readonly clips = new ClipCache();
 
   constructor(
     private readonly server: Server,
     readonly display: Display,
   ) {
-    this.items = new FetchCache((index) => this.fetch(index));
+    this.cache = new FetchCache((index) => this.fetch(index));
   }
 
   static async open(server: Server): Promise<Trajectories> {
     return new Trajectories(server, await server.get<Display>("/api/scene"));
   }
 
-  /** The trajectory, if it can be shown at once. */
-  ready(index: number): Trajectory | undefined {
-    return this.items.ready(index);
+  /** The trajectory, if it is loaded. */
+  peek(index: number): Trajectory | undefined {
+    return this.cache.peek(index);
   }
 
   load(index: number): Promise<Trajectory> {
-    return this.items.get(index);
+    return this.cache.get(index);
   }
 
   prefetch(indices: number[]): void {
-    this.items.prefetch(indices);
+    this.cache.prefetch(indices);
     if (this.display.kind === "clips") this.clips.prefetch(indices);
   }
 
-  /** Fetch what may come next. The server works it out while the person looks, so it is asked until it knows. */
-  async prefetchNext(isOver: () => boolean): Promise<void> {
-    for (let wait = FIRST_LOOK; wait < LAST_LOOK; wait *= 2) {
+  /** Fetch the trajectories that may be asked about next. The server computes them meanwhile, so it is polled. */
+  async prefetchNext(cancelled: () => boolean): Promise<void> {
+    for (let wait = FIRST_POLL; wait < LAST_POLL; wait *= 2) {
       await new Promise((resolve) => setTimeout(resolve, wait));
-      if (isOver()) return;
+      if (cancelled()) return;
       const { ahead, ready } = await this.server.get<Ahead>("/api/ahead").catch(() => NOTHING_AHEAD);
       this.prefetch(ahead);
       if (ready) return;
     }
   }
 
-  /** How much wider than high a screen is. */
+  /** Width by height of the box in which a trajectory is shown. */
   get aspect(): number {
     const { display } = this;
     if (display.kind !== "scene") return CLIP_ASPECT;
-    if (display.scene.dimensions === 3) return SOLID_ASPECT;
+    if (display.scene.dimensions === 3) return SCENE_3D_ASPECT;
     return Math.min(Math.max(aspectRatio(display.scene.view), NARROWEST), WIDEST);
   }
 
@@ -78,7 +78,7 @@ export class Trajectories {
   }
 }
 
-/** Can it be played, or only read? */
+/** Does it move, or is it shown as numbers? */
 export function isPlayable(trajectory: Trajectory | undefined): boolean {
   return trajectory !== undefined && trajectory.kind !== "features";
 }
@@ -87,7 +87,7 @@ export function frameSeconds(trajectory: Trajectory): number {
   return trajectory.kind === "scene" ? trajectory.replay.frame_time : CLIP_FRAME;
 }
 
-/** Values by index that were fetched, or are being fetched: each is requested once, and the least recently used are dropped. */
+/** Values by index, each fetched once; the least recently used are evicted. */
 export class FetchCache<T> {
   private readonly requests = new Map<number, Promise<T>>();
   private readonly loaded = new Map<number, T>();
@@ -97,32 +97,31 @@ export class FetchCache<T> {
     private readonly limit = 64,
   ) {}
 
-  /** The replay, if it can be shown without waiting. */
-  ready(index: number): T | undefined {
+  /** The value, if it is here without waiting. */
+  peek(index: number): T | undefined {
     return this.loaded.get(index);
   }
 
   get(index: number): Promise<T> {
-    const requests = this.requests.get(index);
-    if (requests) this.requests.delete(index); // and put back as the latest
-    const replay = requests ?? this.begin(index);
-    this.requests.set(index, replay);
+    const request = this.requests.get(index) ?? this.request(index);
+    this.requests.delete(index); // a Map keeps the order of insertion: the latest is last
+    this.requests.set(index, request);
     this.evictOldest();
-    return replay;
+    return request;
   }
 
-  /** Fetch early; a failure shows when the replay is really needed. */
+  /** Fetch early. A failure is reported when the value is needed. */
   prefetch(indices: Iterable<number>): void {
     for (const index of indices) this.get(index).catch(() => undefined);
   }
 
-  private begin(index: number): Promise<T> {
-    const replay = this.fetch(index);
-    replay.then(
-      (value) => this.requests.get(index) === replay && this.loaded.set(index, value),
-      () => this.requests.get(index) === replay && this.requests.delete(index),
+  private request(index: number): Promise<T> {
+    const request = this.fetch(index);
+    request.then(
+      (value) => this.requests.get(index) === request && this.loaded.set(index, value),
+      () => this.requests.get(index) === request && this.requests.delete(index),
     );
-    return replay;
+    return request;
   }
 
   private evictOldest(): void {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { Auth, SIGNED_OUT } from "../src/auth";
-import { ownerId, storedOwner, secretFromHash, secretFromPaste } from "../src/auth";
-import { rejection, fakeFetch } from "./fakes";
+import { ownerId, secretFromHash, secretFromPaste, storedOwner } from "../src/auth";
+import { fakeFetch, rejection } from "./fakes";
 
 const TEACHER = { role: "teacher", study: null, version: "0.1.0" };
 const NOBODY = { role: null, study: null, version: "0.1.0" };
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 
 describe("a secret", () => {
-  it("is behind the # of the address", () => {
+  it("is the fragment of the URL", () => {
     expect(secretFromHash("#abc-123")).toBe("abc-123");
     expect(secretFromHash("#a%20b")).toBe("a b");
     expect(secretFromHash("#100%")).toBe("100%");
@@ -21,13 +21,13 @@ describe("a secret", () => {
     expect(secretFromHash("#")).toBe("");
   });
 
-  it("is found in a whole link or stands alone", () => {
+  it("can be pasted as a whole link or alone", () => {
     expect(secretFromPaste("  http://lab.example/#abc ")).toBe("abc");
     expect(secretFromPaste(" abc\n")).toBe("abc");
     expect(secretFromPaste("  ")).toBe("");
   });
 
-  it("gives answers an owner without being kept itself", () => {
+  it("identifies the owner of stored requests without being stored", () => {
     expect(ownerId("abc")).toMatch(/^[0-9a-f]{16}$/);
     expect(ownerId("abc")).not.toBe(ownerId("abd"));
     expect(ownerId("")).toBe("cbf29ce484222325"); // FNV-1a of nothing
@@ -35,8 +35,8 @@ describe("a secret", () => {
   });
 });
 
-describe("the door", () => {
-  it("posts the secret, takes it out of the address and remembers the owner", async () => {
+describe("signing in", () => {
+  it("posts the secret, removes it from the URL and remembers the owner", async () => {
     history.replaceState(null, "", "/?view=learned#abc");
     const { fetcher, calls } = fakeFetch({ body: TEACHER });
     const auth = new Auth(localStorage, fetcher);
@@ -48,7 +48,7 @@ describe("the door", () => {
     expect(JSON.stringify(localStorage)).not.toContain("abc");
   });
 
-  it("asks who is there when there is no secret", async () => {
+  it("asks whom the cookie belongs to when there is no secret", async () => {
     const { fetcher, calls } = fakeFetch({ body: NOBODY });
     const auth = new Auth(localStorage, fetcher);
     await auth.start();
@@ -57,7 +57,7 @@ describe("the door", () => {
     expect(auth.message.value).toBe("");
   });
 
-  it("says why a secret does not open it", async () => {
+  it("shows why a secret was rejected", async () => {
     const { fetcher } = fakeFetch(rejection(403, "unknown-secret", "This link is not known here."));
     const auth = new Auth(localStorage, fetcher);
     await auth.signIn("wrong");
@@ -65,7 +65,7 @@ describe("the door", () => {
     expect(storedOwner(localStorage)).toBe("nobody");
   });
 
-  it("sends people back, with words, when they are signed out in the middle", async () => {
+  it("returns to the sign-in page, with a message, after a 403", async () => {
     const { fetcher } = fakeFetch({ body: TEACHER }, rejection(403, "signed-out"), { body: NOBODY });
     const auth = new Auth(localStorage, fetcher);
     await auth.signIn("abc");
@@ -74,7 +74,7 @@ describe("the door", () => {
     expect([auth.me.value?.role, auth.message.value]).toEqual([null, SIGNED_OUT]);
   });
 
-  it("offers to try again after a failure", async () => {
+  it("offers to try again after an error of the server", async () => {
     const { fetcher } = fakeFetch(rejection(500, "oops", "It broke."), { body: TEACHER });
     const auth = new Auth(localStorage, fetcher);
     await auth.start();
@@ -84,7 +84,7 @@ describe("the door", () => {
     expect([auth.me.value?.role, auth.failure.value]).toEqual(["teacher", null]);
   });
 
-  it("lets people out", async () => {
+  it("can be undone by signing out", async () => {
     const { fetcher, calls } = fakeFetch({ body: TEACHER }, { body: NOBODY });
     const auth = new Auth(localStorage, fetcher);
     await auth.signIn("abc");

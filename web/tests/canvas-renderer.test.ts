@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import type { FlatScene, Replay } from "../src/contract";
-import { darker, CanvasRenderer } from "../src/player/canvas-renderer";
+import { CanvasRenderer, darker } from "../src/player/canvas-renderer";
 
-/** An outline that remembers its points. */
+/** A path that records its points. */
 class Outline {
   readonly points: [number, number][] = [];
   lineTo(x: number, y: number): void {
@@ -17,7 +17,7 @@ class Outline {
   }
 }
 
-/** A pen that notes where the points of what it fills come to lie on the canvas. */
+/** A 2D context that records where filled points lie on the canvas. */
 class FakeContext {
   fillStyle = "";
   strokeStyle = "";
@@ -93,19 +93,19 @@ function drawn(time: number, trail = false, ratio = 1): FakeContext["filled"] {
   return context.filled;
 }
 
-describe("a flat scene", () => {
-  it("is filled with its background first, and its parts lie on each other in their order", () => {
+describe("a scene in 2D", () => {
+  it("draws the background first, then the parts in their order", () => {
     expect(drawn(0).map(({ color }) => color)).toEqual(["#eeeeee", "#ff0000", "#0000ff"]);
   });
 
-  it("has metres going up and pixels going down", () => {
+  it("has y in meters up and y in pixels down", () => {
     expect(drawn(0)[2]?.at).toEqual([
       [100, 200],
       [100, 0],
     ]);
   });
 
-  it("turns moving parts anticlockwise about their own origin", () => {
+  it("rotates moving parts anticlockwise about their own origin", () => {
     expect(drawn(0)[1]?.at).toEqual([
       [200, 100],
       [300, 100],
@@ -117,7 +117,7 @@ describe("a flat scene", () => {
     ]);
   });
 
-  it("uses every pixel of a sharp screen", () => {
+  it("uses every pixel of a high-resolution screen", () => {
     expect(drawn(0, false, 2)[1]?.at).toEqual([
       [400, 200],
       [600, 200],
@@ -125,14 +125,14 @@ describe("a flat scene", () => {
     expect([canvas.width, canvas.height]).toEqual([800, 400]);
   });
 
-  it("shows faint parts along the way where motion is not wanted", () => {
+  it("draws translucent parts along the path for reduced motion", () => {
     const ghosts = drawn(1, true).filter(({ alpha }) => alpha < 1);
     expect(ghosts.map(({ color }) => color)).toEqual(Array.from({ length: 6 }, () => "#ff0000"));
     expect(ghosts[0]?.at[1]).toEqual([300, 100]);
     expect(ghosts[5]?.at[1]).toEqual([100, 100]);
   });
 
-  it("has darker edges", () => {
+  it("has darker outlines", () => {
     expect(darker("#ffa000")).toBe("#996000");
     expect(darker("teal")).toBe("teal");
   });

@@ -20,12 +20,12 @@ function attached(chart: Element): Element {
 }
 
 describe("charts", () => {
-  it("come without a <style>, which the page's policy forbids", () => {
+  it("have no <style>, which the content security policy forbids", () => {
     expect(effects([feature], 300).querySelector("style")).not.toBeNull();
     expect(attached(effects([feature], 300)).querySelector("style")).toBeNull();
   });
 
-  it("say what their axes are, with units", () => {
+  it("label their axes, with units", () => {
     expect(attached(curve(feature, 300)).textContent).toMatch(/speed \(m\/s\)/);
     expect(attached(accuracy([{ answers: 0, accuracy: 0.5 }, { answers: 1, accuracy: 0.6 }], 300)).textContent).toMatch(/expected accuracy/);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { synchronize, isReady, clipDuration, type VideoState } from "../src/player/clips";
+import { clipDuration, isReady, synchronize, type VideoState } from "../src/player/clips";
 import { Clock } from "../src/player/clock";
 
 function video(changes: Partial<VideoState> = {}): VideoState {
@@ -31,13 +31,13 @@ describe("a clip", () => {
     expect(clip.play).toHaveBeenCalledOnce();
   });
 
-  it("is set right when it drifts", () => {
+  it("is corrected when it drifts", () => {
     const clip = video({ currentTime: 0.5 });
     synchronize(clip, at(1));
     expect(clip.currentTime).toBe(1);
   });
 
-  it("shows the very frame while paused", () => {
+  it("shows the exact frame while paused", () => {
     const clip = video({ currentTime: 0.95, paused: false });
     synchronize(clip, at(1, { playing: false }));
     expect(clip.currentTime).toBe(1);
@@ -50,20 +50,20 @@ describe("a clip", () => {
     expect(clip.playbackRate).toBe(0.25);
   });
 
-  it("rests at its end while a longer one goes on", () => {
+  it("stays at its end while a longer one plays", () => {
     const clip = video({ currentTime: 2, paused: false });
     synchronize(clip, at(3));
     expect(clip.pause).toHaveBeenCalledOnce();
     expect(clip.play).not.toHaveBeenCalled();
   });
 
-  it("is not sought again while it seeks", () => {
+  it("does not seek again while it is seeking", () => {
     const clip = video({ currentTime: 0, seeking: true });
     synchronize(clip, at(1));
     expect(clip.currentTime).toBe(0);
   });
 
-  it("holds up the clock until it can play, but never because it is broken", () => {
+  it("stops the clock until it can play, unless it has failed", () => {
     expect(isReady(video())).toBe(true);
     expect(isReady(video({ readyState: 1 }))).toBe(false);
     expect(isReady(video({ seeking: true }))).toBe(false);

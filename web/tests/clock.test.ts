@@ -5,14 +5,14 @@ import { Clock, PAUSE, SPEEDS } from "../src/player/clock";
 const playing = (seconds = 2, frame = 0.1): Clock => new Clock(seconds, frame);
 
 describe("the clock", () => {
-  it("goes with the time of the room", () => {
+  it("advances with real time", () => {
     const clock = playing();
     clock.advance(0.25);
     clock.advance(0.5);
     expect(clock.time).toBeCloseTo(0.75);
   });
 
-  it("rests at the end before it begins again", () => {
+  it("pauses at the end before it starts again", () => {
     const clock = playing();
     clock.advance(2.1);
     expect(clock.time).toBe(2);
@@ -22,7 +22,7 @@ describe("the clock", () => {
     expect(clock.time).toBeCloseTo(0.1);
   });
 
-  it("loops for ever with the same period, in whatever steps it is told the time", () => {
+  it("loops with the same period, whatever the frame rate", () => {
     const coarse = playing();
     const fine = playing();
     for (let i = 0; i < 100; i++) coarse.advance(0.09);
@@ -31,7 +31,7 @@ describe("the clock", () => {
     expect(fine.time).toBeCloseTo(9 - 3 * (2 + PAUSE), 6);
   });
 
-  it("rests equally long at every speed", () => {
+  it("pauses equally long at every speed", () => {
     const clock = playing();
     clock.speed = 2;
     clock.advance(1);
@@ -41,7 +41,7 @@ describe("the clock", () => {
     expect(clock.time).toBeCloseTo(0.02);
   });
 
-  it("stands while paused, and goes on where it was", () => {
+  it("stops while paused, and continues from there", () => {
     const clock = playing();
     clock.advance(0.5);
     clock.toggle();
@@ -81,7 +81,7 @@ describe("the clock", () => {
     expect(clock.time).toBe(0);
   });
 
-  it("knows five speeds and stays among them", () => {
+  it("has five speeds", () => {
     const clock = playing();
     const seen = new Set<number>();
     for (let i = 0; i < 14; i++) {

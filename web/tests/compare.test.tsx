@@ -46,12 +46,12 @@ describe("comparing", () => {
     const { onChoice } = await shown(sessionState());
     fireEvent.click(screen.getByRole("button", { name: /^A is better/ }));
     fireEvent.click(screen.getByRole("button", { name: /^About equal/ }));
-    fireEvent.click(document.querySelectorAll(".side .clip-frame")[1] ?? document.body);
+    fireEvent.click(document.querySelectorAll(".item .clip-frame")[1] ?? document.body);
     expect(onChoice.mock.calls.map(([choice]) => choice as Choice)).toEqual(["left", "equal", "right"]);
     for (const [, seconds] of onChoice.mock.calls) expect(seconds).toBeGreaterThanOrEqual(0);
   });
 
-  it("does nothing while an answer waits, and says so", async () => {
+  it("does nothing while an answer is being sent, and shows it", async () => {
     const { onChoice, onUndo } = await shown(sessionState(), true);
     for (const key of ["f", "j", "e", "s", "z"]) press(key);
     fireEvent.click(screen.getByRole("button", { name: /^A is better/ }));
@@ -60,7 +60,7 @@ describe("comparing", () => {
     expect(screen.getByRole("button", { name: /^A is better/ }).getAttribute("aria-disabled")).toBe("true");
   });
 
-  it("offers only what may be answered", async () => {
+  it("offers only the choices that the server takes", async () => {
     const { onChoice, onUndo } = await shown(sessionState({ choices: ["left", "right"], can_skip: false, can_undo: false }));
     for (const key of ["e", "s", "z"]) press(key);
     expect(onChoice).not.toHaveBeenCalled();
@@ -69,9 +69,9 @@ describe("comparing", () => {
     expect(screen.queryByRole("button", { name: /Skip/ })).toBeNull();
   });
 
-  it("tells screen readers which pair this is", async () => {
+  it("announces the question to screen readers", async () => {
     await shown(sessionState({ done: 12 }));
-    expect(screen.getByRole("status").textContent).toContain("Pair 13. A is on the left");
+    expect(screen.getByRole("status").textContent).toContain("Question 13. A is on the left");
   });
 
   it("shows features as bars where nothing can be played", async () => {
@@ -80,7 +80,7 @@ describe("comparing", () => {
     expect(screen.getAllByText("1 m/s").length).toBe(2);
   });
 
-  it("shows the keys, and takes no answers meanwhile", async () => {
+  it("takes no answers while the keys are shown", async () => {
     const { onChoice } = await shown(sessionState());
     await act(() => void press("?"));
     const dialog = screen.getByRole("dialog");

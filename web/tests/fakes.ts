@@ -1,4 +1,4 @@
-/** A server that answers as told, and sittings for it to answer with. */
+/** A fake `fetch`, and session states for it to respond with. */
 
 import type { SessionState } from "../src/contract";
 
@@ -10,7 +10,7 @@ export interface Call {
   body: Record<string, unknown> | null;
 }
 
-/** A `fetch` that gives these answers in turn, the last one for ever; `calls` is what it was asked. */
+/** A `fetch` that gives these responses in turn, the last one repeatedly; `calls` records the requests. */
 export function fakeFetch(...answers: Answer[]): { fetcher: typeof fetch; calls: Call[] } {
   const calls: Call[] = [];
   const fetcher = (path: string, request: RequestInit): Promise<Response> => {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 
 import { progressText } from "../src/compare/progress";
-import { formatAgo, formatPercent, pluralize, formatNumber, formatWithUnit } from "../src/format";
+import { formatAgo, formatNumber, formatPercent, formatWithUnit, pluralize } from "../src/format";
 import { fractionOf } from "../src/player/trajectory-view";
 import { ratingOfKey } from "../src/study/rate";
-import { viewOf } from "../src/teach/views";
+import { tabOf } from "../src/teach/tabs";
 
-describe("figures", () => {
-  it("are short", () => {
+describe("formatting", () => {
+  it("rounds numbers", () => {
     expect([formatNumber(1.23456), formatNumber(-0.5), formatNumber(-1e-12), formatWithUnit(0.737, "m/s"), formatWithUnit(2, "")]).toEqual([
       "1.23",
       "-0.5",
@@ -18,9 +18,9 @@ describe("figures", () => {
     expect([formatPercent(0.874), pluralize(1, "answer"), pluralize(2, "answer")]).toEqual(["87%", "1 answer", "2 answers"]);
   });
 
-  it("tell how long ago something was", () => {
+  it("says how long ago something was", () => {
     const now = Date.parse("2026-11-15T14:00:00Z");
-    expect(formatAgo(null, now)).toBe("not yet");
+    expect(formatAgo(null, now)).toBe("never");
     expect(formatAgo("2026-11-15T13:59:55Z", now)).toBe("now");
     expect(formatAgo("2026-11-15T14:00:05Z", now)).toBe("now"); // clocks differ
     expect(formatAgo("2026-11-15T13:59:20Z", now)).toBe("40 seconds ago");
@@ -29,18 +29,18 @@ describe("figures", () => {
     expect(formatAgo("2026-11-13T11:00:00Z", now)).toBe("2 days ago");
   });
 
-  it("tell how far a person has come", () => {
+  it("says how many questions are answered", () => {
     expect(progressText(12, 30)).toBe("12 of 30");
     expect(progressText(1, null)).toBe("1 answer");
-    expect(progressText(32, 30)).toBe("32 answers, 30 asked for");
+    expect(progressText(32, 30)).toBe("32 answers (30 planned)");
   });
 
-  it("lie on their range", () => {
+  it("finds where a value lies in its range", () => {
     const range = { name: "speed", unit: "m/s", low: -1, high: 3 };
     expect([-2, -1, 1, 3, 9, undefined].map((value) => fractionOf(range, value))).toEqual([0, 0, 0.5, 1, 1, 0]);
   });
 
-  it("are marks when their keys are on the scale", () => {
+  it("reads digits that are on the scale as ratings", () => {
     const scale = { trajectory: 1, number: 1, of: 3, lowest: 1, highest: 7 };
     const key = (name: string): Parameters<typeof ratingOfKey>[0] => ({ key: name, ctrlKey: false, altKey: false, metaKey: false });
     expect(["1", "7", "8", "0", "F1", "a"].map((name) => ratingOfKey(key(name), scale))).toEqual([1, 7, null, null, null, null]);
@@ -48,9 +48,9 @@ describe("figures", () => {
   });
 });
 
-describe("the address", () => {
-  it("names a view", () => {
-    expect(["", "?view=learned", "?view=finish", "?view=toString", "?x=1"].map(viewOf)).toEqual([
+describe("the URL", () => {
+  it("names a tab", () => {
+    expect(["", "?view=learned", "?view=finish", "?view=toString", "?x=1"].map(tabOf)).toEqual([
       "compare",
       "learned",
       "finish",

@@ -1,7 +1,7 @@
 import { cleanup } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { type Command, commandOf, KEYS, listen, type KeyPress } from "../src/keys";
+import { type Command, commandOf, type KeyPress, KEYS, listen } from "../src/keys";
 
 const keyPress = (key: string, changes: Partial<KeyPress> = {}): KeyPress => ({
   key,
@@ -47,7 +47,7 @@ describe("the keys", () => {
 
   it.each(promised)("%j is %s", (key, command) => expect(commandOf(keyPress(key))).toBe(command));
 
-  it("are no others", () => {
+  it("have no others", () => {
     for (const key of ["a", "ArrowUp", "Enter", "Tab", "Escape", "1"]) expect(commandOf(keyPress(key))).toBeNull();
     expect(KEYS.flatMap(({ keys }) => keys).length).toBe(new Set(promised.map(([key]) => key.length > 1 ? key : key.toLowerCase())).size);
   });
@@ -58,19 +58,19 @@ describe("the keys", () => {
     expect(commandOf(keyPress("r", { metaKey: true }))).toBeNull();
   });
 
-  it("are letters while somebody types", () => {
+  it("are not commands in text fields", () => {
     for (const html of ["<input>", "<textarea></textarea>", "<select></select>", "<div contenteditable='true'></div>"]) {
       expect(commandOf(keyPress("f", { target: element(html) }))).toBeNull();
     }
   });
 
-  it("press the button in focus with Space, and answer with the others", () => {
+  it("leave Space to a focused button", () => {
     const target = element("<button>A</button>");
     expect(commandOf(keyPress(" ", { target }))).toBeNull();
     expect(commandOf(keyPress("f", { target }))).toBe("left");
   });
 
-  it("move within radio buttons", () => {
+  it("leave the arrows to radio buttons", () => {
     const target = element("<input type='radio'>");
     expect(commandOf(keyPress("ArrowLeft", { target }))).toBeNull();
     expect(commandOf(keyPress("r", { target }))).toBe("replay");
@@ -89,7 +89,7 @@ describe("listening", () => {
     return event;
   };
 
-  it("runs the command once, and keeps the page from scrolling", () => {
+  it("runs the command once, and prevents scrolling", () => {
     const left = vi.fn();
     const stop = listen(() => ({ left }));
     expect(press({ key: "ArrowLeft" }).defaultPrevented).toBe(true);
@@ -108,7 +108,7 @@ describe("listening", () => {
     expect(left).toHaveBeenCalledTimes(1);
   });
 
-  it("does not let a held Enter press a button again", () => {
+  it("does not let a held Enter click a button again", () => {
     const button = element("<button>A</button>");
     const stop = listen(() => ({}));
     const held = new KeyboardEvent("keydown", { key: "Enter", repeat: true, bubbles: true, cancelable: true });

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { openStorage } from "../src/storage";
-import { PendingRequests, newKey, RequestQueue } from "../src/pending";
+import { newKey, PendingRequests, RequestQueue } from "../src/pending";
 import { RejectedError, Server } from "../src/server";
-import { type Answer, type Call, NETWORK_ERROR, rejection, fakeFetch, sessionState } from "./fakes";
+import { openStorage } from "../src/storage";
+import { type Answer, type Call, fakeFetch, NETWORK_ERROR, rejection, sessionState } from "./fakes";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const BODY = { question: 1, choice: "left", seconds: 2 };
@@ -20,24 +20,24 @@ function queueWith(...answers: Answer[]): { queue: RequestQueue; calls: Call[]; 
   return { queue: new RequestQueue(new Server(undefined, fetcher), pending, () => undefined), calls, pending };
 }
 
-describe("an answer", () => {
-  it("is kept before it is sent, and dropped when it is acknowledged", async () => {
+describe("a request", () => {
+  it("is stored before it is sent, and removed when it is acknowledged", async () => {
     const pending = new PendingRequests(localStorage, "me");
     let stored = -1;
     const fetcher = (() => {
-      stored = pending.requests().length;
+      stored = pending.all().length;
       return Promise.resolve(new Response(JSON.stringify(sessionState({ done: 1 }))));
     }) as typeof fetch;
     const queue = new RequestQueue(new Server(undefined, fetcher), pending, () => undefined);
     expect((await queue.send("/api/answers", BODY)).done).toBe(1);
-    expect([stored, pending.requests().length]).toEqual([1, 0]);
+    expect([stored, pending.all().length]).toEqual([1, 0]);
   });
 
-  it("is sent again with the same key while the server is away", async () => {
+  it("is sent again with the same key while the server is unavailable", async () => {
     const { queue, calls, pending } = queueWith(NETWORK_ERROR, rejection(503, "busy"), { status: 504 }, { body: sessionState({ done: 1 }) });
     const sent = queue.send("/api/answers", BODY);
     await vi.advanceTimersByTimeAsync(600);
-    expect(pending.requests().length).toBe(1);
+    expect(pending.all().length).toBe(1);
     await vi.advanceTimersByTimeAsync(5_000);
     expect((await sent).done).toBe(1);
     expect(calls.length).toBe(4);
@@ -56,16 +56,16 @@ describe("an answer", () => {
     expect(after.queue.isEmpty()).toBe(true);
   });
 
-  it("stays with its owner when another person sits down", async () => {
+  it("stays stored when another person signs in", async () => {
     const { queue, calls, pending } = queueWith(NETWORK_ERROR, { body: sessionState() });
     const sent = expect(queue.send("/api/answers", BODY)).rejects.toThrow();
     queue.close();
     await vi.advanceTimersByTimeAsync(10_000);
     await sent;
-    expect([calls.length, pending.requests().length]).toEqual([1, 1]);
+    expect([calls.length, pending.all().length]).toEqual([1, 1]);
   });
 
-  it("goes out in the order in which it was given", async () => {
+  it("is sent in the order in which it was made", async () => {
     const pending = new PendingRequests(localStorage, "me");
     pending.add({ key: "b", at: 2, path: "/api/undo", body: {} });
     pending.add({ key: "a", at: 1, path: "/api/answers", body: BODY });
@@ -74,13 +74,13 @@ describe("an answer", () => {
     expect(calls.map(({ path }) => path)).toEqual(["/api/answers", "/api/undo"]);
   });
 
-  it("is dropped when another window was quicker", async () => {
+  it("is removed after a conflict with another window", async () => {
     const { queue, pending } = queueWith(rejection(409, "already-answered"));
     await expect(queue.send("/api/answers", BODY)).rejects.toMatchObject({ code: "already-answered" });
-    expect(pending.requests()).toEqual([]);
+    expect(pending.all()).toEqual([]);
   });
 
-  it("of an earlier visit that another window overtook is no trouble", async () => {
+  it("of an earlier visit may be in conflict with another window", async () => {
     new PendingRequests(localStorage, "me").add({ key: "a", at: 1, path: "/api/answers", body: BODY });
     const { queue } = queueWith(rejection(409, "already-answered"));
     await queue.sendPending();
@@ -92,10 +92,10 @@ describe("an answer", () => {
     [404, 0],
     [403, 1],
     [500, 1],
-  ])("after error %i leaves %i letters to try again", async (status, left) => {
+  ])("with error %i leaves %i stored requests", async (status, left) => {
     const { queue, pending } = queueWith(rejection(status, "x"));
     await expect(queue.send("/api/answers", BODY)).rejects.toBeInstanceOf(RejectedError);
-    expect(pending.requests().length).toBe(left);
+    expect(pending.all().length).toBe(left);
   });
 
   it("waits as long as the server asks", async () => {
@@ -109,19 +109,19 @@ describe("an answer", () => {
   });
 });
 
-describe("the drawer", () => {
-  it("is one's own", () => {
+describe("stored requests", () => {
+  it("belong to one person", () => {
     new PendingRequests(localStorage, "me").add({ key: "a", at: 1, path: "/api/undo", body: {} });
-    expect(new PendingRequests(localStorage, "you").requests()).toEqual([]);
-    expect(new PendingRequests(localStorage, "me").requests().length).toBe(1);
+    expect(new PendingRequests(localStorage, "you").all()).toEqual([]);
+    expect(new PendingRequests(localStorage, "me").all().length).toBe(1);
   });
 
-  it("passes over what it cannot read", () => {
-    localStorage.setItem("prefero.outbox.me.a", "{");
-    expect(new PendingRequests(localStorage, "me").requests()).toEqual([]);
+  it("are skipped if they cannot be read", () => {
+    localStorage.setItem("prefero.pending.me.a", "{");
+    expect(new PendingRequests(localStorage, "me").all()).toEqual([]);
   });
 
-  it("lets an answer go out also when the storage is full", async () => {
+  it("are sent even when the storage is full", async () => {
     const full = { length: 0, key: () => null, removeItem: () => undefined, setItem: () => { throw new Error("full"); } };
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
     const { fetcher } = fakeFetch({ body: sessionState({ done: 1 }) });
@@ -132,17 +132,17 @@ describe("the drawer", () => {
     warn.mockRestore();
   });
 
-  it("is memory where the browser offers no storage", () => {
+  it("are in memory where the browser has no storage", () => {
     const storage = openStorage(() => {
       throw new Error("SecurityError");
     });
     new PendingRequests(storage, "me").add({ key: "a", at: 1, path: "/api/undo", body: {} });
-    expect(new PendingRequests(storage, "me").requests().length).toBe(1);
+    expect(new PendingRequests(storage, "me").all().length).toBe(1);
   });
 });
 
 describe("a key", () => {
-  it("is a UUID, also for pages that came over plain HTTP", () => {
+  it("is a UUID, even on pages served over plain HTTP", () => {
     const plain = { getRandomValues: crypto.getRandomValues.bind(crypto) };
     const keys = Array.from({ length: 50 }, () => newKey(plain));
     for (const key of keys) expect(key).toMatch(UUID);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { type PlaybackTarget, Playback } from "../src/player/playback";
+import { Playback, type PlaybackTarget } from "../src/player/playback";
 
-/** A screen that notes the times it was shown. */
+/** A view that records the times it showed. */
 class RecordingTarget implements PlaybackTarget {
   readonly seen: number[] = [];
   constructor(
@@ -36,7 +36,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals());
 
 describe("a playback", () => {
-  it("shows both sides the same times, and lasts as long as the longer", () => {
+  it("shows all items the same times, and lasts as long as the longest", () => {
     const playback = new Playback(false);
     const [a, b] = [new RecordingTarget(1), new RecordingTarget(2)];
     playback.add(a);
@@ -48,7 +48,7 @@ describe("a playback", () => {
     expect(Math.max(...a.seen)).toBe(2);
   });
 
-  it("waits until both sides are ready", () => {
+  it("waits until all items are ready", () => {
     const playback = new Playback(false);
     const [a, b] = [new RecordingTarget(2), new RecordingTarget(2, false)];
     playback.add(a);
@@ -61,7 +61,7 @@ describe("a playback", () => {
     expect(playback.time).toBeCloseTo(0.5);
   });
 
-  it("starts a new pair from its beginning, also if the last was paused", () => {
+  it("starts a new question from the beginning, even if the last was paused", () => {
     const playback = new Playback(false);
     playback.add(new RecordingTarget(2));
     playback.begin(0.1);
@@ -71,7 +71,7 @@ describe("a playback", () => {
     expect([playback.time, playback.playing.value]).toEqual([0, true]);
   });
 
-  it("does not draw the same picture again and again while paused", () => {
+  it("does not draw the same frame repeatedly while paused", () => {
     const playback = new Playback(false);
     const witness = new RecordingTarget(2);
     playback.add(witness);
@@ -86,7 +86,7 @@ describe("a playback", () => {
     expect(witness.seen.at(-1)).toBeCloseTo(0.1);
   });
 
-  it("shows the end and its way, unmoving, to those who want no motion", () => {
+  it("shows the end and the path with reduced motion", () => {
     const playback = new Playback(true);
     playback.add(new RecordingTarget(2));
     playback.begin(0.1);
@@ -98,7 +98,7 @@ describe("a playback", () => {
     expect(playback.time).toBeLessThan(0.5);
   });
 
-  it("asks for no more frames when nobody looks", () => {
+  it("requests no frames without views", () => {
     const playback = new Playback(false);
     const unsubscribe = playback.add(new RecordingTarget(2));
     unsubscribe();

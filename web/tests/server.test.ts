@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { UnavailableError, withRetries, RejectedError, Server, retryDelay } from "../src/server";
-import { NETWORK_ERROR, rejection, fakeFetch } from "./fakes";
+import { RejectedError, retryDelay, Server, UnavailableError, withRetries } from "../src/server";
+import { fakeFetch, NETWORK_ERROR, rejection } from "./fakes";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const serverThat = (...answers: Parameters<typeof fakeFetch>): Server => new Server(undefined, fakeFetch(...answers).fetcher);
 
-describe("a call", () => {
-  it("gives the answer", async () => {
+describe("a request", () => {
+  it("returns the body", async () => {
     expect(await serverThat({ body: { role: null } }).get("/api/me")).toEqual({ role: null });
   });
 
@@ -19,32 +19,32 @@ describe("a call", () => {
     expect(calls).toEqual([{ method: "POST", path: "/api/undo", body: { key: "k" } }]);
   });
 
-  it("is refused in the server's words", async () => {
+  it("is rejected with the server's message", async () => {
     const refused = serverThat(rejection(409, "already-answered", "Done already.")).get("/api/x");
     await expect(refused).rejects.toMatchObject({ status: 409, code: "already-answered", message: "Done already." });
     await expect(refused).rejects.toBeInstanceOf(RejectedError);
   });
 
-  it("is never answered from a cache, which knows nothing of whose page this is", async () => {
+  it("is never answered from a cache, which does not know who is signed in", async () => {
     const fetcher = vi.fn(() => Promise.resolve(new Response("{}")));
     await new Server(undefined, fetcher).get("/api/scene");
     expect(fetcher).toHaveBeenCalledWith("/api/scene", expect.objectContaining({ cache: "no-store" }));
   });
 
-  it("that is refused becomes a sentence", async () => {
+  it("that is rejected shows the message as a sentence", async () => {
     await expect(serverThat(rejection(400, "bad", "choose A or B")).get("/api/x")).rejects.toThrow(/^Choose A or B\.$/);
   });
 
-  it.each([502, 503, 504, 429])("with status %i may work later", async (status) => {
+  it.each([502, 503, 504, 429])("with status %i may succeed later", async (status) => {
     await expect(serverThat({ status }).get("/api/x")).rejects.toBeInstanceOf(UnavailableError);
   });
 
-  it("says how long the server asked to wait", async () => {
+  it("reads the Retry-After header", async () => {
     const busy = serverThat({ status: 429, headers: { "Retry-After": "7" } }).get("/api/x");
     await expect(busy).rejects.toMatchObject({ retryAfter: 7, status: 429 });
   });
 
-  it("gives up after eight seconds", async () => {
+  it("times out after eight seconds", async () => {
     const never = ((_: string, { signal }: RequestInit) =>
       new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))))) as typeof fetch;
     const call = new Server(undefined, never).get("/api/x");
@@ -53,7 +53,7 @@ describe("a call", () => {
     await outcome;
   });
 
-  it("tells of a 403, but not at the door itself", async () => {
+  it("reports a 403, except when signing in", async () => {
     const forbidden = vi.fn();
     const server = new Server(forbidden, fakeFetch(rejection(403, "unknown-secret")).fetcher);
     await server.post("/api/enter", {}).catch(() => undefined);
@@ -63,13 +63,13 @@ describe("a call", () => {
   });
 });
 
-describe("patience", () => {
-  it("waits half a second, then twice as long each time, up to five", () => {
+describe("retrying", () => {
+  it("waits half a second, then twice as long each time, up to five seconds", () => {
     expect([0, 1, 2, 3, 4, 9].map((tries) => retryDelay(tries, new UnavailableError()))).toEqual([0.5, 1, 2, 4, 5, 5]);
     expect(retryDelay(0, new UnavailableError("", 429, 7))).toBe(7);
   });
 
-  it("tries until the server is back, and says so", async () => {
+  it("continues until the server is available, and reports it", async () => {
     const { fetcher, calls } = fakeFetch(NETWORK_ERROR, { status: 503 }, { body: 42 });
     const server = new Server(undefined, fetcher);
     const report = vi.fn();
@@ -81,7 +81,7 @@ describe("patience", () => {
     expect(report.mock.calls.map(([problem]) => problem instanceof UnavailableError)).toEqual([true, true, false]);
   });
 
-  it("does not wait out its time when the network is back", async () => {
+  it("continues at once when the network is back", async () => {
     const { fetcher } = fakeFetch(NETWORK_ERROR, { body: 42 });
     const answer = withRetries(() => new Server(undefined, fetcher).get("/api/x"), () => undefined);
     await vi.advanceTimersByTimeAsync(10);
@@ -89,12 +89,12 @@ describe("patience", () => {
     expect(await answer).toBe(42);
   });
 
-  it("ends with a refusal", async () => {
+  it("ends when the request is rejected", async () => {
     const server = serverThat(rejection(400, "bad"));
     await expect(withRetries(() => server.get("/api/x"), () => undefined)).rejects.toBeInstanceOf(RejectedError);
   });
 
-  it("ends when nobody waits any more", async () => {
+  it("ends when it is cancelled", async () => {
     const server = serverThat(NETWORK_ERROR);
     const outcome = expect(withRetries(() => server.get("/api/x"), () => undefined, () => true)).rejects.toBeInstanceOf(UnavailableError);
     await vi.advanceTimersByTimeAsync(1_000);

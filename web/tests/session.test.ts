@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { Session } from "../src/session";
 import { PendingRequests } from "../src/pending";
 import { Server } from "../src/server";
-import { type Answer, type Call, NETWORK_ERROR, rejection, fakeFetch, sessionState } from "./fakes";
+import { Session } from "../src/session";
+import { type Answer, type Call, fakeFetch, NETWORK_ERROR, rejection, sessionState } from "./fakes";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -16,8 +16,8 @@ function sessionWith(...answers: Answer[]): { session: Session; calls: Call[] } 
   return { session: new Session(new Server(undefined, fetcher), new PendingRequests(localStorage, "me")), calls };
 }
 
-describe("the desk", () => {
-  it("shows the next pair after an answer", async () => {
+describe("a session", () => {
+  it("shows the next question after an answer", async () => {
     const { session } = sessionWith({ body: sessionState() }, { body: sessionState({ done: 1, question: { id: 2, left: 3, right: 4 } }) });
     await session.open();
     await session.answer(1, "left", 2.5);
@@ -25,20 +25,20 @@ describe("the desk", () => {
     expect(session.blocked.value).toBe(false);
   });
 
-  it("ignores a second click while the first is under way", async () => {
+  it("ignores a second click while the first is in progress", async () => {
     const { session, calls } = sessionWith({ body: sessionState() });
     await Promise.all([session.answer(1, "left", 1), session.answer(1, "right", 1)]);
     expect(calls.length).toBe(1);
   });
 
-  it("says that the answer is kept while the server is away, and goes on by itself", async () => {
+  it("says that the answer is saved while the server is unavailable, and continues by itself", async () => {
     const { session } = sessionWith({ body: sessionState() }, NETWORK_ERROR, NETWORK_ERROR, { body: sessionState({ done: 1 }) });
     await session.open();
     const answered = session.answer(1, "left", 1);
     await vi.advanceTimersByTimeAsync(100);
     expect(session.problem.value).toEqual({
-      kind: "away",
-      message: "The server is not answering. Your answer is kept here and will be sent when it is back.",
+      kind: "unavailable",
+      message: "The server is not responding. Your answer is saved in this browser and will be sent as soon as it responds.",
     });
     expect(session.blocked.value).toBe(true);
     await vi.advanceTimersByTimeAsync(2_000);
@@ -46,7 +46,7 @@ describe("the desk", () => {
     expect([session.problem.value, session.state.value?.done, session.blocked.value]).toEqual([null, 1, false]);
   });
 
-  it("sends first what a reload interrupted", async () => {
+  it("first sends what a reload interrupted", async () => {
     const before = sessionWith(NETWORK_ERROR);
     void before.session.answer(1, "left", 1);
     await vi.advanceTimersByTimeAsync(0);
@@ -56,7 +56,7 @@ describe("the desk", () => {
     expect(after.calls[0]?.body).toEqual(before.calls[0]?.body);
   });
 
-  it("notices that another window was quicker, and looks again", async () => {
+  it("loads the state after a conflict with another window", async () => {
     const { session, calls } = sessionWith(rejection(409, "already-answered"), { body: sessionState({ done: 5 }) });
     await session.answer(1, "left", 1);
     expect(session.notice.value).toContain("already answered");
@@ -65,7 +65,7 @@ describe("the desk", () => {
     expect(session.problem.value).toBeNull();
   });
 
-  it("shows other errors with a way to try again", async () => {
+  it("offers to try again after other errors", async () => {
     const { session, calls } = sessionWith(rejection(500, "oops", "It broke."), { body: sessionState({ done: 1 }) });
     await session.answer(1, "left", 1);
     const problem = session.problem.value;
@@ -76,7 +76,7 @@ describe("the desk", () => {
     expect([session.problem.value, session.state.value?.done]).toEqual([null, 1]);
   });
 
-  it("can go on without an answer that the server never takes", async () => {
+  it("can discard an answer that the server never accepts", async () => {
     const { session, calls } = sessionWith(rejection(500, "oops"), { body: sessionState() });
     await session.answer(1, "left", 1);
     if (session.problem.value?.kind === "failed") session.problem.value.discard?.();
@@ -84,7 +84,7 @@ describe("the desk", () => {
     expect(calls.map(({ path }) => path)).toEqual(["/api/answers", "/api/sitting"]);
   });
 
-  it("sends every kind of deed", async () => {
+  it("sends every kind of request", async () => {
     const { session, calls } = sessionWith({ body: sessionState() });
     await session.undo();
     await session.step("consent", { agreed: true });

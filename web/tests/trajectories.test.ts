@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Display } from "../src/contract";
 import { Server } from "../src/server";
 import { FetchCache, Trajectories } from "../src/trajectories";
-import { NETWORK_ERROR, fakeFetch } from "./fakes";
+import { fakeFetch, NETWORK_ERROR } from "./fakes";
 
 const FEATURES: Display = { kind: "features", features: [{ name: "speed", unit: "m/s", low: 0, high: 2 }] };
 const REPLAY = { body: { features: { speed: 1 } } };
@@ -11,8 +11,8 @@ const REPLAY = { body: { features: { speed: 1 } } };
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe("the theatre", () => {
-  it("asks what may come next until the server knows, and fetches it once", async () => {
+describe("trajectories", () => {
+  it("polls what may come next until the server knows, and fetches it once", async () => {
     const { fetcher, calls } = fakeFetch(
       { body: { ahead: [4], ready: false } },
       REPLAY,
@@ -23,24 +23,24 @@ describe("the theatre", () => {
     void trajectories.prefetchNext(() => false);
     await vi.advanceTimersByTimeAsync(20_000);
     expect(calls.map(({ path }) => path)).toEqual(["/api/ahead", "/api/replays/4", "/api/ahead", "/api/replays/5"]);
-    expect([trajectories.ready(4), trajectories.ready(5)]).not.toContain(undefined);
+    expect([trajectories.peek(4), trajectories.peek(5)]).not.toContain(undefined);
   });
 
-  it("asks no more once the answer is given", async () => {
+  it("stops polling once the question is answered", async () => {
     const { fetcher, calls } = fakeFetch({ body: { ahead: [], ready: false } });
     void new Trajectories(new Server(undefined, fetcher), FEATURES).prefetchNext(() => calls.length > 0);
     await vi.advanceTimersByTimeAsync(20_000);
     expect(calls.length).toBe(1);
   });
 
-  it("is not disturbed when it cannot look ahead", async () => {
+  it("ignores that nothing could be prefetched", async () => {
     const { fetcher } = fakeFetch(NETWORK_ERROR);
     const looked = new Trajectories(new Server(undefined, fetcher), FEATURES).prefetchNext(() => false);
     await vi.advanceTimersByTimeAsync(20_000);
     await expect(looked).resolves.toBeUndefined();
   });
 
-  it("gives screens the shape of what they show", () => {
+  it("have the aspect ratio of their display", () => {
     const shape = (display: Display): number => new Trajectories(new Server(), display).aspect;
     const scene = { format: 1, frame_time: 0.1, background: "#ffffff", parts: [] };
     const camera = { kind: "camera", eye: [0, 0, 1], target: [0, 0, 0], fov: 40 } as const;
@@ -52,8 +52,8 @@ describe("the theatre", () => {
   });
 });
 
-describe("replays", () => {
-  it("are fetched once, however often and early they are asked for", async () => {
+describe("a fetch cache", () => {
+  it("fetches each value once", async () => {
     const fetch = vi.fn((index: number) => Promise.resolve(`replay ${index}`));
     const replays = new FetchCache(fetch);
     replays.prefetch([1, 2]);
@@ -61,14 +61,14 @@ describe("replays", () => {
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  it("can be shown without waiting once they are here", async () => {
+  it("has a value without waiting once it is loaded", async () => {
     const replays = new FetchCache((index) => Promise.resolve(index));
-    expect(replays.ready(7)).toBeUndefined();
+    expect(replays.peek(7)).toBeUndefined();
     await replays.get(7);
-    expect(replays.ready(7)).toBe(7);
+    expect(replays.peek(7)).toBe(7);
   });
 
-  it("are asked for again after a failure", async () => {
+  it("fetches again after a failure", async () => {
     const fetch = vi.fn((index: number) => Promise.resolve(index)).mockRejectedValueOnce(new Error("away"));
     const replays = new FetchCache(fetch);
     replays.prefetch([1]);
@@ -76,13 +76,13 @@ describe("replays", () => {
     expect(await replays.get(1)).toBe(1);
   });
 
-  it("that were not used for longest are forgotten", async () => {
+  it("evicts the least recently used", async () => {
     const fetch = vi.fn((index: number) => Promise.resolve(index));
     const replays = new FetchCache(fetch, 2);
     await replays.get(1);
     await replays.get(2);
     await replays.get(1);
     await replays.get(3);
-    expect([1, 2, 3].map((index) => replays.ready(index))).toEqual([1, undefined, 3]);
+    expect([1, 2, 3].map((index) => replays.peek(index))).toEqual([1, undefined, 3]);
   });
 });

@@ -20,21 +20,21 @@ function shown(clips: ClipCache): void {
   render(<TrajectoryView trajectory={trajectory} group={[trajectory]} playback={new Playback(true)} name="A" />);
 }
 
-const message = (): string => document.querySelector(".screen-words")?.textContent ?? "";
+const message = (): string => document.querySelector(".screen-message")?.textContent ?? "";
 
-describe("a clip on the screen", () => {
-  it("says so when it cannot be played", () => {
+describe("a clip", () => {
+  it("shows a message when it cannot be played", () => {
     shown(new ClipCache());
     expect(message()).toBe("");
     fireEvent.error(document.querySelector("video") ?? screen.getByRole("img"));
-    expect(message()).toContain("could not be played. Skip this pair");
+    expect(message()).toContain("could not be played. Skip this question");
   });
 
-  it("says so when that was found out while it was loaded ahead", () => {
+  it("shows a message when it failed while it was prefetched", () => {
     const clips = new ClipCache();
     clips.prefetch([3]);
     vi.spyOn(HTMLMediaElement.prototype, "error", "get").mockReturnValue({} as MediaError);
     shown(clips);
-    expect(message()).toContain("could not be played. Skip this pair");
+    expect(message()).toContain("could not be played. Skip this question");
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { FlatScene, Window } from "../src/contract";
-import { viewTransform, fitAspect, windowAt, windowCovering } from "../src/player/viewport";
+import { fitAspect, viewTransform, windowAt, windowCovering } from "../src/player/viewport";
 
 const view: Window = { kind: "window", left: -1, right: 3, bottom: -1, top: 1, follow: null };
 
@@ -23,13 +23,13 @@ function pixel(window: Window, width: number, height: number, x: number, y: numb
   return [scale * x + dx, -scale * y + dy];
 }
 
-describe("the mapping to pixels", () => {
-  it("puts the corners of the window into the corners of a canvas of its shape", () => {
+describe("the transform to pixels", () => {
+  it("maps the corners of the window to the corners of the canvas", () => {
     expect(pixel(view, 400, 200, -1, 1)).toEqual([0, 0]);
     expect(pixel(view, 400, 200, 3, -1)).toEqual([400, 200]);
   });
 
-  it("keeps the aspect, and the middle in the middle", () => {
+  it("keeps the aspect ratio and the center", () => {
     for (const [width, height] of [
       [400, 400],
       [900, 200],
@@ -43,7 +43,7 @@ describe("the mapping to pixels", () => {
     }
   });
 
-  it("widens and never cuts", () => {
+  it("widens the window and never cuts it", () => {
     const wide = fitAspect(view, 1);
     expect(wide.left).toBe(-1);
     expect(wide.top - wide.bottom).toBe(4);
@@ -51,7 +51,7 @@ describe("the mapping to pixels", () => {
 });
 
 describe("a window that follows", () => {
-  it("goes up and down with its part, not to the side", () => {
+  it("moves vertically with its part, not sideways", () => {
     const moved = windowAt(scene("car"), [
       [0, 7, 0],
       [5, 2, 0],
@@ -59,7 +59,7 @@ describe("a window that follows", () => {
     expect([moved.left, moved.right, moved.bottom, moved.top]).toEqual([-1, 3, 1, 3]);
   });
 
-  it("stays if it follows nobody", () => {
+  it("stays if it follows nothing", () => {
     const poses = [
       [0, 7, 0],
       [5, 2, 0],
@@ -67,7 +67,7 @@ describe("a window that follows", () => {
     expect(windowAt(scene(null), poses)).toEqual(scene(null).view);
   });
 
-  it("is stretched over the whole way in a still picture", () => {
+  it("covers the whole path in a still image", () => {
     const replay = {
       format: 1,
       frame_time: 0.1,

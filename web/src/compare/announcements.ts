@@ -1,22 +1,39 @@
-/** What the page says about a pair and an answer. */
+/** What the page says about a question and about the last action. */
 
 import type { Choice, SessionState } from "../contract";
+import { itemLabel } from "./layout";
 
 export type Action = Choice | "undo";
+
+/** Counted, so that the same answer twice is confirmed twice. */
+export interface LastAction {
+  action: Action | null;
+  count: number;
+}
 
 const CONFIRMATIONS: Record<Action, string> = {
   left: "You chose A.",
   right: "You chose B.",
-  equal: "You found them about equal.",
-  skip: "You skipped a pair.",
-  undo: "Your last answer was taken back.",
+  equal: "You chose about equal.",
+  skip: "You skipped a question.",
+  undo: "Your last answer was undone.",
 };
 
 export function confirmationText(action: Action | null): string {
   return action === null ? "" : CONFIRMATIONS[action];
 }
 
-export function questionText(state: Pick<SessionState, "stage" | "done">): string {
-  const pair = state.stage === "practice" ? "A pair for practice" : `Pair ${state.done + 1}`;
-  return `${pair}. A is on the left or above, B is on the right or below. Which is better?`;
+export function questionHeading(count: number): string {
+  return count > 2 ? "Which is best?" : "Which is better?";
+}
+
+/** Tells screen readers what is shown. */
+export function questionText(state: Pick<SessionState, "stage" | "done">, count: number): string {
+  const question = state.stage === "practice" ? "A practice question" : `Question ${state.done + 1}`;
+  return `${question}. ${placesText(count)} ${questionHeading(count)}`;
+}
+
+function placesText(count: number): string {
+  if (count === 2) return "A is on the left or above, B is on the right or below.";
+  return `A to ${itemLabel(count - 1)} are shown from left to right and from top to bottom.`;
 }

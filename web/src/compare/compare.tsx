@@ -1,17 +1,19 @@
-/** Two trajectories, and the question which is better. */
+/** A question: k trajectories that play in step, and the answers. */
 
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import type { Choice, Question, SessionState } from "../contract";
-import { useTrajectories, useKeys } from "../hooks";
 import { Banner } from "../components";
+import type { Choice, Question, SessionState } from "../contract";
+import { useKeys, useTrajectories } from "../hooks";
+import { Controls, keepFocus } from "../player/controls";
 import { Playback } from "../player/playback";
-import { TrajectoryView } from "../player/trajectory-view";
-import { type Trajectory, frameSeconds, isPlayable, type Trajectories } from "../trajectories";
-import { Controls, keepFocus, PlayOverlay, Timeline } from "../player/controls";
+import { frameSeconds, isPlayable, type Trajectories, type Trajectory } from "../trajectories";
+import { type Action, confirmationText, type LastAction, questionText } from "./announcements";
+import { answerOptions, Answers } from "./answers";
 import { Help } from "./help";
-import { confirmationText, type Action, questionText } from "./announcements";
+import { Items } from "./items";
+import { gridStyle } from "./layout";
 
 interface CompareProps {
   state: SessionState;
@@ -23,26 +25,34 @@ interface CompareProps {
 }
 
 export function Compare({ state, question, trajectories, blocked, onChoice, onUndo }: CompareProps): JSX.Element {
-  const { items, problem, retry } = useTrajectories(trajectories, [question.left, question.right]);
+  const indices = itemsOf(question);
+  const count = indices.length;
+  const options = answerOptions(count, state.choices);
+  const { items, problem, retry } = useTrajectories(trajectories, indices);
   const playback = useMemo(() => new Playback(), []);
   const since = useRestart(playback, items, question.id);
   const [last, setLast] = useState<LastAction>({ action: null, count: 0 });
   const [help, setHelp] = useState(false);
   usePrefetch(trajectories, state);
 
-  const offered = (choice: Choice): boolean => (choice === "skip" ? state.can_skip : state.choices.includes(choice));
-  const markDone = (action: Action): void => setLast(({ count }) => ({ action, count: count + 1 }));
+  const offered = (choice: Choice): boolean =>
+    choice === "skip" ? state.can_skip : options.some((option) => option.choice === choice);
+  const remember = (action: Action): void => setLast((before) => ({ action, count: before.count + 1 }));
   const choose = (choice: Choice): void => {
     if (blocked || !items || !offered(choice)) return;
-    markDone(choice);
+    remember(choice);
     onChoice(choice, secondsSince(since.current));
+  };
+  const prefer = (position: number): void => {
+    const option = options.find(({ item }) => item === position);
+    if (option) choose(option.choice);
   };
   const undo = (): void => {
     if (blocked || !state.can_undo) return;
-    markDone("undo");
+    remember("undo");
     onUndo();
   };
-  const announced = useMemo(() => `${confirmationText(last.action)} ${questionText(state)}`, [question.id]);
+  const announcement = useMemo(() => `${confirmationText(last.action)} ${questionText(state, count)}`, [question.id]);
   const missing = [offered("equal") ? "" : "equal", state.can_skip ? "" : "skip", state.can_undo ? "" : "undo"];
   useKeys({
     left: () => choose("left"),
@@ -52,17 +62,16 @@ export function Compare({ state, question, trajectories, blocked, onChoice, onUn
     undo,
     help: () => setHelp(true),
   });
-  const answering = { blocked: blocked || !items, last, choose, offered };
   return (
-    <div class="compare" style={{ "--aspect": trajectories.aspect }}>
-      <Announcement text={announced} />
+    <div class="compare" style={{ "--aspect": trajectories.aspect, ...gridStyle(count) }}>
+      <Announcement text={announcement} />
       {problem && <Banner message={problem} retry={retry} />}
-      <Pair items={items} question={question} playback={playback} {...answering} />
-      <Answers {...answering} />
+      <Items items={items} count={count} question={question.id} playback={playback} onClick={prefer} />
+      <Answers options={options} blocked={blocked || !items} last={last} choose={choose} />
       <Confirmation {...last} />
       <div class="tools">
-        {isPlayable(items?.[0]) && <Controls playback={playback} />}
-        <div class="asides">
+        {items?.some(isPlayable) && <Controls playback={playback} />}
+        <div class="secondary">
           {state.can_skip && <SecondaryButton label="Skip" keyName="S" blocked={blocked} onClick={() => choose("skip")} />}
           <SecondaryButton label="Undo" keyName="Z" blocked={blocked || !state.can_undo} onClick={undo} />
           <SecondaryButton label="Keys" keyName="?" blocked={false} onClick={() => setHelp(true)} />
@@ -73,142 +82,52 @@ export function Compare({ state, question, trajectories, blocked, onChoice, onUn
   );
 }
 
-/** Start a new pair from its beginning; since when it is seen, in milliseconds. */
+/** The indices of a question's trajectories, from A on. */
+export function itemsOf(question: Pick<Question, "left" | "right">): number[] {
+  return [question.left, question.right];
+}
+
+/** Play each new question from its start. Returns when it was shown, in milliseconds. */
 function useRestart(playback: Playback, items: Trajectory[] | null, question: number): { current: number } {
   const since = useRef(performance.now());
   useEffect(() => {
-    if (!items?.[0]) return;
-    playback.begin(frameSeconds(items[0]));
+    if (!items) return;
+    playback.begin(Math.min(...items.map(frameSeconds)));
     since.current = performance.now();
   }, [playback, items, question]);
   return since;
 }
 
-const DAY = 86_400; // nobody looks longer, and the server takes no more
+const DAY = 86_400; // the server takes no longer response times
 
 function secondsSince(then: number): number {
   return Math.min(Math.round(performance.now() - then) / 1000, DAY);
 }
 
-/** Load the next pair while this one is looked at. */
+/** Load the next question's trajectories while the person looks at this one's. */
 function usePrefetch(trajectories: Trajectories, state: SessionState): void {
   useEffect(() => {
-    let over = false;
-    if (state.stage === "compare") void trajectories.prefetchNext(() => over);
-    return () => void (over = true);
+    let cancelled = false;
+    if (state.stage === "compare") void trajectories.prefetchNext(() => cancelled);
+    return () => void (cancelled = true);
   }, [trajectories, state]);
 }
 
-/** For screen readers, which see neither the new pair nor the flash of the button. */
+/** For screen readers, which show neither the new question nor the flash of the button. */
 function Announcement({ text }: { text: string }): JSX.Element {
   return (
-    <p class="unseen" role="status" aria-live="polite">
+    <p class="visually-hidden" role="status" aria-live="polite">
       {text}
     </p>
   );
 }
 
-/** The last thing done; counted, so that the same choice twice is confirmed twice. */
-interface LastAction {
-  action: Action | null;
-  count: number;
-}
-
-/** Seen for a moment; screen readers have heard it already. */
+/** Visible for a moment; screen readers have the announcement. */
 function Confirmation({ action, count }: LastAction): JSX.Element {
   return (
     <p class="confirmation" aria-hidden="true">
       {action && <span key={count}>{confirmationText(action)}</span>}
     </p>
-  );
-}
-
-interface Answering {
-  blocked: boolean;
-  last: LastAction;
-  choose: (choice: Choice) => void;
-  offered: (choice: Choice) => boolean;
-}
-
-interface PairProps extends Answering {
-  items: Trajectory[] | null;
-  question: Question;
-  playback: Playback;
-}
-
-/** While the next pair is on its way the last one stays, dimmed: an empty frame would flicker. */
-function Pair({ items, question, playback, choose }: PairProps): JSX.Element {
-  const last = useRef<Trajectory[]>([]);
-  if (items) last.current = items;
-  const [left, right] = last.current;
-  const fresh = question.id % 2 === 0 ? "fresh-even" : "fresh-odd"; // two names, so that each pair fades in anew
-  return (
-    <div class={`pair ${items ? fresh : "pair-waiting"}`}>
-      <Side name="A" trajectory={left} group={last.current} playback={playback} onClick={() => choose("left")} />
-      <Side name="B" trajectory={right} group={last.current} playback={playback} onClick={() => choose("right")} />
-      {isPlayable(left) && <PlayOverlay playback={playback} />}
-    </div>
-  );
-}
-
-interface SideProps {
-  name: "A" | "B";
-  trajectory: Trajectory | undefined;
-  group: Trajectory[];
-  playback: Playback;
-  onClick: () => void;
-}
-
-function Side({ name, trajectory, group, playback, onClick }: SideProps): JSX.Element {
-  return (
-    <figure class="side">
-      <figcaption>{name}</figcaption>
-      <div class="clip-frame" onClick={onClick}>
-        {trajectory && <TrajectoryView trajectory={trajectory} group={group} playback={playback} name={`Trajectory ${name}`} />}
-        {!trajectory && <div class="screen" />}
-      </div>
-      {isPlayable(trajectory) && <Timeline playback={playback} />}
-    </figure>
-  );
-}
-
-function Answers(answering: Answering): JSX.Element {
-  return (
-    <div class="answers" role="group" aria-label="Which is better?">
-      <Answer choice="left" title="A" text="is better" keyNames={["←", "F"]} {...answering} />
-      {answering.offered("equal") && <Answer choice="equal" title="About equal" text="" keyNames={["↓", "E"]} {...answering} />}
-      <Answer choice="right" title="B" text="is better" keyNames={["→", "J"]} {...answering} />
-    </div>
-  );
-}
-
-interface AnswerProps extends Answering {
-  choice: Choice;
-  title: string;
-  text: string;
-  keyNames: string[];
-}
-
-/** Not the `disabled` attribute: it would throw the keyboard's focus out at every answer. */
-function Answer({ choice, title, text, keyNames, blocked, last, choose }: AnswerProps): JSX.Element {
-  const flash = last.action === choice ? `chosen-${last.count % 2 === 0 ? "even" : "odd"}` : "";
-  return (
-    <button
-      type="button"
-      class={`answer answer-${choice} ${flash}`}
-      aria-disabled={blocked}
-      onClick={() => choose(choice)}
-      onMouseDown={keepFocus}
-    >
-      <span>
-        <strong>{title}</strong> {text}
-      </span>
-      <span class="hint" aria-hidden="true">
-        {keyNames.map((name) => (
-          <kbd key={name}>{name}</kbd>
-        ))}
-      </span>
-    </button>
   );
 }
 
@@ -221,7 +140,7 @@ interface SecondaryButtonProps {
 
 function SecondaryButton({ label, keyName, blocked, onClick }: SecondaryButtonProps): JSX.Element {
   return (
-    <button type="button" class="aside" aria-disabled={blocked} onClick={onClick} onMouseDown={keepFocus}>
+    <button type="button" class="secondary-button" aria-disabled={blocked} onClick={onClick} onMouseDown={keepFocus}>
       {label}{" "}
       <kbd class="hint" aria-hidden="true">
         {keyName}

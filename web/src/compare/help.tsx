@@ -1,4 +1,4 @@
-/** The keys, in a dialog. */
+/** The table of keys, and a dialog that shows it. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
@@ -11,8 +11,8 @@ export function KeyTable({ without = [] }: { without?: readonly string[] }): JSX
       {KEYS.filter(({ command }) => !without.includes(command)).map(({ command, labels, description }) => (
         <div key={command}>
           <dt>
-            {labels.map((name) => (
-              <kbd key={name}>{name}</kbd>
+            {labels.map((label) => (
+              <kbd key={label}>{label}</kbd>
             ))}
           </dt>
           <dd>{description}</dd>
@@ -22,7 +22,7 @@ export function KeyTable({ without = [] }: { without?: readonly string[] }): JSX
   );
 }
 
-/** A modal dialog keeps the focus inside, and Esc closes it: the browser sees to both. */
+/** A modal <dialog>: the browser keeps the focus inside and closes it on Esc. */
 export function Help({ without, onClose }: { without: readonly string[]; onClose: () => void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
@@ -33,7 +33,7 @@ export function Help({ without, onClose }: { without: readonly string[]; onClose
     <dialog class="help" ref={dialog} aria-labelledby="help-title" onClose={onClose} onKeyDown={onKey}>
       <h2 id="help-title">Keys</h2>
       <KeyTable without={without} />
-      <p>You can also click or tap the buttons, or the clip that is better.</p>
+      <p>You can also click or tap a button, or the clip that you prefer.</p>
       <form method="dialog">
         <button class="button primary">Close</button>
       </form>

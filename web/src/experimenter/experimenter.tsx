@@ -1,27 +1,27 @@
-/** How a study is going, for the person who runs it. */
+/** The view of an experimenter: the progress of each participant. */
 
 import type { JSX } from "preact";
 
-import type { StudyProgress, Participant } from "../contract";
-import { formatAgo, formatPercent, formatNumber } from "../format";
+import { Banner, Loading, Meter } from "../components";
+import type { Participant, StudyProgress } from "../contract";
+import { formatAgo, formatNumber, formatPercent } from "../format";
 import { usePoll, useTitle } from "../hooks";
-import { Banner, Meter, Loading } from "../components";
 import type { Server } from "../server";
 
-const EVERY = 2; // seconds
+const POLL_SECONDS = 2;
 
 export function ExperimenterView({ server }: { server: Server }): JSX.Element {
-  const { value, problem } = usePoll(() => server.get<StudyProgress>("/api/experimenter"), EVERY);
-  useTitle("Watch", value?.title ?? "");
+  const { value, problem } = usePoll(() => server.get<StudyProgress>("/api/experimenter"), POLL_SECONDS);
+  useTitle("Progress", value?.title ?? "");
   return (
     <>
-      <header class="top">
+      <header class="header">
         <span class="brand">{value?.title ?? "Prefero"}</span>
         {value && <Finished {...value} />}
       </header>
       <main>
-        <h1>How the study is going</h1>
-        {problem && <Banner message={value ? `${problem} What you see may be old.` : problem} />}
+        <h1>Progress of the study</h1>
+        {problem && <Banner message={value ? `${problem} The table may be out of date.` : problem} />}
         {value && <ParticipantTable people={value.people} now={Date.now()} />}
         {!value && !problem && <Loading message="Loading…" />}
       </main>
@@ -32,20 +32,20 @@ export function ExperimenterView({ server }: { server: Server }): JSX.Element {
 function Finished({ finished, invited }: StudyProgress): JSX.Element {
   return (
     <div class="progress">
-      <span class="progress-words">
+      <span class="progress-text">
         {finished} of {invited} finished
       </span>
-      <Meter share={invited > 0 ? finished / invited : 0} label="Participants who have finished" />
+      <Meter fraction={invited > 0 ? finished / invited : 0} label="Participants who have finished" />
     </div>
   );
 }
 
 function ParticipantTable({ people, now }: { people: Participant[]; now: number }): JSX.Element {
-  const came = people.filter((person) => person.started !== null);
-  if (people.length === 0) return <p class="empty">Nobody is invited yet. Create the study's links and send them out.</p>;
+  const started = people.filter((person) => person.started !== null);
+  if (people.length === 0) return <p class="empty">Nobody is invited yet. Create links for participants and send them out.</p>;
   return (
     <>
-      {came.length === 0 && <p class="empty">Nobody has come yet. This page will show them as soon as they open their links.</p>}
+      {started.length === 0 && <p class="empty">Nobody has started yet. The table changes as soon as a participant opens a link.</p>}
       <div class="card table-frame">
         <table>
           <thead>
@@ -55,8 +55,8 @@ function ParticipantTable({ people, now }: { people: Participant[]; now: number 
               <th scope="col">Answers</th>
               <th scope="col">Last seen</th>
               <th scope="col" class="number">Median time</th>
-              <th scope="col" class="number" title="The share of answers that chose the left side">A chosen</th>
-              <th scope="col" class="number" title="The share of pairs answered alike when asked a second time">Same again</th>
+              <th scope="col" class="number" title="How often the participant chose A, the item on the left">A chosen</th>
+              <th scope="col" class="number" title="How often the participant gave the same answer when a question was repeated">Same answer on repeat</th>
             </tr>
           </thead>
           <tbody>
@@ -71,14 +71,14 @@ function ParticipantTable({ people, now }: { people: Participant[]; now: number 
 }
 
 function ParticipantRow({ person, now }: { person: Participant; now: number }): JSX.Element {
-  const share = person.of ? person.done / person.of : 0;
+  const fraction = person.of ? person.done / person.of : 0;
   return (
-    <tr class={person.started ? "" : "absent"}>
+    <tr class={person.started ? "" : "not-started"}>
       <th scope="row">{person.label}</th>
-      <td>{person.started ? person.stage : "not yet here"}</td>
+      <td>{person.started ? person.stage : "not started"}</td>
       <td>
         <div class="done-cell">
-          <Meter share={share} label={`Answers of ${person.label}`} />
+          <Meter fraction={fraction} label={`Answers of ${person.label}`} />
           <span>{person.of === null ? person.done : `${person.done} of ${person.of}`}</span>
         </div>
       </td>

@@ -1,15 +1,15 @@
-/** Flat scenes, drawn on a canvas. */
+/** Draws two-dimensional scenes on a canvas. */
 
 import type { FlatScene, FlatShape, Part, Pose, Replay } from "../contract";
-import type { Renderer } from "./renderer";
 import { boundingBox, keyTimes, pathOf, posesAt } from "./poses";
+import type { Renderer } from "./renderer";
 import { viewTransform, windowAt, windowCovering } from "./viewport";
 
 const GHOSTS = 6;
-const GHOST_STRENGTH = 0.3;
+const GHOST_OPACITY = 0.3;
 const TRAIL = "#00000066";
-const UNMOVED: Pose = [0, 0, 0];
-const OUTLINE = 0.6; // how much darker than its shape
+const ORIGIN: Pose = [0, 0, 0];
+const OUTLINE = 0.6; // brightness of an outline relative to its shape
 const LABEL_PIXELS = 12;
 
 export class CanvasRenderer implements Renderer {
@@ -25,7 +25,7 @@ export class CanvasRenderer implements Renderer {
     private readonly canvas: HTMLCanvasElement,
   ) {
     const context = canvas.getContext("2d");
-    if (!context) throw new Error("This browser cannot draw on a canvas: please try another one.");
+    if (!context) throw new Error("This browser cannot draw on a canvas. Try another browser.");
     this.context = context;
   }
 
@@ -57,10 +57,10 @@ export class CanvasRenderer implements Renderer {
     this.replay = null;
   }
 
-  /** Parts lie on each other in their order; the trail of a part lies under it. */
+  /** In the order of the parts; the trail of a part is below it. */
   private drawParts(poses: Pose[], trail: Replay | null, pixel: number): void {
     const moving = this.scene.parts.filter((part) => part.moves);
-    const poseOf = (part: Part<FlatShape>): Pose => poses[moving.indexOf(part)] ?? UNMOVED;
+    const poseOf = (part: Part<FlatShape>): Pose => poses[moving.indexOf(part)] ?? ORIGIN;
     for (const part of this.scene.parts) {
       if (trail && part.moves) drawTrail(this.context, part, moving.indexOf(part), trail, pixel);
       drawPart(this.context, part, poseOf(part), pixel);
@@ -77,7 +77,7 @@ function withPose(context: CanvasRenderingContext2D, pose: Pose, draw: () => voi
   context.restore();
 }
 
-/** What moves has an outline, so that it stands out from what stays. */
+/** Moving parts have an outline, so that they stand out. */
 function drawPart(context: CanvasRenderingContext2D, part: Part<FlatShape>, pose: Pose, pixel: number): void {
   withPose(context, pose, () => {
     for (const shape of part.shapes) {
@@ -95,17 +95,17 @@ function drawPart(context: CanvasRenderingContext2D, part: Part<FlatShape>, pose
 function drawTrail(
   context: CanvasRenderingContext2D,
   part: Part<FlatShape>,
-  place: number,
+  index: number,
   replay: Replay,
   pixel: number,
 ): void {
   const line = new Path2D();
-  for (const [x = 0, y = 0] of pathOf(replay, place)) line.lineTo(x, y);
+  for (const [x = 0, y = 0] of pathOf(replay, index)) line.lineTo(x, y);
   context.strokeStyle = TRAIL;
   context.lineWidth = 2 * pixel;
   context.stroke(line);
-  context.globalAlpha = GHOST_STRENGTH;
-  for (const time of keyTimes(replay, GHOSTS)) drawPart(context, part, posesAt(replay, time)[place] ?? UNMOVED, pixel);
+  context.globalAlpha = GHOST_OPACITY;
+  for (const time of keyTimes(replay, GHOSTS)) drawPart(context, part, posesAt(replay, time)[index] ?? ORIGIN, pixel);
   context.globalAlpha = 1;
 }
 
@@ -126,7 +126,7 @@ function polygonOutline(points: readonly (readonly [number, number])[]): Path2D 
   return outline;
 }
 
-/** Half a circle around each end. */
+/** A semicircle around each end. */
 function capsuleOutline(shape: Extract<FlatShape, { shape: "capsule" }>): Path2D {
   const { start, end, radius } = shape;
   const turn = Math.atan2(end[1] - start[1], end[0] - start[0]);
@@ -137,7 +137,7 @@ function capsuleOutline(shape: Extract<FlatShape, { shape: "capsule" }>): Path2D
   return outline;
 }
 
-/** Written upright and in pixels, whatever the scale of the scene. */
+/** Upright and of constant size in pixels, whatever the scale of the scene. */
 function drawLabel(context: CanvasRenderingContext2D, part: Part<FlatShape>, pose: Pose, pixel: number): void {
   const [[left, bottom], [right, top]] = boundingBox(part.shapes.flatMap(cornersOf));
   withPose(context, pose, () => {
@@ -148,7 +148,7 @@ function drawLabel(context: CanvasRenderingContext2D, part: Part<FlatShape>, pos
   });
 }
 
-/** Dark text with a light edge can be read on every colour. */
+/** Dark text with a light outline is readable on every color. */
 function drawText(context: CanvasRenderingContext2D, text: string): void {
   context.font = `${LABEL_PIXELS}px system-ui, sans-serif`;
   context.textAlign = "center";
@@ -165,7 +165,7 @@ function cornersOf(shape: FlatShape): number[][] {
   return shape.shape === "polygon" ? shape.points : [shape.start, shape.end];
 }
 
-/** A "#rrggbb" colour for the edge of a shape. */
+/** The color of an outline, from the "#rrggbb" of its shape. */
 export function darker(color: string): string {
   const parts = /^#(..)(..)(..)$/.exec(color)?.slice(1);
   if (!parts) return color;

@@ -1,15 +1,15 @@
-/** Video clips by the clock's time: they play by themselves, and are set right when they drift. */
+/** Video clips in step with the clock: they play by themselves, and are corrected when they drift. */
 
 import type { Playback } from "./playback";
 
-const DRIFT = 0.12; // seconds: less is not seen, and every correction stutters
-const FRAME = 1 / 25; // clips do not say how long their frames are
-const HAVE_FUTURE_DATA = 3; // readyState HAVE_FUTURE_DATA
-const MAX_PREFETCHED = 8;
+const DRIFT = 0.12; // seconds; less is not visible, and every correction stutters
+const FRAME = 1 / 25; // seconds; browsers do not tell the frame rate of a video
+const HAVE_FUTURE_DATA = 3; // of HTMLMediaElement.readyState
+const MIN_CACHED = 8;
 
 export { FRAME as CLIP_FRAME };
 
-/** What of a <video> is needed to keep it in step. */
+/** The properties of a <video> that keep it in step. */
 export type VideoState = Pick<
   HTMLVideoElement,
   "currentTime" | "duration" | "error" | "paused" | "playbackRate" | "readyState" | "seeking" | "pause" | "play"
@@ -19,14 +19,14 @@ export function clipDuration(video: VideoState): number {
   return Number.isFinite(video.duration) ? video.duration : 0;
 }
 
-/** A clip that cannot be played must not hold up the other. */
+/** A clip that cannot be played must not stop the others. */
 export function isReady(video: VideoState): boolean {
   if (video.error) return true;
   const ended = clipDuration(video) > 0 && video.currentTime >= clipDuration(video) - FRAME;
   return !video.seeking && (video.readyState >= HAVE_FUTURE_DATA || (ended && video.readyState > 0));
 }
 
-/** Bring a clip to the clock's time. */
+/** Set a clip to the clock's time, speed and state. */
 export function synchronize(video: VideoState, playback: Pick<Playback, "time" | "clock">): void {
   if (video.error || clipDuration(video) === 0) return;
   const { time, clock } = playback;
@@ -35,23 +35,27 @@ export function synchronize(video: VideoState, playback: Pick<Playback, "time" |
   const slack = runs ? DRIFT : FRAME / 4;
   if (!video.seeking && Math.abs(video.currentTime - target) > slack) video.currentTime = target;
   if (video.playbackRate !== clock.speed) video.playbackRate = clock.speed;
-  if (runs && video.paused) void video.play().catch(() => undefined); // refused: it is still sought frame by frame
+  if (runs && video.paused) void video.play().catch(() => undefined); // if the browser refuses, the clip is still moved by seeking
   if (!runs && !video.paused) video.pause();
 }
 
-/** <video> elements that load before they are needed. */
+/** <video> elements that load before they are shown; as many as were last asked for are cached. */
 export class ClipCache {
-  private readonly waiting = new Map<number, HTMLVideoElement>();
+  private readonly cached = new Map<number, HTMLVideoElement>();
 
   prefetch(indices: Iterable<number>): void {
-    for (const index of indices) if (!this.waiting.has(index)) this.waiting.set(index, videoOf(index));
-    for (const index of this.waiting.keys()) if (this.waiting.size > MAX_PREFETCHED) this.waiting.delete(index);
+    const wanted = new Set(indices);
+    for (const index of wanted) if (!this.cached.has(index)) this.cached.set(index, videoOf(index));
+    for (const index of this.cached.keys()) {
+      if (this.cached.size <= Math.max(MIN_CACHED, wanted.size)) return;
+      if (!wanted.has(index)) this.cached.delete(index);
+    }
   }
 
-  /** The clip, for one screen alone. */
+  /** The video, taken out of the cache: an element can be in one place of the page only. */
   take(index: number): HTMLVideoElement {
-    const video = this.waiting.get(index) ?? videoOf(index);
-    this.waiting.delete(index);
+    const video = this.cached.get(index) ?? videoOf(index);
+    this.cached.delete(index);
     return video;
   }
 }

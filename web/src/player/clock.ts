@@ -1,12 +1,12 @@
 /**
- * The one clock by which both sides of a pair play.
+ * The one clock by which all items of a question play.
  *
- *     time      seconds into the motion, from 0 to `seconds`
- *     rest      seconds since the motion ended; after PAUSE it begins again
+ *     time           seconds into the motion, from 0 to `seconds`
+ *     secondsAtEnd   seconds since the motion ended; after PAUSE it starts again
  */
 
 export const SPEEDS = [0.25, 0.5, 1, 1.5, 2] as const;
-export const PAUSE = 0.8; // long enough to see how it ended
+export const PAUSE = 0.8; // seconds; long enough to see how the motion ended
 
 export class Clock {
   time = 0;
@@ -19,7 +19,7 @@ export class Clock {
     public frame = 0.04,
   ) {}
 
-  /** `elapsed` seconds have passed in the room. */
+  /** Advance by `elapsed` seconds of real time. */
   advance(elapsed: number): void {
     if (!this.playing || this.seconds <= 0) return;
     this.time += elapsed * this.speed;
@@ -29,7 +29,6 @@ export class Clock {
     if (this.secondsAtEnd >= PAUSE) this.seek((this.secondsAtEnd - PAUSE) * this.speed);
   }
 
-  /** Go to a time. */
   seek(time: number): void {
     this.time = Math.min(Math.max(time, 0), this.seconds);
     this.secondsAtEnd = 0;
@@ -40,18 +39,18 @@ export class Clock {
     this.playing = true;
   }
 
-  /** Play or pause; to play after the end is to play again. */
+  /** Play or pause. Playing at the end starts again. */
   toggle(): void {
     if (!this.playing && this.time >= this.seconds) this.seek(0);
     this.playing = !this.playing;
   }
 
-  /** Stop, and go to the next whole frame in this direction. */
+  /** Pause, and go to the next whole frame in this direction. */
   step(frames: 1 | -1): void {
     this.playing = false;
-    const place = this.time / this.frame;
-    const slack = 1e-6; // 0.12 / 0.04 is not quite 3
-    const next = frames > 0 ? Math.floor(place + slack) + 1 : Math.ceil(place - slack) - 1;
+    const position = this.time / this.frame;
+    const slack = 1e-6; // in floating point 0.12 / 0.04 is less than 3
+    const next = frames > 0 ? Math.floor(position + slack) + 1 : Math.ceil(position - slack) - 1;
     this.seek(next * this.frame);
   }
 

@@ -1,11 +1,11 @@
-/** The buttons of a player. */
+/** The controls of a player. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 import { useKeys } from "../hooks";
-import type { Playback } from "./playback";
 import type { Command } from "../keys";
+import type { Playback } from "./playback";
 
 const ICONS = {
   play: "M7 4.5v15l12-7.5z",
@@ -25,7 +25,7 @@ export function Icon({ name }: { name: keyof typeof ICONS }): JSX.Element {
   );
 }
 
-/** A click must not take the focus from where the keyboard has it: Space would then press the button again. */
+/** A click must not move the focus to the button: Space would then press it again. */
 export function keepFocus(event: MouseEvent): void {
   event.preventDefault();
 }
@@ -80,7 +80,7 @@ function playerKeys(playback: Playback): Partial<Record<Command, () => void>> {
   };
 }
 
-/** How far the motion has come. */
+/** The position in the motion. */
 export function Timeline({ playback }: { playback: Playback }): JSX.Element {
   const bar = useRef<HTMLDivElement>(null);
   useEffect(
@@ -89,8 +89,8 @@ export function Timeline({ playback }: { playback: Playback }): JSX.Element {
         seconds: () => 0,
         ready: () => true,
         show: ({ clock }) => {
-          const share = clock.seconds > 0 ? clock.time / clock.seconds : 0;
-          if (bar.current) bar.current.style.transform = `scaleX(${share.toFixed(4)})`;
+          const fraction = clock.seconds > 0 ? clock.time / clock.seconds : 0;
+          if (bar.current) bar.current.style.transform = `scaleX(${fraction.toFixed(4)})`;
         },
       }),
     [playback],
@@ -102,7 +102,7 @@ export function Timeline({ playback }: { playback: Playback }): JSX.Element {
   );
 }
 
-/** Over a still picture, for those who asked for no motion. */
+/** Over a still image, for people who want reduced motion. */
 export function PlayOverlay({ playback }: { playback: Playback }): JSX.Element | null {
   if (!playback.reducedMotion || playback.playing.value) return null;
   return (

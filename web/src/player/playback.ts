@@ -1,17 +1,17 @@
-/** Everything that plays together: one clock, and the screens that show its time. */
+/** Playing in step: one clock, and the views that show its time. */
 
 import { signal } from "@preact/signals";
 
 import { Clock } from "./clock";
 
-/** Something that shows a time of the clock. */
+/** A view that shows the clock's time. */
 export interface PlaybackTarget {
   seconds(): number;
   ready(): boolean;
   show(playback: Playback): void;
 }
 
-const LONGEST_STEP = 0.25; // a window that was hidden goes on where it was
+const LONGEST_STEP = 0.25; // seconds; a page that was hidden continues where it stopped
 
 export class Playback {
   readonly playing = signal(true);
@@ -22,14 +22,14 @@ export class Playback {
   private tick = 0;
   private dirty = true;
 
-  /** `calm`: the person asked for no motion, so nothing plays by itself. */
+  /** With `reducedMotion`, a setting of the person's system, nothing plays by itself. */
   constructor(readonly reducedMotion: boolean = prefersReducedMotion()) {}
 
   get time(): number {
     return this.clock.time;
   }
 
-  /** A still picture is to show the whole way. */
+  /** Should a still image show the whole path? */
   get trail(): boolean {
     return this.reducedMotion && !this.clock.playing;
   }
@@ -44,7 +44,7 @@ export class Playback {
     };
   }
 
-  /** Something new is on the screens: play it from its start, or show its end to those who want no motion. */
+  /** Play new trajectories from their start; with reduced motion show their end. */
   begin(frame: number): void {
     this.measure();
     this.clock.frame = frame;
@@ -53,11 +53,11 @@ export class Playback {
     this.changed();
   }
 
-  /** As long as the longest; what is shorter rests at its end. */
+  /** Set the duration to the longest of all; shorter ones stay at their end. */
   measure(): void {
     const ended = this.trail && this.clock.time >= this.clock.seconds;
     this.clock.seconds = Math.max(0, ...Array.from(this.targets, (target) => target.seconds()));
-    if (ended) this.clock.seek(this.clock.seconds); // a clip says late how long it is
+    if (ended) this.clock.seek(this.clock.seconds); // a video's duration is known only after it has loaded
     this.dirty = true;
   }
 
@@ -86,7 +86,7 @@ export class Playback {
     this.changed();
   }
 
-  /** Draw again with the next frame, also while nothing plays. */
+  /** Draw at the next frame, even while paused. */
   refresh(): void {
     this.dirty = true;
   }

@@ -1,14 +1,14 @@
-/** One trajectory, alone and looping. */
+/** A player for one trajectory. */
 
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
-import { useTrajectories } from "../hooks";
 import { LoadingOrError } from "../components";
-import { Playback } from "./playback";
-import { TrajectoryView } from "./trajectory-view";
+import { useTrajectories } from "../hooks";
 import { frameSeconds, isPlayable, type Trajectories } from "../trajectories";
 import { Controls, PlayOverlay, Timeline } from "./controls";
+import { Playback } from "./playback";
+import { TrajectoryView } from "./trajectory-view";
 
 export function Player({ trajectories, index, name }: { trajectories: Trajectories; index: number; name: string }): JSX.Element {
   const { items, problem, retry } = useTrajectories(trajectories, [index]);

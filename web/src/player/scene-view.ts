@@ -1,23 +1,23 @@
-/** A scene in its box on the page: made once, and then given one replay after another. */
+/** A scene in a box of the page: created once, then given one replay after another. */
 
 import type { Replay, Scene } from "../contract";
 import { CanvasRenderer } from "./canvas-renderer";
-import type { Renderer } from "./renderer";
-import type { PlaybackTarget, Playback } from "./playback";
+import type { Playback, PlaybackTarget } from "./playback";
 import { replayDuration } from "./poses";
+import type { Renderer } from "./renderer";
 
 export const NO_WEBGL =
-  "This scene is solid, and this browser cannot draw it: WebGL is missing or switched off. " +
-  "Please try another browser, or switch on hardware acceleration in its settings.";
-const NOT_LOADED = "The part of this page that draws solid scenes could not be loaded. Please reload the page.";
+  "This browser cannot draw three-dimensional scenes, because WebGL is missing or disabled. " +
+  "Try another browser, or enable hardware acceleration in its settings.";
+const NOT_LOADED = "The part of this page that draws three-dimensional scenes could not be loaded. Reload the page.";
 
 export class SceneView implements PlaybackTarget {
   private renderer: Renderer | null = null;
   private replay: Replay | null = null;
   private group: Replay[] = [];
   private failed = false;
-  private unmounted = false;
-  private readonly watcher = new ResizeObserver(() => this.fit());
+  private disposed = false;
+  private readonly observer = new ResizeObserver(() => this.fit());
   private readonly unsubscribe: () => void;
 
   constructor(
@@ -50,16 +50,16 @@ export class SceneView implements PlaybackTarget {
   }
 
   dispose(): void {
-    this.unmounted = true;
+    this.disposed = true;
     this.unsubscribe();
-    this.watcher.disconnect();
+    this.observer.disconnect();
     this.renderer?.dispose();
   }
 
   private async open(scene: Scene): Promise<void> {
     try {
       const renderer = await createRenderer(scene, this.box);
-      if (this.unmounted) renderer.dispose();
+      if (this.disposed) renderer.dispose();
       else this.use(renderer);
     } catch (problem) {
       this.failed = true;
@@ -70,7 +70,7 @@ export class SceneView implements PlaybackTarget {
   private use(renderer: Renderer): void {
     this.renderer = renderer;
     if (this.replay) renderer.load(this.replay, this.group);
-    this.watcher.observe(this.box);
+    this.observer.observe(this.box);
     this.fit();
   }
 
@@ -78,7 +78,7 @@ export class SceneView implements PlaybackTarget {
     const { clientWidth, clientHeight } = this.box;
     if (clientWidth === 0 || clientHeight === 0) return;
     this.renderer?.resize(clientWidth, clientHeight, devicePixelRatio);
-    this.renderer?.draw(this.playback.time, this.playback.trail); // a resized canvas is blank until it is painted
+    this.renderer?.draw(this.playback.time, this.playback.trail); // a resized canvas is blank until it is drawn
   }
 }
 
@@ -93,6 +93,6 @@ async function createRenderer(scene: Scene, box: HTMLElement): Promise<Renderer>
 
 function hasWebGL(): boolean {
   const context = document.createElement("canvas").getContext("webgl2");
-  context?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers allow only a few at a time
+  context?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers allow only a few contexts
   return context !== null;
 }

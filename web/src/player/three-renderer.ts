@@ -1,4 +1,4 @@
-/** Solid scenes, drawn by three.js. This file is loaded only when a scene needs it. */
+/** Draws three-dimensional scenes with three.js. This file is loaded only when a scene needs it. */
 
 import {
   BufferAttribute,
@@ -9,34 +9,34 @@ import {
   HemisphereLight,
   Line,
   LineBasicMaterial,
-  Mesh as Body,
+  Mesh as ThreeMesh,
   MeshLambertMaterial,
   PCFShadowMap,
   PerspectiveCamera,
-  Scene as World,
+  Scene as ThreeScene,
   Vector3,
   WebGLRenderer,
 } from "three";
 import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 
 import type { Mesh, Part, Pose, Replay, SolidScene } from "../contract";
-import type { Renderer } from "./renderer";
 import { pathOf, posesAt } from "./poses";
+import type { Renderer } from "./renderer";
 
-const CREASE = (35 * Math.PI) / 180; // sharper edges than this stay edges
+const CREASE = (35 * Math.PI) / 180; // edges sharper than this are not smoothed
 const TRAIL = "#1b2430";
-const ABOVE = 0.03; // a label stands above the middle of its part by this share of the height
+const LABEL_OFFSET = 0.03; // of a label above the center of its part, as a fraction of the height
 const NEAR = 0.05;
 const FAR = 100;
 const SHADOW_PIXELS = 1024;
-const SLOW = 1 / 22; // seconds a frame: below this rate looks are given up for motion
-const PATIENCE = 20; // frames to judge the rate by
-const FINEST = 2; // pixels drawn to one of the page's
-const COARSEST = 0.5;
+const SLOW = 1 / 22; // seconds per frame; if drawing is slower, its quality is reduced
+const RATE_FRAMES = 20; // over which the frame rate is measured
+const MAX_PIXEL_RATIO = 2;
+const MIN_PIXEL_RATIO = 0.5;
 
 export class ThreeRenderer implements Renderer {
   private readonly renderer: WebGLRenderer;
-  private readonly world = new World();
+  private readonly scene = new ThreeScene();
   private readonly camera: PerspectiveCamera;
   private readonly moving: Group[];
   private readonly trail = new Group();
@@ -47,28 +47,28 @@ export class ThreeRenderer implements Renderer {
   private width = 1;
   private height = 1;
 
-  /** Labels go onto the `board`, which lies over the canvas. */
-  constructor(scene: SolidScene, canvas: HTMLCanvasElement, board: HTMLElement) {
+  /** Labels are elements in `overlay`, which lies over the canvas. */
+  constructor(scene: SolidScene, canvas: HTMLCanvasElement, overlay: HTMLElement) {
     this.renderer = rendererFor(canvas);
     this.camera = cameraOf(scene);
-    this.world.background = new Color(scene.background);
+    this.scene.background = new Color(scene.background);
     const groups = scene.parts.map(groupOf);
     this.moving = groups.filter((_, i) => scene.parts[i]?.moves);
     this.sun = sunOver(scene);
-    this.world.add(...groups, skyLight(), this.sun, this.sun.target, this.trail);
+    this.scene.add(...groups, skyLight(), this.sun, this.sun.target, this.trail);
     this.labels = scene.parts.flatMap((part, i) => (part.label ? [new Label(part, groups[i] ?? new Group())] : []));
-    board.append(...this.labels.map((label) => label.tag));
+    overlay.append(...this.labels.map((label) => label.tag));
   }
 
   load(replay: Replay): void {
     this.replay = replay;
-    clear(this.trail);
+    disposeLines(this.trail);
     this.trail.add(...this.moving.map((_, part) => lineOf(pathOf(replay, part))));
   }
 
   resize(width: number, height: number, ratio: number): void {
     [this.width, this.height] = [width, height];
-    this.renderer.setPixelRatio(Math.min(ratio, FINEST));
+    this.renderer.setPixelRatio(Math.min(ratio, MAX_PIXEL_RATIO));
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
@@ -76,32 +76,32 @@ export class ThreeRenderer implements Renderer {
 
   draw(time: number, trail: boolean): void {
     if (!this.replay) return;
-    posesAt(this.replay, time).forEach((pose, part) => put(this.moving[part], pose));
+    posesAt(this.replay, time).forEach((pose, part) => setPose(this.moving[part], pose));
     this.trail.visible = trail;
     if (this.frameRate.isSlow()) this.reduceQuality();
-    this.renderer.render(this.world, this.camera);
-    for (const label of this.labels) label.place(this.camera, this.width, this.height);
+    this.renderer.render(this.scene, this.camera);
+    for (const label of this.labels) label.moveTo(this.camera, this.width, this.height);
   }
 
-  /** Shadows go first, then sharpness. */
+  /** First without shadows, then with fewer pixels. */
   private reduceQuality(): void {
     const ratio = this.renderer.getPixelRatio();
     if (this.sun.castShadow) this.sun.castShadow = false;
-    else this.renderer.setPixelRatio(Math.max(0.7 * ratio, Math.min(ratio, COARSEST)));
+    else this.renderer.setPixelRatio(Math.max(0.7 * ratio, Math.min(ratio, MIN_PIXEL_RATIO)));
   }
 
   dispose(): void {
-    clear(this.trail);
+    disposeLines(this.trail);
     for (const label of this.labels) label.tag.remove();
     this.renderer.dispose();
-    this.renderer.forceContextLoss(); // browsers allow only a few contexts at a time
+    this.renderer.forceContextLoss(); // browsers allow only a few contexts
   }
 }
 
 function rendererFor(canvas: HTMLCanvasElement): WebGLRenderer {
   const renderer = new WebGLRenderer({ canvas, antialias: true });
   renderer.shadowMap.enabled = true;
-  renderer.shadowMap.type = PCFShadowMap; // soft, by the radius of the light
+  renderer.shadowMap.type = PCFShadowMap; // soft shadows, with the radius of the light
   return renderer;
 }
 
@@ -114,25 +114,25 @@ function cameraOf(scene: SolidScene): PerspectiveCamera {
 }
 
 function skyLight(): HemisphereLight {
-  const sky = new HemisphereLight("#ffffff", "#b9c2b4", 1.9);
-  sky.position.set(0, 0, 1);
-  return sky;
+  const light = new HemisphereLight("#ffffff", "#b9c2b4", 1.9);
+  light.position.set(0, 0, 1);
+  return light;
 }
 
-/** High on the viewer's left: shadows fall to the side, where they tell height from distance. */
+/** High on the viewer's left: shadows to the side help to tell height from distance. */
 function sunOver(scene: SolidScene): DirectionalLight {
   const target = new Vector3(...scene.view.target);
-  const ahead = target.clone().sub(new Vector3(...scene.view.eye));
-  const fetcher = ahead.length();
-  const left = new Vector3(-ahead.y, ahead.x, 0).normalize();
+  const forward = target.clone().sub(new Vector3(...scene.view.eye));
+  const fetcher = forward.length();
+  const left = new Vector3(-forward.y, forward.x, 0).normalize();
   const sun = new DirectionalLight("#ffffff", 1.9);
-  sun.position.copy(target).addScaledVector(left, 0.8 * fetcher).addScaledVector(ahead, -0.3).add(new Vector3(0, 0, fetcher));
+  sun.position.copy(target).addScaledVector(left, 0.8 * fetcher).addScaledVector(forward, -0.3).add(new Vector3(0, 0, fetcher));
   sun.target.position.copy(target);
-  castOver(sun, fetcher);
+  castShadows(sun, fetcher);
   return sun;
 }
 
-function castOver(sun: DirectionalLight, fetcher: number): void {
+function castShadows(sun: DirectionalLight, fetcher: number): void {
   sun.castShadow = true;
   sun.shadow.mapSize.set(SHADOW_PIXELS, SHADOW_PIXELS);
   sun.shadow.radius = 3;
@@ -148,14 +148,14 @@ function groupOf(part: Part<Mesh>): Group {
   return group;
 }
 
-function readBody(mesh: Mesh): Body {
-  const body = new Body(geometryOf(mesh), new MeshLambertMaterial({ color: mesh.color }));
-  body.castShadow = true;
-  body.receiveShadow = true;
-  return body;
+function readBody(mesh: Mesh): ThreeMesh {
+  const object = new ThreeMesh(geometryOf(mesh), new MeshLambertMaterial({ color: mesh.color }));
+  object.castShadow = true;
+  object.receiveShadow = true;
+  return object;
 }
 
-const geometries = new WeakMap<Mesh, BufferGeometry>(); // both sides of a pair show the same bodies
+const geometries = new WeakMap<Mesh, BufferGeometry>(); // shared by all items of a question
 
 function geometryOf(mesh: Mesh): BufferGeometry {
   const requests = geometries.get(mesh);
@@ -168,10 +168,10 @@ function geometryOf(mesh: Mesh): BufferGeometry {
   return creased;
 }
 
-function put(group: Group | undefined, pose: Pose): void {
+function setPose(group: Group | undefined, pose: Pose): void {
   const [x = 0, y = 0, z = 0, w = 1, i = 0, j = 0, k = 0] = pose;
   group?.position.set(x, y, z);
-  group?.quaternion.set(i, j, k, w); // three.js has the scalar last
+  group?.quaternion.set(i, j, k, w); // three.js has the scalar part last
 }
 
 function lineOf(path: Pose[]): Line {
@@ -179,15 +179,15 @@ function lineOf(path: Pose[]): Line {
   return new Line(new BufferGeometry().setFromPoints(points), new LineBasicMaterial({ color: TRAIL }));
 }
 
-function clear(lines: Group): void {
+function disposeLines(lines: Group): void {
   for (const line of lines.children) (line as Line).geometry.dispose();
   lines.clear();
 }
 
-/** A name written over the middle of a part, as text of the page: sharp at every size. */
+/** The name of a part above its center, as an HTML element: sharp at every size. */
 class Label {
   readonly tag = document.createElement("span");
-  private readonly middle = new Vector3();
+  private readonly center = new Vector3();
   private transform = "";
 
   constructor(
@@ -200,22 +200,22 @@ class Label {
     const vertices = part.shapes.flatMap((mesh) => mesh.vertices);
     box.setAttribute("position", new BufferAttribute(new Float32Array(vertices), 3));
     box.computeBoundingBox();
-    box.boundingBox?.getCenter(this.middle);
+    box.boundingBox?.getCenter(this.center);
   }
 
-  place(camera: PerspectiveCamera, width: number, height: number): void {
-    const point = this.group.localToWorld(this.middle.clone()).project(camera);
+  moveTo(camera: PerspectiveCamera, width: number, height: number): void {
+    const point = this.group.localToWorld(this.center.clone()).project(camera);
     const x = ((point.x + 1) / 2) * width;
-    const y = ((1 - point.y) / 2 - ABOVE) * height;
+    const y = ((1 - point.y) / 2 - LABEL_OFFSET) * height;
     const transform = `translate(-50%, -100%) translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
-    if (transform === this.transform) return; // most labels stand still
+    if (transform === this.transform) return; // most labels do not move
     this.transform = transform;
     this.tag.hidden = point.z > 1;
     this.tag.style.transform = transform;
   }
 }
 
-/** Is this machine too slow? Judged by the time between frames drawn in a row. */
+/** Measures the time between frames that are drawn in a row. */
 class FrameRateMonitor {
   private last = 0;
   private frames = 0;
@@ -225,11 +225,11 @@ class FrameRateMonitor {
     const now = performance.now() / 1000;
     const gap = now - this.last;
     this.last = now;
-    if (gap > 0.5) return false; // it was paused in between
+    if (gap > 0.5) return false; // it was paused
     this.frames += 1;
     this.total += gap;
-    if (this.frames < PATIENCE) return false;
-    const slow = this.total / PATIENCE > SLOW;
+    if (this.frames < RATE_FRAMES) return false;
+    const slow = this.total / RATE_FRAMES > SLOW;
     [this.frames, this.total] = [0, 0];
     return slow;
   }

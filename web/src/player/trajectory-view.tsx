@@ -1,4 +1,4 @@
-/** One trajectory on the page: a scene, a clip, or bars of its features. */
+/** One trajectory: as a scene, a video clip, or bars of its features. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -6,13 +6,13 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { FeatureRange, Replay, Scene } from "../contract";
 import { formatWithUnit } from "../format";
 import type { Trajectory } from "../trajectories";
-import { type ClipCache, synchronize, isReady, clipDuration } from "./clips";
+import { type ClipCache, clipDuration, isReady, synchronize } from "./clips";
 import type { Playback } from "./playback";
 import { SceneView } from "./scene-view";
 
 interface TrajectoryViewProps {
   trajectory: Trajectory;
-  group: Trajectory[]; // all that is shown beside it, itself too
+  group: Trajectory[]; // all trajectories shown together, this one included
   playback: Playback;
   name: string;
 }
@@ -50,7 +50,7 @@ function SceneBox({ scene, replay, group, playback, name }: SceneProps): JSX.Ele
   return (
     <div class="screen">
       <div class="screen-box" ref={box} role="img" aria-label={name} />
-      {failure && <p class="screen-words">{failure}</p>}
+      {failure && <p class="screen-message">{failure}</p>}
     </div>
   );
 }
@@ -76,7 +76,7 @@ function ClipBox({ index, clips, playback, name }: ClipProps): JSX.Element {
   return (
     <div class="screen">
       <div class="screen-box" ref={box} role="img" aria-label={name} />
-      {failed && <p class="screen-words">This clip could not be played. Skip this pair, or reload the page.</p>}
+      {failed && <p class="screen-message">This clip could not be played. Skip this question, or reload the page.</p>}
     </div>
   );
 }
@@ -85,7 +85,7 @@ function showClip(video: HTMLVideoElement, box: HTMLElement, playback: Playback,
   const measure = (): void => playback.measure();
   video.addEventListener("loadedmetadata", measure);
   video.addEventListener("error", onError);
-  if (video.error) onError(); // it was loaded ahead, and nobody listened then
+  if (video.error) onError(); // it failed while it was prefetched
   box.replaceChildren(video);
   const unsubscribe = playback.add({
     seconds: () => clipDuration(video),
@@ -107,7 +107,7 @@ interface BarsProps {
   name: string;
 }
 
-/** Both sides use the same ranges, so that bars can be compared across. */
+/** All items use the same ranges, so that their bars can be compared. */
 function FeatureBars({ features, values, name }: BarsProps): JSX.Element {
   return (
     <dl class="bars" aria-label={name}>
@@ -126,7 +126,7 @@ function FeatureBars({ features, values, name }: BarsProps): JSX.Element {
   );
 }
 
-/** How far along its range a value lies, from 0 to 1. */
+/** Where a value lies in its range, from 0 to 1. */
 export function fractionOf({ low, high }: FeatureRange, value: number | undefined): number {
   if (value === undefined || high <= low) return 0;
   return Math.min(Math.max((value - low) / (high - low), 0), 1);

@@ -1,5 +1,5 @@
 /**
- * From the metres of a flat scene to the pixels of a canvas. Metres go up, pixels go down.
+ * From meters in a two-dimensional scene to pixels of a canvas. In meters y points up, in pixels down.
  *
  *     x_pixel = scale * x + dx,   y_pixel = -scale * y + dy
  */
@@ -13,7 +13,7 @@ export interface ViewTransform {
   dy: number;
 }
 
-/** The smallest window around this one that is `aspect` times as wide as high: widened, never stretched. */
+/** The smallest window around this one with the given aspect ratio: widened, never stretched. */
 export function fitAspect(window: Window, aspect: number): Window {
   const width = window.right - window.left;
   const height = window.top - window.bottom;
@@ -29,18 +29,18 @@ export function viewTransform(window: Window, width: number, height: number): Vi
   return { scale, dx: -wide.left * scale, dy: wide.top * scale };
 }
 
-/** The place in the poses of the part that a window goes up and down with; -1 if it stays. */
+/** The index, among the moving parts, of the part that the window follows vertically; -1 if there is none. */
 export function followedPart(scene: FlatScene): number {
   return scene.parts.filter((part) => part.moves).findIndex((part) => part.name === scene.view.follow);
 }
 
-/** The window at this moment. */
+/** The window at the time of these poses. */
 export function windowAt(scene: FlatScene, poses: Pose[]): Window {
   const shift = poses[followedPart(scene)]?.[1] ?? 0;
   return { ...scene.view, bottom: scene.view.bottom + shift, top: scene.view.top + shift };
 }
 
-/** A window that shows the whole of these motions: one that follows is stretched over all that it passes. */
+/** A window that shows these replays completely: one that follows a part covers its whole path. */
 export function windowCovering(scene: FlatScene, replays: Replay[]): Window {
   const part = followedPart(scene);
   if (part < 0) return scene.view;

@@ -1,10 +1,10 @@
-/** How well does one trajectory do what the person wants? */
+/** Rating one trajectory on a scale. */
 
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import { Player } from "../player/player";
 import type { Rating } from "../contract";
+import { Player } from "../player/player";
 import type { Trajectories } from "../trajectories";
 
 interface RateProps {
@@ -15,13 +15,14 @@ interface RateProps {
 }
 
 export function Rate({ rating, trajectories, blocked, onRate }: RateProps): JSX.Element {
-  const [picked, setPicked] = useState<number | null>(null);
-  useEffect(() => setPicked(null), [rating.number, rating.trajectory]);
+  const [selection, setSelection] = useState<{ number: number; value: number } | null>(null);
+  const selected = selection?.number === rating.number ? selection.value : null; // nothing of the last trajectory
+  const select = (value: number): void => setSelection({ number: rating.number, value });
   const submit = (event?: Event): void => {
     event?.preventDefault();
-    if (picked !== null && !blocked) onRate(picked);
+    if (selected !== null && !blocked) onRate(selected);
   };
-  useRatingKeys(rating, setPicked, submit);
+  useRatingKeys(rating, select, submit);
   return (
     <form class="rate" onSubmit={submit}>
       <p class="soft">
@@ -30,17 +31,17 @@ export function Rate({ rating, trajectories, blocked, onRate }: RateProps): JSX.
       <Player trajectories={trajectories} index={rating.trajectory} name="The robot's motion" />
       <fieldset class="scale">
         <legend>
-          <h1>How well does this do what you want?</h1>
+          <h1>How well does this motion do what you want?</h1>
         </legend>
-        <div class="picks">
+        <div class="choices">
           {scaleOf(rating).map((value) => (
-            <label key={value} class="pick">
+            <label key={value} class="choice">
               <input
                 type="radio"
                 name="rating"
                 value={value}
-                checked={picked === value}
-                onChange={() => setPicked(value)}
+                checked={selected === value}
+                onChange={() => select(value)}
               />
               <span>{value}</span>
             </label>
@@ -51,7 +52,7 @@ export function Rate({ rating, trajectories, blocked, onRate }: RateProps): JSX.
           <span>perfectly</span>
         </p>
       </fieldset>
-      <button class="button primary" disabled={picked === null || blocked}>
+      <button class="button primary" disabled={selected === null || blocked}>
         Confirm
       </button>
     </form>
@@ -62,28 +63,29 @@ function scaleOf({ lowest, highest }: Rating): number[] {
   return Array.from({ length: highest - lowest + 1 }, (_, i) => lowest + i);
 }
 
-/** The digit of a key stroke, if it is a mark of this scale. */
+/** The digit of a key press, if it is on this scale. */
 export function ratingOfKey(event: Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "metaKey">, rating: Rating): number | null {
   if (event.ctrlKey || event.altKey || event.metaKey || !/^\d$/.test(event.key)) return null;
   const value = Number(event.key);
   return value >= rating.lowest && value <= rating.highest ? value : null;
 }
 
-/** Digits pick, and Enter confirms from anywhere; in the form itself the browser does that already. */
-function useRatingKeys(rating: Rating, pick: (value: number) => void, confirm: () => void): void {
-  const latest = useRef({ rating, confirm });
-  latest.current = { rating, confirm };
-  useEffect(() => {
+/** Digits select a rating, and Enter confirms it from anywhere; inside the form the browser does that. */
+function useRatingKeys(rating: Rating, select: (value: number) => void, confirm: () => void): void {
+  const latest = useRef({ rating, select, confirm });
+  latest.current = { rating, select, confirm };
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const value = ratingOfKey(event, latest.current.rating);
-      if (value !== null) pick(value);
-      if (event.key === "Enter" && !event.repeat && !presses(event.target)) latest.current.confirm();
+      const { rating, select, confirm } = latest.current;
+      const value = ratingOfKey(event, rating);
+      if (value !== null) select(value);
+      if (event.key === "Enter" && !event.repeat && !isControl(event.target)) confirm();
     };
     window.addEventListener("keydown", onKey);
     return () => window.removeEventListener("keydown", onKey);
   }, []);
 }
 
-function presses(target: EventTarget | null): boolean {
+function isControl(target: EventTarget | null): boolean {
   return target instanceof Element && target.matches("button, a, input");
 }

@@ -1,11 +1,11 @@
-/** The person gives each target a score. */
+/** A form in which the participant gives each target a score. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import type { TargetScores } from "../contract";
 import { Swatch } from "../components";
-import { type Draft, emptyDraft, completed, allowedScores, validationMessage, duplicateLabels } from "./target-scores";
+import type { TargetScores } from "../contract";
+import { allowedScores, completed, type Draft, duplicateLabels, emptyDraft, validationMessage } from "./target-scores";
 
 interface FormProps {
   scores: TargetScores;
@@ -29,14 +29,14 @@ export function TargetScoresForm({ scores, blocked, onDone }: FormProps): JSX.El
           color={scores.colors[i] ?? ""}
           numbers={allowedScores(scores)}
           draft={draft}
-          onPick={(score) => setDraft({ ...draft, [label]: score })}
+          onSelect={(score) => setDraft({ ...draft, [label]: score })}
         />
       ))}
-      <p class={problem ? "problem" : "fine"} role="status">
-        {problem || "Every colour has a number of its own."}
+      <p class={problem ? "problem" : "valid"} role="status">
+        {problem || "All numbers are different."}
       </p>
       <button class="button primary" disabled={problem !== "" || blocked}>
-        Go on
+        Continue
       </button>
     </form>
   );
@@ -47,27 +47,27 @@ interface RowProps {
   color: string;
   numbers: number[];
   draft: Draft;
-  onPick: (score: number) => void;
+  onSelect: (score: number) => void;
 }
 
-function ScoreRow({ label, color, numbers, draft, onPick }: RowProps): JSX.Element {
-  const wrong = duplicateLabels(draft).has(label);
-  const takenBy = (number: number): string | undefined =>
+function ScoreRow({ label, color, numbers, draft, onSelect }: RowProps): JSX.Element {
+  const invalid = duplicateLabels(draft).has(label);
+  const usedBy = (number: number): string | undefined =>
     Object.entries(draft).find(([other, score]) => other !== label && score === number)?.[0];
   return (
-    <fieldset class={wrong ? "score-row wrong" : "score-row"}>
+    <fieldset class={invalid ? "score-row invalid" : "score-row"}>
       <legend>
         <Swatch color={color} /> {label}
       </legend>
-      <div class="picks">
+      <div class="choices">
         {numbers.map((number) => (
-          <label key={number} class={takenBy(number) ? "pick taken" : "pick"} title={takenTooltip(takenBy(number))}>
+          <label key={number} class={usedBy(number) ? "choice used" : "choice"} title={usedTooltip(usedBy(number))}>
             <input
               type="radio"
               name={`score-${label}`}
               value={number}
               checked={draft[label] === number}
-              onChange={() => onPick(number)}
+              onChange={() => onSelect(number)}
             />
             <span>{number}</span>
           </label>
@@ -77,6 +77,6 @@ function ScoreRow({ label, color, numbers, draft, onPick }: RowProps): JSX.Eleme
   );
 }
 
-function takenTooltip(label: string | undefined): string | undefined {
+function usedTooltip(label: string | undefined): string | undefined {
   return label && `${label} has this number`;
 }

@@ -1,4 +1,4 @@
-/** The scores of the targets, known only to the person: each a whole number of its own. */
+/** The scores that a participant gives the targets: whole numbers, all different. */
 
 import type { TargetScores } from "../contract";
 
@@ -12,16 +12,16 @@ export function allowedScores({ lowest, highest }: TargetScores): number[] {
   return Array.from({ length: highest - lowest + 1 }, (_, i) => lowest + i);
 }
 
-/** What is still wrong, in words; "" when nothing is. */
+/** What is missing or wrong; "" if nothing is. */
 export function validationMessage(scores: TargetScores, draft: Draft): string {
   const double = duplicates(draft);
   if (double.length > 0) return double.map(([score, labels]) => `${joinLabels(labels)} both have ${score}.`).join(" ");
   const empty = scores.labels.filter((label) => draft[label] == null);
   if (empty.length === 0) return "";
-  return empty.length === scores.labels.length ? "Give every colour a number." : `Still without a number: ${joinLabels(empty)}.`;
+  return empty.length === scores.labels.length ? "Give every target a number." : `Still without a number: ${joinLabels(empty)}.`;
 }
 
-/** The labels that share their score with another. */
+/** The labels whose score another label has too. */
 export function duplicateLabels(draft: Draft): Set<string> {
   return new Set(duplicates(draft).flatMap(([, labels]) => labels));
 }
@@ -38,7 +38,7 @@ function joinLabels(labels: string[]): string {
   return labels.length < 2 ? labels.join("") : `${labels.slice(0, -1).join(", ")} and ${labels.at(-1) ?? ""}`;
 }
 
-/** The draft as the server wants it, once nothing is wrong. */
+/** The draft as the server expects it, once it is valid. */
 export function completed(draft: Draft): Record<string, number> {
   return Object.fromEntries(Object.entries(draft).flatMap(([label, score]) => (score === null ? [] : [[label, score]])));
 }

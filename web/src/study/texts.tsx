@@ -1,17 +1,13 @@
-/** The stages of a study that are read. */
+/** The stages of a study that consist of text. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import { KeyTable } from "../compare/help";
-import type { SessionState } from "../contract";
 import { Paragraphs } from "../components";
+import type { StageProps } from "./stages";
 
-interface TextProps {
-  state: SessionState;
-  blocked: boolean;
-  onDone: (data: object) => void;
-}
+type TextProps = Pick<StageProps, "state" | "blocked" | "onDone">;
 
 export function Consent({ state, blocked, onDone }: TextProps): JSX.Element {
   const [agreed, setAgreed] = useState(false);
@@ -27,7 +23,7 @@ export function Consent({ state, blocked, onDone }: TextProps): JSX.Element {
         <input type="checkbox" checked={agreed} onChange={(event) => setAgreed(event.currentTarget.checked)} />I agree
       </label>
       <button class="button primary" disabled={!agreed || blocked}>
-        Go on
+        Continue
       </button>
     </form>
   );
@@ -40,7 +36,7 @@ export function Instructions({ state, blocked, onDone }: TextProps): JSX.Element
       <Paragraphs text={state.text} />
       <h2>Keys</h2>
       <KeyTable without={state.choices.includes("equal") ? [] : ["equal"]} />
-      <p>Everything can also be done with the buttons on the page.</p>
+      <p>There is a button on the page for each of these keys.</p>
       <button type="button" class="button primary" disabled={blocked} onClick={() => onDone({})}>
         I am ready
       </button>
@@ -48,12 +44,12 @@ export function Instructions({ state, blocked, onDone }: TextProps): JSX.Element
   );
 }
 
-export function Done({ state }: { state: SessionState }): JSX.Element {
+export function Done({ state }: Pick<TextProps, "state">): JSX.Element {
   return (
     <div class="reading">
       <h1>Thank you</h1>
       <Paragraphs text={state.text} />
-      <p>Everything is saved. You may close this page.</p>
+      <p>Your answers are saved. You can close this page.</p>
     </div>
   );
 }

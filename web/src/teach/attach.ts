@@ -1,6 +1,6 @@
 /**
- * Put a chart into the page without its own <style>, which the page's policy forbids (charts.css has its rules), and
- * without labels on its groups, which are no things of their own to a screen reader.
+ * Put a chart into the page without its <style>, which the content security policy forbids (teach.css has its rules),
+ * and without labels on its groups, which screen readers would read one by one.
  */
 export function attach(box: Element, chart: Element): void {
   for (const style of chart.querySelectorAll("style")) style.remove();

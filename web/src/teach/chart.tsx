@@ -1,4 +1,4 @@
-/** A chart in its place: drawn when the charts are loaded, and again when its width changes. */
+/** A chart: drawn when its code is loaded, and again when its width changes. */
 
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -21,7 +21,7 @@ export function Chart({ name, draw }: ChartProps): JSX.Element {
   useEffect(() => void import("./charts").then(setCharts, () => setFailed(true)), []);
   useEffect(() => {
     if (!charts || !box.current) return undefined;
-    return redrawn(box.current, (width) => latest.current(charts, width));
+    return redrawOnResize(box.current, (width) => latest.current(charts, width));
   }, [charts]);
   useEffect(() => {
     if (charts && box.current?.clientWidth) attach(box.current, draw(charts, box.current.clientWidth));
@@ -33,13 +33,13 @@ export function Chart({ name, draw }: ChartProps): JSX.Element {
   );
 }
 
-function redrawn(box: HTMLElement, draw: (width: number) => Element): () => void {
+function redrawOnResize(box: HTMLElement, draw: (width: number) => Element): () => void {
   let drawn = box.clientWidth;
-  const watcher = new ResizeObserver(() => {
+  const observer = new ResizeObserver(() => {
     if (box.clientWidth === drawn || box.clientWidth === 0) return;
     drawn = box.clientWidth;
     attach(box, draw(drawn));
   });
-  watcher.observe(box);
-  return () => watcher.disconnect();
+  observer.observe(box);
+  return () => observer.disconnect();
 }

@@ -1,12 +1,14 @@
-/** All answers so far; one given by mistake can be taken out, and put back. */
+/** The answers so far. One given by mistake can be deleted and restored. */
 
 import type { JSX } from "preact";
 
+import { itemsOf } from "../compare/compare";
+import { itemLabel } from "../compare/layout";
 import type { Choice, PastAnswer } from "../contract";
 import { formatNumber } from "../format";
 
-const WORDS: Record<Choice, string> = { left: "A", right: "B", equal: "about equal", skip: "skipped" };
-const clock = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const ANSWERS: Record<Choice, string> = { left: "A", right: "B", equal: "about equal", skip: "skipped" };
+const dateTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 interface HistoryProps {
   answers: PastAnswer[];
@@ -14,26 +16,29 @@ interface HistoryProps {
   onChange: (question: number, change: "delete" | "restore") => void;
 }
 
+/** One column for each item of the longest question. */
 export function History({ answers, blocked, onChange }: HistoryProps): JSX.Element {
+  const most = Math.max(2, ...answers.map((answer) => itemsOf(answer).length));
   return (
     <div class="table-frame table-long">
       <table>
         <thead>
           <tr>
-            <th scope="col">Pair</th>
+            <th scope="col">Question</th>
             <th scope="col">Answer</th>
-            <th scope="col">A</th>
-            <th scope="col">B</th>
+            {Array.from({ length: most }, (_, i) => (
+              <th scope="col" key={i}>{itemLabel(i)}</th>
+            ))}
             <th scope="col" class="number">Time</th>
-            <th scope="col">When</th>
+            <th scope="col">Date</th>
             <th scope="col">
-              <span class="unseen">Change</span>
+              <span class="visually-hidden">Change</span>
             </th>
           </tr>
         </thead>
         <tbody>
           {[...answers].reverse().map((answer) => (
-            <AnswerRow key={answer.question} answer={answer} blocked={blocked} onChange={onChange} />
+            <AnswerRow key={answer.question} answer={answer} columns={most} blocked={blocked} onChange={onChange} />
           ))}
         </tbody>
       </table>
@@ -41,29 +46,36 @@ export function History({ answers, blocked, onChange }: HistoryProps): JSX.Eleme
   );
 }
 
-function AnswerRow({ answer, blocked, onChange }: Omit<HistoryProps, "answers"> & { answer: PastAnswer }): JSX.Element {
+interface RowProps extends Omit<HistoryProps, "answers"> {
+  answer: PastAnswer;
+  columns: number;
+}
+
+function AnswerRow({ answer, columns, blocked, onChange }: RowProps): JSX.Element {
   const change = answer.deleted ? "restore" : "delete";
-  const message = answer.deleted ? "Restore" : "Delete";
+  const label = answer.deleted ? "Restore" : "Delete";
+  const items = itemsOf(answer);
   return (
     <tr class={answer.deleted ? "deleted" : ""}>
       <th scope="row">{answer.number}</th>
       <td>
-        {WORDS[answer.choice]}
-        {answer.deleted && <span class="unseen"> (deleted)</span>}
+        {ANSWERS[answer.choice]}
+        {answer.deleted && <span class="visually-hidden"> (deleted)</span>}
       </td>
-      <td>no. {answer.left}</td>
-      <td>no. {answer.right}</td>
+      {Array.from({ length: columns }, (_, i) => (
+        <td key={i}>{items[i] === undefined ? "" : `no. ${items[i]}`}</td>
+      ))}
       <td class="number">{answer.seconds === null ? "–" : `${formatNumber(answer.seconds)} s`}</td>
-      <td>{clock.format(new Date(answer.at))}</td>
+      <td>{dateTime.format(new Date(answer.at))}</td>
       <td>
         <button
           type="button"
-          class="quiet"
+          class="link-button"
           disabled={blocked}
-          aria-label={`${message} answer ${answer.number}`}
+          aria-label={`${label} answer ${answer.number}`}
           onClick={() => onChange(answer.question, change)}
         >
-          {message}
+          {label}
         </button>
       </td>
     </tr>

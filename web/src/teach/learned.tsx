@@ -1,29 +1,20 @@
-/** What the robot learned so far, and from which answers. */
+/** What was learned so far, and from which answers. */
 
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import { Player } from "../player/player";
-import type { FeatureEffect, FeaturePair, LearningSummary, PastAnswer, Ranked, SessionState } from "../contract";
-import type { Session } from "../session";
-import { formatPercent, formatNumber, formatWithUnit } from "../format";
-import { type Loaded, useLoad } from "../hooks";
 import { Banner, Card, LoadingOrError } from "../components";
-import type { Server } from "../server";
+import type { FeatureEffect, FeaturePair, LearningSummary, PastAnswer, Ranked } from "../contract";
+import { formatNumber, formatPercent, formatWithUnit } from "../format";
+import { type Loaded, useLoad } from "../hooks";
+import { Player } from "../player/player";
+import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
 import { Chart } from "./chart";
 import { History } from "./history";
-import type { View } from "./views";
+import type { TabProps } from "./tabs";
 
-interface LearnedProps {
-  session: Session;
-  state: SessionState;
-  trajectories: Trajectories;
-  server: Server;
-  go: (view: View) => void;
-}
-
-export function LearnedView({ session, state, trajectories, server, go }: LearnedProps): JSX.Element {
+export function LearnedView({ session, state, trajectories, server, open }: TabProps): JSX.Element {
   const { done } = state;
   const summary = useLoad(() => server.get<LearningSummary>("/api/insight"), done);
   const history = useLoad(() => server.get<{ answers: PastAnswer[] }>("/api/history"), done);
@@ -31,7 +22,7 @@ export function LearnedView({ session, state, trajectories, server, go }: Learne
   return (
     <>
       <h1>What it learned</h1>
-      {done === 0 ? <Empty onCompare={() => go("compare")} /> : <Findings summary={summary} trajectories={trajectories} />}
+      {done === 0 ? <Empty onCompare={() => open("compare")} /> : <Findings summary={summary} trajectories={trajectories} />}
       {past.length > 0 && (
         <Card title="Your answers">
           <History answers={past} blocked={session.blocked.value} onChange={changeAndReload(session, history.retry, summary.retry)} />
@@ -42,10 +33,10 @@ export function LearnedView({ session, state, trajectories, server, go }: Learne
   );
 }
 
-function changeAndReload(session: Session, ...refresh: (() => void)[]): (question: number, change: "delete" | "restore") => void {
+function changeAndReload(session: Session, ...reloads: (() => void)[]): (question: number, change: "delete" | "restore") => void {
   return (question, change) =>
     void session.change(question, change).then(() => {
-      for (const retry of refresh) retry();
+      for (const reload of reloads) reload();
     });
 }
 
@@ -53,11 +44,11 @@ function Empty({ onCompare }: { onCompare: () => void }): JSX.Element {
   return (
     <Card>
       <p class="empty">
-        Nothing yet. As soon as you have compared some pairs, you will see here how well your wishes are known, what
-        matters to you and how, and which motions you would like best.
+        Nothing yet. After your first answers you will see here how well your answers can be predicted, how the reward
+        depends on each feature, and which motions have the highest reward.
       </p>
       <button type="button" class="button primary" onClick={onCompare}>
-        Compare the first pair
+        Answer the first question
       </button>
     </Card>
   );
@@ -65,7 +56,7 @@ function Empty({ onCompare }: { onCompare: () => void }): JSX.Element {
 
 function Findings({ summary: loaded, trajectories }: { summary: Loaded<LearningSummary>; trajectories: Trajectories }): JSX.Element {
   const summary = loaded.value;
-  if (!summary) return <LoadingOrError {...loaded} message="Working out what was learned…" />;
+  if (!summary) return <LoadingOrError {...loaded} message="Computing what was learned…" />;
   return (
     <>
       {loaded.problem && <Banner message={loaded.problem} retry={loaded.retry} />}
@@ -74,8 +65,8 @@ function Findings({ summary: loaded, trajectories }: { summary: Loaded<LearningS
         <p>{summary.looks}</p>
         <Chart name="How much each feature matters" draw={(charts, width) => charts.effects(summary.features, width)} />
       </Card>
-      <Card title="How each feature counts">
-        <p class="soft">The line is the learned reward. The wider the band around it, the less is known yet.</p>
+      <Card title="How the reward depends on each feature">
+        <p class="soft">The line is the learned reward; the band around it shows the uncertainty.</p>
         <div class="chart-grid">
           {summary.features.map((feature) => (
             <Curve key={feature.name} feature={feature} />
@@ -90,11 +81,11 @@ function Findings({ summary: loaded, trajectories }: { summary: Loaded<LearningS
 
 function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
   return (
-    <Card title="How well your wishes are known">
+    <Card title="How well your answers can be predicted">
       <div class="accuracy">
         <p class="big-figure">{formatPercent(summary.accuracy)}</p>
         <div>
-          <p>of your next choices would be foreseen, as far as it can tell.</p>
+          <p>of your answers to further questions are expected to be predicted correctly.</p>
           <p>{summary.hint}</p>
         </div>
       </div>
@@ -114,17 +105,17 @@ function Curve({ feature }: { feature: FeatureEffect }): JSX.Element {
 
 const KINDS = { mean: "Reward", std: "Uncertainty" } as const;
 
-/** One pair has room for both maps; many share a switch. */
+/** For one pair of features both maps are shown; for many a switch selects which. */
 function Maps({ summary }: { summary: LearningSummary }): JSX.Element {
   const [what, setWhat] = useState<"mean" | "std">("mean");
   const units = Object.fromEntries(summary.features.map(({ name, unit }) => [name, unit]));
   const [only] = summary.pairs.length === 1 ? summary.pairs : [];
   return (
-    <Card title="Features together">
+    <Card title="How the reward depends on two features">
       {!only && (
         <div class="switch" role="group" aria-label="What the maps show">
-          <Option on={what === "mean"} message={KINDS.mean} onClick={() => setWhat("mean")} />
-          <Option on={what === "std"} message={KINDS.std} onClick={() => setWhat("std")} />
+          <Option on={what === "mean"} label={KINDS.mean} onClick={() => setWhat("mean")} />
+          <Option on={what === "std"} label={KINDS.std} onClick={() => setWhat("std")} />
         </div>
       )}
       <div class="chart-grid">
@@ -152,10 +143,10 @@ function PairMap({ pair, what, units }: MapProps): JSX.Element {
   );
 }
 
-function Option({ on, message, onClick }: { on: boolean; message: string; onClick: () => void }): JSX.Element {
+function Option({ on, label, onClick }: { on: boolean; label: string; onClick: () => void }): JSX.Element {
   return (
     <button type="button" class="option" aria-pressed={on} onClick={onClick}>
-      {message}
+      {label}
     </button>
   );
 }
@@ -167,16 +158,16 @@ interface RankingProps {
 }
 
 function Ranking({ ranked, features, trajectories }: RankingProps): JSX.Element {
-  const [picked, setPicked] = useState(ranked[0]?.index);
-  const playing = ranked.find(({ index }) => index === picked) ?? ranked[0];
+  const [selected, setSelected] = useState(ranked[0]?.index);
+  const playing = ranked.find(({ index }) => index === selected) ?? ranked[0];
   return (
-    <Card title="The motions you would like best">
+    <Card title="The motions with the highest reward">
       <div class="ranking">
         {playing && <Player trajectories={trajectories} index={playing.index} name={`The motion of rank ${playing.rank}`} />}
         <ol class="ranks">
           {ranked.map((one) => (
             <li key={one.index}>
-              <button type="button" class="rank" aria-pressed={one === playing} onClick={() => setPicked(one.index)}>
+              <button type="button" class="rank" aria-pressed={one === playing} onClick={() => setSelected(one.index)}>
                 <span class="rank-number">{one.rank}</span>
                 <span class="rank-features">{featureText(one, features)}</span>
                 <span class="rank-reward">

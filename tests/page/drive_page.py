@@ -1,0 +1,86 @@
+"""Drives the page as a person does, and waits for what the person would see. There are no fixed delays."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+KEYS = {"left": "ArrowLeft", "right": "ArrowRight", "equal": "ArrowDown"}
+SECONDS = 30
+
+# Animations that end have ended; those that loop do not count.
+SETTLED = """() => document.getAnimations().every(
+    (one) => one.playState !== "running" || one.effect.getComputedTiming().endTime === Infinity
+)"""
+# Every player has played a part of its motion: nothing is blank any more, and it is not the first frame.
+PLAYING = """() => [...document.querySelectorAll(".timeline-fill")].every((bar) => {
+    const [, position] = /scaleX\\(([0-9.]+)\\)/.exec(bar.style.transform) ?? [];
+    return Number(position ?? 0) > 0.2;
+})"""
+# Checked in the page after every frame. Playwright's wait_for_function needs eval, which the policy forbids.
+UNTIL = """([argument, seconds]) => new Promise((resolve, reject) => {
+    const condition = CONDITION;
+    const late = performance.now() + 1000 * seconds;
+    const check = () => {
+        if (condition(argument)) resolve();
+        else if (performance.now() > late) reject(new Error("waited too long"));
+        else requestAnimationFrame(check);
+    };
+    check();
+})"""
+FRAMES = """(count) => new Promise((resolve) => {
+    const next = (left) => left > 0 ? requestAnimationFrame(() => next(left - 1)) : resolve();
+    next(count);
+})"""
+
+
+def wait_until(page: Page, condition: str, argument: object = None) -> None:
+    """Wait until a JavaScript function of the argument returns true."""
+    page.evaluate(UNTIL.replace("CONDITION", condition), [argument, SECONDS])
+
+
+def wait_frames(page: Page, count: int) -> None:
+    """Wait until the page has drawn this many frames."""
+    page.evaluate(FRAMES, count)
+
+
+def wait_for_question(page: Page) -> None:
+    """The items are there, and the page waits for an answer."""
+    expect(page.get_by_role("button", name="A is better")).to_have_attribute("aria-disabled", "false")
+    expect(page.locator(".items:not(.items-loading)")).to_be_visible()
+
+
+def wait_for_answers(page: Page, done: int) -> None:
+    """The progress shows this many answers, and the next question is there."""
+    expect(page.locator(".progress-text")).to_have_text(re.compile(rf"^{done} "))
+    wait_for_question(page)
+
+
+def answer(page: Page, choice: str, done: int) -> None:
+    """Press the key of a choice; it is the `done`th answer."""
+    page.keyboard.press(KEYS[choice])
+    wait_for_answers(page, done)
+
+
+def skip(page: Page) -> None:
+    """Press S, and wait for another question: only then the announcement changes."""
+    page.keyboard.press("s")
+    expect(page.locator(".compare [aria-live=polite]")).to_contain_text("You skipped a question.")
+    wait_for_question(page)
+
+
+def pixels(canvases: Locator) -> list[str]:
+    """What canvases show."""
+    found: list[str] = canvases.evaluate_all("(all) => all.map((canvas) => canvas.toDataURL())")
+    return found
+
+
+def wait_for_motion(canvases: Locator, before: list[str]) -> None:
+    """Wait until every canvas shows something else."""
+    condition = """([canvases, before]) => canvases.every((canvas, i) => canvas.toDataURL() !== before[i])"""
+    wait_until(canvases.page, condition, [canvases.element_handles(), before])
+
+
+def overflow(page: Page) -> int:
+    """How many pixels the page can be scrolled sideways."""
+    found: int = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    return found

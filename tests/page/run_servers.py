@@ -1,0 +1,72 @@
+"""Runs real servers in their own processes, which can be killed and started again."""
+
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+START_SECONDS = 90
+PORTS = range(
+    20_000, 32_000
+)  # below the ports that systems give to outgoing connections, such as the browser's
+
+
+class Server:
+    """A server in its own process."""
+
+    def __init__(self, arguments: list[str], folder: Path) -> None:
+        self.arguments, self.folder, self.port = arguments, folder, free_port()
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> "Server":
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "prefero", *self.arguments, "--port", str(self.port)],
+                stdout=log,
+                stderr=log,
+                env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+            )
+        deadline = time.monotonic() + START_SECONDS
+        while not self.responds():
+            assert time.monotonic() < deadline, f"the server did not start in {START_SECONDS} seconds"
+        return self
+
+    def responds(self) -> bool:
+        """Ask it; if it does not respond, wait a little, and fail if it has ended."""
+        assert self.process is not None
+        try:
+            httpx.get(f"{self.address}/api/me", timeout=5).raise_for_status()
+        except httpx.HTTPError:
+            try:
+                self.process.wait(timeout=0.1)
+            except subprocess.TimeoutExpired:
+                return False
+            raise AssertionError((self.folder / "server.log").read_text(encoding="utf-8")) from None
+        return True
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def get(self, path: str) -> Any:
+        return httpx.get(f"{self.address}{path}", timeout=30).raise_for_status().json()
+
+
+def free_port() -> int:
+    """A port that nothing listens to, by chance, so that parallel tests take different ones."""
+    for port in random.SystemRandom().sample(PORTS, k=100):
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError(f"no free port between {PORTS.start} and {PORTS.stop}")

@@ -1,0 +1,67 @@
+/** The answers to a question, as buttons. */
+
+import type { JSX } from "preact";
+
+import type { Choice } from "../contract";
+import { labelsOf } from "../keys";
+import { keepFocus } from "../player/controls";
+import type { LastAction } from "./announcements";
+import { itemLabel } from "./layout";
+
+/** An answer that can be given; `item` is the position of the item that it prefers, null if it prefers none. */
+export interface AnswerOption {
+  choice: Choice;
+  item: number | null;
+}
+
+const PAIR: readonly AnswerOption[] = [
+  { choice: "left", item: 0 },
+  { choice: "equal", item: null },
+  { choice: "right", item: 1 },
+];
+
+/** The answers to a question of this many items, of those that the server takes. Only pairs have answers so far. */
+export function answerOptions(count: number, choices: readonly Choice[]): AnswerOption[] {
+  return count === 2 ? PAIR.filter(({ choice }) => choices.includes(choice)) : [];
+}
+
+interface AnswersProps {
+  options: AnswerOption[];
+  blocked: boolean;
+  last: LastAction;
+  choose: (choice: Choice) => void;
+}
+
+export function Answers({ options, ...rest }: AnswersProps): JSX.Element {
+  return (
+    <div class="answers" role="group" aria-label="Your answer">
+      {options.map((option) => (
+        <AnswerButton key={option.choice} option={option} {...rest} />
+      ))}
+    </div>
+  );
+}
+
+/** Not the `disabled` attribute: a button that gets it loses the keyboard's focus, at every answer. */
+function AnswerButton({ option, blocked, last, choose }: Omit<AnswersProps, "options"> & { option: AnswerOption }): JSX.Element {
+  const { choice, item } = option;
+  const flash = last.action === choice ? `chosen-${last.count % 2 === 0 ? "even" : "odd"}` : "";
+  return (
+    <button
+      type="button"
+      class={`answer answer-${choice} ${flash}`}
+      aria-disabled={blocked}
+      onClick={() => choose(choice)}
+      onMouseDown={keepFocus}
+    >
+      <span>
+        <strong>{item === null ? "About equal" : itemLabel(item)}</strong> {item !== null && "is better"}
+      </span>
+      <span class="hint" aria-hidden="true">
+        {labelsOf(choice).map((label) => (
+          <kbd key={label}>{label}</kbd>
+        ))}
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,107 @@
+/** The stages of a session: the title and the view of each. The server says which stage comes when. */
+
+import type { JSX } from "preact";
+
+import { questionHeading } from "../compare/announcements";
+import { Compare, itemsOf } from "../compare/compare";
+import type { Choice, SessionState, Stage } from "../contract";
+import type { Session } from "../session";
+import type { Trajectories } from "../trajectories";
+import { Rate } from "./rate";
+import { TargetScoresForm } from "./target-scores-form";
+import { Consent, Done, Instructions } from "./texts";
+
+export interface StageProps {
+  session: Session;
+  state: SessionState;
+  trajectories: Trajectories;
+  blocked: boolean;
+  onDone: (data: object) => void; // submit the stage with its data
+}
+
+interface StageView {
+  title: string;
+  View: (props: StageProps) => JSX.Element;
+}
+
+export const STAGES: Record<Stage, StageView> = {
+  consent: { title: "Consent", View: Consent },
+  instructions: { title: "Instructions", View: Instructions },
+  scores: { title: "Your scores", View: ScoresStage },
+  practice: { title: "Practice", View: PracticeStage },
+  compare: { title: "Compare", View: CompareStage },
+  rate: { title: "Rate", View: RateStage },
+  done: { title: "Thank you", View: Done },
+};
+
+export function CurrentStage({ session, state, trajectories }: Omit<StageProps, "blocked" | "onDone">): JSX.Element {
+  const { View } = STAGES[state.stage];
+  const onDone = (data: object): void => void session.step(state.stage, data);
+  const props = { session, state, trajectories, blocked: session.blocked.value, onDone };
+  return <View key={state.stage} {...props} />;
+}
+
+function PracticeStage(props: StageProps): JSX.Element {
+  const note = <p class="practice">This question is for practice and does not count. Try the keys and the buttons.</p>;
+  return <QuestionView {...props} note={note} onChoice={(choice) => props.onDone({ choice })} />;
+}
+
+function CompareStage(props: StageProps): JSX.Element {
+  const { session, state } = props;
+  const onChoice = (choice: Choice, seconds: number): void => {
+    if (state.question) void session.answer(state.question.id, choice, seconds);
+  };
+  return <QuestionView {...props} onChoice={onChoice} />;
+}
+
+interface QuestionProps extends StageProps {
+  note?: JSX.Element;
+  onChoice: (choice: Choice, seconds: number) => void;
+}
+
+function QuestionView({ session, state, trajectories, blocked, note, onChoice }: QuestionProps): JSX.Element {
+  const { question } = state;
+  if (!question) return <NoQuestion session={session} />;
+  const asking = { state, question, trajectories, blocked, onChoice };
+  return (
+    <>
+      <h1 class="question">{questionHeading(itemsOf(question).length)}</h1>
+      {note}
+      <Compare {...asking} onUndo={() => void session.undo()} />
+    </>
+  );
+}
+
+function NoQuestion({ session }: { session: Session }): JSX.Element {
+  return (
+    <div class="reading">
+      <h1>No question</h1>
+      <p>There is no question to answer at the moment.</p>
+      <button type="button" class="button" onClick={() => void session.open()}>
+        Check again
+      </button>
+    </div>
+  );
+}
+
+function ScoresStage({ state, blocked, onDone }: StageProps): JSX.Element {
+  const { scores, title, text } = state;
+  return (
+    <div class="reading">
+      <h1>{title}</h1>
+      <p>
+        {text ??
+          "How much is each target worth to you? Give every target a different number; a higher number is better. " +
+            "Keep these numbers in mind when you compare."}
+      </p>
+      {scores && <TargetScoresForm scores={scores} blocked={blocked} onDone={onDone} />}
+    </div>
+  );
+}
+
+function RateStage({ state, trajectories, blocked, onDone }: StageProps): JSX.Element {
+  const { rating } = state;
+  if (!rating) return <p class="loading">There is nothing to rate at the moment.</p>;
+  const onRate = (value: number): void => onDone({ trajectory: rating.trajectory, rating: value });
+  return <Rate rating={rating} trajectories={trajectories} blocked={blocked} onRate={onRate} />;
+}

@@ -1,0 +1,43 @@
+/** The tabs of the teacher's page. Each has a URL, so that Back goes back and a reload stays on the tab. */
+
+import { useEffect, useState } from "preact/hooks";
+
+import type { SessionState } from "../contract";
+import type { Server } from "../server";
+import type { Session } from "../session";
+import type { Trajectories } from "../trajectories";
+
+export const TABS = { compare: "Compare", learned: "What it learned", finish: "Finish" } as const; // name and title
+export type Tab = keyof typeof TABS;
+
+const FIRST: Tab = "compare";
+
+/** What the view of a tab gets. */
+export interface TabProps {
+  session: Session;
+  state: SessionState;
+  trajectories: Trajectories;
+  server: Server;
+  open: (tab: Tab) => void;
+}
+
+/** The tab is in the query of the URL, since the fragment is for secrets. */
+export function tabOf(search: string): Tab {
+  const name = new URLSearchParams(search).get("view") ?? "";
+  return Object.hasOwn(TABS, name) ? (name as Tab) : FIRST;
+}
+
+export function useTab(): [Tab, (tab: Tab) => void] {
+  const [tab, setTab] = useState(() => tabOf(location.search));
+  useEffect(() => {
+    const onBack = (): void => setTab(tabOf(location.search));
+    window.addEventListener("popstate", onBack);
+    return () => window.removeEventListener("popstate", onBack);
+  }, []);
+  const open = (next: Tab): void => {
+    history.pushState(null, "", next === FIRST ? location.pathname : `${location.pathname}?view=${next}`);
+    setTab(next);
+    window.scrollTo(0, 0);
+  };
+  return [tab, open];
+}
