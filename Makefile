@@ -53,7 +53,7 @@ hooks: $(READY)  ## check every commit and push with pre-commit
 
 page: $(PAGE)  ## the web page, built into the package
 
-dist: $(VENV)/.release  ## the source distribution and the wheel, in dist/
+dist: $(VENV)/.release $(PAGE)  ## the source distribution and the wheel, in dist/
 	rm -rf dist
 	$(BIN)/python -m build
 	$(BIN)/twine check --strict dist/*
