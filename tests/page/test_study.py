@@ -63,7 +63,7 @@ def take_part(page: Page, address: str, pictures: Path | None) -> None:
     check("study-consent")
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Continue").click()
-    page.get_by_role("heading", name="Mini-golf").wait_for()
+    page.get_by_role("heading", name="Instructions").wait_for()
     page.get_by_text("Two of its shots").wait_for()
     check("study-instructions")
     page.get_by_role("button", name="I am ready").click()
@@ -91,7 +91,7 @@ def take_part(page: Page, address: str, pictures: Path | None) -> None:
         if number == 1:
             check("study-rate")
         page.keyboard.press("Enter")
-    page.get_by_text("Thank you!").wait_for()
+    page.get_by_role("heading", name="Thank you").wait_for()
     check("study-done")
 
 

@@ -3,10 +3,11 @@
 const decimal = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
 const percent = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 0 });
 
+const MINUS = "\u2212"; // as wide as a plus, where "-" is a hyphen
 const UNITS_WITHOUT_SPACE = new Set(["°", "%"]);
 
 export function formatNumber(value: number): string {
-  return decimal.format(Math.abs(value) < 1e-9 ? 0 : value);
+  return decimal.format(Math.abs(value) < 1e-9 ? 0 : value).replace("-", MINUS);
 }
 
 export function formatWithUnit(value: number | undefined, unit: string): string {

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { clipDuration, isReady, synchronize, type VideoState } from "../src/player/clips";
+import { ClipCache, clipDuration, isReady, synchronize, type VideoState } from "../src/player/clips";
 import { Clock } from "../src/player/clock";
 
 function video(changes: Partial<VideoState> = {}): VideoState {
@@ -70,5 +70,40 @@ describe("a clip", () => {
     expect(isReady(video({ readyState: 2, currentTime: 2 }))).toBe(true);
     expect(isReady(video({ readyState: 0, error: {} as MediaError }))).toBe(true);
     expect(clipDuration(video({ duration: NaN }))).toBe(0);
+  });
+});
+
+describe("the clip cache", () => {
+  it("keeps every clip that may come next, however many there are", () => {
+    const create = vi.spyOn(document, "createElement");
+    const clips = new ClipCache();
+    const next = Array.from({ length: 12 }, (_, i) => i);
+    clips.prefetch([100, 101, 102]);
+    clips.prefetch(next);
+    for (const index of next) clips.take(index);
+    expect(create).toHaveBeenCalledTimes(15);
+    create.mockRestore();
+  });
+
+  it("gives out the video that was prefetched, once", () => {
+    const create = vi.spyOn(document, "createElement");
+    const clips = new ClipCache();
+    clips.prefetch([1, 2, 3]);
+    for (const index of [1, 2, 3]) clips.take(index);
+    expect(create).toHaveBeenCalledTimes(3);
+    clips.take(1);
+    expect(create).toHaveBeenCalledTimes(4);
+    create.mockRestore();
+  });
+
+  it("drops clips that were prefetched for earlier questions", () => {
+    const create = vi.spyOn(document, "createElement");
+    const clips = new ClipCache();
+    for (let question = 0; question < 10; question++) clips.prefetch([3 * question, 3 * question + 1, 3 * question + 2]);
+    clips.take(0);
+    expect(create).toHaveBeenCalledTimes(31);
+    for (const index of [27, 28, 29]) clips.take(index);
+    expect(create).toHaveBeenCalledTimes(31);
+    create.mockRestore();
   });
 });

@@ -10,7 +10,7 @@ describe("formatting", () => {
   it("rounds numbers", () => {
     expect([formatNumber(1.23456), formatNumber(-0.5), formatNumber(-1e-12), formatWithUnit(0.737, "m/s"), formatWithUnit(2, "")]).toEqual([
       "1.23",
-      "-0.5",
+      "\u22120.5",
       "0",
       "0.737 m/s",
       "2",

@@ -45,7 +45,7 @@ INSTRUCTIONS = flowing("""A robot plays mini-golf. Two of its shots are shown si
 
 Say which one you like better: A on the left or B on the right. There is no right or wrong answer. Take the
 time you need, and use the keyboard if you like.""")
-THANKS = "Thank you! That was all. You may close the page."
+THANKS = "You have answered all questions."
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import { TargetScoresForm } from "./target-scores-form";
 import { Consent, Done, Instructions } from "./texts";
 
 export interface StageProps {
+  title: string;
   session: Session;
   state: SessionState;
   trajectories: Trajectories;
@@ -34,10 +35,10 @@ export const STAGES: Record<Stage, StageView> = {
   done: { title: "Thank you", View: Done },
 };
 
-export function CurrentStage({ session, state, trajectories }: Omit<StageProps, "blocked" | "onDone">): JSX.Element {
-  const { View } = STAGES[state.stage];
+export function CurrentStage({ session, state, trajectories }: Omit<StageProps, "title" | "blocked" | "onDone">): JSX.Element {
+  const { title, View } = STAGES[state.stage];
   const onDone = (data: object): void => void session.step(state.stage, data);
-  const props = { session, state, trajectories, blocked: session.blocked.value, onDone };
+  const props = { title, session, state, trajectories, blocked: session.blocked.value, onDone };
   return <View key={state.stage} {...props} />;
 }
 
@@ -84,8 +85,8 @@ function NoQuestion({ session }: { session: Session }): JSX.Element {
   );
 }
 
-function ScoresStage({ state, blocked, onDone }: StageProps): JSX.Element {
-  const { scores, title, text } = state;
+function ScoresStage({ title, state, blocked, onDone }: StageProps): JSX.Element {
+  const { scores, text } = state;
   return (
     <div class="reading">
       <h1>{title}</h1>

@@ -7,9 +7,9 @@ import { KeyTable } from "../compare/help";
 import { Paragraphs } from "../components";
 import type { StageProps } from "./stages";
 
-type TextProps = Pick<StageProps, "state" | "blocked" | "onDone">;
+type TextProps = Pick<StageProps, "title" | "state" | "blocked" | "onDone">;
 
-export function Consent({ state, blocked, onDone }: TextProps): JSX.Element {
+export function Consent({ title, state, blocked, onDone }: TextProps): JSX.Element {
   const [agreed, setAgreed] = useState(false);
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -17,7 +17,7 @@ export function Consent({ state, blocked, onDone }: TextProps): JSX.Element {
   };
   return (
     <form class="reading" onSubmit={submit}>
-      <h1>{state.title}</h1>
+      <h1>{title}</h1>
       <Paragraphs text={state.text} />
       <label class="agree">
         <input type="checkbox" checked={agreed} onChange={(event) => setAgreed(event.currentTarget.checked)} />I agree
@@ -29,10 +29,10 @@ export function Consent({ state, blocked, onDone }: TextProps): JSX.Element {
   );
 }
 
-export function Instructions({ state, blocked, onDone }: TextProps): JSX.Element {
+export function Instructions({ title, state, blocked, onDone }: TextProps): JSX.Element {
   return (
     <div class="reading">
-      <h1>{state.title}</h1>
+      <h1>{title}</h1>
       <Paragraphs text={state.text} />
       <h2>Keys</h2>
       <KeyTable without={state.choices.includes("equal") ? [] : ["equal"]} />
@@ -44,10 +44,10 @@ export function Instructions({ state, blocked, onDone }: TextProps): JSX.Element
   );
 }
 
-export function Done({ state }: Pick<TextProps, "state">): JSX.Element {
+export function Done({ title, state }: TextProps): JSX.Element {
   return (
     <div class="reading">
-      <h1>Thank you</h1>
+      <h1>{title}</h1>
       <Paragraphs text={state.text} />
       <p>Your answers are saved. You can close this page.</p>
     </div>

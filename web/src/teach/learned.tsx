@@ -169,7 +169,7 @@ function Ranking({ ranked, features, trajectories }: RankingProps): JSX.Element 
             <li key={one.index}>
               <button type="button" class="rank" aria-pressed={one === playing} onClick={() => setSelected(one.index)}>
                 <span class="rank-number">{one.rank}</span>
-                <span class="rank-features">{featureText(one, features)}</span>
+                <FeatureValues of={one} features={features} />
                 <span class="rank-reward">
                   {formatNumber(one.mean)} <span class="soft">± {formatNumber(one.std)}</span>
                 </span>
@@ -182,6 +182,14 @@ function Ranking({ ranked, features, trajectories }: RankingProps): JSX.Element 
   );
 }
 
-function featureText(one: Ranked, features: FeatureEffect[]): string {
-  return features.map(({ name, unit }) => `${name} ${formatWithUnit(one.features[name], unit)}`).join(", ");
+/** A line may break between features, not within one. */
+function FeatureValues({ of, features }: { of: Ranked; features: FeatureEffect[] }): JSX.Element {
+  const texts = features.map(({ name, unit }) => `${name} ${formatWithUnit(of.features[name], unit)}`);
+  return (
+    <span class="rank-features">
+      {texts.map((text, i) => (
+        <span key={i}>{i < texts.length - 1 ? `${text}, ` : text}</span>
+      ))}
+    </span>
+  );
 }
