@@ -11,6 +11,7 @@ Knows                  a model that knows the reward's family, its prior and the
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from prefero._support.arrays import Array
 from prefero.acquisition.base import AcquisitionFunction, Strategy
 from prefero.acquisition.expected_utility import ExpectedUtility
 from prefero.acquisition.mutual_information import MutualInformation
-from prefero.experiments.settings import Setting
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
 from prefero.learner import Model
 from prefero.models.inference import Inference
@@ -30,7 +30,33 @@ SIGMAS = (0.03, 0.1, 0.3, 1.0)
 MUTUAL_INFORMATION = MutualInformation()
 DRAWS = 25  # of the linear baseline's weights; each costs as much as a Gaussian process
 
-Builder = Callable[[Setting, Array], Model]  # of a setting and the pool's scaled features
+
+class GroundTruth(Protocol):
+    """What is known about a simulated user. Only the oracle and the linear baseline look at it."""
+
+    @property
+    def truth(self) -> str:
+        """The family of the reward: "linear", "quadratic", "bumpy" or "targets"."""
+
+    @property
+    def noise(self) -> float:
+        """Of the answers."""
+
+    @property
+    def margin(self) -> float:
+        """Below which differences are called "about equal"."""
+
+
+@dataclass(frozen=True)
+class RealPerson:
+    """A ground truth for real people: nothing is known, and the noise and the margin are assumed."""
+
+    truth: str = "unknown"
+    noise: float = 0.1
+    margin: float = 0.0
+
+
+Builder = Callable[[GroundTruth, Array], Model]  # of the ground truth and the pool's scaled features
 
 
 @dataclass(frozen=True)
@@ -54,7 +80,7 @@ def named(method: str, theta: float, sigma: float) -> str:
 
 
 def _fixed(theta: float, sigma: float, inference: Inference) -> Builder:
-    def build(_: Setting, x: Array) -> Model:
+    def build(_: GroundTruth, x: Array) -> Model:
         kernel = Anchored(RBF(theta), (0.0,) * x.shape[1], mode="condition")
         return PreferenceGP(kernel, noise=sigma, learn=False, inference=inference)
 
@@ -72,27 +98,27 @@ def _fixed_methods(theta: float, sigma: float) -> list[Method]:
     ]
 
 
-def _linear(setting: Setting, _: Array) -> Model:
-    return LinearPreference(noise=setting.noise, margin=setting.margin, draws=DRAWS)
+def _linear(known: GroundTruth, _: Array) -> Model:
+    return LinearPreference(noise=known.noise, margin=known.margin, draws=DRAWS)
 
 
 def _knows(inference: Inference) -> Builder:
     """The right kernel, scaled to rewards of variance 1 over the pool, and the right noise."""
 
-    def build(setting: Setting, x: Array) -> Model:
+    def build(known: GroundTruth, x: Array) -> Model:
         families: dict[str, Kernel] = {"linear": Linear(), "quadratic": Linear() + Quadratic()}
-        if setting.truth not in families:
-            raise ValueError(f"nobody knows the family of {setting.truth} rewards")
-        kernel = families[setting.truth]
+        if known.truth not in families:
+            raise ValueError(f"nobody knows the family of {known.truth} rewards")
+        kernel = families[known.truth]
         variance = float(np.mean(kernel.diagonal(x)) - np.mean(kernel(x, x)))
         return PreferenceGP(
-            (1 / variance) * kernel, setting.noise, setting.margin, learn=False, inference=inference
+            (1 / variance) * kernel, known.noise, known.margin, learn=False, inference=inference
         )
 
     return build
 
 
-def _prefero(_: Setting, __: Array) -> Model:
+def _prefero(_: GroundTruth, __: Array) -> Model:
     return PreferenceGP()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from experiments.fabricated import learned
+from experiments.fake_runs import learned
 from prefero._support.optional import MissingExtra
 from prefero.experiments import backends, settings
 from prefero.experiments.backends import THREADS, carry_out, prepare

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from experiments.fabricated import TINY, Remembered, rows_of, save
+from experiments.fake_runs import TINY, Remembered, rows_of, save
 from prefero._support.arrays import Array
 from prefero.experiments.claims import ALLOWED, CLOSE, WITHIN, Claim, claims
 from prefero.experiments.figures.base import CHOSEN

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from experiments.fabricated import RIGHT, TINY, Remembered, Table, fabricate, rows_of, tables_in
+from experiments.fake_runs import RIGHT, TINY, Remembered, fabricate, rows_of
+from plots.read_reports import tables_in
 from prefero import Pool
 from prefero.experiments import backends, runs, statistics
 from prefero.experiments.figures import calibration
 from prefero.experiments.figures.ablations import VARIATIONS, ExamSize
-from prefero.experiments.figures.base import CHOOSING_SEED, CHOSEN, Scale, color_of, hindsight, table
+from prefero.experiments.figures.base import CHOOSING_SEED, CHOSEN, Scale, hindsight
 from prefero.experiments.figures.curves import CURVES, Curves
 from prefero.experiments.figures.questions_needed import GOALS, SETTINGS, Needed
 from prefero.experiments.figures.static import DRAWINGS
@@ -267,36 +268,3 @@ def test_the_last_exam_holds_the_share_of_the_candidates_that_the_note_says(
     task = setting.task(987)
     (share,) = [share for words, share in SHARES.items() if f"{words} of all candidates" in ExamSize.note]
     assert len(task.exam.features) == pytest.approx(share * candidates[0], abs=1)
-
-
-# --- Markdown and colors -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [["Prefero", 0.5], ["Knows", 1]],
-        [["", ""], ["", "12 (9 to more)"]],
-        [["a|b", "c"], ["*x*", "`y`"]],
-    ],
-)
-def test_a_table_is_valid_markdown(rows: Table) -> None:
-    (found,) = tables_in("before\n\n" + table(["method", "after"], rows) + "\nafter\n")
-    assert found[0] == ["method", "after"]
-    assert [len(row) for row in found] == [2] * (len(rows) + 1)
-    assert [row[0].strip("*") for row in found[1:]] == [str(row[0]).strip("*") for row in rows]
-
-
-def test_a_method_keeps_its_color_whatever_its_numbers_and_labels() -> None:
-    for label in ("ActiveGP chosen", "ActiveGP best in hindsight", named("ActiveGP", *CHOSEN)):
-        assert color_of(label) == color_of("ActiveGP")
-    families = [
-        "Prefero",
-        "Prefero, random",
-        "Prefero, best",
-        "Knows",
-        "ActiveLinear",
-        "ActiveGP",
-        "RandomGP",
-    ]
-    assert len({color_of(name) for name in families}) == len(families)

@@ -1,82 +1,24 @@
 """The report: every figure is in it, tables are tables, and nothing that was typed is taken for markup."""
 
-import base64
 import io
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from markdown_it import MarkdownIt
 from PIL import Image
 
 import prefero
-from experiments.fabricated import TINY, Remembered, Table, fabricate, tables_in
+from experiments.fake_runs import TINY, Remembered, fabricate
+from plots.read_reports import HtmlReader, images_in, tables_in
 from prefero.experiments import report, statistics
 from prefero.experiments.claims import Claim
 from prefero.experiments.figures.base import CHOSEN, Figure, Scale
-from prefero.experiments.report import page, write_report
+from prefero.experiments.report import write_report
 from prefero.experiments.reproduce import FIGURES, plan_of
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
 
 COMMAND = "prefero reproduce --quick --out 'a & b <c>'"
-
-
-class Reader(HTMLParser):
-    """Pictures, tables, headings and words of a page, by a parser of the standard library."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.pictures: list[tuple[str, bytes]] = []
-        self.tables: list[Table] = []
-        self.headings: list[str] = []
-        self.items: list[str] = []
-        self.tags: list[str] = []
-        self.open: list[str] = []
-        self.text = ""
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        if tag not in ("img", "meta"):
-            self.open.append(tag)
-        if tag == "img":
-            found = dict(attrs)
-            kind, _, data = str(found["src"]).partition(",")
-            assert kind == "data:image/png;base64"
-            self.pictures.append((str(found["alt"]), base64.b64decode(data, validate=True)))
-        elif tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("td", "th"):
-            self.tables[-1][-1].append("")
-        elif tag in ("h1", "h2"):
-            self.headings.append("")
-        elif tag == "li":
-            self.items.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-        if {"td", "th"} & set(self.open):
-            self.tables[-1][-1][-1] += data
-        elif {"h1", "h2"} & set(self.open):
-            self.headings[-1] += data
-        elif "li" in self.open:
-            self.items[-1] += data
-
-
-def images_in(text: str) -> dict[str, str]:
-    """Titles and files of the pictures of a Markdown text."""
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    images = [c for token in tokens for c in token.children or () if c.type == "image"]
-    return {image.content: str(image.attrs["src"]) for image in images}
 
 
 def draw_dot(path: Path, shade: int) -> None:
@@ -94,7 +36,7 @@ class Written:
 
     folder: Path
     markdown: str
-    html: Reader
+    html: HtmlReader
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +53,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Written:
     return Written(
         folder,
         (folder / "report.md").read_text(encoding="utf-8"),
-        Reader((folder / "report.html").read_text(encoding="utf-8")),
+        HtmlReader((folder / "report.html").read_text(encoding="utf-8")),
     )
 
 
@@ -195,7 +137,7 @@ def strange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Written:
     return Written(
         tmp_path,
         (tmp_path / "report.md").read_text(encoding="utf-8"),
-        Reader((tmp_path / "report.html").read_text(encoding="utf-8")),
+        HtmlReader((tmp_path / "report.html").read_text(encoding="utf-8")),
     )
 
 
@@ -217,21 +159,3 @@ def test_a_part_of_the_figures_is_told_without_claims(tmp_path: Path) -> None:
     draw_dot(tmp_path / "strange.png", 1)
     write_report([Strange()], Results(tmp_path), TINY, tmp_path, "prefero", whole=False)
     assert "hold" not in (tmp_path / "report.md").read_text(encoding="utf-8")
-
-
-def test_cells_with_bars_are_one_cell(tmp_path: Path) -> None:
-    text = "| method | after |\n| --- | --- |\n| a\\|b | 1 |\n"
-    assert tables_in(text) == [[["method", "after"], ["a|b", "1"]]]
-    assert Reader(page(text, tmp_path)).tables == tables_in(text)
-
-
-def test_empty_cells_stay(tmp_path: Path) -> None:
-    text = "|  | after |\n| --- | --- |\n| a |  |\n"
-    assert Reader(page(text, tmp_path)).tables == [[["", "after"], ["a", ""]]]
-
-
-def test_a_page_says_its_language_and_its_encoding(tmp_path: Path) -> None:
-    text = page("# Ž\n", tmp_path)
-    assert text.startswith('<!doctype html>\n<html lang="en">')
-    assert '<meta charset="utf-8">' in text
-    assert Reader(text).headings == ["Ž"]

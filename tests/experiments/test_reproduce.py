@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from pyarrow import parquet
 
-from experiments.fabricated import TINY, fabricate, tables_in
+from experiments.fake_runs import TINY, fabricate
+from plots.read_reports import tables_in
 from prefero.experiments import backends
 from prefero.experiments.figures.base import CHOSEN, Figure
 from prefero.experiments.reproduce import FIGURES, QUICK, figures_named, plan_of, reproduce

@@ -13,7 +13,7 @@ import pytest
 from pyarrow import parquet
 
 import prefero
-from experiments.fabricated import RIGHT, fabricate, learned, rows_of
+from experiments.fake_runs import RIGHT, fabricate, learned, rows_of
 from prefero.experiments.results import METADATA, Results
 from prefero.experiments.runs import VERSION, Run
 from prefero.experiments.settings import Setting

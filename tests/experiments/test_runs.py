@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from experiments.fabricated import RIGHT
+from experiments.fake_runs import RIGHT
 from prefero import Learner, Pool, PreferenceGP, Reward
 from prefero._support.arrays import Array
 from prefero.acquisition.expected_utility import ExpectedUtility

@@ -9,8 +9,8 @@ import pytest
 from prefero import Pool, worlds
 from prefero._support.arrays import Array
 from prefero.experiments import settings
-from prefero.experiments.settings import GOLF_SHOTS, Setting
-from prefero.simulation.tasks import EXAM_SEED, Task
+from prefero.experiments.settings import Setting
+from prefero.simulation.tasks import EXAM_SEED, GOLF_SHOTS, Task
 from prefero.worlds.golf import Golf
 
 SMALL = {"trajectories": 30, "tests": 6, "questions": 5}

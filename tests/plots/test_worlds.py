@@ -12,7 +12,7 @@ from matplotlib.path import Path as Outline
 from prefero import Pool
 from prefero._support.arrays import Array
 from prefero.plots import worlds as world_plots
-from prefero.plots.learning import save_figure
+from prefero.plots.style import save_figure
 from prefero.plots.worlds import save_poisson, save_samples, save_targets
 from prefero.worlds import make
 from prefero.worlds.golf import Golf

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.experiments.figures.golf import Outcome, study_table
+from prefero.plots.user_study import Outcome, study_table
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Asker
 from prefero.studies.report import outcomes_of, write_study_report

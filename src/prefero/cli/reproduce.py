@@ -72,8 +72,8 @@ def reproduce(
 
 
 def _study_table(study: Path, out: Path) -> None:
-    from prefero.experiments.figures.golf import draw_study, study_table
     from prefero.experiments.study import read_study
+    from prefero.plots.user_study import draw_study, study_table
 
     outcomes = read_study(study)
     out.mkdir(parents=True, exist_ok=True)

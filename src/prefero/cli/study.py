@@ -134,7 +134,7 @@ def report(
 ) -> None:
     """The paper's table and figure from real answers, with times, sides and attention: HTML and CSV."""
     check_server()
-    from prefero.experiments.figures.golf import study_table
+    from prefero.plots.user_study import study_table
     from prefero.studies.report import write_study_report
 
     store = _store(database)

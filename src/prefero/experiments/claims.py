@@ -6,12 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.statistics import paired_test
 from prefero.experiments.figures.base import CHOSEN, Scale, curves_of, hindsight
 from prefero.experiments.figures.curves import TITLES
 from prefero.experiments.figures.golf import MOMENTS, QUESTIONS, Golf, golf_setting
 from prefero.experiments.results import Results
 from prefero.experiments.settings import Setting
-from prefero.experiments.statistics import paired_test, questions_to
+from prefero.experiments.statistics import questions_to
 from prefero.methods import named
 
 TRUTHS = {"linear": "linear", "quadratic": "polynomial"}

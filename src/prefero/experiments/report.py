@@ -1,9 +1,6 @@
 """The report: one Markdown file and one HTML page with all figures, tables and answers to the claims."""
 
-import base64
-import html
 import platform
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,14 +9,8 @@ from prefero._support.files import write_whole
 from prefero.experiments.claims import claims
 from prefero.experiments.figures.base import CHOSEN, Figure, Scale
 from prefero.experiments.results import Results
+from prefero.plots.html import markdown_to_html
 from prefero.worlds.mujoco.rollout import version
-
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; font-size: 0.85rem; margin: 1rem 0 }
-td, th { border-bottom: 1px solid #ddd; padding: 0.2rem 0.7rem; text-align: left }
-img { max-width: 100% }
-"""
 
 
 def write_report(
@@ -35,7 +26,7 @@ def write_report(
         parts.append(figure.tell(results, scale))
     text = "\n".join(parts)
     write_whole(folder / "report.md", text)
-    write_whole(folder / "report.html", page(text, folder))
+    write_whole(folder / "report.html", markdown_to_html(text, folder))
 
 
 def _what_was_run(scale: Scale, command: str) -> str:
@@ -55,44 +46,3 @@ deviations over the runs. {machine}.
 
 def _list(values: Sequence[float]) -> str:
     return ", ".join(f"{value:g}" for value in values)
-
-
-def page(text: str, folder: Path) -> str:
-    """The Markdown that reports are written in, as one HTML page with its pictures inside."""
-    blocks = [_block(block.strip(), folder) for block in re.split(r"\n\s*\n", text) if block.strip()]
-    body = "\n".join(blocks)
-    head = f'<meta charset="utf-8"><title>Prefero: report</title><style>{STYLE}</style>'
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
-
-
-def _block(block: str, folder: Path) -> str:
-    picture = re.fullmatch(r"!\[(.*)\]\((.*)\)", block)
-    if picture:
-        data = base64.b64encode((folder / picture[2]).read_bytes()).decode()
-        return f'<img alt="{html.escape(picture[1])}" src="data:image/png;base64,{data}">'
-    if block.startswith("#"):
-        level = len(block) - len(block.lstrip("#"))
-        return f"<h{level}>{_inline(block.lstrip('# '))}</h{level}>"
-    lines = block.splitlines()
-    if block.startswith("|"):
-        return _table([[_inline(cell) for cell in _cells(line)] for line in lines])
-    if block.startswith("- "):
-        return "<ul>" + "".join(f"<li>{_inline(line[2:])}</li>" for line in lines) + "</ul>"
-    return f"<p>{_inline(block)}</p>"
-
-
-def _cells(line: str) -> list[str]:
-    """Of a row of a table; a bar inside a cell is escaped."""
-    inner = re.split(r"(?<!\\)\|", line.strip())[1:-1]
-    return [cell.strip().replace("\\|", "|") for cell in inner]
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{cell}</th>" for cell in rows[0])
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows[2:])
-    return f"<table><tr>{head}</tr>{body}</table>"
-
-
-def _inline(text: str) -> str:
-    escaped = html.escape(text, quote=False)
-    return re.sub(r"`(.+?)`", r"<code>\1</code>", re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escaped))

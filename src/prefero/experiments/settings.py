@@ -14,8 +14,6 @@ from prefero import worlds
 from prefero.simulation.tasks import Task, world_task
 from prefero.worlds import World
 
-GOLF_SHOTS = 400  # a grid of 20 speeds and 20 angles
-
 
 @dataclass(frozen=True)
 class Setting:

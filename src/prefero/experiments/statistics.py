@@ -1,4 +1,4 @@
-"""Summaries of runs: bands, questions needed, and paired tests.
+"""Summaries of runs: how many questions are needed, with bootstrap intervals.
 
 curves   (R, N)   one row a run, one column a question
 """
@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.optional import need
 
 DRAWS = 2000  # of the bootstrap
 
@@ -41,16 +40,3 @@ def needed(curves: Array, goal: float, seed: int = 0) -> Interval:
     drawn = np.sort([questions_to(mean, goal) for mean in means])
     low, high = drawn[int(0.025 * DRAWS)], drawn[int(0.975 * DRAWS)]
     return Interval(questions_to(curves.mean(axis=0), goal), float(low), float(high))
-
-
-def paired_test(first: Array, second: Array) -> float:
-    """The p-value of Wilcoxon's signed-rank test of paired values; 1 where all are equal."""
-    apart = np.round(first - second, 12)  # shares like 0.8 - 0.6 and 1.0 - 0.8 must tie
-    if not apart.any():
-        return 1.0
-    return float(need("scipy.stats", extra="experiments").wilcoxon(apart).pvalue)
-
-
-def standard_error(values: Array) -> float:
-    """Of the mean."""
-    return float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")

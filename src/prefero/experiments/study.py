@@ -11,19 +11,18 @@ Every method is taught anew with its own answers, and examined on the person's o
 """
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
-from prefero.experiments.figures.golf import STUDIED, Outcome
-from prefero.experiments.settings import Setting
+from prefero.experiments.figures.golf import STUDIED
 from prefero.learner import Learner
-from prefero.methods import method_named
+from prefero.methods import RealPerson, method_named
+from prefero.plots.user_study import Outcome
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
+from prefero.simulation.test_sets import accuracy_on_answers
+from prefero.studies.protocol import RETEST, TEST
 
-TEST, RETEST = "test", "retest"  # questions that no method learns from
 Rows = list[dict[str, str]]
 
 
@@ -49,21 +48,12 @@ def _accuracy(pool: Pool, answers: Rows, person: str, method: str) -> float:
     """The share of the person's test questions that the method foretells."""
     own = [row for row in answers if row["person"] == person]
     known = method_named(STUDIED.get(method, method))
-    model = known.model(Setting("golf", "targets"), pool.scaled)
+    model = known.model(RealPerson(), pool.scaled)
     learner = Learner(pool, model=model, answers=_answers(row for row in own if row["method"] == method))
     tests = _answers(row for row in own if row["method"] == TEST)
     if not tests:
         raise ValueError(f"{person} has answered no test question, so nothing can be said of accuracy")
-    return share_foretold(learner, tests)
-
-
-def share_foretold(learner: Learner, tests: Sequence[Answer]) -> float:
-    """How many of these answers a method foretells."""
-    reward, features = learner.reward(), learner.pool.features
-    left, right = (features[[getattr(a.question, side) for a in tests]] for side in ("left", "right"))
-    lead = reward.predict_proba(left, right) - reward.predict_proba(right, left)
-    foretold = np.where(lead > 0, "left", "right")
-    return float(np.mean(foretold == [answer.choice for answer in tests]))
+    return accuracy_on_answers(learner.reward(), pool, tests)
 
 
 def _rating(text: str) -> float:

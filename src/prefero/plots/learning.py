@@ -1,32 +1,16 @@
 """Pictures of learning, with matplotlib; saved to files, since there may be no screen."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.files import write_whole
-from prefero._support.optional import need
+from prefero.plots.style import new_figure, save_figure
 from prefero.reward import Reward
 from prefero.simulation.tasks import Task
 
 ACTIVE, RANDOM, GREY = "#0b6e99", "#d1662c", "#8a8a8a"
-
-
-def new_figure(columns: int, *, width: float = 4.6, height: float = 4.0) -> tuple[Any, Any]:
-    """A figure that needs no screen, and its axes side by side; sizes in inches, the width of one axis."""
-    figures = need("matplotlib.figure", extra="plots")
-    figure = figures.Figure(figsize=(width * columns, height), layout="constrained")
-    return figure, np.atleast_1d(figure.subplots(1, columns))
-
-
-def save_figure(figure: Any, path: Path) -> None:
-    """Into a file, whole; its suffix says which kind."""
-    memory = io.BytesIO()
-    figure.savefig(memory, dpi=140, format=path.suffix.lstrip(".").lower())
-    write_whole(path, memory.getvalue())
 
 
 def save_learning(path: Path, curves: dict[str, list[float]], task: Task, reward: Reward) -> None:

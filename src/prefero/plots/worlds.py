@@ -9,7 +9,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.optional import need
-from prefero.plots.learning import new_figure, save_figure
+from prefero.plots.style import new_figure, save_figure
 from prefero.pools.pool import Pool
 from prefero.rendering.canvas import draw_2d, draw_path
 from prefero.trajectories.diversity import sample_diverse

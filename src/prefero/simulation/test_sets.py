@@ -8,12 +8,15 @@ most random trajectories are alike and dull, and a test on them would reward dul
     differences  (P,)     true reward of the first less that of the second: a noiseless answer is its sign
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
 from prefero.pools.pool import Pool
+from prefero.questions import Answer
+from prefero.reward import Reward
 from prefero.simulation.users import RewardFunction
 from prefero.trajectories.diversity import sample_diverse
 
@@ -55,3 +58,11 @@ class Exam:
         share = np.clip(probability, SURE, 1 - SURE)
         first = 0.5 + 0.5 * np.sign(self.differences)
         return float(np.mean(first * np.log(share) + (1 - first) * np.log1p(-share)))
+
+
+def accuracy_on_answers(reward: Reward, pool: Pool, answers: Sequence[Answer]) -> float:
+    """The share of these answers that a reward predicts; "equal" is never predicted."""
+    left, right = (pool.features[[getattr(a.question, side) for a in answers]] for side in ("left", "right"))
+    lead = reward.predict_proba(left, right) - reward.predict_proba(right, left)
+    predicted = np.where(lead > 0, "left", "right")
+    return float(np.mean(predicted == [answer.choice for answer in answers]))

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from statistics import median
 
-from prefero.experiments.study import RETEST
 from prefero.studies.event_log import Live, Log
-from prefero.studies.protocol import Protocol
+from prefero.studies.protocol import RETEST, Protocol
 from prefero.studies.storage.store import Store, Study
 
 

@@ -26,10 +26,11 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.experiments.study import RETEST, TEST
 from prefero.learner import Learner, Model
-from prefero.methods import method_named
+from prefero.methods import RealPerson, method_named
 from prefero.pools.pool import Pool
+
+TEST, RETEST = "test", "retest"  # questions that no method learns from
 
 
 def flowing(text: str) -> str:
@@ -76,9 +77,7 @@ class Asker:
         return asks and getattr(self._model(np.zeros((2, 1))), "margin", None) != 0
 
     def _model(self, x: Array) -> Model:
-        from prefero.experiments.settings import Setting
-
-        return method_named(self.method).model(Setting("", ""), x)
+        return method_named(self.method).model(RealPerson(), x)
 
     def learner(self, pool: Pool, seed: int) -> Learner:
         """A learner that knows nothing yet."""

@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.files import csv_text, write_whole
-from prefero.experiments.figures.base import table, tidy
-from prefero.experiments.figures.golf import Outcome, draw_study, study_table
-from prefero.experiments.report import page
-from prefero.experiments.study import RETEST, TEST, share_foretold
 from prefero.learner import Learner
-from prefero.plots.learning import new_figure, save_figure
+from prefero.plots.html import markdown_to_html
+from prefero.plots.style import new_figure, save_figure, style_axis
+from prefero.plots.tables import markdown_table
+from prefero.plots.user_study import Outcome, draw_study, study_table
 from prefero.pools.pool import Pool
+from prefero.simulation.test_sets import accuracy_on_answers
 from prefero.studies.event_log import Live, Log
 from prefero.studies.participant_progress import Progress, progress_of, stage_of
-from prefero.studies.protocol import Protocol
+from prefero.studies.protocol import RETEST, TEST, Protocol
 from prefero.studies.storage.store import Person, Store, Study
 
 
@@ -51,7 +51,7 @@ def accuracy_of(pool: Pool, protocol: Protocol, log: Log, label: str) -> float:
     for live in log.live:
         if live.asked.method == label:
             learner.tell(live.asked.question, live.answer.choice)
-    return share_foretold(learner, tests)
+    return accuracy_on_answers(learner.reward(), pool, tests)
 
 
 def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome]:
@@ -77,7 +77,7 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome
     write_whole(folder / "outcomes.csv", csv_text(list(Outcome.__annotations__), map(asdict, outcomes)))
     write_whole(folder / "people.csv", csv_text(list(Progress.__annotations__), map(asdict, people)))
     write_whole(folder / "report.md", text)
-    write_whole(folder / "report.html", page(text, folder))
+    write_whole(folder / "report.html", markdown_to_html(text, folder))
     return outcomes
 
 
@@ -111,7 +111,7 @@ def _people_table(people: Sequence[Progress]) -> str:
         ]
         for person in people
     ]
-    return table(head, rows)
+    return markdown_table(head, rows)
 
 
 def _number(value: float | None, form: str) -> str:
@@ -124,7 +124,7 @@ def _draw_times(answered: Sequence[Live], path: Path) -> None:
     seconds = [live.told.seconds for live in answered if live.told.seconds is not None]
     if seconds:
         axes[0].hist(np.minimum(seconds, 60.0), bins=30, color="#0b6e99")
-    tidy(axes[0], xlabel="seconds to answer (60 or more in the last bar)", ylabel="answers")
+    style_axis(axes[0], xlabel="seconds to answer (60 or more in the last bar)", ylabel="answers")
     methods = sorted({live.asked.method for live in answered})
     for place, method in enumerate(methods):
         said: list[str] = [live.told.said for live in answered if live.asked.method == method]
@@ -135,5 +135,5 @@ def _draw_times(answered: Sequence[Live], path: Path) -> None:
             bottom += share
     axes[1].set_xticks(range(len(methods)), ["again" if m == RETEST else m for m in methods], fontsize=7)
     axes[1].legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
-    tidy(axes[1], ylabel="share of answers")
+    style_axis(axes[1], ylabel="share of answers")
     save_figure(figure, path)

@@ -13,7 +13,6 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from prefero.experiments.study import RETEST, TEST
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 from prefero.studies.compute_slots import Turns
@@ -21,7 +20,7 @@ from prefero.studies.displays import targets_of
 from prefero.studies.event_log import Asked, Log, Said
 from prefero.studies.learner_cache import Minds
 from prefero.studies.participant_progress import compares, stage_of, unrated
-from prefero.studies.protocol import Protocol
+from prefero.studies.protocol import RETEST, TEST, Protocol
 from prefero.studies.storage.store import Person, Proposal, Refused, Store, Study
 
 Stage = Literal["consent", "instructions", "scores", "practice", "compare", "rate", "done"]

@@ -9,8 +9,8 @@ from prefero import worlds
 from prefero.datasets.base import BadEpisode
 from prefero.datasets.formats.tables import holds_pool
 from prefero.datasets.registry import LOOKED_FOR, kind_and_place, open_dataset
-from prefero.experiments.settings import GOLF_SHOTS
 from prefero.pools.pool import Pool
+from prefero.simulation.tasks import GOLF_SHOTS
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import teaching
 from prefero.studies.storage.store import Person, Refused, Store, Study, new_secret

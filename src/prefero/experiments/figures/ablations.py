@@ -4,12 +4,13 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
-from prefero.experiments.figures.base import CHOSEN, Figure, Scale, band, curves_of, table, tidy
+from prefero.experiments.figures.base import CHOSEN, Figure, Scale, curves_of
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
 from prefero.experiments.settings import Setting
 from prefero.methods import named
-from prefero.plots.learning import new_figure, save_figure
+from prefero.plots.style import new_figure, plot_mean_and_std, save_figure, style_axis
+from prefero.plots.tables import markdown_table
 
 Panels = Mapping[str, tuple[Setting, Mapping[str, str]]]  # title, setting, label and method of each curve
 COLUMNS = (10, 20, 50, 100, 200)
@@ -40,8 +41,10 @@ class Variation(Figure):
         figure, axes = new_figure(len(panels), width=3.9, height=3.4)
         for axis, (title, (setting, methods)) in zip(axes, panels.items(), strict=True):
             for label, method in methods.items():
-                band(axis, curves_of(results, scale, setting, method, "accuracy")[:, : self.shown], label)
-            tidy(axis, xlabel="questions", title=title, ylim=(0.45, 1.01))
+                plot_mean_and_std(
+                    axis, curves_of(results, scale, setting, method, "accuracy")[:, : self.shown], label
+                )
+            style_axis(axis, xlabel="questions", title=title, ylim=(0.45, 1.01))
         axes[0].set(ylabel="accuracy on the exam")
         axes[0].legend(frameon=False, fontsize=8, loc="lower right")
         save_figure(figure, path)
@@ -55,7 +58,7 @@ class Variation(Figure):
             for label, method in methods.items()
             for values in [curves_of(results, scale, setting, method, "accuracy")]
         ]
-        return table(["", "accuracy after", *(str(n) for n in at)], rows) + f"\n{self.note}\n"
+        return markdown_table(["", "accuracy after", *(str(n) for n in at)], rows) + f"\n{self.note}\n"
 
 
 class Formula(Variation):

@@ -5,11 +5,12 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.experiments.figures.base import CHOSEN, Figure, Scale, color_of, table, tidy
+from prefero.experiments.figures.base import CHOSEN, Figure, Scale
 from prefero.experiments.results import Results
 from prefero.experiments.runs import BINS, CALIBRATED_AFTER, Run
 from prefero.methods import named
-from prefero.plots.learning import new_figure, save_figure
+from prefero.plots.style import color_of, new_figure, save_figure, style_axis
+from prefero.plots.tables import markdown_table
 
 LABELS = {"Prefero": "Prefero", "ActiveLinear": "ActiveLinear", "ActiveGP": named("ActiveGP", *CHOSEN)}
 SETTINGS = [(world, truth) for world in ("driver", "tosser") for truth in ("linear", "quadratic")]
@@ -60,7 +61,9 @@ class Calibration(Figure):
                 there = bins >= LEAST
                 share = right[there] / bins[there]
                 axis.plot(middles[there], share, "o-", color=color_of(label), markersize=4, label=label)
-            tidy(axis, xlabel="predicted", ylabel="right", title=f"after {after} questions", ylim=(0.4, 1.02))
+            style_axis(
+                axis, xlabel="predicted", ylabel="right", title=f"after {after} questions", ylim=(0.4, 1.02)
+            )
         axes[0].legend(frameon=False, fontsize=8)
         save_figure(figure, path)
 
@@ -76,4 +79,4 @@ class Calibration(Figure):
                 cells.append(f"{float(np.sum(bins * gap) / bins.sum()):.3f}")
             rows.append([label, *cells])
         head = ["calibration error after", *(str(n) for n in self.moments(scale))]
-        return table(head, rows) + NOTE
+        return markdown_table(head, rows) + NOTE

@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.experiments.figures.base import CHOSEN, Figure, Scale, band, curves_of, hindsight, table, tidy
+from prefero._support.statistics import paired_test
+from prefero.experiments.figures.base import CHOSEN, Figure, Scale, curves_of, hindsight
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
 from prefero.experiments.settings import Setting
-from prefero.experiments.statistics import paired_test
 from prefero.methods import named
-from prefero.plots.learning import new_figure, save_figure
+from prefero.plots.style import new_figure, plot_mean_and_std, save_figure, style_axis
+from prefero.plots.tables import markdown_table
 
 COLUMNS = (5, 10, 20, 50, 100, 200)
 MEASURES = {"accuracy": "accuracy on the exam", "log_likelihood": "mean log-likelihood of true answers"}
@@ -49,8 +50,8 @@ class Curves(Figure):
         for axis, (column, label) in zip(axes, MEASURES.items(), strict=True):
             for name, method in self.shown(results, scale).items():
                 values = curves_of(results, scale, self.setting(scale), method, column)
-                band(axis, values, name, linestyle="--" if "hindsight" in name else "-")
-            tidy(axis, xlabel="questions", ylabel=label)
+                plot_mean_and_std(axis, values, name, linestyle="--" if "hindsight" in name else "-")
+            style_axis(axis, xlabel="questions", ylabel=label)
         axes[0].set(ylim=(0.45, 1.01))
         axes[1].set(ylim=(max(axes[1].get_ylim()[0], -1.5), 0.02))
         axes[0].legend(frameon=False, fontsize=8, loc="lower right")
@@ -80,7 +81,7 @@ class Curves(Figure):
             for name, values in curves.items()
         ]
         note = "p: Wilcoxon's signed-rank test of the accuracy's mean over all questions, run by run.\n"
-        return table(head, rows) + "\n" + note
+        return markdown_table(head, rows) + "\n" + note
 
     def _full(self, label: str, method: str) -> str:
         words = method.split(" ")

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
-from prefero.experiments.figures.base import Figure, Scale, color_of, curves_of, table, tidy
+from prefero.experiments.figures.base import Figure, Scale, curves_of
 from prefero.experiments.figures.curves import CURVES, Curves
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
 from prefero.experiments.statistics import Interval, needed
-from prefero.plots.learning import new_figure, save_figure
+from prefero.plots.style import color_of, new_figure, save_figure, style_axis
+from prefero.plots.tables import markdown_table
 
 GOALS = (0.9, 0.95)
 SETTINGS = [figure for figure in CURVES if "ActiveLinear" in figure.others]
@@ -45,7 +46,7 @@ class Needed(Figure):
                 axis.plot([low, high], [place, place], color="black", linewidth=1)
             axis.set_yticks(range(len(found)), list(found) if axis is axes[0] else [""] * len(found))
             axis.invert_yaxis()
-            tidy(axis, xlabel="questions to accuracy 0.95")
+            style_axis(axis, xlabel="questions to accuracy 0.95")
             axis.set_title(setting.title, fontsize=9)
         save_figure(figure, path)
 
@@ -56,5 +57,5 @@ class Needed(Figure):
             found = {goal: self.found(results, scale, figure, goal) for goal in GOALS}
             rows = [[label, *(found[goal][label] for goal in GOALS)] for label in found[GOALS[0]]]
             head = ["method", *(f"questions to {goal:g} (95 % interval)" for goal in GOALS)]
-            parts.append(f"**{figure.title}**\n\n" + table(head, rows))
+            parts.append(f"**{figure.title}**\n\n" + markdown_table(head, rows))
         return "\n".join(parts) + f'\n"more" is more than {scale.questions}.\n'

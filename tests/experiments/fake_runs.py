@@ -1,14 +1,12 @@
-"""Runs that nobody played, with curves of a test's choosing, and a reader of Markdown that is not ours."""
+"""Write results of runs that were never run, with curves of a test's choosing."""
 
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 import numpy as np
 import numpy.typing as npt
-from markdown_it import MarkdownIt
 
 from prefero.experiments.figures.base import GRID_SIGMAS, GRID_THETAS, Scale
 from prefero.experiments.results import Results
@@ -18,7 +16,6 @@ TINY = Scale(runs=2, questions=16, trajectories=24, tests=6, thetas=GRID_THETAS[
 
 RIGHT = "hits"  # the column that counts right predictions
 
-Table = list[list[str]]
 _KEPT: dict[tuple[Path, int], Rows] = {}
 
 
@@ -96,25 +93,3 @@ def fabricate(results: Results, runs: Iterable[Run]) -> dict[Run, Rows]:
     made = {run: learned(run) for run in runs}
     save(results, made)
     return made
-
-
-def tables_in(text: str) -> list[Table]:
-    """The tables of a Markdown text, as cells without markup, by a parser that others wrote."""
-    tables: list[Table] = []
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
-        if token.type == "table_open":
-            tables.append([])
-        elif token.type == "tr_open":
-            tables[-1].append([])
-        elif token.type == "inline" and tables and _in_table(token):
-            tables[-1][-1].append(_plain(token))
-    return tables
-
-
-def _in_table(token: Any) -> bool:
-    """Paragraphs are one level deep, cells four."""
-    return bool(token.level >= 4)
-
-
-def _plain(token: Any) -> str:
-    return "".join(child.content for child in token.children or ())

@@ -1,0 +1,55 @@
+"""Reports as one HTML page: the Markdown that reports are written in, with its images inside the page."""
+
+import base64
+import html
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; font-size: 0.85rem; margin: 1rem 0 }
+td, th { border-bottom: 1px solid #ddd; padding: 0.2rem 0.7rem; text-align: left }
+img { max-width: 100% }
+"""
+
+
+def markdown_to_html(text: str, folder: Path) -> str:
+    """The Markdown that reports are written in, as one HTML page; images are read from `folder`."""
+    blocks = [_block(block.strip(), folder) for block in re.split(r"\n\s*\n", text) if block.strip()]
+    body = "\n".join(blocks)
+    head = f'<meta charset="utf-8"><title>Prefero: report</title><style>{STYLE}</style>'
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
+
+
+def _block(block: str, folder: Path) -> str:
+    image = re.fullmatch(r"!\[(.*)\]\((.*)\)", block)
+    if image:
+        data = base64.b64encode((folder / image[2]).read_bytes()).decode()
+        return f'<img alt="{html.escape(image[1])}" src="data:image/png;base64,{data}">'
+    if block.startswith("#"):
+        level = len(block) - len(block.lstrip("#"))
+        return f"<h{level}>{_inline(block.lstrip('# '))}</h{level}>"
+    lines = block.splitlines()
+    if block.startswith("|"):
+        return _table([[_inline(cell) for cell in _cells(line)] for line in lines])
+    if block.startswith("- "):
+        return "<ul>" + "".join(f"<li>{_inline(line[2:])}</li>" for line in lines) + "</ul>"
+    return f"<p>{_inline(block)}</p>"
+
+
+def _cells(line: str) -> list[str]:
+    """Of a row of a table; a bar inside a cell is escaped."""
+    inner = re.split(r"(?<!\\)\|", line.strip())[1:-1]
+    return [cell.strip().replace("\\|", "|") for cell in inner]
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{cell}</th>" for cell in rows[0])
+    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows[2:])
+    return f"<table><tr>{head}</tr>{body}</table>"
+
+
+def _inline(text: str) -> str:
+    escaped = html.escape(text, quote=False)
+    return re.sub(r"`(.+?)`", r"<code>\1</code>", re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escaped))

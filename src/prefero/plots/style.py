@@ -1,0 +1,59 @@
+"""How figures look: size, axes, the colors of methods, curves with a band. With matplotlib, and no screen."""
+
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero._support.files import write_whole
+from prefero._support.optional import need
+
+COLORS = {
+    "Prefero": "#0b6e99",
+    "Prefero, random": "#7fb6cf",
+    "Prefero, best": "#12486b",
+    "Knows": "#222222",
+    "Knows, Laplace": "#8a8a8a",
+    "ActiveLinear": "#2e8b57",
+    "ActiveGP": "#d1662c",
+    "RandomGP": "#b8860b",
+    "CorrectedGP": "#a0337a",
+    "ActiveGP+EP": "#6b3fa0",
+}
+
+
+def new_figure(columns: int, *, width: float = 4.6, height: float = 4.0) -> tuple[Any, Any]:
+    """A figure that needs no screen, and its axes side by side; sizes in inches, the width of one axis."""
+    figures = need("matplotlib.figure", extra="plots")
+    figure = figures.Figure(figsize=(width * columns, height), layout="constrained")
+    return figure, np.atleast_1d(figure.subplots(1, columns))
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Into a file, whole; its suffix says which kind."""
+    memory = io.BytesIO()
+    figure.savefig(memory, dpi=140, format=path.suffix.lstrip(".").lower())
+    write_whole(path, memory.getvalue())
+
+
+def color_of(label: str) -> str:
+    """The color of a method, whatever its hyper-parameters."""
+    return COLORS.get(label) or COLORS.get(label.split(" ")[0].rstrip(","), "#555555")
+
+
+def plot_mean_and_std(axis: Any, curves: Array, label: str, **style: Any) -> None:
+    """The mean over the runs, and a standard deviation to both sides; `curves` (runs, questions)."""
+    questions = np.arange(1, curves.shape[1] + 1)
+    mean, std = curves.mean(axis=0), curves.std(axis=0)
+    look = {"color": color_of(label), "linewidth": 1.8, "label": label} | style
+    axis.plot(questions, mean, **look)
+    axis.fill_between(questions, mean - std, mean + std, color=look["color"], alpha=0.14, linewidth=0)
+
+
+def style_axis(axis: Any, **labels: Any) -> None:
+    """Labels, a light grid, and no box."""
+    axis.set(**labels)
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.grid(alpha=0.25, linewidth=0.6)

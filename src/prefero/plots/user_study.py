@@ -1,0 +1,105 @@
+"""The outcome of a user study as a table and a figure, beside the paper's numbers.
+
+accuracy   on the test questions that a person answered, from 0 to 1
+rating     of the trajectory that a method thought best, from 1 to 9
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero._support.statistics import paired_test, standard_error
+from prefero.plots.style import color_of, new_figure, save_figure, style_axis
+from prefero.plots.tables import markdown_table
+
+PAPER = {  # accuracy and rating, each with its standard error
+    "ActiveGP": (0.74, 0.04, 6.9, 0.6),
+    "ActiveLinear": (0.62, 0.07, 3.4, 0.7),
+    "RandomGP": (0.62, 0.06, 5.1, 0.7),
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one method learned from one person."""
+
+    person: str
+    method: str
+    accuracy: float
+    rating: float
+
+
+def study_table(outcomes: Sequence[Outcome]) -> str:
+    """Means with standard errors beside the paper's, and paired tests against ActiveGP."""
+    methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
+    rows = []
+    for method in methods:
+        accuracy, rating = _measured(outcomes, method)
+        tests = ["", ""]
+        if method != "ActiveGP" and "ActiveGP" in methods:
+            both = [
+                _measured(outcomes, name, also=other)
+                for name, other in ((method, "ActiveGP"), ("ActiveGP", method))
+            ]
+            tests = [_tested(a, b) for a, b in zip(*both, strict=True)]
+        printed = PAPER.get(method)
+        rows.append(
+            [
+                method,
+                _mean(accuracy, 2),
+                f"{printed[0]:.2f} ± {printed[1]:.2f}" if printed else "",
+                tests[0],
+                _mean(rating, 1),
+                f"{printed[2]:.1f} ± {printed[3]:.1f}" if printed else "",
+                tests[1],
+            ]
+        )
+    head = ["", "accuracy here", "in the paper", "p", "rating here", "in the paper", "p"]
+    return (
+        markdown_table(head, rows)
+        + "\nMean and standard error; p: Wilcoxon's signed-rank test against ActiveGP.\n"
+    )
+
+
+def _mean(values: Array, digits: int) -> str:
+    """With its standard error; nothing where nothing was measured, no error where one person was."""
+    known = values[np.isfinite(values)]
+    if len(known) == 0:
+        return ""
+    error = f" ± {standard_error(known):.{digits}f}" if len(known) > 1 else ""
+    return f"{known.mean():.{digits}f}{error}"
+
+
+def _tested(first: Array, second: Array) -> str:
+    both = np.isfinite(first) & np.isfinite(second)
+    return f"{paired_test(first[both], second[both]):.3f}" if both.any() else ""
+
+
+def _measured(outcomes: Sequence[Outcome], method: str, also: str | None = None) -> tuple[Array, Array]:
+    """Accuracies and ratings of a method, sorted by person; only of those who taught `also` too."""
+    taught = {o.person for o in outcomes if also is None or o.method == also}
+    of = sorted((o for o in outcomes if o.method == method and o.person in taught), key=lambda o: o.person)
+    return np.array([o.accuracy for o in of]), np.array([o.rating for o in of])
+
+
+def draw_study(outcomes: Sequence[Outcome], path: Path) -> None:
+    """Accuracy and rating of each method, mean and standard error, with the paper's beside them."""
+    methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
+    figure, axes = new_figure(2, width=4.6, height=3.4)
+    for measure, axis in enumerate(axes):
+        for place, method in enumerate(methods):
+            values = _measured(outcomes, method)[measure]
+            known = values[np.isfinite(values)]
+            error = standard_error(known) if len(known) > 1 else None
+            if len(known):
+                axis.bar(place, known.mean(), yerr=error, color=color_of(method), capsize=4)
+            if method in PAPER:
+                mean, error = PAPER[method][2 * measure : 2 * measure + 2]
+                axis.errorbar(place + 0.25, mean, yerr=error, fmt="D", color="black", markersize=4, capsize=3)
+        axis.set_xticks(range(len(methods)), [m.replace(", ", ",\n") for m in methods], fontsize=7)
+        style_axis(axis, ylabel=("accuracy on 5 questions", "rating, 1 to 9")[measure])
+    figure.suptitle("bars: here; diamonds: the paper's people", fontsize=9)
+    save_figure(figure, path)

@@ -1,0 +1,103 @@
+"""The outcome of a user study: the table by hand, the paper's numbers beside it."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from plots.read_reports import rows_by_method
+from prefero.plots.user_study import Outcome, draw_study, study_table
+
+# In the paper: accuracy and rating of ActiveGP, ActiveLinear and RandomGP.
+PRINTED = {"ActiveGP": ("0.74", "6.9"), "ActiveLinear": ("0.62", "3.4"), "RandomGP": ("0.62", "5.1")}
+
+
+# --- the table --------------------------------------------------------------------------------------------
+
+ACCURACY = {  # of five people, in the order of their names
+    "ActiveGP": [0.90, 0.80, 0.75, 0.62, 1.00],
+    "RandomGP": [0.60, 0.81, 0.70, 0.40, 0.55],
+    "Prefero": [0.90, 0.80, 0.75, 0.62, 1.00],
+}
+RATING = {
+    "ActiveGP": [7.0, 9.0, 5.0, 6.5, 8.0],
+    "RandomGP": [4.0, 5.0, 4.5, 1.0, 9.5],
+    "Prefero": [8.0, 9.9, 5.8, 7.2, 8.6],
+}
+NAMES = ["ann", "bob", "cid", "dora", "eve"]
+# Signed ranks of the differences to ActiveGP, and in how many of 32 ways their sum is as far out:
+# RandomGP's accuracy -4, +1, -2, -3, -5: sums up to 1 are {} and {1}; its rating -3, -4, -1, -5, +2: sums up
+# to 2 are {}, {1}, {2}; Prefero's rating all positive: {} alone.
+P_ACCURACY = {"RandomGP": 2 * 2 / 32, "Prefero": 1.0}
+P_RATING = {"RandomGP": 2 * 3 / 32, "Prefero": 2 * 1 / 32}
+
+
+def outcomes() -> list[Outcome]:
+    """Method by method, and people in another order each time."""
+    found = []
+    for turn, method in enumerate(ACCURACY):
+        of = list(zip(NAMES, ACCURACY[method], RATING[method], strict=True))
+        found += [Outcome(name, method, a, r) for name, a, r in [*of[turn:], *of[:turn]]]
+    return found
+
+
+@pytest.fixture
+def study() -> dict[str, list[str]]:
+    """Cells by method: accuracy here and printed, p, rating here and printed, p."""
+    return rows_by_method(study_table(outcomes()))
+
+
+def mean_and_error(values: list[float], digits: int) -> str:
+    mean = sum(values) / 5
+    error = (sum((v - mean) ** 2 for v in values) / 4 / 5) ** 0.5
+    return f"{mean:.{digits}f} ± {error:.{digits}f}"
+
+
+def test_means_and_standard_errors_are_by_hand(study: dict[str, list[str]]) -> None:
+    assert list(study) == list(ACCURACY)
+    for method, cells in study.items():
+        assert cells[0] == mean_and_error(ACCURACY[method], 2)
+        assert cells[3] == mean_and_error(RATING[method], 1)
+    assert study["ActiveGP"][0] == "0.81 ± 0.06"
+
+
+def test_p_values_are_by_hand_and_person_by_person(study: dict[str, list[str]]) -> None:
+    assert (study["ActiveGP"][2], study["ActiveGP"][5]) == ("", "")
+    for method in ("RandomGP", "Prefero"):
+        assert study[method][2] == f"{P_ACCURACY[method]:.3f}"
+        assert study[method][5] == f"{P_RATING[method]:.3f}"
+
+
+def test_the_papers_numbers_are_printed_beside(study: dict[str, list[str]]) -> None:
+    for method, (accuracy, rating) in PRINTED.items():
+        if method in study:
+            assert study[method][1].startswith(f"{accuracy} ± ")
+            assert study[method][4].startswith(f"{rating} ± ")
+    assert (study["Prefero"][1], study["Prefero"][4]) == ("", "")
+
+
+def test_without_active_gp_there_is_nothing_to_test_against() -> None:
+    table = rows_by_method(study_table([o for o in outcomes() if o.method != "ActiveGP"]))
+    assert [(cells[2], cells[5]) for cells in table.values()] == [("", "")] * 2
+
+
+def test_people_are_never_compared_with_others() -> None:
+    """Bob taught only one of the methods, and Fred only the other: both are left out of the tests."""
+    taught = [o for o in outcomes() if o.method != "Prefero" and (o.person, o.method) != ("bob", "RandomGP")]
+    taught.append(Outcome("fred", "RandomGP", 0.2, 3.0))
+    both = [o for o in taught if o.person not in ("bob", "fred")]
+    found, wanted = (rows_by_method(study_table(people))["RandomGP"] for people in (taught, both))
+    assert (found[2], found[5]) == (wanted[2], wanted[5])
+
+
+@pytest.mark.parametrize("method", ["a|b", "<b>"])
+def test_strange_names_of_methods_do_not_break_the_table(method: str) -> None:
+    assert list(rows_by_method(study_table([Outcome("ann", method, 0.5, 5.0)]))) == [method]
+
+
+@pytest.mark.parametrize("kept", [["ann"], NAMES])
+def test_the_study_is_drawn(kept: list[str], tmp_path: Path) -> None:
+    draw_study([o for o in outcomes() if o.person in kept], tmp_path / "study.png")
+    with Image.open(tmp_path / "study.png") as picture:
+        picture.load()
+        assert picture.format == "PNG"
