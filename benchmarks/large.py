@@ -26,8 +26,8 @@ from prefero.acquisition.pool_search import best_question
 from prefero.datasets import extract_features, open_dataset
 from prefero.models.mixture import MixtureFitter, MixturePosterior
 from prefero.pools.pool import Pool
+from prefero.questions import Comparisons
 from prefero.reward import Reward
-from prefero.trajectories.features import Scaling
 from prefero.trajectories.trajectory import Trajectory
 
 R = TypeVar("R")
@@ -101,11 +101,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"{options.pool:,} trajectories of {options.features} features, {pairs:,} questions")
     with threadpool_limits(1), tempfile.TemporaryDirectory() as folder:
         pool = Pool(x) if options.gpu else files(Path(folder), x)
+        scale = pool.scaling
+        data = Comparisons(scale(data.winners), scale(data.losers), data.tied, scale)
         belief = timed(
             f"learn from {options.answers} answers", lambda: MixtureFitter(options.features).fit(data)
         )
         (questions_on_gpu if options.gpu else questions)(belief, pool)
-        reward = Reward(Scaling.of(x), belief)
+        reward = Reward(belief)
         timed("rank all, and find the best", lambda: (reward.rank(pool), reward.best(pool)))
 
 

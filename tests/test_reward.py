@@ -71,7 +71,7 @@ def test_its_representation_fits_on_a_screen(rewards: dict[str, Reward], name: s
             lambda r: r.best(Pool(new(), ["speed", "height"])),
             "speed, distance, but the pool has speed, height",
         ),
-        (lambda r: r.rank(Pool(new())), "this reward is about speed, distance"),
+        (lambda r: r.rank(Pool(new())), "wanted the features speed, distance, but the pool has feature 0"),
     ],
 )
 def test_other_features_are_refused(rewards: dict[str, Reward], use: Any, message: str) -> None:

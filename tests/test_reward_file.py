@@ -133,7 +133,9 @@ def test_a_reward_about_other_features_is_refused(
     rewards: dict[str, Reward], names: Any, tmp_path: Path
 ) -> None:
     rewards["sum"].save(tmp_path / "reward.json")
-    with pytest.raises(RewardFileError, match=f"is about speed, distance, but wanted {', '.join(names)}"):
+    with pytest.raises(
+        RewardFileError, match=f"has the features speed, distance, but wanted {', '.join(names)}"
+    ):
         load_reward(tmp_path / "reward.json", names=names)
 
 
@@ -181,7 +183,7 @@ def test_a_crash_while_saving_leaves_the_old_file(
 def test_what_cannot_be_written_leaves_the_old_file(rewards: dict[str, Reward], tmp_path: Path) -> None:
     rewards["sum"].save(tmp_path / "reward.json")
     before = (tmp_path / "reward.json").read_bytes()
-    bad = Reward(rewards["sum"].scaling, rewards["sum"].belief, {"answers": float("nan")})
+    bad = Reward(rewards["sum"].belief, {"answers": float("nan")})
     with pytest.raises(ValueError, match="JSON compliant"):
         bad.save(tmp_path / "reward.json")
     assert (tmp_path / "reward.json").read_bytes() == before

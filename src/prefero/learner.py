@@ -211,7 +211,7 @@ class Learner:
         }
         if isinstance(belief, MixturePosterior):
             diagnostics["looks"] = belief.describe()
-        return Reward(self.pool.scaling, belief, diagnostics)
+        return Reward(belief, diagnostics)
 
     def belief(self) -> Distribution:
         """What is believed about the reward after all answers; the last good belief, should a fit fail."""
@@ -234,14 +234,16 @@ class Learner:
 
     def _fit(self, model: Model, answers: tuple[Answer, ...]) -> Distribution:
         try:
-            return model.fit_comparisons(Comparisons.from_answers(self.pool.scaled, answers)).posterior_
+            return model.fit_comparisons(
+                Comparisons.from_answers(self.pool.scaled, answers, self.pool.scaling)
+            ).posterior_
         except (ConvergenceError, np.linalg.LinAlgError) as error:
             if not self._warned:
                 warnings.warn(f"the model could not be fitted and stays as it was: {error}", stacklevel=3)
                 self._warned = True
             if self._belief is not None:
                 return self._belief[1]
-            return model.fit_comparisons(Comparisons.none(len(self.pool.names))).posterior_
+            return model.fit_comparisons(Comparisons.none(len(self.pool.names), self.pool.scaling)).posterior_
 
     def _known(self, question: Question) -> Question:
         """The question with a number, after checking that it is one about this pool."""

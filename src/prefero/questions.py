@@ -9,12 +9,15 @@ A question may have more than two trajectories; the answers that Prefero learns 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, Self, get_args
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags, Indices
+
+if TYPE_CHECKING:
+    from prefero.trajectories.features import Scaling
 
 Choice = Literal["left", "right", "equal"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
@@ -116,11 +119,13 @@ class Comparisons:
     winners   (N, d)   features of the preferred trajectory (either one, where they were equal)
     losers    (N, d)   features of the other
     tied      (N,)     whether the person found them about equal
+    scaling            what scaled these features, so that a model knows its units; None: nothing did
     """
 
     winners: Array
     losers: Array
     tied: Flags
+    scaling: "Scaling | None" = None
 
     def __len__(self) -> int:
         return len(self.winners)
@@ -135,9 +140,9 @@ class Comparisons:
         return bool(self.tied.any())
 
     @classmethod
-    def none(cls, features: int) -> Self:
+    def none(cls, features: int, scaling: "Scaling | None" = None) -> Self:
         """Before the first answer."""
-        return cls(np.empty((0, features)), np.empty((0, features)), np.empty(0, dtype=bool))
+        return cls(np.empty((0, features)), np.empty((0, features)), np.empty(0, dtype=bool), scaling)
 
     @classmethod
     def of(cls, items: Array, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
@@ -148,11 +153,11 @@ class Comparisons:
         return cls(items[both[:, 0]], items[both[:, 1]], np.arange(len(both)) >= len(chosen))
 
     @classmethod
-    def from_answers(cls, items: Array, answers: Sequence[Answer]) -> Self:
-        """Comparisons of rows of `items`, in the order of the answers."""
+    def from_answers(cls, items: Array, answers: Sequence[Answer], scaling: "Scaling | None" = None) -> Self:
+        """Comparisons of rows of `items`, which `scaling` scaled, in the order of the answers."""
         pairs = np.array([answer.pair for answer in answers], dtype=np.intp).reshape(-1, 2)
         tied = np.array([answer.choice == "equal" for answer in answers], dtype=bool)
-        return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied)
+        return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied, scaling)
 
 
 def pair_indices(pairs: npt.ArrayLike, count: int, name: str) -> Indices:

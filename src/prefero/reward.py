@@ -32,9 +32,21 @@ class BestTrajectory:
 class Reward:
     """A learned reward, as a function of raw features."""
 
-    scaling: Scaling
     belief: Distribution
     diagnostics: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.belief.scaling is None:
+            raise ValueError(
+                "a reward needs the names and scaling of its features, but this posterior was fitted to an "
+                "array: learn with a prefero.Learner, or fit comparisons that have a scaling"
+            )
+
+    @property
+    def scaling(self) -> Scaling:
+        """From raw features to those that the belief is about."""
+        assert self.belief.scaling is not None
+        return self.belief.scaling
 
     def __call__(self, features: npt.ArrayLike) -> Array:
         """The expected reward of each row of features, shape (M,)."""
@@ -57,13 +69,13 @@ class Reward:
 
     def best(self, pool: Pool) -> BestTrajectory:
         """The pool's best trajectory, with the uncertainty of its reward."""
-        mean, variance = self.belief.marginals(self._scaled(pool))
+        mean, variance = self.belief.marginals(pool.features_for(self.belief))
         index = int(np.argmax(mean))
         return BestTrajectory(index, float(mean[index]), float(np.sqrt(variance[index])))
 
     def rank(self, pool: Pool) -> Indices:
         """The pool's trajectories, best first."""
-        return np.argsort(-self.belief.marginals(self._scaled(pool))[0], kind="stable")
+        return np.argsort(-self.belief.marginals(pool.features_for(self.belief))[0], kind="stable")
 
     def describe(self) -> str:
         """What the reward looks like, in words."""
@@ -77,18 +89,11 @@ class Reward:
 
     def to_json(self) -> str:
         """The content of the reward's file."""
-        return reward_file.to_json(RewardParts(self.scaling, self.belief, self.diagnostics))
+        return reward_file.to_json(RewardParts(self.belief, self.diagnostics))
 
     def check_names(self, names: tuple[str, ...], of: str) -> None:
         """Raise an error unless `names` are the features of this reward; `of` says what has those names."""
-        if names != self.scaling.names:
-            raise ValueError(
-                f"this reward is about {', '.join(self.scaling.names)}, but {of} has {', '.join(names)}"
-            )
-
-    def _scaled(self, pool: Pool) -> Array:
-        self.check_names(pool.names, "the pool")
-        return self.scaling(pool.features)
+        self.scaling.check_names(names, of)
 
 
 def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Reward:
@@ -96,6 +101,6 @@ def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None
     reward = Reward(*reward_file.read(Path(path)))
     if names is not None and tuple(names) != reward.scaling.names:
         raise RewardFileError(
-            f"{path} is about {', '.join(reward.scaling.names)}, but wanted {', '.join(names)}"
+            f"{path} has the features {', '.join(reward.scaling.names)}, but wanted {', '.join(names)}"
         )
     return reward

@@ -30,17 +30,18 @@ class RewardFileError(ValueError):
 class RewardParts(NamedTuple):
     """What a reward consists of, and what its file keeps."""
 
-    scaling: Scaling
-    belief: Distribution
+    belief: Distribution  # with the scaling of its features
     diagnostics: dict[str, Any]
 
 
 def to_json(parts: RewardParts) -> str:
     """The content of a reward's file."""
+    scaling = parts.belief.scaling
+    assert scaling is not None
     document = {
         "format": FORMAT,
         "version": VERSION,
-        "features": parts.scaling.to_json(),
+        "features": scaling.to_json(),
         **_posterior_to_json(parts.belief),
         "diagnostics": parts.diagnostics,
     }
@@ -63,8 +64,7 @@ def read(path: Path) -> RewardParts:
             f"{VERSION}: upgrade with  pip install --upgrade prefero"
         )
     try:
-        scaling = Scaling.from_json(document["features"])
-        return RewardParts(scaling, _posterior_from_json(document), document["diagnostics"])
+        return RewardParts(_posterior_from_json(document), document["diagnostics"])
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise RewardFileError(f"{path} is damaged: {type(error).__name__} {error}") from error
 
@@ -105,13 +105,15 @@ def _component_to_json(component: Posterior) -> dict[str, Any]:
 
 
 def _posterior_from_json(document: dict[str, Any]) -> Distribution:
+    scaling = Scaling.from_json(document["features"])
     if "weights" in document:
-        return _linear_from_json(document)
-    answers, features = document["answers"], len(document["features"]["names"])
+        return _linear_from_json(document, scaling)
+    answers, features = document["answers"], len(scaling.names)
     data = Comparisons(
         np.array(answers["winners"], dtype=float).reshape(-1, features),
         np.array(answers["losers"], dtype=float).reshape(-1, features),
         np.array(answers["tied"], dtype=bool),
+        scaling,
     )
     components = tuple(
         (float(values["weight"]), _component_from_json(values, data)) for values in document["components"]
@@ -123,12 +125,12 @@ def _posterior_from_json(document: dict[str, Any]) -> Distribution:
     return MixturePosterior(components, document["structures"], document["log_evidence"])
 
 
-def _linear_from_json(document: dict[str, Any]) -> LinearPosterior:
+def _linear_from_json(document: dict[str, Any], scaling: Scaling) -> LinearPosterior:
     probit = Probit(document["noise"], document["margin"])
     weights = np.array(document["weights"], dtype=float)
-    if weights.ndim != 2 or weights.shape[1] != len(document["features"]["names"]):
+    if weights.ndim != 2 or weights.shape[1] != len(scaling.names):
         raise ValueError("the weights are not of these features")
-    return LinearPosterior(weights, probit, document["effective_sample_size"])
+    return LinearPosterior(weights, probit, document["effective_sample_size"], scaling)
 
 
 def _component_from_json(values: dict[str, Any], data: Comparisons) -> Posterior:

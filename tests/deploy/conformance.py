@@ -70,7 +70,7 @@ def mixed(made: dict[str, Reward]) -> Reward:
     weights = {"ARD": 0.4, "linear": 0.3, "sum": 0.2, "subtracted": 0.1}
     parts = [(weight, made[name].belief) for name, weight in weights.items()]
     assert all(isinstance(part, Posterior) for _, part in parts)
-    return Reward(made["ARD"].scaling, MixturePosterior(tuple(parts), {"linear": 1.0}, 0.0))  # type: ignore[arg-type]
+    return Reward(MixturePosterior(tuple(parts), {"linear": 1.0}, 0.0))  # type: ignore[arg-type]
 
 
 @cache

@@ -150,7 +150,7 @@ def test_other_features_are_refused_by_name(wrong: Any) -> None:
 @pytest.mark.parametrize("name", ['"""', "'''; import os #", "a\nb\\", "größe {x} %s"])
 def test_no_name_of_a_feature_can_break_the_file(name: str) -> None:
     reward = learn(LinearPreference(draws=5), 2, names=[name, "b", "c"])
-    told = Reward(reward.scaling, reward.belief, {"model": f'"""\n{name}\nraise SystemExit'})
+    told = Reward(reward.belief, {"model": f'"""\n{name}\nraise SystemExit'})
     for broken in (reward, told):
         assert in_python(broken)["NAMES"] == (name, "b", "c")
         assert len(in_onnx(broken)(rows(2, 0))[0]) == 2

@@ -216,7 +216,7 @@ def test_caution_prefers_what_is_known() -> None:
 @pytest.mark.parametrize(
     ("world", "pool", "options", "message"),
     [
-        ("driver", None, {}, "about sway, reach, but the world driver has lane distance"),
+        ("driver", None, {}, "features sway, reach, but the world driver has lane distance"),
         (Toy(), Pool.simulate("driver", 5, progress=False), {}, "but the pool has lane distance"),
         (Toy(), Pool(np.eye(2), ["sway", "reach"]), {}, "only features, so there are no actions"),
         (Toy(), None, {"caution": -1.0}, "caution is a number of standard deviations, 0 or more, but is -1"),

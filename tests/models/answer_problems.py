@@ -69,4 +69,5 @@ def repeated(choice: str, times: int) -> Comparisons:
 
 def joined(first: Comparisons, second: Comparisons) -> Comparisons:
     pairs = ((getattr(first, name), getattr(second, name)) for name in ("winners", "losers", "tied"))
-    return Comparisons(*(np.concatenate(pair) for pair in pairs))
+    winners, losers, tied = (np.concatenate(pair) for pair in pairs)
+    return Comparisons(winners, losers, tied)

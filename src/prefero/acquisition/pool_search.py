@@ -69,9 +69,10 @@ def best_question(
 ) -> Question:
     """The best of all M (M - 1) / 2 questions about a pool, exactly.
 
-    A `Pool` stands for its scaled features, which a learner's belief is about; for a model that was fitted to
-    other features, give those, shape (M, d). Their array library and device decide where the work is done:
-    NumPy here, torch on a GPU.
+    A `Pool` gives its features in the units that the belief was fitted with, whatever these are. An array,
+    shape (M, d), is taken to be in these units already: raw features for a model that was fitted to raw
+    features, scaled ones for a learner's belief. Its library and device decide where the work is done: NumPy
+    here, torch on a GPU.
     `acquisition` says what is best: "mutual-information", "expected-utility", another registered name, or an
     `AcquisitionFunction` of your own.
     Pairs in `exclude` are not asked; of equally good pairs the one with the smallest indices is.
@@ -80,7 +81,7 @@ def best_question(
         raise TypeError(
             f"wanted a belief about rewards, as model.posterior_ or learner.belief(), but got {belief!r}"
         )
-    x, excluded = _features_of(pool), list(exclude)
+    x, excluded = _features_of(belief, pool), list(exclude)
     _check(x.shape[0], excluded, tile)
     size = tile or TILE_SIZE["cpu" if isinstance(x, np.ndarray) else "gpu"]
     search = _Search(belief, x, acquisition_named(acquisition), excluded)
@@ -90,9 +91,9 @@ def best_question(
     return search.question()
 
 
-def _features_of(pool: Any) -> AnyArray:
+def _features_of(belief: Distribution, pool: Any) -> AnyArray:
     if isinstance(pool, Pool):
-        return pool.scaled
+        return pool.features_for(belief)
     return feature_matrix(pool) if isinstance(pool, list | np.ndarray) else pool
 
 

@@ -29,7 +29,7 @@ from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
 from prefero.models.preference_gp import PreferenceModel
 from prefero.questions import Comparisons
-from prefero.trajectories.features import feature_matrix
+from prefero.trajectories.features import Scaling, feature_matrix
 
 WIDER = (
     1.5  # the Gaussian of the ellipses has more variance than the posterior, so that chains reach its tails
@@ -74,11 +74,17 @@ class LinearPosterior:
     weights: Array
     probit: Probit
     effective_sample_size: float
+    scaling: Scaling | None = None  # what scaled the features that it was fitted to; None: they are raw
     log_evidence: float = float("nan")
 
     def __repr__(self) -> str:
         count, effective = len(self.weights), self.effective_sample_size
         return f"LinearPosterior({count} samples, {effective:.0f} effective, {self.probit})"
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return int(self.weights.shape[1])
 
     @property
     def components(self) -> tuple[tuple[float, WeightSample], ...]:
@@ -167,7 +173,7 @@ def sample_weights(
         vectors = _slice_step(vectors, center, root, log_weight, rng)
         path[step] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     effective = effective_sample_size(path[steps // 2 :])
-    return LinearPosterior(path[-1], probit, min(effective, float(draws)))
+    return LinearPosterior(path[-1], probit, min(effective, float(draws)), data.scaling)
 
 
 def _log_likelihood(vectors: Array, away: Array, tied: Flags, probit: Probit) -> Array:

@@ -39,6 +39,7 @@ from prefero.models.structures import (
     typical_kernel,
 )
 from prefero.questions import Comparisons
+from prefero.trajectories.features import Scaling
 
 STALE = -1  # in place of a fit's number of answers, when some were taken back: it serves only as a warm start
 MAX_COMPONENTS = 8  # of the mixture, unless more are needed to have
@@ -61,6 +62,16 @@ class MixturePosterior:
         """The likelihood of answers, with noise and margin averaged over the components."""
         noise = sum(weight * part.probit.noise for weight, part in self.components)
         return Probit(noise, sum(weight * part.probit.margin for weight, part in self.components))
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return self.components[0][1].n_features
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """What scaled the features that it was fitted to; None: they are raw."""
+        return self.components[0][1].scaling
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and covariance (M, M) of the rewards of x under the mixture."""
@@ -134,13 +145,14 @@ class MixtureFitter:
     margin: float | None = None  # None: learned where there are ties
     inference: Inference = "ep"
     searched: bool = True  # with the searched structures, ARD and sparse
-    units: tuple[tuple[float, ...], tuple[float, ...]] | None = None  # center and scale of raw features
+    standardization: Scaling | None = None  # of raw features; None: the features are standardized already
     _data: Comparisons | None = None
     _fits: dict[Key, _Fit] = field(default_factory=dict)
     _found: dict[str, tuple[tuple[bytes, float], list[Candidate]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.options = (self.features, self.noise, self.margin, self.inference, self.searched, self.units)
+        settings = (self.noise, self.margin, self.inference, self.searched)
+        self.options = (self.features, *settings, self.standardization)
         self.settings = ModelSettings(
             self.features, self.noise, self.margin, self.inference, self._standardize
         )
@@ -148,7 +160,8 @@ class MixtureFitter:
         self._grid = [replace(candidate, kernel=self._standardize(candidate.kernel)) for candidate in grid]
 
     def _standardize(self, kernel: Kernel) -> Kernel:
-        return kernel if self.units is None else Standardized(kernel, *self.units)
+        by = self.standardization
+        return kernel if by is None else Standardized(kernel, by.center, by.scale)
 
     @one_thread
     def fit(self, data: Comparisons) -> MixturePosterior:
@@ -268,4 +281,4 @@ def _continues(old: Comparisons, new: Comparisons) -> bool:
     """Whether one of the two is the beginning of the other."""
     n = min(len(old), len(new))
     pairs = ((old.winners, new.winners), (old.losers, new.losers), (old.tied, new.tied))
-    return all(np.array_equal(a[:n], b[:n]) for a, b in pairs)
+    return old.scaling == new.scaling and all(np.array_equal(a[:n], b[:n]) for a, b in pairs)

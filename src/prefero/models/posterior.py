@@ -30,6 +30,7 @@ from prefero.kernels import Kernel
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, triangular_inverse
 from prefero.questions import Comparisons
+from prefero.trajectories.features import Scaling
 
 
 def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
@@ -63,6 +64,14 @@ class Distribution(Protocol):
     @property
     def log_evidence(self) -> float:
         """The log marginal likelihood of the answers."""
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """What scaled the features that it was fitted to, and so x below; None: they are raw."""
 
     @property
     def components(self) -> Sequence[tuple[float, "Gaussian"]]:
@@ -150,6 +159,16 @@ class Posterior:
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         draws: Array = mean + rng.standard_normal((count, len(x))) @ root.T
         return draws
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return int(self.data.winners.shape[1])
+
+    @property
+    def scaling(self) -> Scaling | None:
+        """What scaled the features that it was fitted to; None: they are raw."""
+        return self.data.scaling
 
     @cached_property
     def pivots(self) -> Comparisons:

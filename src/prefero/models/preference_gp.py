@@ -20,7 +20,7 @@ from prefero.models.mixture import MixtureFitter
 from prefero.models.posterior import Distribution, predict
 from prefero.models.structures import TYPICAL_NOISE
 from prefero.questions import Comparisons
-from prefero.trajectories.features import check_same_shape, feature_matrix, location_and_scale
+from prefero.trajectories.features import Scaling, check_same_shape, feature_matrix
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -142,21 +142,19 @@ class PreferenceGP(PreferenceModel):
         ties    (T, 2)   pairs that were answered "about equal"
         """
         matrix = feature_matrix(items)
-        center, scale, varies = location_and_scale(matrix)
-        units = tuple(center.tolist()), tuple(np.where(varies, scale, 1.0).tolist())
-        return self.fit_comparisons(Comparisons.of(matrix, pairs, ties), units)
+        standardization = Scaling.of(matrix, allow_constant=True)
+        return self.fit_comparisons(Comparisons.of(matrix, pairs, ties), standardization)
 
-    def fit_comparisons(
-        self, data: Comparisons, units: tuple[tuple[float, ...], tuple[float, ...]] | None = None
-    ) -> Self:
+    def fit_comparisons(self, data: Comparisons, standardization: Scaling | None = None) -> Self:
         """Learn from comparisons of features; refitting is quick when they continue the last ones.
 
-        Without `units`, model averaging takes the features to be standardized, as those of a pool are.
+        Model averaging standardizes the features by `standardization`. Without it, they are taken to be
+        standardized already, as those of a learner are.
         """
         self._check()
         self.n_features_in_ = data.winners.shape[1]
         if self.kernel is None:
-            self._fit_mixture(data, units)
+            self._fit_mixture(data, standardization)
         else:
             self._fit_kernel(self.kernel, data)
         self.log_evidence_ = self.posterior_.log_evidence
@@ -169,10 +167,9 @@ class PreferenceGP(PreferenceModel):
         Probit(TYPICAL_NOISE if self.noise is None else self.noise, self.margin or 0.0)
         check_inference(self.inference)
 
-    def _fit_mixture(
-        self, data: Comparisons, units: tuple[tuple[float, ...], tuple[float, ...]] | None
-    ) -> None:
-        options = (self.n_features_in_, self.noise, self.margin, self.inference, self.learn, units)
+    def _fit_mixture(self, data: Comparisons, standardization: Scaling | None) -> None:
+        settings = (self.noise, self.margin, self.inference, self.learn)
+        options = (self.n_features_in_, *settings, standardization)
         last: MixtureFitter | None = self.__dict__.get("_fitter")
         if last is None or last.options != options:
             self._fitter = MixtureFitter(*options)

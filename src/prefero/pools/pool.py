@@ -20,6 +20,7 @@ from prefero.trajectories.features import Scaling, feature_matrix
 from prefero.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
+    from prefero.models.posterior import Distribution
     from prefero.worlds.base import World
 
 
@@ -122,6 +123,18 @@ class Pool(FromDatasets):
         scaled = self.scaling(self.features)
         scaled.setflags(write=False)
         return scaled
+
+    def features_for(self, posterior: Distribution) -> Array:
+        """The features in the units that a posterior was fitted with: raw, or scaled as it scales them."""
+        if posterior.scaling is None:
+            if posterior.n_features != len(self.names):
+                raise ValueError(
+                    f"the model was fitted to {posterior.n_features} features, but the pool has "
+                    f"{len(self.names)} ({', '.join(self.names)})"
+                )
+            return self.features
+        posterior.scaling.check_names(self.names, "the pool")
+        return self.scaled if posterior.scaling == self.scaling else posterior.scaling(self.features)
 
     def check_index(self, index: int) -> None:
         """An error unless `index` is that of a trajectory of this pool."""

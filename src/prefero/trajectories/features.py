@@ -67,20 +67,20 @@ class Scaling:
             raise ValueError(f"feature names must differ from each other, but are {list(self.names)}")
 
     @classmethod
-    def of(cls, features: Array, names: Sequence[str] | None = None) -> Self:
-        """Mean 0 and standard deviation 1 over these trajectories."""
+    def of(cls, features: Array, names: Sequence[str] | None = None, *, allow_constant: bool = False) -> Self:
+        """Mean 0 and standard deviation 1 over these trajectories; constant features are refused, or kept."""
         labels = (
             tuple(names) if names is not None else tuple(f"feature {i}" for i in range(features.shape[1]))
         )
         center, scale, varies = location_and_scale(features)
         flat = np.flatnonzero(~varies)
-        if len(flat):
+        if len(flat) and not allow_constant:
             column = int(flat[0])
             raise ValueError(
                 f"feature {labels[column]!r} is {center[column]:g} for every trajectory, so no answer can "
                 "tell anything about it: drop that column, or add trajectories in which it differs"
             )
-        return cls(labels, tuple(center.tolist()), tuple(scale.tolist()))
+        return cls(labels, tuple(center.tolist()), tuple(np.where(varies, scale, 1.0).tolist()))
 
     def __call__(self, features: npt.ArrayLike) -> Array:
         """Scaled features, after checking that they are these features."""
@@ -91,6 +91,11 @@ class Scaling:
             )
         scaled: Array = (matrix - np.array(self.center)) / np.array(self.scale)
         return scaled
+
+    def check_names(self, names: tuple[str, ...], of: str) -> None:
+        """Raise an error unless `names` are these features; `of` says what has those names."""
+        if names != self.names:
+            raise ValueError(f"wanted the features {', '.join(self.names)}, but {of} has {', '.join(names)}")
 
     def inverse(self, scaled: Array) -> Array:
         """Features in the user's units again."""
