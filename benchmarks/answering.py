@@ -66,15 +66,16 @@ def person(
     rng = np.random.default_rng()
     with httpx.Client(base_url=address, timeout=120) as client:
         client.post("/api/enter", json={"secret": code}).raise_for_status()
-        moment = client.get("/api/sitting").raise_for_status().json()
+        moment = client.get("/api/session").raise_for_status().json()
         ready.wait()  # after a restart everybody's answers are learned anew, once
         for _ in range(answers):
             time.sleep(float(rng.uniform(0.5, 1.5)) * think)
             question = moment["question"]
-            choice = "left" if truth[question["left"]] > truth[question["right"]] else "right"
-            sent = {"key": secrets.token_hex(8), "question": question["id"], "choice": choice, "seconds": 1.0}
+            left, right = question["items"]
+            choice = "left" if truth[left] > truth[right] else "right"
+            sent = {"key": secrets.token_hex(8), "question": question["id"], "kind": choice, "seconds": 1.0}
             start = time.perf_counter()
-            moment = client.post("/api/answers", json=sent).raise_for_status().json()
+            moment = client.post("/api/session/events", json=sent).raise_for_status().json()
             times.append(time.perf_counter() - start)
 
 

@@ -18,7 +18,7 @@ PROTOCOL = """
 title = "Mini-golf"
 world = "golf"
 trajectories = 16
-scores = true
+target_scores = true
 tests = 1
 rate = true
 

@@ -100,10 +100,10 @@ def test_a_reload_in_the_middle_shows_the_same_pair(visit: Visit, teach: Teach) 
     page.goto(server.address)
     wait_for_question(page)
     answer(page, "left", 1)
-    before = server.get("/api/sitting")["question"]
+    before = server.get("/api/session")["question"]
     page.reload()
     wait_for_answers(page, 1)
-    assert server.get("/api/sitting")["question"] == before
+    assert server.get("/api/session")["question"] == before
     assert history(server) == ["left"]
 
 
@@ -148,10 +148,10 @@ def test_a_pending_answer_survives_a_reload(visit: Visit, teach: Teach, browser_
     server, page = teach(), visit()
     page.goto(server.address)
     wait_for_question(page)
-    page.route("**/api/answers", lambda route: route.abort())
+    page.route("**/api/session/events", lambda route: route.abort())
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Your answer is saved in this browser")).to_be_visible()
-    page.unroute("**/api/answers")
+    page.unroute("**/api/session/events")
     page.reload()
     wait_for_answers(page, 1)
     assert history(server) == ["right"]

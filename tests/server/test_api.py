@@ -5,6 +5,7 @@ A study's participants are in test_participants.py, what is refused and to whom 
 
 import csv
 import io
+import json
 import sqlite3
 import subprocess
 import sys
@@ -22,6 +23,7 @@ import prefero
 from prefero import Pool
 from prefero.server.app import create_app
 from prefero.server.auth import House
+from prefero.server.openapi import openapi
 from prefero.studies.storage import database
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -31,26 +33,26 @@ CONTRACT = {
     "GET /api/me",
     "POST /api/enter",
     "POST /api/leave",
-    "GET /api/sitting",
-    "GET /api/ahead",
-    "POST /api/answers",
-    "POST /api/undo",
-    "POST /api/steps",
-    "GET /api/scene",
-    "GET /api/replays/{index}",
+    "GET /api/session",
+    "GET /api/session/prefetch",
+    "POST /api/session/events",
+    "POST /api/session/undo",
+    "POST /api/session/stages",
+    "GET /api/display",
+    "GET /api/trajectories/{index}",
     "GET /api/clips/{index}.mp4",
-    "GET /api/insight",
+    "GET /api/learning-summary",
     "GET /api/history",
     "POST /api/history",
-    "GET /api/finish",
+    "GET /api/reward",
     "GET /api/export/reward.json",
     "GET /api/export/answers.csv",
     "GET /api/export/answers.parquet",
-    "GET /api/experimenter",
+    "GET /api/progress",
 }
 MOMENT = {
-    *("stage", "title", "text", "done", "of", "question", "choices"),
-    *("can_undo", "can_skip", "scores", "rating"),
+    *("stage", "title", "text", "answered", "total", "question", "choices"),
+    *("can_undo", "can_skip", "target_scores", "rating"),
 }
 
 
@@ -72,10 +74,10 @@ def taught(driver_pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Itera
     with served(guest_app(store, begin(store, driver_pool))) as address, Page(address) as page:
         for choice in ("left", "right", "equal", "skip", "left", "right", "left"):
             well(page.answer(choice))
-        well(page.post("/api/undo", key=new_key()))
+        well(page.post("/api/session/undo", key=new_key()))
         well(page.answer("right"))
         third = page.history()[2]
-        well(page.post("/api/history", key=new_key(), question=third["question"], change="delete"))
+        well(page.post("/api/history", key=new_key(), question=third["question"], kind="delete"))
         yield page
     store.engine.dispose()
 
@@ -83,6 +85,30 @@ def taught(driver_pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def test_the_app_has_the_routes_of_the_contract_and_no_others(teacher: Page) -> None:
     paths = well(teacher.get("/api/openapi.json"))["paths"]
     assert {f"{method.upper()} {path}" for path, ways in paths.items() for method in ways} == CONTRACT
+
+
+DOWNLOADS = {"/api/clips/{index}.mp4", *(path.split()[1] for path in CONTRACT if "/export/" in path)}
+
+
+def test_every_endpoint_but_the_downloads_returns_a_named_type_whose_fields_are_all_typed() -> None:
+    document = openapi()
+    for path, ways in document["paths"].items():
+        for operation in ways.values():
+            returned = operation["responses"]["200"].get("content", {}).get("application/json", {})
+            schema = returned.get("schema", {})
+            assert ("$ref" in schema or "discriminator" in schema) == (path not in DOWNLOADS), path
+    for name, schema in document["components"]["schemas"].items():
+        assert schema.get("properties"), f"{name} has no fields"
+        for field, kind in schema["properties"].items():
+            free = {"additionalProperties": True, "title": "Data", "type": "object"}
+            assert (set(kind) & {"type", "$ref", "anyOf", "discriminator", "const"}) != set(), (name, field)
+            assert kind.get("additionalProperties") is not True or kind == free, (name, field)
+
+
+def test_the_openapi_document_is_printed_as_it_is_served(teacher: Page) -> None:
+    command = [sys.executable, "-m", "prefero.server.openapi"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert json.loads(printed) == well(teacher.get("/api/openapi.json"))
 
 
 def test_a_visitor_without_a_secret_is_the_teacher_on_ones_own_machine(taught: Page) -> None:
@@ -96,11 +122,18 @@ def test_a_visitor_without_a_secret_is_the_teacher_on_ones_own_machine(taught: P
 def test_the_sitting_has_the_contracts_fields(taught: Page) -> None:
     moment = taught.sitting()
     assert set(moment) == MOMENT
-    assert set(moment["question"]) == {"id", "left", "right"}
-    assert (moment["stage"], moment["title"], moment["done"], moment["of"]) == ("compare", "Robot", 5, 30)
+    assert set(moment["question"]) == {"id", "number", "items", "value", "unit"}
+    assert (moment["question"]["number"], moment["question"]["unit"]) == (10, "bits")
+    assert 0.0 < moment["question"]["value"] <= 1.0
+    assert (moment["stage"], moment["title"], moment["answered"], moment["total"]) == (
+        "compare",
+        "Robot",
+        5,
+        30,
+    )
     assert moment["choices"] == ["left", "right", "equal"]
     assert moment["can_undo"] is moment["can_skip"] is True
-    assert moment["text"] is moment["scores"] is moment["rating"] is None
+    assert moment["text"] is moment["target_scores"] is moment["rating"] is None
 
 
 def test_the_history_holds_what_was_said(taught: Page) -> None:
@@ -109,45 +142,45 @@ def test_the_history_holds_what_was_said(taught: Page) -> None:
     assert [row["deleted"] for row in rows] == [False, False, True, False, False, False]
     assert [row["number"] for row in rows] == [1, 2, 3, 4, 5, 6]
     assert {row["seconds"] for row in rows} == {1.25}
-    assert all(row["at"].endswith("Z") and row["left"] != row["right"] for row in rows)
-    assert set(rows[0]) == {"question", "number", "left", "right", "choice", "seconds", "at", "deleted"}
+    assert all(row["at"].endswith("Z") and len(set(row["items"])) == 2 for row in rows)
+    assert set(rows[0]) == {"question", "number", "items", "choice", "seconds", "at", "deleted"}
 
 
-def test_insight_has_the_contracts_shape(taught: Page, driver_pool: Pool) -> None:
-    found = well(taught.get("/api/insight"))
-    names = {"answers", "accuracy", "accuracies", "gain", "hint", "looks", "features", "pairs", "ranked"}
-    assert set(found) == {*names, "best"}
+def test_the_learning_summary_has_the_contracts_shape(taught: Page, driver_pool: Pool) -> None:
+    found = well(taught.get("/api/learning-summary"))
+    names = {"answers", "accuracy", "learning_curve", "expected_gain", "hint", "description", "features"}
+    assert set(found) == {*names, "feature_maps", "ranking", "best"}
     assert found["answers"] == 5
     assert 0.5 <= found["accuracy"] <= 1.0
-    assert found["gain"] >= 0.0
+    assert found["expected_gain"] >= 0.0
     assert found["hint"].endswith(".")
-    assert found["looks"]
-    assert found["accuracies"][0]["answers"] == 0
-    assert all(set(row) == {"answers", "accuracy"} for row in found["accuracies"])
+    assert found["description"]
+    assert found["learning_curve"][0]["answers"] == 0
+    assert all(set(row) == {"answers", "accuracy"} for row in found["learning_curve"])
     assert [f["name"] for f in found["features"]] == list(driver_pool.names)
     assert {f["unit"] for f in found["features"]} > {"m", "m/s"}
     assert sum(f["effect"] for f in found["features"]) == pytest.approx(1.0)
     for feature in found["features"]:
         assert all(p["low"] <= p["mean"] <= p["high"] for p in feature["curve"])
         assert [p["x"] for p in feature["curve"]] == sorted(p["x"] for p in feature["curve"])
-    for pair in found["pairs"]:
+    for pair in found["feature_maps"]:
         shape = (len(pair["ys"]), len(pair["xs"]))
         assert np.shape(pair["mean"]) == np.shape(pair["std"]) == shape
         assert {pair["x"], pair["y"]} < set(driver_pool.names)
-    means = [row["mean"] for row in found["ranked"]]
+    means = [row["mean"] for row in found["ranking"]]
     assert means == sorted(means, reverse=True)
-    assert [row["rank"] for row in found["ranked"]] == list(range(1, 13))
-    assert sorted(row["index"] for row in found["ranked"]) == list(range(12))
-    assert found["best"] == found["ranked"][0]["index"]
+    assert [row["rank"] for row in found["ranking"]] == list(range(1, 13))
+    assert sorted(row["index"] for row in found["ranking"]) == list(range(12))
+    assert found["best"] == found["ranking"][0]["index"]
     best = dict(zip(driver_pool.names, driver_pool.features[found["best"]], strict=True))
-    assert found["ranked"][0]["features"] == pytest.approx(best)
+    assert found["ranking"][0]["features"] == pytest.approx(best)
 
 
 def test_the_curve_of_the_accuracy_ends_at_the_answers_in_force(taught: Page) -> None:
     """Six were answered and one of them was deleted: what was expected after six is past."""
-    found = well(taught.get("/api/insight"))
-    assert [row["answers"] for row in found["accuracies"]] == [0, 1, 2, 3, 4, 5]
-    assert found["accuracies"][-1]["accuracy"] == found["accuracy"]
+    found = well(taught.get("/api/learning-summary"))
+    assert [row["answers"] for row in found["learning_curve"]] == [0, 1, 2, 3, 4, 5]
+    assert found["learning_curve"][-1]["accuracy"] == found["accuracy"]
 
 
 def test_the_downloaded_reward_is_the_one_that_was_learned(
@@ -158,10 +191,10 @@ def test_the_downloaded_reward_is_the_one_that_was_learned(
     (tmp_path / "reward.json").write_bytes(download.content)
     reward = prefero.load_reward(tmp_path / "reward.json", names=driver_pool.names)
     assert reward.diagnostics["answers"] == 5
-    best, told = reward.best(driver_pool), well(taught.get("/api/finish"))
+    best, told = reward.best(driver_pool), well(taught.get("/api/reward"))
     assert told["best"] == pytest.approx({"index": best.index, "mean": best.mean, "std": best.std})
     assert told["answers"] == 5
-    assert told["looks"].rstrip(".").lower() == reward.describe().lower()
+    assert told["description"].rstrip(".").lower() == reward.describe().lower()
 
 
 def test_the_answers_in_force_are_downloaded_as_csv_and_as_parquet(taught: Page) -> None:
@@ -169,8 +202,10 @@ def test_the_answers_in_force_are_downloaded_as_csv_and_as_parquet(taught: Page)
     text = taught.get("/api/export/answers.csv")
     assert text.headers["content-type"].startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(text.text)))
-    names = ["question", "left", "right", "choice", "seconds", "at"]
+    names = ["question", "choice", "seconds", "at"]
     assert [[row[name] for name in names] for row in rows] == [[str(row[n]) for n in names] for row in kept]
+    assert [[int(item) for item in row["items"].split()] for row in rows] == [row["items"] for row in kept]
+    names.append("items")
     table = pyarrow.parquet.read_table(io.BytesIO(taught.get("/api/export/answers.parquet").content))
     assert [[row[n] for n in names] for row in table.to_pylist()] == [[r[n] for n in names] for r in kept]
     assert table.column_names == list(rows[0])
@@ -178,7 +213,7 @@ def test_the_answers_in_force_are_downloaded_as_csv_and_as_parquet(taught: Page)
 
 def test_the_python_of_the_last_page_runs_as_it_is(taught: Page, tmp_path: Path) -> None:
     (tmp_path / "reward.json").write_bytes(taught.get("/api/export/reward.json").content)
-    code = well(taught.get("/api/finish"))["python"]
+    code = well(taught.get("/api/reward"))["python"]
     assert 8 <= len(code.splitlines()) <= 12
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
@@ -199,11 +234,11 @@ def test_the_same_key_twice_is_one_answer(teacher: Page, file: Path) -> None:
     question, key = teacher.sitting()["question"]["id"], new_key()
     first, again = (well(teacher.answer("left", question, key)) for _ in range(2))
     assert first == again
-    assert (first["done"], count(file)) == (1, 1)
+    assert (first["answered"], count(file)) == (1, 1)
     taken = new_key()
-    first, again = (well(teacher.post("/api/undo", key=taken)) for _ in range(2))
+    first, again = (well(teacher.post("/api/session/undo", key=taken)) for _ in range(2))
     assert first == again
-    assert (first["done"], first["question"]["id"], count(file)) == (0, question, 2)
+    assert (first["answered"], first["question"]["id"], count(file)) == (0, question, 2)
 
 
 def test_a_key_does_not_change_what_it_stood_for(teacher: Page, file: Path) -> None:
@@ -248,23 +283,23 @@ def test_answers_can_be_taken_back_to_the_first(teacher: Page) -> None:
     choices = ("left", "skip", "equal")
     seen = [teacher.sitting()["question"], *(well(teacher.answer(choice))["question"] for choice in choices)]
     for question, done in zip(reversed(seen[:-1]), (1, 1, 0), strict=True):
-        moment = well(teacher.post("/api/undo", key=new_key()))
-        assert (moment["question"], moment["done"]) == (question, done)
+        moment = well(teacher.post("/api/session/undo", key=new_key()))
+        assert (moment["question"], moment["answered"]) == (question, done)
     assert moment["can_undo"] is False
-    assert problem(teacher.post("/api/undo", key=new_key())) == (409, "nothing-to-undo")
+    assert problem(teacher.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
     assert problem(teacher.answer("left", seen[-1]["id"])) == (409, "already-answered")
 
 
 def test_a_skipped_pair_does_not_come_again_and_counts_for_nothing(teacher: Page) -> None:
     first = teacher.sitting()["question"]
     moment = well(teacher.answer("skip"))
-    pairs = [{moment["question"]["left"], moment["question"]["right"]}]
-    assert (moment["done"], moment["can_undo"]) == (0, True)
+    pairs = [set(moment["question"]["items"])]
+    assert (moment["answered"], moment["can_undo"]) == (0, True)
     for _ in range(3):
         question = well(teacher.answer("left"))["question"]
-        pairs.append({question["left"], question["right"]})
-    assert {first["left"], first["right"]} not in pairs
-    assert well(teacher.get("/api/insight"))["answers"] == 3
+        pairs.append(set(question["items"]))
+    assert set(first["items"]) not in pairs
+    assert well(teacher.get("/api/learning-summary"))["answers"] == 3
 
 
 def test_a_pool_of_which_every_pair_was_skipped_is_no_crash(store: Store) -> None:
@@ -272,9 +307,9 @@ def test_a_pool_of_which_every_pair_was_skipped_is_no_crash(store: Store) -> Non
     session = begin(store, Pool(np.eye(2), ["a", "b"]))
     with served(guest_app(store, session)) as address, Page(address) as page:
         question = page.sitting()["question"]["id"]
-        answers = [page.answer("skip", question), page.get("/api/sitting"), page.get("/api/insight")]
+        answers = [page.answer("skip", question), page.get("/api/session"), page.get("/api/learning-summary")]
         assert [response.status_code for response in answers if response.status_code >= 500] == []
-        assert well(page.post("/api/undo", key=new_key()))["question"]["id"] == question
+        assert well(page.post("/api/session/undo", key=new_key()))["question"]["id"] == question
 
 
 def test_an_answer_can_be_deleted_and_restored(teacher: Page, file: Path) -> None:
@@ -282,29 +317,29 @@ def test_an_answer_can_be_deleted_and_restored(teacher: Page, file: Path) -> Non
         well(teacher.answer(choice))
     first, key = teacher.history()[0]["question"], new_key()
     for _ in range(2):  # the same key twice is once
-        moment = well(teacher.post("/api/history", key=key, question=first, change="delete"))
-    assert (moment["done"], count(file)) == (1, 3)
+        moment = well(teacher.post("/api/history", key=key, question=first, kind="delete"))
+    assert (moment["answered"], count(file)) == (1, 3)
     assert [row["deleted"] for row in teacher.history()] == [True, False]
-    assert well(teacher.get("/api/insight"))["answers"] == 1
+    assert well(teacher.get("/api/learning-summary"))["answers"] == 1
     again = {"key": new_key(), "question": first}
-    assert problem(teacher.post("/api/history", **again, change="delete")) == (409, "not-answered")
-    assert well(teacher.post("/api/history", **again, change="restore"))["done"] == 2
+    assert problem(teacher.post("/api/history", **again, kind="delete")) == (409, "not-answered")
+    assert well(teacher.post("/api/history", **again, kind="restore"))["answered"] == 2
     assert [row["deleted"] for row in teacher.history()] == [False, False]
     again["key"] = new_key()
-    assert problem(teacher.post("/api/history", **again, change="restore")) == (409, "not-deleted")
-    assert well(teacher.get("/api/insight"))["answers"] == 2
+    assert problem(teacher.post("/api/history", **again, kind="restore")) == (409, "not-deleted")
+    assert well(teacher.get("/api/learning-summary"))["answers"] == 2
 
 
 def test_what_may_come_next_is_known_before_the_answer(teacher: Page) -> None:
     teacher.sitting()
     limit = time.monotonic() + 20
-    while not (coming := well(teacher.get("/api/ahead")))["ready"] and time.monotonic() < limit:
+    while not (coming := well(teacher.get("/api/session/prefetch")))["complete"] and time.monotonic() < limit:
         time.sleep(0.02)
-    assert coming["ready"] is True
+    assert coming["complete"] is True
     for choice in ("left", "right"):  # "equal" is prepared for those who have said it before
         question = well(teacher.answer(choice))["question"]
-        assert {question["left"], question["right"]} <= set(coming["ahead"])
-        well(teacher.post("/api/undo", key=new_key()))
+        assert set(question["items"]) <= set(coming["trajectories"])
+        well(teacher.post("/api/session/undo", key=new_key()))
 
 
 def test_another_server_over_the_same_file_goes_on_where_this_one_was(
@@ -315,7 +350,7 @@ def test_another_server_over_the_same_file_goes_on_where_this_one_was(
     with served(guest_app(store, session)) as address, Page(address) as later:
         assert later.sitting() == teacher.sitting()
         assert later.history() == teacher.history()
-        first, second = (well(page.get("/api/insight"))["ranked"] for page in (teacher, later))
+        first, second = (well(page.get("/api/learning-summary"))["ranking"] for page in (teacher, later))
         assert [row["mean"] for row in first] == pytest.approx([row["mean"] for row in second], abs=1e-6)
 
 
@@ -337,7 +372,7 @@ def test_what_a_locked_database_does_not_keep_is_kept_when_it_is_sent_again(
         other.execute("ROLLBACK")
         other.close()
         assert count(tmp_path / "locked.db") == 0
-        assert well(page.answer("left", question, key))["done"] == 1
+        assert well(page.answer("left", question, key))["answered"] == 1
     store.engine.dispose()
 
 
@@ -353,7 +388,7 @@ def test_a_full_disk_is_said_and_nothing_before_it_is_lost(store: Store, pool: P
         assert problem(page.answer("left", question, keys[-1])) == (503, "disk-full")
         event.remove(store.engine, "connect", _no_more_pages)
         store.engine.dispose()
-        assert well(page.answer("left", question, keys[-1]))["done"] == len(keys)
+        assert well(page.answer("left", question, keys[-1]))["answered"] == len(keys)
 
 
 def _no_more_pages(connection: sqlite3.Connection, _: object) -> None:

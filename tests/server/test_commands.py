@@ -76,7 +76,7 @@ def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
     with Running(tmp_path, *words) as server:
         with Page(server.address()) as page:
             assert well(page.get("/api/me"))["study"] == "mine"
-            assert well(page.get("/api/scene"))["features"][0]["name"] == pool.names[0]
+            assert well(page.get("/api/display"))["features"][0]["name"] == pool.names[0]
             well(page.answer("left"))
         assert server.stop() == 0
         told = server.out.read_text(encoding="utf-8")
@@ -104,7 +104,7 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
         found = re.fullmatch(r"http://[^/]+:(\d+)/#([A-Za-z0-9_-]{22,})", link)
         assert found is not None, link
         address, token = f"http://127.0.0.1:{found[1]}", found[2]
-        assert problem(httpx.get(f"{address}/api/sitting")) == (403, "unknown-secret")
+        assert problem(httpx.get(f"{address}/api/session")) == (403, "unknown-secret")
         assert httpx.get(f"{address}/api/me").json()["role"] is None
         with Page(address, token) as page:
             assert page.sitting()["stage"] == "compare"
@@ -218,9 +218,9 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
             with Page(address, code) as page:
                 assert go_through(page)["stage"] == "done"
         with Page(address, secret[1]) as page:
-            assert well(page.get("/api/experimenter"))["finished"] == 2
+            assert well(page.get("/api/progress"))["finished"] == 2
         with Page(address) as page:
-            assert problem(page.get("/api/sitting")) == (403, "unknown-secret")
+            assert problem(page.get("/api/session")) == (403, "unknown-secret")
         assert "Studies: walks." in server.said
         assert server.stop() == 0
         assert server.out.read_text(encoding="utf-8").endswith("Stopped.\n")
@@ -255,7 +255,7 @@ def test_a_study_behind_a_proxy_goes_by_its_name_and_needs_https(
 
 @pytest.mark.parametrize(
     ("setting", "method", "named"),
-    [("scores = true", "RandomGP 1 0.1", "scores"), ("ties = true", "ActiveLinear", "ties")],
+    [("target_scores = true", "RandomGP 1 0.1", "target_scores"), ("ties = true", "ActiveLinear", "ties")],
     ids=["a pool without targets", "a method that knows no ties"],
 )
 def test_a_study_that_could_not_be_served_is_refused_when_it_is_created(

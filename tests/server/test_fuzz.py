@@ -96,6 +96,6 @@ def send_all(
 
 def _open(session: requests.Session, address: str, cookies: dict[str, str]) -> int:
     """The question that this visitor is asked, if any."""
-    found = session.get(f"{address}/api/sitting", cookies=cookies, timeout=30).json()
+    found = session.get(f"{address}/api/session", cookies=cookies, timeout=30).json()
     question: int = (found.get("question") or {"id": 1})["id"]
     return question

@@ -62,7 +62,7 @@ class Mortal:
     def live(self) -> None:
         try:
             with httpx.Client(base_url=self.address, cookies={"prefero": self.code}, timeout=20) as http:
-                moment = self._until_heard(http, "GET", "/api/sitting", None)
+                moment = self._until_heard(http, "GET", "/api/session", None)
                 while self.wanted.is_set():
                     moment = self._say(http, moment["question"]["id"])
         except Exception as failure:  # a thread's error is nobody's unless it is handed on
@@ -72,12 +72,12 @@ class Mortal:
         """An answer, a skip, or that the last one is taken back; then it is acknowledged and remembered."""
         key, choice = new_key(), self.moods.choices(["left", "right", "skip", "undo"], [10, 10, 1, 3])[0]
         if choice == "undo" and self.standing:
-            moment = self._until_heard(http, "POST", "/api/undo", {"key": key})
+            moment = self._until_heard(http, "POST", "/api/session/undo", {"key": key})
             self.standing.pop()
         else:
             choice = "left" if choice == "undo" else choice
-            said = {"key": key, "question": question, "choice": choice, "seconds": 0.5}
-            moment = self._until_heard(http, "POST", "/api/answers", said)
+            said = {"key": key, "question": question, "kind": choice, "seconds": 0.5}
+            moment = self._until_heard(http, "POST", "/api/session/events", said)
             self.standing.append((question, choice))
         self.keys.append(key)
         return moment

@@ -39,17 +39,19 @@ TWICE = Protocol(
 @pytest.fixture
 def golfer(store: Store, shots: Pool) -> Iterator[Page]:
     """A participant who is to give scores to golf's targets."""
-    crowd = invite(store, shots, replace(QUICK, scores=True))
+    crowd = invite(store, shots, replace(QUICK, target_scores=True))
     with served(create_app(House(store))) as address, Page(address, crowd.codes[0]) as page:
         yield page
 
 
 def test_a_participant_is_led_through_the_whole_study(golfer: Page) -> None:
-    for now, then in pairwise(["consent", "instructions", "scores", "practice", "compare", "rate", "done"]):
+    for now, then in pairwise(
+        ["consent", "instructions", "target_scores", "practice", "compare", "rate", "done"]
+    ):
         assert golfer.sitting()["stage"] == now
         go_through(golfer, until=then)
     last = golfer.sitting()
-    assert (last["text"], last["done"], last["of"]) == ("Thank you!", 7, 7)
+    assert (last["text"], last["answered"], last["total"]) == ("Thank you!", 7, 7)
     assert last["question"] is last["rating"] is None
     assert last["can_undo"] is last["can_skip"] is False
 
@@ -57,15 +59,15 @@ def test_a_participant_is_led_through_the_whole_study(golfer: Page) -> None:
 def test_every_stage_has_what_its_page_needs(golfer: Page, shots: Pool) -> None:
     assert golfer.sitting()["text"] == QUICK.consent
     assert go_through(golfer, until="instructions")["text"] == QUICK.instructions
-    scores = go_through(golfer, until="scores")["scores"]
+    scores = go_through(golfer, until="target_scores")["target_scores"]
     assert (len(scores["labels"]), scores["lowest"], scores["highest"]) == (8, 2, 9)
     assert all(len(color) == 7 and color[0] == "#" for color in scores["colors"])
     assert go_through(golfer, until="practice")["question"]["id"] == 0
     first = go_through(golfer, until="compare")
     assert first["choices"] == ["left", "right"]
-    assert {first["question"]["left"], first["question"]["right"]} <= set(range(len(shots)))
+    assert set(first["question"]["items"]) <= set(range(len(shots)))
     rating = go_through(golfer, until="rate")["rating"]
-    assert (rating["number"], rating["of"], rating["lowest"], rating["highest"]) == (1, 2, 1, 9)
+    assert (rating["number"], rating["total"], rating["lowest"], rating["highest"]) == (1, 2, 1, 9)
 
 
 @pytest.mark.parametrize(
@@ -93,14 +95,14 @@ def test_a_step_that_is_not_done_right_is_refused_and_stays_to_do(
     moment = go_through(participant, until=stage)
     for data, refused in wrong:
         data = {"trajectory": moment["rating"]["trajectory"]} | data if stage == "rate" else data
-        sent = participant.post("/api/steps", key=new_key(), stage=stage, data=data)
+        sent = participant.post("/api/session/stages", key=new_key(), stage=stage, data=data)
         assert problem(sent) == refused
         assert participant.sitting() == moment
 
 
 def test_targets_get_whole_numbers_of_their_own(golfer: Page) -> None:
-    moment = go_through(golfer, until="scores")
-    labels = moment["scores"]["labels"]
+    moment = go_through(golfer, until="target_scores")
+    labels = moment["target_scores"]["labels"]
     good = {label: 2 + place for place, label in enumerate(labels)}
     for wrong in (
         {},
@@ -112,26 +114,27 @@ def test_targets_get_whole_numbers_of_their_own(golfer: Page) -> None:
         good | {"one more": 9},
         {label: good[label] for label in labels[1:]},
     ):
-        sent = golfer.post("/api/steps", key=new_key(), stage="scores", data=wrong)
+        sent = golfer.post("/api/session/stages", key=new_key(), stage="target_scores", data=wrong)
         assert problem(sent) == (422, "bad-scores")
     assert golfer.sitting() == moment
-    assert golfer.step("scores", **good)["stage"] == "practice"
+    assert golfer.step("target_scores", **good)["stage"] == "practice"
 
 
 def test_a_step_is_done_once_by_its_key_and_once_in_all(participant: Page) -> None:
     message = {"key": new_key(), "stage": "consent", "data": {"agreed": True}}
-    first, again = (well(participant.post("/api/steps", **message)) for _ in range(2))
+    first, again = (well(participant.post("/api/session/stages", **message)) for _ in range(2))
     assert first == again
     assert first["stage"] == "instructions"
-    other = participant.post("/api/steps", **{**message, "key": new_key()})
+    other = participant.post("/api/session/stages", **{**message, "key": new_key()})
     assert problem(other) == (409, "wrong-stage")
 
 
 def test_nothing_of_the_model_is_told_to_a_participant(participant: Page) -> None:
     moment = go_through(participant, until="compare")
-    assert set(moment["question"]) == {"id", "left", "right"}
-    assert set(well(participant.get("/api/ahead"))) == {"ahead", "ready"}
-    told = participant.get("/api/sitting").text + participant.get("/api/replays/0").text
+    assert set(moment["question"]) == {"id", "number", "items", "value", "unit"}
+    assert moment["question"]["value"] is moment["question"]["unit"] is None
+    assert set(well(participant.get("/api/session/prefetch"))) == {"trajectories", "complete"}
+    told = participant.get("/api/session").text + participant.get("/api/trajectories/0").text
     assert [word for word in ("Random", "Active", "method", "bits", "accuracy", "mean") if word in told] == []
 
 
@@ -147,7 +150,7 @@ def test_an_answer_cannot_be_taken_back_once_what_was_learned_is_rated(participa
     participant.step("rate", trajectory=moment["rating"]["trajectory"], rating=3)
     before = participant.sitting()
     assert before["can_undo"] is False
-    assert problem(participant.post("/api/undo", key=new_key())) == (409, "nothing-to-undo")
+    assert problem(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
     assert participant.sitting() == before
 
 
@@ -169,34 +172,34 @@ def test_two_people_are_asked_and_counted_apart(address: str, crowd: Crowd, part
         go_through(participant)
         assert other.sitting()["stage"] == "consent"
         first = go_through(other, until="compare")
-        assert first["done"] == 0
-        assert well(other.answer("right"))["done"] == 1
-    assert participant.sitting()["done"] == 7
+        assert first["answered"] == 0
+        assert well(other.answer("right"))["answered"] == 1
+    assert participant.sitting()["answered"] == 7
 
 
 # --- the experimenter -------------------------------------------------------------------------------------
 
 
 def test_the_experimenter_sees_how_far_everybody_is(participant: Page, experimenter: Page) -> None:
-    nobody = well(experimenter.get("/api/experimenter"))
-    assert set(nobody) == {"study", "title", "people", "finished", "invited"}
+    nobody = well(experimenter.get("/api/progress"))
+    assert set(nobody) == {"study", "title", "participants", "finished", "invited"}
     assert (nobody["study"], nobody["title"], nobody["finished"], nobody["invited"]) == (
         *("walks", "Walks"),
         *(0, 2),
     )
-    assert [row["stage"] for row in nobody["people"]] == ["invited", "invited"]
-    assert {row["started"] for row in nobody["people"]} == {None}
+    assert [row["stage"] for row in nobody["participants"]] == [None, None]
+    assert {row["started"] for row in nobody["participants"]} == {None}
     go_through(participant, until="compare")
     well(participant.answer("left"))
     well(participant.answer("right"))
-    row = well(experimenter.get("/api/experimenter"))["people"][0]
-    assert (row["label"], row["stage"], row["done"], row["of"]) == ("P1", "compare", 2, 7)
-    assert (row["median_seconds"], row["left_share"], row["retest"]) == (1.25, 0.5, None)
+    row = well(experimenter.get("/api/progress"))["participants"][0]
+    assert (row["label"], row["stage"], row["answered"], row["total"]) == ("P1", "compare", 2, 7)
+    assert (row["median_seconds"], row["left_share"], row["retest_agreement"]) == (1.25, 0.5, None)
     assert row["started"] <= row["last_seen"]
     go_through(participant)
-    found = well(experimenter.get("/api/experimenter"))
-    assert (found["finished"], found["people"][0]["stage"]) == (1, "done")
-    assert found["people"][0]["retest"] in (0.0, 1.0)
+    found = well(experimenter.get("/api/progress"))
+    assert (found["finished"], found["participants"][0]["stage"]) == (1, "done")
+    assert found["participants"][0]["retest_agreement"] in (0.0, 1.0)
 
 
 def test_who_left_is_nobody_until_they_come_again(participant: Page, crowd: Crowd) -> None:
@@ -204,7 +207,7 @@ def test_who_left_is_nobody_until_they_come_again(participant: Page, crowd: Crow
     gone = well(participant.post("/api/leave"))
     assert (gone["role"], gone["study"]) == (None, None)
     assert well(participant.get("/api/me")) == gone
-    assert problem(participant.get("/api/sitting")) == (403, "unknown-secret")
+    assert problem(participant.get("/api/session")) == (403, "unknown-secret")
     back = well(participant.post("/api/enter", secret=crowd.codes[0]))
     assert (back["role"], back["study"]) == ("participant", "walks")
 
@@ -212,28 +215,28 @@ def test_who_left_is_nobody_until_they_come_again(participant: Page, crowd: Crow
 # --- what nobody should send ------------------------------------------------------------------------------
 
 
-GOOD = {"key": "12345678", "question": 1, "choice": "left", "seconds": 1.0}
+GOOD = {"key": "12345678", "question": 1, "kind": "left", "seconds": 1.0}
 
 
 @pytest.mark.parametrize(
     ("path", "body"),
     [
-        ("/api/answers", {}),
-        ("/api/answers", [GOOD]),
-        ("/api/answers", GOOD | {"more": 1}),
-        ("/api/answers", GOOD | {"key": "short"}),
-        ("/api/answers", GOOD | {"key": "with space"}),
-        ("/api/answers", GOOD | {"key": "k" * 65}),
-        ("/api/answers", GOOD | {"question": "1"}),
-        ("/api/answers", GOOD | {"question": 0}),
-        ("/api/answers", GOOD | {"question": 2**40}),
-        ("/api/answers", GOOD | {"question": 1.5}),
-        ("/api/answers", GOOD | {"choice": "undo"}),
-        ("/api/answers", GOOD | {"seconds": -1}),
-        ("/api/answers", GOOD | {"seconds": 1e9}),
-        ("/api/undo", {}),
-        ("/api/steps", {"key": "12345678", "stage": "compare", "data": {}}),
-        ("/api/steps", {"key": "12345678", "stage": "consent", "data": []}),
+        ("/api/session/events", {}),
+        ("/api/session/events", [GOOD]),
+        ("/api/session/events", GOOD | {"more": 1}),
+        ("/api/session/events", GOOD | {"key": "short"}),
+        ("/api/session/events", GOOD | {"key": "with space"}),
+        ("/api/session/events", GOOD | {"key": "k" * 65}),
+        ("/api/session/events", GOOD | {"question": "1"}),
+        ("/api/session/events", GOOD | {"question": 0}),
+        ("/api/session/events", GOOD | {"question": 2**40}),
+        ("/api/session/events", GOOD | {"question": 1.5}),
+        ("/api/session/events", GOOD | {"kind": "undo"}),
+        ("/api/session/events", GOOD | {"seconds": -1}),
+        ("/api/session/events", GOOD | {"seconds": 1e9}),
+        ("/api/session/undo", {}),
+        ("/api/session/stages", {"key": "12345678", "stage": "compare", "data": {}}),
+        ("/api/session/stages", {"key": "12345678", "stage": "consent", "data": []}),
         ("/api/enter", {"secret": "a"}),
         ("/api/enter", {"secret": "not a link's"}),
     ],
@@ -249,14 +252,14 @@ def test_what_has_not_the_form_is_refused_in_words(lasting: Lasting, path: str, 
         b"{",
         b"\xff\xfe",
         b"[" * 60_000,
-        b'{"key": "12345678", "question": ' + b"9" * 5000 + b', "choice": "left"}',
-        b'{"key": "12345678", "question": 1, "choice": "left", "seconds": NaN}',
-        b'{"key": "12345678", "question": 1, "choice": "left", "\\ud800": 1}',
-        b'{"key": "12345678", "question": 1, "choice": "\\ud800"}',
+        b'{"key": "12345678", "question": ' + b"9" * 5000 + b', "kind": "left"}',
+        b'{"key": "12345678", "question": 1, "kind": "left", "seconds": NaN}',
+        b'{"key": "12345678", "question": 1, "kind": "left", "\\ud800": 1}',
+        b'{"key": "12345678", "question": 1, "kind": "\\ud800"}',
     ],
 )
 def test_what_is_hardly_json_is_refused_in_words(lasting: Lasting, content: bytes) -> None:
-    sent = lasting.participant.http.post("/api/answers", content=content, headers=JSON)
+    sent = lasting.participant.http.post("/api/session/events", content=content, headers=JSON)
     assert problem(sent) in [(422, "invalid"), (400, "http")]
 
 
@@ -264,14 +267,14 @@ def test_what_is_hardly_json_is_refused_in_words(lasting: Lasting, content: byte
     ("method", "path", "refused"),
     [
         ("GET", "/api/nothing", (404, "http")),
-        ("GET", "/api/replays/12", (404, "no-trajectory")),
-        ("GET", "/api/replays/-1", (422, "invalid")),
-        ("GET", "/api/replays/first", (422, "invalid")),
-        ("GET", "/api/replays/99999999999999999999", (422, "invalid")),
+        ("GET", "/api/trajectories/12", (404, "no-trajectory")),
+        ("GET", "/api/trajectories/-1", (422, "invalid")),
+        ("GET", "/api/trajectories/first", (422, "invalid")),
+        ("GET", "/api/trajectories/99999999999999999999", (422, "invalid")),
         ("GET", "/api/clips/0.mp4", (404, "no-trajectory")),
         ("GET", "/api/clips/0.avi", (404, "http")),
-        ("DELETE", "/api/sitting", (405, "http")),
-        ("PUT", "/api/answers", (405, "http")),
+        ("DELETE", "/api/session", (405, "http")),
+        ("PUT", "/api/session/events", (405, "http")),
         ("POST", "/api/me", (405, "http")),
     ],
 )
@@ -296,7 +299,7 @@ def test_an_error_of_ours_has_the_form_too(
         raise RuntimeError("a secret thought")
 
     monkeypatch.setattr(store, "log", fail)
-    found = participant.get("/api/sitting")
+    found = participant.get("/api/session")
     assert found.status_code == 500
     assert "secret thought" not in found.text
     assert "content-security-policy" in found.headers

@@ -33,30 +33,30 @@ from server.visiting import (
 )
 
 FORBIDDEN = (403, "unknown-secret")
-ANSWER = {"key": "12345678", "question": 1, "choice": "left"}
-CHANGE = {"key": "12345678", "question": 1, "change": "delete"}
+ANSWER = {"key": "12345678", "question": 1, "kind": "left"}
+CHANGE = {"key": "12345678", "question": 1, "kind": "delete"}
 SITTING: list[tuple[str, dict[str, Any] | None]] = [
-    ("/api/sitting", None),
-    ("/api/ahead", None),
-    ("/api/answers", ANSWER),
-    ("/api/undo", {"key": "12345678"}),
-    ("/api/steps", {"key": "12345678", "stage": "consent", "data": {"agreed": True}}),
+    ("/api/session", None),
+    ("/api/session/prefetch", None),
+    ("/api/session/events", ANSWER),
+    ("/api/session/undo", {"key": "12345678"}),
+    ("/api/session/stages", {"key": "12345678", "stage": "consent", "data": {"agreed": True}}),
 ]
 SHOWN: list[tuple[str, dict[str, Any] | None]] = [
-    ("/api/scene", None),
-    ("/api/replays/0", None),
+    ("/api/display", None),
+    ("/api/trajectories/0", None),
     ("/api/clips/0.mp4", None),
 ]
 TEACHING: list[tuple[str, dict[str, Any] | None]] = [
-    ("/api/insight", None),
+    ("/api/learning-summary", None),
     ("/api/history", None),
     ("/api/history", CHANGE),
-    ("/api/finish", None),
+    ("/api/reward", None),
     ("/api/export/reward.json", None),
     ("/api/export/answers.csv", None),
     ("/api/export/answers.parquet", None),
 ]
-WATCHING: list[tuple[str, dict[str, Any] | None]] = [("/api/experimenter", None)]
+WATCHING: list[tuple[str, dict[str, Any] | None]] = [("/api/progress", None)]
 
 
 def asked(page: Page, path: str, body: dict[str, Any] | None) -> httpx.Response:
@@ -89,7 +89,7 @@ def test_the_database_holds_no_secret(
 ) -> None:
     for secret in (*crowd.codes, crowd.secret, session.token):
         with Page(address, secret) as page:
-            page.get("/api/sitting")
+            page.get("/api/session")
     store.engine.dispose()
     kept = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
     assert hashlib.sha256(crowd.codes[0].encode()).hexdigest().encode() in kept  # it is the right file
@@ -147,7 +147,7 @@ def test_the_server_writes_no_secret_down(store: Store, crowd: Crowd, file: Path
             for secret in secrets:
                 page.post("/api/enter", secret=secret)
                 page.post("/api/enter", secret=secret, more=secret)
-                page.post("/api/undo", key=secret)
+                page.post("/api/session/undo", key=secret)
                 page.get(f"/{secret}?secret={secret}")
             host, _, port = address.removeprefix("http://").partition(":")
             with socket.create_connection((host, int(port)), timeout=10) as broken:
@@ -201,13 +201,13 @@ def test_an_experimenter_watches_and_answers_nothing(
     before = rows(lasting.file)
     assert problem(asked(lasting.experimenter, path, body)) == FORBIDDEN
     assert rows(lasting.file) == before
-    assert well(lasting.experimenter.get("/api/experimenter"))["invited"] == 2
+    assert well(lasting.experimenter.get("/api/progress"))["invited"] == 2
 
 
 def test_a_teacher_is_no_experimenter(address: str, session: Teaching) -> None:
     with Page(address, session.token) as page:
         assert well(page.get("/api/me"))["role"] == "teacher"
-        assert problem(page.get("/api/experimenter")) == FORBIDDEN
+        assert problem(page.get("/api/progress")) == FORBIDDEN
 
 
 def test_the_question_of_somebody_else_cannot_be_answered(
@@ -222,8 +222,8 @@ def test_the_question_of_somebody_else_cannot_be_answered(
         assert rows(file) == before
         assert (other.sitting(), participant.sitting()) == (theirs, mine)
         well(other.answer("left"))
-        assert problem(participant.post("/api/undo", key=new_key())) == (409, "nothing-to-undo")
-        assert other.sitting()["done"] == 1
+        assert problem(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
+        assert other.sitting()["answered"] == 1
 
 
 def test_the_same_key_of_two_people_is_two_answers(
@@ -232,7 +232,7 @@ def test_the_same_key_of_two_people_is_two_answers(
     with Page(address, crowd.codes[1]) as other:
         for page in (participant, other):
             go_through(page, until="compare")
-            assert well(page.answer("left", key="the-same-key"))["done"] == 1
+            assert well(page.answer("left", key="the-same-key"))["answered"] == 1
     assert sum("the-same-key" in row for row in rows(file)) == 2
 
 
@@ -243,7 +243,7 @@ def test_the_same_key_of_two_people_is_two_answers(
 def test_a_body_over_64_kilobytes_is_refused(teacher: Page, chunked: bool, file: Path) -> None:
     content = b" " * (64 * 1024 + 1)
     body = iter([content[:40_000], content[40_000:]]) if chunked else content
-    found = teacher.http.post("/api/answers", content=body, headers=JSON)
+    found = teacher.http.post("/api/session/events", content=body, headers=JSON)
     assert problem(found) == (413, "too-large")
     assert rows(file) == []
 
@@ -252,7 +252,7 @@ def test_a_body_over_64_kilobytes_is_refused(teacher: Page, chunked: bool, file:
 def test_a_body_of_64_kilobytes_is_read(teacher: Page, chunked: bool) -> None:
     content = b'{"key": "12345678"}'.ljust(64 * 1024)
     body = iter([content[:40_000], content[40_000:]]) if chunked else content
-    found = teacher.http.post("/api/undo", content=body, headers=JSON)
+    found = teacher.http.post("/api/session/undo", content=body, headers=JSON)
     assert problem(found) == (409, "nothing-to-undo")
 
 
@@ -299,7 +299,7 @@ def test_a_name_that_is_not_ours_is_refused(store: Store, session: Teaching, hos
     """A page of somebody else's, whose name leads to this machine, would read with the guest's eyes."""
     app = create_app(House(store, guest=session.visitor), hosts=["lab.example"])
     with served(app) as address:
-        found = httpx.get(f"{address}/api/sitting", headers={"host": host})
+        found = httpx.get(f"{address}/api/session", headers={"host": host})
     assert found.status_code == status
     if status != 200:
         assert problem(found) == (421, "unknown-host")
@@ -308,12 +308,14 @@ def test_a_name_that_is_not_ours_is_refused(store: Store, session: Teaching, hos
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost"])
 def test_a_page_of_somebody_elses_cannot_write(teacher: Page, origin: str, file: Path) -> None:
     question = teacher.sitting()["question"]["id"]
-    answer = {"key": new_key(), "question": question, "choice": "left"}
-    found = teacher.http.post("/api/answers", json=answer, headers={"origin": origin})
+    answer = {"key": new_key(), "question": question, "kind": "left"}
+    found = teacher.http.post("/api/session/events", json=answer, headers={"origin": origin})
     assert problem(found) == (403, "foreign-page")
     assert rows(file) == []
     own = str(teacher.http.base_url).rstrip("/")
-    assert well(teacher.http.post("/api/answers", json=answer, headers={"origin": own}))["done"] == 1
+    assert (
+        well(teacher.http.post("/api/session/events", json=answer, headers={"origin": own}))["answered"] == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -321,8 +323,8 @@ def test_a_page_of_somebody_elses_cannot_write(teacher: Page, origin: str, file:
 )
 def test_what_a_form_can_send_is_refused(teacher: Page, kind: str | None, file: Path) -> None:
     question = teacher.sitting()["question"]["id"]
-    content = f'{{"key": "12345678", "question": {question}, "choice": "left"}}'.encode()
+    content = f'{{"key": "12345678", "question": {question}, "kind": "left"}}'.encode()
     headers = {} if kind is None else {"content-type": kind}
-    found = teacher.http.post("/api/answers", content=content, headers=headers)
+    found = teacher.http.post("/api/session/events", content=content, headers=headers)
     assert problem(found) == (415, "not-json")
     assert rows(file) == []

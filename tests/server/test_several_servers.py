@@ -71,14 +71,14 @@ def test_a_person_who_is_sent_from_server_to_server_notices_nothing(
             here, there = there, here
             keys.append(new_key())
             moment = well(here.answer("right", key=keys[-1]))
-            assert moment["done"] == number + 1
+            assert moment["answered"] == number + 1
             assert there.sitting() == moment
 
         question = moment["question"]["id"]
         keys.append(new_key())
         first, second = (well(found) for found in both(pages, question, [keys[-1]] * 2))
         assert first == second
-        assert first["done"] == 3
+        assert first["answered"] == 3
 
         question, rivals = first["question"]["id"], [new_key(), new_key()]
         found = both(pages, question, rivals)
@@ -90,7 +90,7 @@ def test_a_person_who_is_sent_from_server_to_server_notices_nothing(
 
         servers[0][0].process.kill()  # the other one goes on with all that this one was told
         last = pages[1]
-        assert last.sitting()["done"] == 4
+        assert last.sitting()["answered"] == 4
         assert go_through(last)["stage"] == "done"
     rows = kept(url)
     assert [key for key, _ in rows[:4]] == keys

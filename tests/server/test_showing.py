@@ -34,8 +34,8 @@ def cinema(store: Store, films: Pool) -> Iterator[Page]:
 
 def test_a_simulated_world_is_replayed_in_its_scene(store: Store, driver_pool: Pool) -> None:
     with served(guest_app(store, begin(store, driver_pool))) as address, Page(address) as page:
-        scene = page.get("/api/scene")
-        replay = page.get("/api/replays/3")
+        scene = page.get("/api/display")
+        replay = page.get("/api/trajectories/3")
     found, world = well(scene), driver_pool.world()
     assert (found["kind"], found["scene"], found["seconds"]) == (
         *("scene", world.scene.to_json()),
@@ -43,13 +43,16 @@ def test_a_simulated_world_is_replayed_in_its_scene(store: Store, driver_pool: P
     )
     assert "max-age" in scene.headers["cache-control"]
     told = well(replay)
-    assert (told["format"], told["frame_time"]) == (FORMAT, world.scene.to_json()["frame_time"])
-    np.testing.assert_allclose(told["poses"], driver_pool.trajectory(3).poses, atol=1e-4)
+    assert (told["replay"]["format"], told["replay"]["frame_time"]) == (
+        FORMAT,
+        world.scene.to_json()["frame_time"],
+    )
+    np.testing.assert_allclose(told["replay"]["poses"], driver_pool.trajectory(3).poses, atol=1e-4)
     assert "private" in replay.headers["cache-control"]
 
 
 def test_features_are_shown_where_nothing_can_be_played(teacher: Page, pool: Pool) -> None:
-    found = well(teacher.get("/api/scene"))
+    found = well(teacher.get("/api/display"))
     low, high = pool.features.min(axis=0), pool.features.max(axis=0)
     assert found == {
         "kind": "features",
@@ -57,15 +60,16 @@ def test_features_are_shown_where_nothing_can_be_played(teacher: Page, pool: Poo
             {"name": name, "unit": "", "low": low[i], "high": high[i]} for i, name in enumerate(pool.names)
         ],
     }
-    told = well(teacher.get("/api/replays/0"))
-    assert told == {"features": dict(zip(pool.names, pool.features[0].tolist(), strict=True))}
+    told = well(teacher.get("/api/trajectories/0"))
+    features = dict(zip(pool.names, pool.features[0].tolist(), strict=True))
+    assert told == {"features": features, "replay": None}
 
 
 # --- clips ------------------------------------------------------------------------------------------------
 
 
 def test_a_clip_is_served_whole(cinema: Page) -> None:
-    assert well(cinema.get("/api/scene"))["kind"] == "clips"
+    assert well(cinema.get("/api/display"))["kind"] == "clips"
     for number, film in enumerate(FILMS):
         found = cinema.get(f"/api/clips/{number}.mp4")
         assert (found.status_code, found.headers["content-type"]) == (200, "video/mp4")
@@ -95,8 +99,8 @@ def test_a_part_past_the_end_of_a_clip_is_refused(cinema: Page) -> None:
 
 
 def test_where_the_clips_are_is_not_told(cinema: Page, tmp_path: Path) -> None:
-    assert str(tmp_path) not in cinema.get("/api/scene").text
-    assert str(tmp_path) not in cinema.get("/api/replays/0").text
+    assert str(tmp_path) not in cinema.get("/api/display").text
+    assert str(tmp_path) not in cinema.get("/api/trajectories/0").text
 
 
 def test_a_clip_that_has_gone_is_missed_in_words(cinema: Page, tmp_path: Path) -> None:

@@ -80,15 +80,17 @@ class Page:
         return self.http.post(path, json=content)
 
     def sitting(self) -> dict[str, Any]:
-        return well(self.get("/api/sitting"))
+        return well(self.get("/api/session"))
 
     def answer(self, choice: str, question: int | None = None, key: str | None = None) -> httpx.Response:
         """To the question that is open, unless another is given."""
         question = self.sitting()["question"]["id"] if question is None else question
-        return self.post("/api/answers", key=key or new_key(), question=question, choice=choice, seconds=1.25)
+        return self.post(
+            "/api/session/events", key=key or new_key(), question=question, kind=choice, seconds=1.25
+        )
 
     def step(self, stage: str, **data: Any) -> dict[str, Any]:
-        return well(self.post("/api/steps", key=new_key(), stage=stage, data=data))
+        return well(self.post("/api/session/stages", key=new_key(), stage=stage, data=data))
 
     def history(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = well(self.get("/api/history"))["answers"]
@@ -184,9 +186,9 @@ def go_through(page: Page, until: str = "done") -> dict[str, Any]:
                 moment = page.step("consent", agreed=True)
             case "instructions":
                 moment = page.step("instructions")
-            case "scores":
-                labels = moment["scores"]["labels"]
-                moment = page.step("scores", **{label: 2 + i for i, label in enumerate(labels)})
+            case "target_scores":
+                labels = moment["target_scores"]["labels"]
+                moment = page.step("target_scores", **{label: 2 + i for i, label in enumerate(labels)})
             case "practice":
                 moment = page.step("practice", choice="left")
             case "compare":

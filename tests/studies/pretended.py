@@ -14,7 +14,8 @@ from prefero.studies.compute_slots import Turns
 from prefero.studies.displays import display_of
 from prefero.studies.event_log import Log
 from prefero.studies.protocol import Asker, Protocol
-from prefero.studies.session import Moment, Sitting
+from prefero.studies.session import Sitting
+from prefero.studies.session_state import SessionState
 from prefero.studies.storage.store import Person, Proposal, Refused, Store, Study, new_secret
 
 QUICK = "RandomGP 1 0.1"  # nothing to fit, nothing to search: a millisecond a question
@@ -138,17 +139,19 @@ def choice_of(pool: Pool, left: int, right: int) -> Any:
     return "left" if better else "right"
 
 
-def react(sitting: Sitting, now: Moment) -> Moment:
+def react(sitting: Sitting, now: SessionState) -> SessionState:
     """Do what the page asks for, whatever it is."""
     if now.stage == "compare":
         assert now.question is not None
-        said = choice_of(sitting.pool, now.question.left, now.question.right)
+        said = choice_of(sitting.pool, *now.question.items)
         return sitting.answer(now.question.id, said, new_key(), 2.0)
     done: dict[str, Any] = {}
     if now.stage == "consent":
         done = {"agreed": True}
-    elif now.scores is not None:
-        done = {label: now.scores.lowest + place for place, label in enumerate(now.scores.labels)}
+    elif now.target_scores is not None:
+        done = {
+            label: now.target_scores.lowest + place for place, label in enumerate(now.target_scores.labels)
+        }
     elif now.stage == "practice":
         done = {"choice": "left"}
     elif now.rating is not None:
@@ -156,7 +159,7 @@ def react(sitting: Sitting, now: Moment) -> Moment:
     return sitting.step(now.stage, done, new_key())
 
 
-def go_through(sitting: Sitting) -> list[Moment]:
+def go_through(sitting: Sitting) -> list[SessionState]:
     """From wherever the person is to the end: all that was shown."""
     shown = [sitting.moment()]
     while shown[-1].stage != "done":

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.studies.displays import display_of, replay_of, units_of
-from prefero.studies.learning_summary import Unit
+from prefero.studies.displays import details_of, display_of, labels_of
+from prefero.studies.learning_summary import FeatureLabel
 from studies.pretended import features_only
 
 
@@ -28,8 +28,8 @@ def test_a_simulated_pool_is_shown_in_its_scene(driver_pool: Pool) -> None:
     assert (display["kind"], display["seconds"]) == ("scene", world.seconds)
     assert display["scene"] == world.scene.to_json()
     assert json.loads(json.dumps(display)) == display
-    assert units_of(display) == [Unit(feature.name, feature.unit) for feature in world.features]
-    assert [unit.name for unit in units_of(display)] == list(driver_pool.names)
+    assert labels_of(display) == [FeatureLabel(feature.name, feature.unit) for feature in world.features]
+    assert [unit.name for unit in labels_of(display)] == list(driver_pool.names)
 
 
 def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:
@@ -43,7 +43,7 @@ def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:
         ],
     }
     assert json.loads(json.dumps(display)) == display
-    assert units_of(display) == [Unit("speed", ""), Unit("distance", "")]
+    assert labels_of(display) == [FeatureLabel("speed", ""), FeatureLabel("distance", "")]
 
 
 def test_films_are_shown_from_the_folder_that_holds_them_all(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_films_are_shown_from_the_folder_that_holds_them_all(tmp_path: Path) -> 
     display = display_of(films)
     assert display["kind"] == "clips"
     assert Path(display["folder"]) == (tmp_path / "films").resolve()
-    assert units_of(display) == [Unit("speed", ""), Unit("distance", "")]
+    assert labels_of(display) == [FeatureLabel("speed", ""), FeatureLabel("distance", "")]
     assert json.loads(json.dumps(display)) == display
 
 
@@ -68,24 +68,26 @@ def test_a_replay_holds_the_poses_to_a_tenth_of_a_millimetre(driver_pool: Pool) 
     display = display_of(driver_pool)
     assert driver_pool.trajectories is not None
     for index in (0, 7, 59):
-        replay = replay_of(driver_pool, display, index)
+        details = details_of(driver_pool, display, index)
+        replay = details["replay"]
         poses = driver_pool.trajectories.poses[index]
         assert np.shape(replay["poses"]) == poses.shape
         np.testing.assert_allclose(replay["poses"], poses, rtol=0, atol=0.51e-4)
         assert replay["frame_time"] == driver_pool.world().scene.frame_time
-        assert replay["features"] == dict(
+        assert details["features"] == dict(
             zip(driver_pool.names, driver_pool.features[index].tolist(), strict=True)
         )
-        assert json.loads(json.dumps(replay)) == replay
+        assert json.loads(json.dumps(details)) == details
 
 
 def test_what_cannot_be_replayed_is_shown_by_its_features(pool: Pool, tmp_path: Path) -> None:
     speed, distance = pool.features[4].tolist()
     for one in (pool, with_clips(tmp_path)):
-        assert replay_of(one, display_of(one), 4) == {"features": {"speed": speed, "distance": distance}}
+        features = {"speed": speed, "distance": distance}
+        assert details_of(one, display_of(one), 4) == {"features": features, "replay": None}
 
 
 @pytest.mark.parametrize("index", [-1, 12])
 def test_there_is_no_replay_of_what_is_not_in_the_pool(pool: Pool, index: int) -> None:
     with pytest.raises(ValueError, match="the pool has trajectories 0 to 11"):
-        replay_of(pool, display_of(pool), index)
+        details_of(pool, display_of(pool), index)

@@ -198,7 +198,7 @@ def test_people_go_on_after_they_were_brought_in(folder: Path, file_store: Store
     second = file_store.people(study)[1]
     turns = Unprepared()
     sitting = Sitting(file_store, study, second, turns)
-    assert react(sitting, sitting.moment()).done == 2
+    assert react(sitting, sitting.moment()).answered == 2
     assert said(file_store.undo(second, new_key())) == said(file_store.log(second))
     turns.close()
 

@@ -1,7 +1,7 @@
 """What a teacher sees: numbers against brute force, and words at their thresholds."""
 
 from itertools import combinations
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,15 +16,16 @@ from prefero.studies.learning_summary import (
     MAP,
     MOST_MAPS,
     RANKED,
-    Unit,
+    FeatureLabel,
+    LearningCurvePoint,
     expected_gain,
     feature_curve,
     feature_effects,
     feature_map,
     hint,
-    insight,
+    learning_summary,
     likely_gain,
-    ranked,
+    ranking,
 )
 from prefero.studies.protocol import Asker
 from studies.pretended import choice_of
@@ -70,44 +71,44 @@ def test_curves_are_the_reward_along_one_feature_with_the_others_at_their_mean(l
     middle = pool.features.mean(axis=0)
     for place in range(3):
         curve = feature_curve(learner.reward(), pool, place)
-        xs = [point["x"] for point in curve]
+        xs = [point.x for point in curve]
         assert len(xs) == CURVE
         np.testing.assert_allclose(np.array(xs), even(pool.features[:, place], CURVE))
         for point in curve[:: CURVE // 4]:
             at = middle.copy()
-            at[place] = point["x"]
+            at[place] = point.x
             mean, std = reward_at(learner, at)
-            assert point["mean"] == pytest.approx(mean, abs=1e-9)
-            assert point["high"] - point["mean"] == pytest.approx(std, abs=1e-7)
-            assert point["mean"] - point["low"] == pytest.approx(std, abs=1e-7)
+            assert point.mean == pytest.approx(mean, abs=1e-9)
+            assert point.high - point.mean == pytest.approx(std, abs=1e-7)
+            assert point.mean - point.low == pytest.approx(std, abs=1e-7)
 
 
 def test_maps_are_the_reward_at_their_points(learner: Learner) -> None:
     pool = learner.pool
     found = feature_map(learner.reward(), pool, 0, 2)
-    assert (found["x"], found["y"]) == ("feature 0", "feature 2")
+    assert (found.x, found.y) == ("feature 0", "feature 2")
     for side, place in (("xs", 0), ("ys", 2)):
-        np.testing.assert_allclose(found[side], even(pool.features[:, place], MAP))
-    mean, std = np.array(found["mean"]), np.array(found["std"])
+        np.testing.assert_allclose(getattr(found, side), even(pool.features[:, place], MAP))
+    mean, std = np.array(found.mean), np.array(found.std)
     assert mean.shape == std.shape == (MAP, MAP)
     for row, column in [(0, 0), (0, MAP - 1), (MAP - 1, 0), (7, 19), (19, 7)]:
         at = pool.features.mean(axis=0)
-        at[0], at[2] = found["xs"][column], found["ys"][row]
+        at[0], at[2] = found.xs[column], found.ys[row]
         assert (mean[row, column], std[row, column]) == pytest.approx(reward_at(learner, at), abs=1e-7)
 
 
-def test_effects_are_shares_of_the_spreads_of_one_feature_alone(learner: Learner) -> None:
+def test_effects_are_shares_of_the_deviations_of_one_feature_alone(learner: Learner) -> None:
     pool = learner.pool
-    spreads = []
+    deviations = []
     for place in range(3):
         rewards = []
         for row in pool.features:
             at = pool.features.mean(axis=0)
             at[place] = row[place]
             rewards.append(reward_at(learner, at)[0])
-        spreads.append(np.std(rewards))
+        deviations.append(np.std(rewards))
     effects = feature_effects(learner.reward(), pool)
-    np.testing.assert_allclose(effects, np.array(spreads) / np.sum(spreads), atol=1e-9)
+    np.testing.assert_allclose(effects, np.array(deviations) / np.sum(deviations), atol=1e-9)
     assert sum(effects) == pytest.approx(1.0)
     assert min(effects) >= 0.0
 
@@ -151,16 +152,16 @@ def test_the_gain_is_what_both_answers_would_bring_by_their_chances(learner: Lea
             1,
             0.612,
             0.0,
-            "It expects to foretell 61% of your answers, but after 1 of them it does not know itself",
+            "It expects to predict 61% of your answers, but this estimate is not reliable yet after 1",
         ),
-        (4, 0.8, 0.001, "but after 4 of them it does not know itself well yet. Go on."),
+        (4, 0.8, 0.001, "but this estimate is not reliable yet after 4 of them. Go on."),
         (
             8,
             0.8,
             0.009999,
             "80% of your answers, and five more answers would add hardly anything. You may stop",
         ),
-        (7, 0.8, 0.05, "but after 7 of them it does not know itself well yet. Go on."),
+        (7, 0.8, 0.05, "but this estimate is not reliable yet after 7 of them. Go on."),
         (8, 0.8, 0.01, "80% of your answers. Five more answers are likely to add about 1.0 points."),
         (30, 0.954, 0.0123, "95% of your answers. Five more answers are likely to add about 1.2 points."),
     ],
@@ -174,8 +175,8 @@ def test_the_hint_says_in_words_whether_to_go_on(
 # --- all of it --------------------------------------------------------------------------------------------
 
 
-def units(pool: Pool) -> list[Unit]:
-    return [Unit(name, "m/s") for name in pool.names]
+def labels(pool: Pool) -> list[FeatureLabel]:
+    return [FeatureLabel(name, "m/s") for name in pool.names]
 
 
 def asked(number: int, slot: int, accuracy: float | None) -> Asked:
@@ -185,58 +186,56 @@ def asked(number: int, slot: int, accuracy: float | None) -> Asked:
 def test_the_ranking_is_by_the_reward(learner: Learner) -> None:
     pool = learner.pool
     rewards = learner.reward()(pool.features)
-    found = ranked(learner.reward(), pool)
-    assert [row["index"] for row in found] == np.argsort(-rewards).tolist()[:RANKED]
-    assert [row["rank"] for row in found] == list(range(1, RANKED + 1))
+    found = ranking(learner.reward(), pool)
+    assert [row.index for row in found] == np.argsort(-rewards).tolist()[:RANKED]
+    assert [row.rank for row in found] == list(range(1, RANKED + 1))
     for row in found[::8]:
-        assert (row["mean"], row["std"]) == pytest.approx(
-            reward_at(learner, pool.features[row["index"]]), abs=1e-7
-        )
-        assert list(row["features"].values()) == pool.features[row["index"]].tolist()
-        assert tuple(row["features"]) == pool.names
+        assert (row.mean, row.std) == pytest.approx(reward_at(learner, pool.features[row.index]), abs=1e-7)
+        assert list(row.features.values()) == pool.features[row.index].tolist()
+        assert tuple(row.features) == pool.names
 
 
 def test_a_small_pool_is_ranked_as_a_whole() -> None:
     small = taught(pool_of(5), answers=2)
-    assert len(ranked(small.reward(), small.pool)) == 5
+    assert len(ranking(small.reward(), small.pool)) == 5
 
 
-def test_insight_holds_it_all(learner: Learner) -> None:
+def test_the_summary_holds_it_all(learner: Learner) -> None:
     pool, question = learner.pool, learner.fork().ask()
     log = Log((asked(1, 0, 0.5), asked(2, 1, 0.6), asked(3, 1, 0.62), asked(4, 2, None)))
-    found = insight(log, learner, units(pool), question)
+    found = learning_summary(log, learner, labels(pool), question)
     accuracy = expected_accuracy(learner.belief(), pool)
-    assert found["answers"] == 6
-    assert found["accuracy"] == accuracy
-    assert found["accuracies"] == [
-        {"answers": 0, "accuracy": 0.5},
-        {"answers": 1, "accuracy": 0.62},
-        {"answers": 6, "accuracy": accuracy},
+    assert found.answers == 6
+    assert found.accuracy == accuracy
+    assert found.learning_curve == [
+        LearningCurvePoint(0, 0.5),
+        LearningCurvePoint(1, 0.62),
+        LearningCurvePoint(6, accuracy),
     ]
-    assert found["gain"] == pytest.approx(5 * expected_gain(learner, question, accuracy))
-    assert found["hint"] == hint(6, accuracy, found["gain"])
-    assert found["looks"].lower() == learner.reward().describe().lower() + "."
-    assert found["looks"].startswith("The reward was learned by")
-    assert [(f["name"], f["unit"]) for f in found["features"]] == [(name, "m/s") for name in pool.names]
-    assert [f["effect"] for f in found["features"]] == feature_effects(learner.reward(), pool)
-    assert found["best"] == found["ranked"][0]["index"]
-    assert {(p["x"], p["y"]) for p in found["pairs"]} == set(combinations(pool.names, 2))
+    assert found.expected_gain == pytest.approx(5 * expected_gain(learner, question, accuracy))
+    assert found.hint == hint(6, accuracy, found.expected_gain)
+    assert found.description.lower() == learner.reward().describe().lower() + "."
+    assert found.description.startswith("The reward was learned by")
+    assert [(f.name, f.unit) for f in found.features] == [(name, "m/s") for name in pool.names]
+    assert [f.effect for f in found.features] == feature_effects(learner.reward(), pool)
+    assert found.best == found.ranking[0].index
+    assert {(p.x, p.y) for p in found.feature_maps} == set(combinations(pool.names, 2))
 
 
 def test_without_a_question_no_gain_is_expected(learner: Learner) -> None:
-    assert insight(Log(), learner, units(learner.pool), None)["gain"] == 0.0
+    assert learning_summary(Log(), learner, labels(learner.pool), None).expected_gain == 0.0
 
 
 def test_a_gain_is_never_a_loss(learner: Learner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prefero.studies.learning_summary.expected_gain", lambda *_: -0.1)
-    assert insight(Log(), learner, units(learner.pool), Question(0, 1))["gain"] == 0.0
+    assert learning_summary(Log(), learner, labels(learner.pool), Question(0, 1)).expected_gain == 0.0
 
 
 def test_of_many_features_the_pairs_that_matter_most_are_mapped() -> None:
     learner = taught(pool_of(30, 6), answers=8)
-    found = insight(Log(), learner, units(learner.pool), None)
-    effects = {feature["name"]: feature["effect"] for feature in found["features"]}
-    shown = [effects[pair["x"]] + effects[pair["y"]] for pair in found["pairs"]]
+    found = learning_summary(Log(), learner, labels(learner.pool), None)
+    effects = {feature.name: feature.effect for feature in found.features}
+    shown = [effects[pair.x] + effects[pair.y] for pair in found.feature_maps]
     every = sorted((effects[a] + effects[b] for a, b in combinations(effects, 2)), reverse=True)
     assert len(every) == 15
     np.testing.assert_allclose(shown, every[:MOST_MAPS])
@@ -244,16 +243,16 @@ def test_of_many_features_the_pairs_that_matter_most_are_mapped() -> None:
 
 def test_the_belief_over_structures_can_be_looked_into_as_well() -> None:
     learner = taught(pool_of(12, 2), answers=3, method="Prefero")
-    found: dict[str, Any] = insight(Log(), learner, units(learner.pool), learner.fork().ask())
-    assert found["looks"].lower() == learner.reward().describe().lower() + "."
-    assert sum(feature["effect"] for feature in found["features"]) == pytest.approx(1.0)
-    assert 0.5 < found["accuracy"] <= 1.0
+    found = learning_summary(Log(), learner, labels(learner.pool), learner.fork().ask())
+    assert found.description.lower() == learner.reward().describe().lower() + "."
+    assert sum(feature.effect for feature in found.features) == pytest.approx(1.0)
+    assert 0.5 < found.accuracy <= 1.0
 
 
 def test_the_gain_is_the_larger_of_what_is_imagined_and_half_of_what_was_seen() -> None:
-    rising = [{"answers": n, "accuracy": 0.5 + 0.02 * n} for n in range(11)]
+    rising = [LearningCurvePoint(n, 0.5 + 0.02 * n) for n in range(11)]
     assert likely_gain(rising, 0.001) == pytest.approx(0.05)
     assert likely_gain(rising, 0.03) == pytest.approx(0.15)
-    falling = [{"answers": n, "accuracy": 0.9 - 0.02 * n} for n in range(11)]
+    falling = [LearningCurvePoint(n, 0.9 - 0.02 * n) for n in range(11)]
     assert likely_gain(falling, -0.1) == 0.0
     assert likely_gain(rising[:3], 0.0) == 0.0  # five answers ago there was nothing

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from prefero.studies.event_log import Asked, Log, Said, Step, Told
-from prefero.studies.participant_progress import Progress, progress_of, retest_agreement, stage_of, unrated
+from prefero.studies.participant_progress import (
+    ParticipantProgress,
+    progress_of,
+    retest_agreement,
+    stage_of,
+    unrated,
+)
 from prefero.studies.protocol import Asker, Protocol
 from prefero.studies.storage.store import Store
 from studies.pretended import QUICK, answer, ask, invited, new_key, proposal, protocol_of, study_of
@@ -14,7 +20,7 @@ ALL = protocol_of(
     methods=(Asker("A", QUICK, 2), Asker("B", QUICK, 1)),
     consent="Do you?",
     instructions="Do.",
-    scores=True,
+    target_scores=True,
     practice=True,
     rate=True,
 )
@@ -36,7 +42,7 @@ def test_nobody_is_nobody(store: Store) -> None:
 def test_who_was_invited_and_never_came_has_no_numbers(store: Store) -> None:
     study = study_of(store)
     invited(store, "P1", study)
-    assert progress_of(store, study) == [Progress("P1", "invited", 0, 4, None, None, None, None, None)]
+    assert progress_of(store, study) == [ParticipantProgress("P1", None, 0, 4, None, None, None, None, None)]
 
 
 def test_progress_counts_what_stands(store: Store) -> None:
@@ -46,18 +52,18 @@ def test_progress_counts_what_stands(store: Store) -> None:
         store.tell(person, ask(store, person), said, new_key(), seconds)  # type: ignore[arg-type]
     store.tell(person, store.log(person).questions[1].id, "delete", new_key())
     log = store.log(person)
-    assert progress_of(store, study)[0] == Progress(
+    assert progress_of(store, study)[0] == ParticipantProgress(
         label="P1",
         stage="compare",
-        done=3,
-        of=4,
+        answered=3,
+        total=4,
         started=log.questions[0].at,
         last_seen=log.told[-1].at,
         median_seconds=3.0,
         left_share=0.5,
-        retest=None,
+        retest_agreement=None,
     )
-    assert progress_of(store, study)[1].stage == "invited"
+    assert progress_of(store, study)[1].stage is None
 
 
 def test_a_step_is_a_sign_of_life(file_store: Store) -> None:
@@ -74,7 +80,7 @@ def test_times_and_sides_that_nobody_knows_are_left_out(file_store: Store) -> No
     person = invited(file_store, "P1", study)
     file_store.tell(person, ask(file_store, person), "equal", new_key(), None)
     (found,) = progress_of(file_store, study)
-    assert (found.done, found.median_seconds, found.left_share) == (1, None, None)
+    assert (found.answered, found.median_seconds, found.left_share) == (1, None, None)
 
 
 def test_attention_is_seen_in_the_list(file_store: Store) -> None:
@@ -84,12 +90,12 @@ def test_attention_is_seen_in_the_list(file_store: Store) -> None:
     answer(file_store, person, "left", proposal(2))
     answer(file_store, person, "right", proposal(3, method="retest", left=7, right=3))
     (found,) = progress_of(file_store, study)
-    assert (found.stage, found.retest, found.left_share) == ("done", 1.0, 2 / 3)
+    assert (found.stage, found.retest_agreement, found.left_share) == ("done", 1.0, 2 / 3)
 
 
 # --- stages -----------------------------------------------------------------------------------------------
 
-STEPS = (("consent", ""), ("instructions", ""), ("scores", ""), ("practice", ""))
+STEPS = (("consent", ""), ("instructions", ""), ("target_scores", ""), ("practice", ""))
 ANSWERS: Any = (("A", 1, 2, "left"), ("B", 3, 4, "left"), ("A", 5, 6, "right"))
 
 
@@ -98,7 +104,7 @@ ANSWERS: Any = (("A", 1, 2, "left"), ("B", 3, 4, "left"), ("A", 5, 6, "right"))
     [
         (log_of(), "consent"),
         (log_of(steps=STEPS[:1]), "instructions"),
-        (log_of(steps=STEPS[:2]), "scores"),
+        (log_of(steps=STEPS[:2]), "target_scores"),
         (log_of(steps=STEPS[:3]), "practice"),
         (log_of(steps=STEPS), "compare"),
         (log_of(*ANSWERS[:2], steps=STEPS), "compare"),
@@ -113,7 +119,7 @@ def test_a_stage_is_the_first_thing_that_is_not_done(log: Log, stage: str) -> No
     assert stage_of(log, ALL) == stage
 
 
-@pytest.mark.parametrize("missing", ["consent", "instructions", "scores", "practice"])
+@pytest.mark.parametrize("missing", ["consent", "instructions", "target_scores", "practice"])
 def test_what_the_protocol_does_not_want_is_no_stage(missing: str) -> None:
     changed: dict[str, Any] = {missing: "" if missing in ("consent", "instructions") else False}
     protocol = Protocol(**{**vars(ALL), **changed})

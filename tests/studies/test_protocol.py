@@ -38,7 +38,7 @@ Say which one you would rather
 sit in.
 '''
 thanks = ""
-scores = true
+target_scores = true
 practice = false
 tests = 10
 retests = 5
@@ -76,7 +76,7 @@ def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
         consent='Is that "all right"?',
         instructions="Two cars drive. Both are yours.\n\nSay which one you would rather sit in.",
         thanks="",
-        scores=True,
+        target_scores=True,
         practice=False,
         tests=10,
         retests=5,
@@ -90,7 +90,10 @@ def test_what_a_file_leaves_out_has_a_default(tmp_path: Path) -> None:
     assert found == Protocol("Short", (Asker("A", "Prefero", 4),))
     assert (found.consent, found.instructions, found.thanks) == (CONSENT, INSTRUCTIONS, THANKS)
     assert (found.tests, found.retests, found.slots, found.trajectories) == (0, 0, 4, 400)
-    assert (found.practice, found.scores, found.rate, found.ties, found.endless) == (True, *[False] * 4)
+    assert (found.practice, found.target_scores, found.rate, found.ties, found.endless) == (
+        True,
+        *[False] * 4,
+    )
 
 
 def test_a_pool_is_beside_the_file_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +215,7 @@ def test_the_papers_protocol_is_the_papers() -> None:
         ("RandomGP", 15),
     ]
     assert (paper.world, paper.tests, paper.retests, paper.slots) == ("golf", 5, 0, 50)
-    assert (paper.scores, paper.practice, paper.rate, paper.ties, paper.endless) == (
+    assert (paper.target_scores, paper.practice, paper.rate, paper.ties, paper.endless) == (
         True,
         True,
         True,
@@ -236,7 +239,7 @@ def test_every_built_in_method_can_ask(name: str, pool: Pool) -> None:
 def test_a_teacher_has_one_method_ties_and_no_end() -> None:
     found = teaching("Mini-golf", 30)
     assert (found.title, found.slots, found.endless, found.ties) == ("Mini-golf", 30, True, True)
-    assert (found.consent, found.instructions, found.practice, found.scores) == ("", "", False, False)
+    assert (found.consent, found.instructions, found.practice, found.target_scores) == ("", "", False, False)
     assert found.plan(0) == ("Prefero",) * 30
 
 

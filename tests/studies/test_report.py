@@ -123,11 +123,11 @@ def test_the_folder_holds_page_tables_and_pictures(report: Path) -> None:
         (row["person"], row["method"], float(row["accuracy"]), float(row["rating"]))
         for row in table(report / "outcomes.csv")
     ] == [(o.person, o.method, o.accuracy, o.rating) for o in OUTCOMES]
-    assert [(row["label"], row["stage"], row["done"]) for row in table(report / "people.csv")] == [
+    assert [(row["label"], row["stage"], row["answered"]) for row in table(report / "people.csv")] == [
         ("P1", "done", "4"),
         ("P2", "done", "4"),
         ("P3", "compare", "1"),
-        ("P4", "invited", "0"),
+        ("P4", "", "0"),
     ]
     for name in ("study.png", "times.png"):
         assert (report / name).read_bytes().startswith(b"\x89PNG")

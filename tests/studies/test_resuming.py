@@ -74,7 +74,7 @@ class Ways:
             now = Sitting(self.store, study, person, turns).moment()
             assert Sitting(self.store, study, person, turns).moment() == now
             assert now.question is not None
-            said = choice_of(self.pool, now.question.left, now.question.right)
+            said = choice_of(self.pool, *now.question.items)
             stage = Sitting(self.store, study, person, turns).answer(now.question.id, said, new_key()).stage
         turns.close()
         return self.store.log(person)
@@ -109,7 +109,7 @@ def test_a_sitting_goes_on_in_another_process_with_the_question_that_waited(
     turns.close()
     assert shown[0] == shown[1]
     assert shown[2] == shown[3]
-    assert [moment.done for moment in shown] == [0, 0, 1, 1]
+    assert [moment.answered for moment in shown] == [0, 0, 1, 1]
     assert shown[1].question != shown[2].question
 
 
@@ -122,7 +122,7 @@ def test_an_answer_that_was_kept_before_the_server_died_counts(file_store: Store
     file_store.tell(person, now.question.id, "left", "the-key")
     sitting = Sitting(file_store, study, person, turns)
     after = sitting.answer(now.question.id, "left", "the-key")
-    assert after.done == 1
+    assert after.answered == 1
     assert after.question is not None
     assert after == sitting.moment()
     assert len(file_store.log(person).questions) == 2
@@ -145,9 +145,9 @@ def test_what_may_come_next_is_known_before_the_answer(file_store: Store, pool: 
         assert ready
         now = react(sitting, now)
         assert now.question is not None
-        assert {now.question.left, now.question.right} <= set(ahead)
+        assert set(now.question.items) <= set(ahead)
         assert len(ahead) <= 4
-        assert now.done == 6 - left
+        assert now.answered == 6 - left
     turns.close()
 
 
@@ -183,7 +183,7 @@ def test_a_teacher_never_comes_to_the_end(file_store: Store, pool: Pool) -> None
     sitting = Sitting(file_store, study, person, turns)
     now = sitting.moment()
     for done in range(3):
-        assert (now.stage, now.done, now.of) == ("compare", done, 2)
+        assert (now.stage, now.answered, now.total) == ("compare", done, 2)
         assert now.choices == ["left", "right", "equal"]
         wait_for(turns)
         ahead, ready = sitting.ahead()

@@ -85,16 +85,16 @@ def test_without_consent_there_is_no_study(room: Room, data: dict[str, Any]) -> 
     ],
 )
 def test_scores_must_be_different_whole_numbers_for_all_targets(room: Room, scores: dict[str, Any]) -> None:
-    sitting = room.sitting(scores=True, targets=("red", "blue", "green"))
+    sitting = room.sitting(target_scores=True, targets=("red", "blue", "green"))
     with refusal("bad-scores"):
-        sitting.step("scores", scores, new_key())
-    assert sitting.moment().stage == "scores"
-    assert sitting.step("scores", {"red": 9, "blue": 2, "green": 5}, new_key()).stage == "compare"
+        sitting.step("target_scores", scores, new_key())
+    assert sitting.moment().stage == "target_scores"
+    assert sitting.step("target_scores", {"red": 9, "blue": 2, "green": 5}, new_key()).stage == "compare"
 
 
 def test_a_world_without_targets_has_no_scores(room: Room) -> None:
     with refusal("no-targets"):
-        room.sitting(scores=True).moment()
+        room.sitting(target_scores=True).moment()
 
 
 @pytest.mark.parametrize("choice", [None, "skip", "equal", "LEFT", 3, ["left"]])
@@ -105,7 +105,7 @@ def test_practice_takes_what_may_be_answered(room: Room, choice: Any) -> None:
     with refusal("bad-choice"):
         sitting.step("practice", {"choice": choice}, new_key())
     now = sitting.step("practice", {"choice": "right"}, new_key())
-    assert (now.stage, now.done) == ("compare", 0)
+    assert (now.stage, now.answered) == ("compare", 0)
 
 
 @pytest.mark.parametrize("rating", [None, 0, 10, 4.0, "4", True, [4]])
@@ -122,7 +122,9 @@ def test_a_rating_is_a_whole_number_from_1_to_9(room: Room, rating: Any) -> None
     assert sitting.step("rate", {"trajectory": best, "rating": 9}, new_key()).stage == "done"
 
 
-@pytest.mark.parametrize("stage", ["instructions", "scores", "practice", "compare", "rate", "done", "lunch"])
+@pytest.mark.parametrize(
+    "stage", ["instructions", "target_scores", "practice", "compare", "rate", "done", "lunch"]
+)
 def test_only_the_stage_that_is_due_can_be_done(room: Room, stage: str) -> None:
     sitting = room.sitting(consent="Do you?", instructions="Do.", practice=True)
     with refusal("wrong-stage"):
@@ -155,7 +157,7 @@ def test_about_equal_is_an_answer_only_where_the_protocol_says_so(room: Room) ->
     assert sitting.moment().choices == ["left", "right"]
     tied = room.sitting(ties=True, methods=(Asker("A", "Prefero, random", 2),))
     assert tied.moment().choices == ["left", "right", "equal"]
-    assert tied.answer(question_of(tied), "equal", new_key()).done == 1
+    assert tied.answer(question_of(tied), "equal", new_key()).answered == 1
 
 
 def test_another_window_gets_the_same_question_and_its_late_answer_is_refused(room: Room) -> None:
@@ -197,7 +199,7 @@ def test_undo_shows_the_same_question_again_and_what_followed_may_change(room: R
     assert other.question is not None
     assert other.question.id != second.question.id
     (answer,) = sitting.learner().answers
-    assert (answer.question.left, answer.question.right) == (first.question.left, first.question.right)
+    assert [answer.question.left, answer.question.right] == first.question.items
     assert answer.choice == "right"
 
 
@@ -211,8 +213,8 @@ def test_a_skip_teaches_nothing_shows_another_pair_and_can_be_taken_back(room: R
         assert sitting.plan[0] == label
         skipped = sitting.answer(first.question.id, "skip", new_key())
         assert skipped.question is not None
-        assert (skipped.done, skipped.can_undo) == (0, True)
-        pairs = [{q.left, q.right} for q in (first.question, skipped.question)]
+        assert (skipped.answered, skipped.can_undo) == (0, True)
+        pairs = [set(q.items) for q in (first.question, skipped.question)]
         assert pairs[0] != pairs[1]
         assert sitting.learner("A").answers == ()
         assert sitting.undo(new_key()).question == first.question
@@ -223,7 +225,7 @@ def test_who_skips_every_pair_there_is_can_still_go_on(file_store: Store) -> Non
     sitting = room.sitting(methods=(Asker("Active", "ActiveGP 1 0.1", 2),))
     for _ in range(5):
         now = sitting.answer(question_of(sitting), "skip", new_key())
-    assert (now.stage, now.done) == ("compare", 0)
+    assert (now.stage, now.answered) == ("compare", 0)
     assert [moment.stage for moment in go_through(sitting)] == ["compare", "compare", "done"]
     room.turns.close()
 
@@ -259,9 +261,9 @@ def test_deleting_an_answer_makes_room_for_another(room: Room) -> None:
     first = question_of(sitting)
     react(sitting, react(sitting, sitting.moment()))
     now = sitting.change(first, "delete", new_key())
-    assert now.done == 1
+    assert now.answered == 1
     assert len(sitting.learner().answers) == 1
-    assert sitting.change(first, "restore", new_key()).done == 2
+    assert sitting.change(first, "restore", new_key()).answered == 2
     with refusal("not-deleted"):
         sitting.change(first, "restore", new_key())
 
@@ -272,7 +274,7 @@ def test_two_people_of_one_study_get_plans_of_their_own(room: Room) -> None:
     other = Sitting(sitting.store, sitting.study, invited(room.store, "P2", sitting.study, 2), room.turns)
     assert sitting.plan != other.plan
     go_through(sitting)
-    assert other.moment().done == 0
+    assert other.moment().answered == 0
 
 
 def test_the_learner_that_is_handed_out_is_nobody_elses(room: Room) -> None:

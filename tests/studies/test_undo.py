@@ -190,13 +190,13 @@ def test_deleting_from_two_windows_at_once_deletes_once(store: Store) -> None:
 def test_a_step_is_kept_as_it_was_done(store: Store) -> None:
     person = invited(store)
     data = {"red": 5, "ü": [1.5, None, True], "text": 'quoted "here"\nand there'}
-    log = store.do(person, "scores", "", data, "my-key")
+    log = store.do(person, "target_scores", "", data, "my-key")
     assert log == store.log(person)
-    step = log.step("scores")
+    step = log.step("target_scores")
     assert step is not None
-    assert (step.stage, step.item, step.data, step.key) == ("scores", "", data, "my-key")
+    assert (step.stage, step.item, step.data, step.key) == ("target_scores", "", data, "my-key")
     assert log.step("consent") is None
-    assert log.step("scores", "other") is None
+    assert log.step("target_scores", "other") is None
 
 
 def test_a_step_is_done_once_for_each_item(store: Store) -> None:

@@ -31,7 +31,7 @@ def whole_study(store: Store, pool: Pool, name: str = "whole") -> Study:
         consent="Do you agree?",
         instructions="Compare.",
         thanks="Bye.",
-        scores=True,
+        target_scores=True,
         practice=True,
         tests=3,
         retests=2,
@@ -72,26 +72,30 @@ def whole(lasting_store: Store, driver_pool: Pool) -> Iterator[Whole]:
 def test_the_stages_come_in_order_and_each_shows_what_it_needs(whole: Whole) -> None:
     shown = whole.shown
     stages = [moment.stage for moment in shown]
-    in_order = ["consent", "instructions", "scores", "practice", "compare", "rate", "done"]
+    in_order = ["consent", "instructions", "target_scores", "practice", "compare", "rate", "done"]
     assert list(dict.fromkeys(stages)) == in_order
     assert stages == sorted(stages, key=in_order.index)
     assert Counter(stages) == Counter(in_order) + Counter(compare=13, rate=2)
     texts = {moment.stage: moment.text for moment in shown}
-    assert (texts["consent"], texts["instructions"], texts["done"]) == ("Do you agree?", "Compare.", "Bye.")
+    assert (texts["consent"], texts["instructions"], texts["done"]) == (
+        "Do you agree?",
+        "Compare.",
+        "Bye.",
+    )
     assert texts["compare"] is None
-    assert [moment.done for moment in shown if moment.stage == "compare"] == list(range(14))
-    assert {moment.of for moment in shown} == {14}
+    assert [moment.answered for moment in shown if moment.stage == "compare"] == list(range(14))
+    assert {moment.total for moment in shown} == {14}
     for moment in shown:
         assert (moment.question is not None) == (moment.stage in ("compare", "practice"))
-        assert (moment.scores is not None) == (moment.stage == "scores")
+        assert (moment.target_scores is not None) == (moment.stage == "target_scores")
         assert (moment.rating is not None) == (moment.stage == "rate")
         assert moment.choices == ["left", "right"]
         assert moment.can_skip == (moment.stage == "compare")
-        assert moment.can_undo == (moment.stage == "compare" and moment.done > 0)
+        assert moment.can_undo == (moment.stage == "compare" and moment.answered > 0)
     practice = next(moment.question for moment in shown if moment.stage == "practice")
     assert practice is not None
     assert practice.id == 0
-    assert practice.left != practice.right
+    assert len(set(practice.items)) == 2
 
 
 def test_the_methods_ask_as_planned_and_what_is_kept_is_what_was_shown(whole: Whole) -> None:
@@ -101,7 +105,7 @@ def test_the_methods_ask_as_planned_and_what_is_kept_is_what_was_shown(whole: Wh
     assert [row.slot for row in whole.rows("questions.slot, answers.id")] == list(range(14))
     shown = [m.question for m in whole.shown if m.stage == "compare" and m.question]
     asked = whole.rows('questions.id, questions."left", questions."right", answers.id AS a')
-    assert [(q.id, q.left, q.right) for q in shown] == [tuple(row[:3]) for row in asked]
+    assert [(q.id, *q.items) for q in shown] == [tuple(row[:3]) for row in asked]
 
 
 def test_what_is_asked_again_was_asked_before_with_the_sides_changed(whole: Whole) -> None:
@@ -141,13 +145,13 @@ def test_what_is_rated_is_the_best_of_a_learner_that_is_built_by_hand(
 
 def test_ratings_are_asked_for_one_by_one_and_kept(whole: Whole) -> None:
     shown = [moment.rating for moment in whole.shown if moment.rating is not None]
-    assert [(rating.number, rating.of) for rating in shown] == [(1, 3), (2, 3), (3, 3)]
+    assert [(rating.number, rating.total) for rating in shown] == [(1, 3), (2, 3), (3, 3)]
     kept = [data for step in whole.log.steps if step.stage == "rate" for data in [step.data]]
     assert kept == [{"trajectory": rating.trajectory, "rating": rating.number} for rating in shown]
 
 
 def test_in_the_end_everything_is_there(whole: Whole) -> None:
-    scores = whole.log.step("scores")
+    scores = whole.log.step("target_scores")
     assert scores is not None
     assert scores.data == {"red": 2, "blue": 3, "green": 4}
     assert [told.seconds for told in whole.log.told] == [2.0] * 14

@@ -9,12 +9,14 @@ export interface Me {
 }
 
 export type Choice = "left" | "right" | "equal" | "skip";
-export type Stage = "consent" | "instructions" | "scores" | "practice" | "compare" | "rate" | "done";
+export type Stage = "consent" | "instructions" | "target_scores" | "practice" | "compare" | "rate" | "done";
 
 export interface Question {
   id: number;
-  left: number;
-  right: number;
+  number: number;
+  items: number[];
+  value: number | null;
+  unit: string | null;
 }
 
 export interface TargetScores {
@@ -27,7 +29,7 @@ export interface TargetScores {
 export interface Rating {
   trajectory: number;
   number: number;
-  of: number;
+  total: number;
   lowest: number;
   highest: number;
 }
@@ -36,20 +38,20 @@ export interface SessionState {
   stage: Stage;
   title: string;
   text: string | null;
-  done: number;
-  of: number | null;
+  answered: number;
+  total: number;
   question: Question | null;
   choices: Choice[];
   can_undo: boolean;
   can_skip: boolean;
-  scores: TargetScores | null;
+  target_scores: TargetScores | null;
   rating: Rating | null;
 }
 
-/** What may be shown after the next answer; not `ready`: more will be known soon. */
-export interface Ahead {
-  ahead: number[];
-  ready: boolean;
+/** What may be shown after the next answer; not `complete`: more will be known soon. */
+export interface Prefetch {
+  trajectories: number[];
+  complete: boolean;
 }
 
 export type Point = [number, number];
@@ -143,8 +145,9 @@ export interface Replay {
   poses: Pose[][];
 }
 
-export interface FeatureValues {
+export interface TrajectoryDetails {
   features: Record<string, number>;
+  replay: Replay | null;
 }
 
 export interface CurvePoint {
@@ -181,21 +184,20 @@ export interface Ranked {
 export interface LearningSummary {
   answers: number;
   accuracy: number;
-  accuracies: { answers: number; accuracy: number }[];
-  gain: number;
+  learning_curve: { answers: number; accuracy: number }[];
+  expected_gain: number;
   hint: string;
-  looks: string;
+  description: string;
   features: FeatureEffect[];
-  pairs: FeaturePair[];
-  ranked: Ranked[];
+  feature_maps: FeaturePair[];
+  ranking: Ranked[];
   best: number;
 }
 
 export interface PastAnswer {
   question: number;
   number: number;
-  left: number;
-  right: number;
+  items: number[];
   choice: Choice;
   seconds: number | null;
   at: string;
@@ -206,25 +208,25 @@ export interface Finish {
   best: { index: number; mean: number; std: number };
   answers: number;
   python: string;
-  looks: string;
+  description: string;
 }
 
 export interface Participant {
   label: string;
-  stage: Stage;
-  done: number;
-  of: number | null;
+  stage: Stage | null;
+  answered: number;
+  total: number;
   started: string | null;
   last_seen: string | null;
   median_seconds: number | null;
   left_share: number | null;
-  retest: number | null;
+  retest_agreement: number | null;
 }
 
 export interface StudyProgress {
   study: string;
   title: string;
-  people: Participant[];
+  participants: Participant[];
   finished: number;
   invited: number;
 }

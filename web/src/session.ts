@@ -15,7 +15,7 @@ const NOTICES: Record<string, string> = {
   "nothing-to-undo": "There is nothing to undo.",
   "wrong-stage": "That step is already done, perhaps in another window. Here is the next one.",
 };
-const ANSWERS = "/api/answers";
+const ANSWERS = "/api/session/events";
 
 export class Session {
   readonly state = signal<SessionState | null>(null);
@@ -46,19 +46,19 @@ export class Session {
   }
 
   answer(question: number, choice: Choice, seconds: number): Promise<void> {
-    return this.send(ANSWERS, { question, choice, seconds });
+    return this.send(ANSWERS, { question, kind: choice, seconds });
   }
 
   undo(): Promise<void> {
-    return this.send("/api/undo", {});
+    return this.send("/api/session/undo", {});
   }
 
   step(stage: Stage, data: object): Promise<void> {
-    return this.send("/api/steps", { stage, data });
+    return this.send("/api/session/stages", { stage, data });
   }
 
   change(question: number, change: "delete" | "restore"): Promise<void> {
-    return this.send("/api/history", { question, change });
+    return this.send("/api/history", { question, kind: change });
   }
 
   private send(path: string, body: object): Promise<void> {
@@ -66,7 +66,7 @@ export class Session {
   }
 
   private load(): Promise<SessionState> {
-    return withRetries(() => this.server.get<SessionState>("/api/sitting"), (error) => this.showUnavailable(error, null));
+    return withRetries(() => this.server.get<SessionState>("/api/session"), (error) => this.showUnavailable(error, null));
   }
 
   /** One request at a time: a second click while the first is in progress does nothing. */

@@ -1,6 +1,6 @@
 /** How the trajectories of this study are shown, and those that have been fetched. */
 
-import type { Ahead, Display, FeatureRange, FeatureValues, Replay, Scene } from "./contract";
+import type { Display, FeatureRange, Prefetch, Replay, Scene, TrajectoryDetails } from "./contract";
 import { CLIP_FRAME, ClipCache } from "./player/clips";
 import { aspectRatio } from "./player/viewport";
 import type { Server } from "./server";
@@ -13,7 +13,7 @@ export type Trajectory =
 
 const FIRST_POLL = 250; // milliseconds; doubled after every poll
 const LAST_POLL = 10_000;
-const NOTHING_AHEAD: Ahead = { ahead: [], ready: true }; // after a failure: prefetching only saves time
+const NOTHING_AHEAD: Prefetch = { trajectories: [], complete: true }; // after a failure: prefetching only saves time
 const SCENE_3D_ASPECT = 1.5;
 const CLIP_ASPECT = 4 / 3;
 const NARROWEST = 0.8;
@@ -31,7 +31,7 @@ export class Trajectories {
   }
 
   static async open(server: Server): Promise<Trajectories> {
-    return new Trajectories(server, await server.get<Display>("/api/scene"));
+    return new Trajectories(server, await server.get<Display>("/api/display"));
   }
 
   /** The trajectory, if it is loaded. */
@@ -53,9 +53,9 @@ export class Trajectories {
     for (let wait = FIRST_POLL; wait < LAST_POLL; wait *= 2) {
       await new Promise((resolve) => setTimeout(resolve, wait));
       if (cancelled()) return;
-      const { ahead, ready } = await this.server.get<Ahead>("/api/ahead").catch(() => NOTHING_AHEAD);
-      this.prefetch(ahead);
-      if (ready) return;
+      const { trajectories, complete } = await this.server.get<Prefetch>("/api/session/prefetch").catch(() => NOTHING_AHEAD);
+      this.prefetch(trajectories);
+      if (complete) return;
     }
   }
 
@@ -70,11 +70,10 @@ export class Trajectories {
   private async fetch(index: number): Promise<Trajectory> {
     const { display, clips, server } = this;
     if (display.kind === "clips") return { kind: "clips", index, clips };
-    if (display.kind === "scene") {
-      return { kind: "scene", scene: display.scene, replay: await server.get<Replay>(`/api/replays/${index}`) };
-    }
-    const { features } = await server.get<FeatureValues>(`/api/replays/${index}`);
-    return { kind: "features", features: display.features, values: features };
+    const { features, replay } = await server.get<TrajectoryDetails>(`/api/trajectories/${index}`);
+    if (display.kind === "features") return { kind: "features", features: display.features, values: features };
+    if (replay === null) throw new Error(`trajectory ${index} has no replay`);
+    return { kind: "scene", scene: display.scene, replay };
   }
 }
 

@@ -69,7 +69,7 @@ describe("signing in", () => {
     const { fetcher } = fakeFetch({ body: TEACHER }, rejection(403, "signed-out"), { body: NOBODY });
     const auth = new Auth(localStorage, fetcher);
     await auth.signIn("abc");
-    await auth.server.get("/api/sitting").catch(() => undefined);
+    await auth.server.get("/api/session").catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve));
     expect([auth.me.value?.role, auth.message.value]).toEqual([null, SIGNED_OUT]);
   });

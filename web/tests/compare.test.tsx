@@ -22,10 +22,10 @@ async function shown(now: SessionState, blocked = false): Promise<{ onChoice: Re
   const trajectories = new Trajectories(new Server(undefined, fetcher), { kind: "features", features });
   const onChoice = vi.fn<(choice: Choice, seconds: number) => void>();
   const onUndo = vi.fn<() => void>();
-  const question = now.question ?? { id: 1, left: 0, right: 1 };
+  const question = now.question ?? { id: 1, number: 1, items: [0, 1], value: null, unit: null };
   await act(async () => {
     render(<Compare state={now} question={question} trajectories={trajectories} blocked={blocked} onChoice={onChoice} onUndo={onUndo} />);
-    await Promise.all([trajectories.load(question.left), trajectories.load(question.right)]);
+    await Promise.all(question.items.map((index) => trajectories.load(index)));
   });
   await act(() => new Promise((resolve) => setTimeout(resolve)));
   return { onChoice, onUndo };
@@ -70,7 +70,7 @@ describe("comparing", () => {
   });
 
   it("announces the question to screen readers", async () => {
-    await shown(sessionState({ done: 12 }));
+    await shown(sessionState({ answered: 12 }));
     expect(screen.getByRole("status").textContent).toContain("Question 13. A is on the left");
   });
 

@@ -41,7 +41,7 @@ describe("formatting", () => {
   });
 
   it("reads digits that are on the scale as ratings", () => {
-    const scale = { trajectory: 1, number: 1, of: 3, lowest: 1, highest: 7 };
+    const scale = { trajectory: 1, number: 1, total: 3, lowest: 1, highest: 7 };
     const key = (name: string): Parameters<typeof ratingOfKey>[0] => ({ key: name, ctrlKey: false, altKey: false, metaKey: false });
     expect(["1", "7", "8", "0", "F1", "a"].map((name) => ratingOfKey(key(name), scale))).toEqual([1, 7, null, null, null, null]);
     expect(ratingOfKey({ ...key("1"), ctrlKey: true }, scale)).toBeNull();

@@ -40,8 +40,8 @@ describe("items", () => {
 
 describe("a question", () => {
   it("is announced with the places of its items", () => {
-    expect(questionText({ stage: "compare", done: 4 }, 2)).toMatch(/^Question 5\. A is on the left .* Which is better\?$/);
-    expect(questionText({ stage: "practice", done: 0 }, 3)).toMatch(/^A practice question\. A to C .* Which is best\?$/);
+    expect(questionText({ stage: "compare", answered: 4 }, 2)).toMatch(/^Question 5\. A is on the left .* Which is better\?$/);
+    expect(questionText({ stage: "practice", answered: 0 }, 3)).toMatch(/^A practice question\. A to C .* Which is best\?$/);
     expect(questionHeading(3)).toBe("Which is best?");
   });
 

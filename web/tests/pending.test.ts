@@ -26,20 +26,20 @@ describe("a request", () => {
     let stored = -1;
     const fetcher = (() => {
       stored = pending.all().length;
-      return Promise.resolve(new Response(JSON.stringify(sessionState({ done: 1 }))));
+      return Promise.resolve(new Response(JSON.stringify(sessionState({ answered: 1 }))));
     }) as typeof fetch;
     const queue = new RequestQueue(new Server(undefined, fetcher), pending, () => undefined);
-    expect((await queue.send("/api/answers", BODY)).done).toBe(1);
+    expect((await queue.send("/api/session/events", BODY)).answered).toBe(1);
     expect([stored, pending.all().length]).toEqual([1, 0]);
   });
 
   it("is sent again with the same key while the server is unavailable", async () => {
-    const { queue, calls, pending } = queueWith(NETWORK_ERROR, rejection(503, "busy"), { status: 504 }, { body: sessionState({ done: 1 }) });
-    const sent = queue.send("/api/answers", BODY);
+    const { queue, calls, pending } = queueWith(NETWORK_ERROR, rejection(503, "busy"), { status: 504 }, { body: sessionState({ answered: 1 }) });
+    const sent = queue.send("/api/session/events", BODY);
     await vi.advanceTimersByTimeAsync(600);
     expect(pending.all().length).toBe(1);
     await vi.advanceTimersByTimeAsync(5_000);
-    expect((await sent).done).toBe(1);
+    expect((await sent).answered).toBe(1);
     expect(calls.length).toBe(4);
     expect(new Set(calls.map(({ body }) => body?.key)).size).toBe(1);
     expect(calls[0]?.body).toMatchObject(BODY);
@@ -48,7 +48,7 @@ describe("a request", () => {
 
   it("survives a reload, with its key", async () => {
     const before = queueWith(NETWORK_ERROR);
-    void before.queue.send("/api/answers", BODY);
+    void before.queue.send("/api/session/events", BODY);
     await vi.advanceTimersByTimeAsync(0);
     const after = queueWith({ body: sessionState() });
     await after.queue.sendPending();
@@ -58,7 +58,7 @@ describe("a request", () => {
 
   it("stays stored when another person signs in", async () => {
     const { queue, calls, pending } = queueWith(NETWORK_ERROR, { body: sessionState() });
-    const sent = expect(queue.send("/api/answers", BODY)).rejects.toThrow();
+    const sent = expect(queue.send("/api/session/events", BODY)).rejects.toThrow();
     queue.close();
     await vi.advanceTimersByTimeAsync(10_000);
     await sent;
@@ -67,21 +67,21 @@ describe("a request", () => {
 
   it("is sent in the order in which it was made", async () => {
     const pending = new PendingRequests(localStorage, "me");
-    pending.add({ key: "b", at: 2, path: "/api/undo", body: {} });
-    pending.add({ key: "a", at: 1, path: "/api/answers", body: BODY });
+    pending.add({ key: "b", at: 2, path: "/api/session/undo", body: {} });
+    pending.add({ key: "a", at: 1, path: "/api/session/events", body: BODY });
     const { queue, calls } = queueWith({ body: sessionState() });
     await queue.sendPending();
-    expect(calls.map(({ path }) => path)).toEqual(["/api/answers", "/api/undo"]);
+    expect(calls.map(({ path }) => path)).toEqual(["/api/session/events", "/api/session/undo"]);
   });
 
   it("is removed after a conflict with another window", async () => {
     const { queue, pending } = queueWith(rejection(409, "already-answered"));
-    await expect(queue.send("/api/answers", BODY)).rejects.toMatchObject({ code: "already-answered" });
+    await expect(queue.send("/api/session/events", BODY)).rejects.toMatchObject({ code: "already-answered" });
     expect(pending.all()).toEqual([]);
   });
 
   it("of an earlier visit may be in conflict with another window", async () => {
-    new PendingRequests(localStorage, "me").add({ key: "a", at: 1, path: "/api/answers", body: BODY });
+    new PendingRequests(localStorage, "me").add({ key: "a", at: 1, path: "/api/session/events", body: BODY });
     const { queue } = queueWith(rejection(409, "already-answered"));
     await queue.sendPending();
     expect(queue.isEmpty()).toBe(true);
@@ -94,13 +94,13 @@ describe("a request", () => {
     [500, 1],
   ])("with error %i leaves %i stored requests", async (status, left) => {
     const { queue, pending } = queueWith(rejection(status, "x"));
-    await expect(queue.send("/api/answers", BODY)).rejects.toBeInstanceOf(RejectedError);
+    await expect(queue.send("/api/session/events", BODY)).rejects.toBeInstanceOf(RejectedError);
     expect(pending.all().length).toBe(left);
   });
 
   it("waits as long as the server asks", async () => {
     const { queue, calls } = queueWith({ status: 429, headers: { "Retry-After": "3" } }, { body: sessionState() });
-    const sent = queue.send("/api/answers", BODY);
+    const sent = queue.send("/api/session/events", BODY);
     await vi.advanceTimersByTimeAsync(2_900);
     expect(calls.length).toBe(1);
     await vi.advanceTimersByTimeAsync(200);
@@ -111,7 +111,7 @@ describe("a request", () => {
 
 describe("stored requests", () => {
   it("belong to one person", () => {
-    new PendingRequests(localStorage, "me").add({ key: "a", at: 1, path: "/api/undo", body: {} });
+    new PendingRequests(localStorage, "me").add({ key: "a", at: 1, path: "/api/session/undo", body: {} });
     expect(new PendingRequests(localStorage, "you").all()).toEqual([]);
     expect(new PendingRequests(localStorage, "me").all().length).toBe(1);
   });
@@ -124,10 +124,10 @@ describe("stored requests", () => {
   it("are sent even when the storage is full", async () => {
     const full = { length: 0, key: () => null, removeItem: () => undefined, setItem: () => { throw new Error("full"); } };
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined);
-    const { fetcher } = fakeFetch({ body: sessionState({ done: 1 }) });
+    const { fetcher } = fakeFetch({ body: sessionState({ answered: 1 }) });
     const pending = new PendingRequests(full as unknown as Storage, "me");
     const queue = new RequestQueue(new Server(undefined, fetcher), pending, () => undefined);
-    expect((await queue.send("/api/answers", BODY)).done).toBe(1);
+    expect((await queue.send("/api/session/events", BODY)).answered).toBe(1);
     expect(warn).toHaveBeenCalledOnce();
     warn.mockRestore();
   });
@@ -136,7 +136,7 @@ describe("stored requests", () => {
     const storage = openStorage(() => {
       throw new Error("SecurityError");
     });
-    new PendingRequests(storage, "me").add({ key: "a", at: 1, path: "/api/undo", body: {} });
+    new PendingRequests(storage, "me").add({ key: "a", at: 1, path: "/api/session/undo", body: {} });
     expect(new PendingRequests(storage, "me").all().length).toBe(1);
   });
 });

@@ -15,8 +15,8 @@ describe("a request", () => {
 
   it("posts JSON", async () => {
     const { fetcher, calls } = fakeFetch({});
-    await new Server(undefined, fetcher).post("/api/undo", { key: "k" });
-    expect(calls).toEqual([{ method: "POST", path: "/api/undo", body: { key: "k" } }]);
+    await new Server(undefined, fetcher).post("/api/session/undo", { key: "k" });
+    expect(calls).toEqual([{ method: "POST", path: "/api/session/undo", body: { key: "k" } }]);
   });
 
   it("is rejected with the server's message", async () => {
@@ -27,8 +27,8 @@ describe("a request", () => {
 
   it("is never answered from a cache, which does not know who is signed in", async () => {
     const fetcher = vi.fn(() => Promise.resolve(new Response("{}")));
-    await new Server(undefined, fetcher).get("/api/scene");
-    expect(fetcher).toHaveBeenCalledWith("/api/scene", expect.objectContaining({ cache: "no-store" }));
+    await new Server(undefined, fetcher).get("/api/display");
+    expect(fetcher).toHaveBeenCalledWith("/api/display", expect.objectContaining({ cache: "no-store" }));
   });
 
   it("that is rejected shows the message as a sentence", async () => {
@@ -58,7 +58,7 @@ describe("a request", () => {
     const server = new Server(forbidden, fakeFetch(rejection(403, "unknown-secret")).fetcher);
     await server.post("/api/enter", {}).catch(() => undefined);
     expect(forbidden).not.toHaveBeenCalled();
-    await server.get("/api/sitting").catch(() => undefined);
+    await server.get("/api/session").catch(() => undefined);
     expect(forbidden).toHaveBeenCalledOnce();
   });
 });

@@ -18,7 +18,7 @@ function sessionWith(...answers: Answer[]): { session: Session; calls: Call[] } 
 
 describe("a session", () => {
   it("shows the next question after an answer", async () => {
-    const { session } = sessionWith({ body: sessionState() }, { body: sessionState({ done: 1, question: { id: 2, left: 3, right: 4 } }) });
+    const { session } = sessionWith({ body: sessionState() }, { body: sessionState({ answered: 1, question: { id: 2, number: 2, items: [3, 4], value: null, unit: null } }) });
     await session.open();
     await session.answer(1, "left", 2.5);
     expect(session.state.value?.question?.id).toBe(2);
@@ -32,7 +32,7 @@ describe("a session", () => {
   });
 
   it("says that the answer is saved while the server is unavailable, and continues by itself", async () => {
-    const { session } = sessionWith({ body: sessionState() }, NETWORK_ERROR, NETWORK_ERROR, { body: sessionState({ done: 1 }) });
+    const { session } = sessionWith({ body: sessionState() }, NETWORK_ERROR, NETWORK_ERROR, { body: sessionState({ answered: 1 }) });
     await session.open();
     const answered = session.answer(1, "left", 1);
     await vi.advanceTimersByTimeAsync(100);
@@ -43,37 +43,37 @@ describe("a session", () => {
     expect(session.blocked.value).toBe(true);
     await vi.advanceTimersByTimeAsync(2_000);
     await answered;
-    expect([session.problem.value, session.state.value?.done, session.blocked.value]).toEqual([null, 1, false]);
+    expect([session.problem.value, session.state.value?.answered, session.blocked.value]).toEqual([null, 1, false]);
   });
 
   it("first sends what a reload interrupted", async () => {
     const before = sessionWith(NETWORK_ERROR);
     void before.session.answer(1, "left", 1);
     await vi.advanceTimersByTimeAsync(0);
-    const after = sessionWith({ body: sessionState({ done: 1 }) });
+    const after = sessionWith({ body: sessionState({ answered: 1 }) });
     await after.session.open();
-    expect(after.calls.map(({ path }) => path)).toEqual(["/api/answers", "/api/sitting"]);
+    expect(after.calls.map(({ path }) => path)).toEqual(["/api/session/events", "/api/session"]);
     expect(after.calls[0]?.body).toEqual(before.calls[0]?.body);
   });
 
   it("loads the state after a conflict with another window", async () => {
-    const { session, calls } = sessionWith(rejection(409, "already-answered"), { body: sessionState({ done: 5 }) });
+    const { session, calls } = sessionWith(rejection(409, "already-answered"), { body: sessionState({ answered: 5 }) });
     await session.answer(1, "left", 1);
     expect(session.notice.value).toContain("already answered");
-    expect(session.state.value?.done).toBe(5);
-    expect(calls.at(-1)?.path).toBe("/api/sitting");
+    expect(session.state.value?.answered).toBe(5);
+    expect(calls.at(-1)?.path).toBe("/api/session");
     expect(session.problem.value).toBeNull();
   });
 
   it("offers to try again after other errors", async () => {
-    const { session, calls } = sessionWith(rejection(500, "oops", "It broke."), { body: sessionState({ done: 1 }) });
+    const { session, calls } = sessionWith(rejection(500, "oops", "It broke."), { body: sessionState({ answered: 1 }) });
     await session.answer(1, "left", 1);
     const problem = session.problem.value;
     expect(problem).toMatchObject({ kind: "failed", message: "It broke." });
     if (problem?.kind === "failed") problem.retry();
     await vi.advanceTimersByTimeAsync(0);
-    expect(calls.map(({ path }) => path)).toEqual(["/api/answers", "/api/answers", "/api/sitting"]);
-    expect([session.problem.value, session.state.value?.done]).toEqual([null, 1]);
+    expect(calls.map(({ path }) => path)).toEqual(["/api/session/events", "/api/session/events", "/api/session"]);
+    expect([session.problem.value, session.state.value?.answered]).toEqual([null, 1]);
   });
 
   it("can discard an answer that the server never accepts", async () => {
@@ -81,7 +81,7 @@ describe("a session", () => {
     await session.answer(1, "left", 1);
     if (session.problem.value?.kind === "failed") session.problem.value.discard?.();
     await vi.advanceTimersByTimeAsync(0);
-    expect(calls.map(({ path }) => path)).toEqual(["/api/answers", "/api/sitting"]);
+    expect(calls.map(({ path }) => path)).toEqual(["/api/session/events", "/api/session"]);
   });
 
   it("sends every kind of request", async () => {
@@ -90,9 +90,9 @@ describe("a session", () => {
     await session.step("consent", { agreed: true });
     await session.change(7, "delete");
     expect(calls.map(({ path, body }) => [path, { ...body, key: "" }])).toEqual([
-      ["/api/undo", { key: "" }],
-      ["/api/steps", { key: "", stage: "consent", data: { agreed: true } }],
-      ["/api/history", { key: "", question: 7, change: "delete" }],
+      ["/api/session/undo", { key: "" }],
+      ["/api/session/stages", { key: "", stage: "consent", data: { agreed: true } }],
+      ["/api/history", { key: "", question: 7, kind: "delete" }],
     ]);
   });
 });

@@ -14,20 +14,20 @@ afterEach(() => void vi.useRealTimers());
 describe("trajectories", () => {
   it("polls what may come next until the server knows, and fetches it once", async () => {
     const { fetcher, calls } = fakeFetch(
-      { body: { ahead: [4], ready: false } },
+      { body: { trajectories: [4], complete: false } },
       REPLAY,
-      { body: { ahead: [4, 5], ready: true } },
+      { body: { trajectories: [4, 5], complete: true } },
       REPLAY,
     );
     const trajectories = new Trajectories(new Server(undefined, fetcher), FEATURES);
     void trajectories.prefetchNext(() => false);
     await vi.advanceTimersByTimeAsync(20_000);
-    expect(calls.map(({ path }) => path)).toEqual(["/api/ahead", "/api/replays/4", "/api/ahead", "/api/replays/5"]);
+    expect(calls.map(({ path }) => path)).toEqual(["/api/session/prefetch", "/api/trajectories/4", "/api/session/prefetch", "/api/trajectories/5"]);
     expect([trajectories.peek(4), trajectories.peek(5)]).not.toContain(undefined);
   });
 
   it("stops polling once the question is answered", async () => {
-    const { fetcher, calls } = fakeFetch({ body: { ahead: [], ready: false } });
+    const { fetcher, calls } = fakeFetch({ body: { trajectories: [], complete: false } });
     void new Trajectories(new Server(undefined, fetcher), FEATURES).prefetchNext(() => calls.length > 0);
     await vi.advanceTimersByTimeAsync(20_000);
     expect(calls.length).toBe(1);

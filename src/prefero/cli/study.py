@@ -48,8 +48,8 @@ def create(
         raise ValueError("the protocol names neither a world nor a pool: give one with --world")
     pool = pool_of(what, plan.trajectories if plan.world else None)
     secret, display = new_secret(), display_of(pool)
-    if plan.scores and not targets_of(display):
-        raise ValueError(f"{what} has no targets to give scores to: set scores = false in the protocol")
+    if plan.target_scores and not targets_of(display):
+        raise ValueError(f"{what} has no targets to score: set target_scores = false in the protocol")
     made = store.add_study(name, "study", plan.to_json(), pool, display, secret)
     console.print(
         f"The study {escape(repr(made.name))} asks {plan.slots} questions about {len(pool)} trajectories."

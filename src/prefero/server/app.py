@@ -8,13 +8,13 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from fastapi.staticfiles import StaticFiles
-from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 import prefero
 from prefero.server.auth import Forbidden, House
 from prefero.server.middleware.guard import Guard, TooLarge
+from prefero.server.models import ErrorBody
 from prefero.server.routes import experimenter, session, teacher
 from prefero.studies.storage.database import Busy
 from prefero.studies.storage.store import Refused
@@ -25,37 +25,31 @@ MISSING = ("no-question", "no-trajectory", "no-study")
 INVALID = ("bad-choice", "bad-scores", "bad-rating", "no-consent", "no-ties", "no-targets")
 
 
-class Trouble(BaseModel):
-    """What went wrong, in a word and in words."""
-
-    code: str
-    message: str
-
-
-class Problem(BaseModel):
-    """The body of every error."""
-
-    error: Trouble
-
-
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    "4XX": {"model": Problem, "description": "Refused"},
-    "5XX": {"model": Problem, "description": "Not now"},
+ERRORS: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": ErrorBody, "description": "Refused"},
+    "5XX": {"model": ErrorBody, "description": "Not available now"},
 }
 
 
-def create_app(house: House, hosts: Iterable[str] = (), page: Path = PAGE) -> FastAPI:
-    """Everything that is served. `hosts` are names that it goes by, beside this machine's own."""
-    app = FastAPI(
+def create_api() -> FastAPI:
+    """The routes alone, as the OpenAPI document describes them."""
+    api = FastAPI(
         title="Prefero",
         version=prefero.__version__,
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
     )
-    app.state.house = house
     for part in (session, teacher, experimenter):
-        app.include_router(part.router, responses=PROBLEMS)
+        api.include_router(part.router, responses=ERRORS)
+    return api
+
+
+def create_app(house: House, hosts: Iterable[str] = (), page: Path = PAGE) -> FastAPI:
+    """Everything that is served. `hosts` are names that it goes by, beside this machine's own."""
+    app = create_api()
+    app.state.house = house
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_middleware(Guard, hosts=tuple(hosts))
     _add_errors(app)

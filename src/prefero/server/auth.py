@@ -4,10 +4,11 @@ import hmac
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import Depends, Request
 
+from prefero.server.models import Role
 from prefero.studies.compute_slots import Turns
 from prefero.studies.session import Sitting
 from prefero.studies.storage.store import Person, Store, Study, digest_of
@@ -15,8 +16,6 @@ from prefero.studies.storage.store import Person, Store, Study, digest_of
 COOKIE = "prefero"
 AGE = 180 * 24 * 3600
 SITTINGS = 64  # that are kept ready; others are taken up again from the database
-
-Role = Literal["teacher", "participant", "experimenter"]
 
 
 class Forbidden(Exception):

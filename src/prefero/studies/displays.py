@@ -7,7 +7,7 @@ from typing import Any
 from prefero.datasets.media.clips import missing
 from prefero.pools.pool import Pool
 from prefero.rendering.scenes import replay
-from prefero.studies.learning_summary import Unit
+from prefero.studies.learning_summary import FeatureLabel
 
 
 def display_of(pool: Pool) -> dict[str, Any]:
@@ -40,9 +40,9 @@ def display_of(pool: Pool) -> dict[str, Any]:
     return {"kind": "features", "features": [u | {"low": a, "high": b} for u, a, b in ranges]}
 
 
-def units_of(display: dict[str, Any]) -> list[Unit]:
+def labels_of(display: dict[str, Any]) -> list[FeatureLabel]:
     """Names and units of the features."""
-    return [Unit(feature["name"], feature["unit"]) for feature in display["features"]]
+    return [FeatureLabel(feature["name"], feature["unit"]) for feature in display["features"]]
 
 
 def targets_of(display: dict[str, Any]) -> list[dict[str, Any]]:
@@ -50,10 +50,12 @@ def targets_of(display: dict[str, Any]) -> list[dict[str, Any]]:
     return [part for part in display.get("scene", {}).get("parts", []) if part["label"]]
 
 
-def replay_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any]:
-    """One trajectory for the page."""
+def details_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any]:
+    """One trajectory for the page: its features, and its replay where there is a scene."""
     pool.check_index(index)
     features = dict(zip(pool.names, pool.features[index].tolist(), strict=True))
-    if display["kind"] != "scene":
-        return {"features": features}
-    return replay(display["scene"]["frame_time"], pool.trajectory(index).poses) | {"features": features}
+    poses = pool.trajectory(index).poses if display["kind"] == "scene" else None
+    return {
+        "features": features,
+        "replay": None if poses is None else replay(display["scene"]["frame_time"], poses),
+    }

@@ -5,53 +5,60 @@ from statistics import median
 
 from prefero.studies.event_log import Live, Log
 from prefero.studies.protocol import RETEST, Protocol
+from prefero.studies.session_state import Stage
 from prefero.studies.storage.store import Store, Study
 
 
 @dataclass(frozen=True)
-class Progress:
-    """One person's."""
+class ParticipantProgress:
+    """One participant's.
+
+    stage              None until the participant opens the link
+    answered           answers in force, of the `total` that the protocol asks for
+    left_share         the share of the answers that preferred the left trajectory, ties aside
+    retest_agreement   the share of retest questions that were answered as the first time
+    """
 
     label: str
-    stage: str
-    done: int
-    of: int
+    stage: Stage | None
+    answered: int
+    total: int
     started: str | None
     last_seen: str | None
     median_seconds: float | None
     left_share: float | None
-    retest: float | None
+    retest_agreement: float | None
 
 
-def progress_of(store: Store, study: Study) -> list[Progress]:
+def progress_of(store: Store, study: Study) -> list[ParticipantProgress]:
     """Everybody's, in the order of invitations."""
     protocol = Protocol.from_json(study.protocol)
     return [_progress(person.label, store.log(person), protocol) for person in store.people(study)]
 
 
-def _progress(label: str, log: Log, protocol: Protocol) -> Progress:
+def _progress(label: str, log: Log, protocol: Protocol) -> ParticipantProgress:
     moments = sorted(row.at for rows in (log.questions, log.told, log.steps) for row in rows)
     seconds = [live.told.seconds for live in log.live if live.told.seconds is not None]
     sides = [live.told.said == "left" for live in log.live if live.told.said != "equal"]
-    return Progress(
+    return ParticipantProgress(
         label=label,
-        stage=stage_of(log, protocol) if moments else "invited",
-        done=len(log.live),
-        of=protocol.slots,
+        stage=stage_of(log, protocol) if moments else None,
+        answered=len(log.live),
+        total=protocol.slots,
         started=moments[0] if moments else None,
         last_seen=moments[-1] if moments else None,
         median_seconds=median(seconds) if seconds else None,
         left_share=sum(sides) / len(sides) if sides else None,
-        retest=retest_agreement(log),
+        retest_agreement=retest_agreement(log),
     )
 
 
-def stage_of(log: Log, protocol: Protocol) -> str:
+def stage_of(log: Log, protocol: Protocol) -> Stage:
     """What a person is at: the first thing that is wanted and not done."""
-    wanted = {
+    wanted: dict[Stage, bool] = {
         "consent": bool(protocol.consent),
         "instructions": bool(protocol.instructions),
-        "scores": protocol.scores,
+        "target_scores": protocol.target_scores,
         "practice": protocol.practice,
     }
     for stage, there in wanted.items():

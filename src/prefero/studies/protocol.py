@@ -5,7 +5,7 @@
     pool           a file, as `Pool.save` writes it
     trajectories   how many are simulated
     consent, instructions, thanks    texts; an empty one is not shown
-    scores         do participants first give distinct scores to the targets?
+    target_scores  do participants first give distinct scores to the targets?
     practice       does a question for practice come first?
     [[methods]]    label, method (a name of `prefero.methods`), questions
     tests          random questions that no method learns from
@@ -97,7 +97,7 @@ class Protocol:
     consent: str = CONSENT
     instructions: str = INSTRUCTIONS
     thanks: str = THANKS
-    scores: bool = False
+    target_scores: bool = False
     practice: bool = True
     tests: int = 0
     retests: int = 0
@@ -199,7 +199,7 @@ PAPER = Protocol(
         Asker("ActiveLinear", "ActiveLinear", 15),
         Asker("RandomGP", "RandomGP 1 0.1", 15),
     ),
-    scores=True,
+    target_scores=True,
     tests=5,
     rate=True,
 )

@@ -20,7 +20,7 @@ from prefero.plots.user_study import Outcome, draw_study, study_table
 from prefero.pools.pool import Pool
 from prefero.simulation.test_sets import accuracy_on_answers
 from prefero.studies.event_log import Live, Log
-from prefero.studies.participant_progress import Progress, progress_of, stage_of
+from prefero.studies.participant_progress import ParticipantProgress, progress_of, stage_of
 from prefero.studies.protocol import RETEST, TEST, Protocol
 from prefero.studies.storage.store import Person, Store, Study
 
@@ -75,39 +75,41 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome
         parts += ["## How people answered\n", "![Times and sides](times.png)\n", _people_table(people)]
     text = "\n".join(parts)
     write_whole(folder / "outcomes.csv", csv_text(list(Outcome.__annotations__), map(asdict, outcomes)))
-    write_whole(folder / "people.csv", csv_text(list(Progress.__annotations__), map(asdict, people)))
+    write_whole(
+        folder / "people.csv", csv_text(list(ParticipantProgress.__annotations__), map(asdict, people))
+    )
     write_whole(folder / "report.md", text)
     write_whole(folder / "report.html", markdown_to_html(text, folder))
     return outcomes
 
 
-def _why_nothing(study: Study, people: Sequence[Progress]) -> str:
+def _why_nothing(study: Study, people: Sequence[ParticipantProgress]) -> str:
     """In place of the table about the methods."""
     if any(person.stage == "done" for person in people):
         return f"{study.name!r} neither tests nor rates, so nothing can be said about the methods.\n"
     return "Nobody has answered all questions yet, so nothing can be said about the methods.\n"
 
 
-def _summary(people: Sequence[Progress]) -> str:
+def _summary(people: Sequence[ParticipantProgress]) -> str:
     done = sum(person.stage == "done" for person in people)
     begun = sum(person.started is not None for person in people)
-    agreement = [person.retest for person in people if person.retest is not None]
+    agreement = [p.retest_agreement for p in people if p.retest_agreement is not None]
     attention = (
         f" Questions asked again were answered alike in {np.mean(agreement):.0%}." if agreement else ""
     )
     return f"{len(people)} invited, {begun} began, {done} finished.{attention}\n"
 
 
-def _people_table(people: Sequence[Progress]) -> str:
+def _people_table(people: Sequence[ParticipantProgress]) -> str:
     head = ["person", "stage", "answers", "median seconds", "share of A", "answered alike again"]
     rows = [
         [
             person.label,
-            person.stage,
-            f"{person.done} of {person.of}",
+            person.stage or "invited",
+            f"{person.answered} of {person.total}",
             _number(person.median_seconds, ".1f"),
             _number(person.left_share, ".0%"),
-            _number(person.retest, ".0%"),
+            _number(person.retest_agreement, ".0%"),
         ]
         for person in people
     ]

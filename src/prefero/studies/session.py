@@ -1,6 +1,6 @@
 """A sitting: one person before the page. What comes next, and what becomes of what they say.
 
-    stage     consent, instructions, scores, practice, compare, rate, done
+    stage     consent, instructions, target_scores, practice, compare, rate, done
     moment    all that the page needs to show now
 
 Everything is worked out from the log, so a sitting can be forgotten and taken up by another server.
@@ -8,71 +8,31 @@ Everything is worked out from the log, so a sitting can be forgotten and taken u
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
+from prefero.questions import CHOICES, Choice
 from prefero.studies.compute_slots import Turns
 from prefero.studies.displays import targets_of
 from prefero.studies.event_log import Asked, Log, Said
 from prefero.studies.learner_cache import Minds
 from prefero.studies.participant_progress import compares, stage_of, unrated
 from prefero.studies.protocol import RETEST, TEST, Protocol
+from prefero.studies.session_state import (
+    HIGHEST_RATING,
+    HIGHEST_SCORE,
+    LOWEST_RATING,
+    LOWEST_SCORE,
+    Rating,
+    SessionState,
+    ShownQuestion,
+    Stage,
+    TargetScores,
+)
 from prefero.studies.storage.store import Person, Proposal, Refused, Store, Study
-
-Stage = Literal["consent", "instructions", "scores", "practice", "compare", "rate", "done"]
-LOWEST_SCORE, HIGHEST_SCORE = 2, 9
-LOWEST_RATING, HIGHEST_RATING = 1, 9
-
-
-@dataclass(frozen=True)
-class Shown:
-    """Two trajectories to compare; a question for practice has the id 0."""
-
-    id: int
-    left: int
-    right: int
-
-
-@dataclass(frozen=True)
-class Scores:
-    """What is to be scored, with different whole numbers."""
-
-    labels: list[str]
-    colors: list[str]
-    lowest: int = LOWEST_SCORE
-    highest: int = HIGHEST_SCORE
-
-
-@dataclass(frozen=True)
-class Rating:
-    """A trajectory to be rated."""
-
-    trajectory: int
-    number: int
-    of: int
-    lowest: int = LOWEST_RATING
-    highest: int = HIGHEST_RATING
-
-
-@dataclass(frozen=True)
-class Moment:
-    """What the page shows now."""
-
-    stage: Stage
-    title: str
-    done: int
-    of: int | None
-    choices: list[str]
-    can_undo: bool
-    can_skip: bool
-    text: str | None = None
-    question: Shown | None = None
-    scores: Scores | None = None
-    rating: Rating | None = None
 
 
 class Sitting:
@@ -88,28 +48,28 @@ class Sitting:
 
     # --- what the person does -----------------------------------------------------------------------------
 
-    def moment(self) -> Moment:
+    def moment(self) -> SessionState:
         """What comes now."""
         return self._moment(self.store.log(self.person))
 
-    def answer(self, question: int, said: Said, key: str, seconds: float | None = None) -> Moment:
+    def answer(self, question: int, said: Said, key: str, seconds: float | None = None) -> SessionState:
         """An answer or a skip; it is on disk before anything else is done."""
         if said == "equal" and not self.protocol.ties:
             raise Refused("no-ties", "'about equal' is no answer in this study: choose A or B")
         return self._moment(self.store.tell(self.person, question, said, key, seconds))
 
-    def undo(self, key: str) -> Moment:
+    def undo(self, key: str) -> SessionState:
         """Take the last answer back, as long as there are questions: what is rated rests on the answers."""
         log = self.store.log(self.person)
         if not any(told.key == key for told in log.told) and self.stage(log) != "compare":
             raise Refused("nothing-to-undo", "all questions are answered, and cannot be changed any more")
         return self._moment(self.store.undo(self.person, key))
 
-    def change(self, question: int, change: Literal["delete", "restore"], key: str) -> Moment:
+    def change(self, question: int, change: Literal["delete", "restore"], key: str) -> SessionState:
         """Delete an answer from the history, or restore it."""
         return self._moment(self.store.tell(self.person, question, change, key))
 
-    def step(self, stage: str, data: Mapping[str, Any], key: str) -> Moment:
+    def step(self, stage: str, data: Mapping[str, Any], key: str) -> SessionState:
         """Consent, scores, practice or a rating."""
         log = self.store.log(self.person)
         if any(step.key == key for step in log.steps):
@@ -139,41 +99,47 @@ class Sitting:
     # --- where that leaves them ---------------------------------------------------------------------------
 
     @property
-    def choices(self) -> tuple[Said, ...]:
-        """What may be answered."""
-        return ("left", "right", "equal") if self.protocol.ties else ("left", "right")
+    def choices(self) -> tuple[Choice, ...]:
+        """The kinds of answers that the protocol allows."""
+        return tuple(choice for choice in CHOICES if choice != "equal" or self.protocol.ties)
 
     def stage(self, log: Log) -> Stage:
         """What the person is at."""
-        return cast(Stage, stage_of(log, self.protocol))
+        return stage_of(log, self.protocol)
 
-    def _moment(self, log: Log) -> Moment:
+    def _moment(self, log: Log) -> SessionState:
         stage, question = self.stage(log), None
         if stage == "compare":
             log, asked = self._open(log)
-            question = Shown(asked.id, asked.left, asked.right)
+            question = self._shown(asked)
             for said in self._likely(log):
                 self.turns.later(lambda said=said, log=log: self._prepare(log, said))  # type: ignore[misc]
         if stage == "practice":
-            question = Shown(0, *self._pair(0))
+            question = ShownQuestion(0, 0, list(self._pair(0)), None, None)
         texts = {
             "consent": self.protocol.consent,
             "instructions": self.protocol.instructions,
             "done": self.protocol.thanks,
         }
-        return Moment(
+        return SessionState(
             stage=stage,
             title=self.protocol.title,
-            done=len(log.live),
-            of=self.protocol.slots,
+            text=texts.get(stage),
+            answered=len(log.live),
+            total=self.protocol.slots,
+            question=question,
             choices=list(self.choices),
             can_undo=stage == "compare" and bool(log.live or log.skipped),
             can_skip=stage == "compare",
-            text=texts.get(stage),
-            question=question,
-            scores=self._scores() if stage == "scores" else None,
+            target_scores=self._target_scores() if stage == "target_scores" else None,
             rating=self._rating(log) if stage == "rate" else None,
         )
+
+    def _shown(self, asked: Asked) -> ShownQuestion:
+        """The question for the page; participants of a study do not see what the model expects of it."""
+        value = asked.bits if self.study.kind == "teach" else None
+        unit = None if value is None else "bits"
+        return ShownQuestion(asked.id, asked.number, [asked.left, asked.right], value, unit)
 
     def _open(self, log: Log) -> tuple[Log, Asked]:
         """The question that waits; asked now, if it was not yet."""
@@ -238,11 +204,14 @@ class Sitting:
 
     # --- scores and ratings -------------------------------------------------------------------------------
 
-    def _scores(self) -> Scores:
+    def _target_scores(self) -> TargetScores:
         named = targets_of(self.store.display(self.study))
         if not named:
-            raise Refused("no-targets", "this world has no targets: set scores = false in the protocol")
-        return Scores([p["label"] for p in named], [p["shapes"][0]["color"] for p in named])
+            raise Refused(
+                "no-targets", "this world has no targets: set target_scores = false in the protocol"
+            )
+        labels, colors = [part["label"] for part in named], [part["shapes"][0]["color"] for part in named]
+        return TargetScores(labels, colors, LOWEST_SCORE, HIGHEST_SCORE)
 
     def _bests(self, log: Log) -> list[tuple[str, int]]:
         """What each method thinks best, in an order of the person's own."""
@@ -257,13 +226,13 @@ class Sitting:
     def _rating(self, log: Log) -> Rating:
         bests, left = self._bests(log), set(unrated(log, self.protocol))
         number, best = next((n, best) for n, (label, best) in enumerate(bests, 1) if label in left)
-        return Rating(best, number, len(bests))
+        return Rating(best, number, len(bests), LOWEST_RATING, HIGHEST_RATING)
 
     def _checked(self, stage: str, data: Mapping[str, Any], log: Log) -> tuple[str, Mapping[str, Any]]:
         """What is kept of a step, and the item that it is about."""
         if stage == "consent" and data.get("agreed") is not True:
             raise Refused("no-consent", "without consent there is no study: you may close the page")
-        if stage == "scores":
+        if stage == "target_scores":
             return "", self._checked_scores(data)
         if stage == "practice" and data.get("choice") not in self.choices:
             raise Refused("bad-choice", f"an answer is one of {', '.join(self.choices)}")
@@ -273,7 +242,7 @@ class Sitting:
         return "", {kept: data[kept]} if kept else {}
 
     def _checked_scores(self, data: Mapping[str, Any]) -> dict[str, int]:
-        wanted = self._scores()
+        wanted = self._target_scores()
         scores = list(data.values())
         if (
             set(data) != set(wanted.labels)

@@ -28,8 +28,8 @@ export function questionHeading(count: number): string {
 }
 
 /** Tells screen readers what is shown. */
-export function questionText(state: Pick<SessionState, "stage" | "done">, count: number): string {
-  const question = state.stage === "practice" ? "A practice question" : `Question ${state.done + 1}`;
+export function questionText(state: Pick<SessionState, "stage" | "answered">, count: number): string {
+  const question = state.stage === "practice" ? "A practice question" : `Question ${state.answered + 1}`;
   return `${question}. ${placesText(count)} ${questionHeading(count)}`;
 }
 

@@ -25,7 +25,7 @@ interface CompareProps {
 }
 
 export function Compare({ state, question, trajectories, blocked, onChoice, onUndo }: CompareProps): JSX.Element {
-  const indices = itemsOf(question);
+  const indices = question.items;
   const count = indices.length;
   const options = answerOptions(count, state.choices);
   const { items, problem, retry } = useTrajectories(trajectories, indices);
@@ -80,11 +80,6 @@ export function Compare({ state, question, trajectories, blocked, onChoice, onUn
       {help && <Help without={missing} onClose={() => setHelp(false)} />}
     </div>
   );
-}
-
-/** The indices of a question's trajectories, from A on. */
-export function itemsOf(question: Pick<Question, "left" | "right">): number[] {
-  return [question.left, question.right];
 }
 
 /** Play each new question from its start. Returns when it was shown, in milliseconds. */

@@ -11,7 +11,7 @@ import type { Server } from "../server";
 const POLL_SECONDS = 2;
 
 export function ExperimenterView({ server }: { server: Server }): JSX.Element {
-  const { value, problem } = usePoll(() => server.get<StudyProgress>("/api/experimenter"), POLL_SECONDS);
+  const { value, problem } = usePoll(() => server.get<StudyProgress>("/api/progress"), POLL_SECONDS);
   useTitle("Progress", value?.title ?? "");
   return (
     <>
@@ -22,7 +22,7 @@ export function ExperimenterView({ server }: { server: Server }): JSX.Element {
       <main>
         <h1>Progress of the study</h1>
         {problem && <Banner message={value ? `${problem} The table may be out of date.` : problem} />}
-        {value && <ParticipantTable people={value.people} now={Date.now()} />}
+        {value && <ParticipantTable people={value.participants} now={Date.now()} />}
         {!value && !problem && <Loading message="Loading…" />}
       </main>
     </>
@@ -71,7 +71,7 @@ function ParticipantTable({ people, now }: { people: Participant[]; now: number 
 }
 
 function ParticipantRow({ person, now }: { person: Participant; now: number }): JSX.Element {
-  const fraction = person.of ? person.done / person.of : 0;
+  const fraction = person.total ? person.answered / person.total : 0;
   return (
     <tr class={person.started ? "" : "not-started"}>
       <th scope="row">{person.label}</th>
@@ -79,13 +79,13 @@ function ParticipantRow({ person, now }: { person: Participant; now: number }): 
       <td>
         <div class="done-cell">
           <Meter fraction={fraction} label={`Answers of ${person.label}`} />
-          <span>{person.of === null ? person.done : `${person.done} of ${person.of}`}</span>
+          <span>{person.answered} of {person.total}</span>
         </div>
       </td>
       <td>{formatAgo(person.last_seen, now)}</td>
       <td class="number">{person.median_seconds === null ? "–" : `${formatNumber(person.median_seconds)} s`}</td>
       <td class="number">{person.left_share === null ? "–" : formatPercent(person.left_share)}</td>
-      <td class="number">{person.retest === null ? "–" : formatPercent(person.retest)}</td>
+      <td class="number">{person.retest_agreement === null ? "–" : formatPercent(person.retest_agreement)}</td>
     </tr>
   );
 }

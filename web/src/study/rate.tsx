@@ -26,7 +26,7 @@ export function Rate({ rating, trajectories, blocked, onRate }: RateProps): JSX.
   return (
     <form class="rate" onSubmit={submit}>
       <p class="soft">
-        {rating.number} of {rating.of}
+        {rating.number} of {rating.total}
       </p>
       <Player trajectories={trajectories} index={rating.trajectory} name="The robot's motion" />
       <fieldset class="scale">

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 
 import { questionHeading } from "../compare/announcements";
-import { Compare, itemsOf } from "../compare/compare";
+import { Compare } from "../compare/compare";
 import type { Choice, SessionState, Stage } from "../contract";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
@@ -28,7 +28,7 @@ interface StageView {
 export const STAGES: Record<Stage, StageView> = {
   consent: { title: "Consent", View: Consent },
   instructions: { title: "Instructions", View: Instructions },
-  scores: { title: "Your scores", View: ScoresStage },
+  target_scores: { title: "Your scores", View: ScoresStage },
   practice: { title: "Practice", View: PracticeStage },
   compare: { title: "Compare", View: CompareStage },
   rate: { title: "Rate", View: RateStage },
@@ -66,7 +66,7 @@ function QuestionView({ session, state, trajectories, blocked, note, onChoice }:
   const asking = { state, question, trajectories, blocked, onChoice };
   return (
     <>
-      <h1 class="question">{questionHeading(itemsOf(question).length)}</h1>
+      <h1 class="question">{questionHeading(question.items.length)}</h1>
       {note}
       <Compare {...asking} onUndo={() => void session.undo()} />
     </>
@@ -86,7 +86,7 @@ function NoQuestion({ session }: { session: Session }): JSX.Element {
 }
 
 function ScoresStage({ title, state, blocked, onDone }: StageProps): JSX.Element {
-  const { scores, text } = state;
+  const { target_scores: scores, text } = state;
   return (
     <div class="reading">
       <h1>{title}</h1>

@@ -13,7 +13,7 @@ function withUnitLabel(name: string, unit: string | undefined): string {
   return unit ? `${name} (${unit})` : name;
 }
 
-export function accuracy(points: LearningSummary["accuracies"], width: number): Element {
+export function accuracy(points: LearningSummary["learning_curve"], width: number): Element {
   return Plot.plot({
     ...STYLE,
     width,

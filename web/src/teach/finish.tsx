@@ -12,11 +12,11 @@ import type { Trajectories } from "../trajectories";
 import type { TabProps } from "./tabs";
 
 export function FinishView({ state, trajectories, server, open }: TabProps): JSX.Element {
-  const { value, problem, retry } = useLoad(() => server.get<Finish>("/api/finish"), state.done);
+  const { value, problem, retry } = useLoad(() => server.get<Finish>("/api/reward"), state.answered);
   return (
     <>
       <h1>What you taught</h1>
-      {state.done === 0 && <p class="empty">You have not answered a question yet, so the robot can only guess.</p>}
+      {state.answered === 0 && <p class="empty">You have not answered a question yet, so the robot can only guess.</p>}
       {!value && <LoadingOrError problem={problem} retry={retry} message="Finding the best motion…" />}
       {value && <Result finish={value} trajectories={trajectories} />}
       <button type="button" class="button primary" onClick={() => open("compare")}>
@@ -27,12 +27,12 @@ export function FinishView({ state, trajectories, server, open }: TabProps): JSX
 }
 
 function Result({ finish, trajectories }: { finish: Finish; trajectories: Trajectories }): JSX.Element {
-  const { best, answers, looks, python } = finish;
+  const { best, answers, description, python } = finish;
   return (
     <>
       <Card title="The motion with the highest reward">
         <p>
-          {looks} Learned from {pluralize(answers, "answer")}. The reward of this motion is {formatNumber(best.mean)} ±{" "}
+          {description} Learned from {pluralize(answers, "answer")}. The reward of this motion is {formatNumber(best.mean)} ±{" "}
           {formatNumber(best.std)}.
         </p>
         <Player trajectories={trajectories} index={best.index} name="The best motion" />

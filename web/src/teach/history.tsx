@@ -2,7 +2,6 @@
 
 import type { JSX } from "preact";
 
-import { itemsOf } from "../compare/compare";
 import { itemLabel } from "../compare/layout";
 import type { Choice, PastAnswer } from "../contract";
 import { formatNumber } from "../format";
@@ -18,7 +17,7 @@ interface HistoryProps {
 
 /** One column for each item of the longest question. */
 export function History({ answers, blocked, onChange }: HistoryProps): JSX.Element {
-  const most = Math.max(2, ...answers.map((answer) => itemsOf(answer).length));
+  const most = Math.max(2, ...answers.map((answer) => answer.items.length));
   return (
     <div class="table-frame table-long">
       <table>
@@ -54,7 +53,7 @@ interface RowProps extends Omit<HistoryProps, "answers"> {
 function AnswerRow({ answer, columns, blocked, onChange }: RowProps): JSX.Element {
   const change = answer.deleted ? "restore" : "delete";
   const label = answer.deleted ? "Restore" : "Delete";
-  const items = itemsOf(answer);
+  const items = answer.items;
   return (
     <tr class={answer.deleted ? "deleted" : ""}>
       <th scope="row">{answer.number}</th>

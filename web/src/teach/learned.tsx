@@ -15,8 +15,8 @@ import { History } from "./history";
 import type { TabProps } from "./tabs";
 
 export function LearnedView({ session, state, trajectories, server, open }: TabProps): JSX.Element {
-  const { done } = state;
-  const summary = useLoad(() => server.get<LearningSummary>("/api/insight"), done);
+  const { answered: done } = state;
+  const summary = useLoad(() => server.get<LearningSummary>("/api/learning-summary"), done);
   const history = useLoad(() => server.get<{ answers: PastAnswer[] }>("/api/history"), done);
   const past = history.value?.answers ?? [];
   return (
@@ -62,7 +62,7 @@ function Findings({ summary: loaded, trajectories }: { summary: Loaded<LearningS
       {loaded.problem && <Banner message={loaded.problem} retry={loaded.retry} />}
       <Accuracy summary={summary} />
       <Card title="What matters">
-        <p>{summary.looks}</p>
+        <p>{summary.description}</p>
         <Chart name="How much each feature matters" draw={(charts, width) => charts.effects(summary.features, width)} />
       </Card>
       <Card title="How the reward depends on each feature">
@@ -73,8 +73,8 @@ function Findings({ summary: loaded, trajectories }: { summary: Loaded<LearningS
           ))}
         </div>
       </Card>
-      {summary.pairs.length > 0 && <Maps summary={summary} />}
-      <Ranking ranked={summary.ranked} features={summary.features} trajectories={trajectories} />
+      {summary.feature_maps.length > 0 && <Maps summary={summary} />}
+      <Ranking ranked={summary.ranking} features={summary.features} trajectories={trajectories} />
     </>
   );
 }
@@ -89,7 +89,7 @@ function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
           <p>{summary.hint}</p>
         </div>
       </div>
-      <Chart name="Expected accuracy after each answer" draw={(charts, width) => charts.accuracy(summary.accuracies, width)} />
+      <Chart name="Expected accuracy after each answer" draw={(charts, width) => charts.accuracy(summary.learning_curve, width)} />
     </Card>
   );
 }
@@ -109,7 +109,7 @@ const KINDS = { mean: "Reward", std: "Uncertainty" } as const;
 function Maps({ summary }: { summary: LearningSummary }): JSX.Element {
   const [what, setWhat] = useState<"mean" | "std">("mean");
   const units = Object.fromEntries(summary.features.map(({ name, unit }) => [name, unit]));
-  const [only] = summary.pairs.length === 1 ? summary.pairs : [];
+  const [only] = summary.feature_maps.length === 1 ? summary.feature_maps : [];
   return (
     <Card title="How the reward depends on two features">
       {!only && (
@@ -121,7 +121,7 @@ function Maps({ summary }: { summary: LearningSummary }): JSX.Element {
       <div class="chart-grid">
         {only && <PairMap pair={only} what="mean" units={units} />}
         {only && <PairMap pair={only} what="std" units={units} />}
-        {!only && summary.pairs.map((pair) => <PairMap key={`${pair.x} ${pair.y}`} pair={pair} what={what} units={units} />)}
+        {!only && summary.feature_maps.map((pair) => <PairMap key={`${pair.x} ${pair.y}`} pair={pair} what={what} units={units} />)}
       </div>
     </Card>
   );

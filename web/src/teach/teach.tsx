@@ -27,7 +27,7 @@ export function Teach(props: Omit<TabProps, "open">): JSX.Element {
       <header class="header">
         <span class="brand">{state.title}</span>
         <Tabs tab={tab} open={open} />
-        <Progress done={state.done} of={state.of} />
+        <Progress done={state.answered} of={state.total} />
       </header>
       <main>
         <ProblemBanner problem={session.problem.value} />
@@ -58,10 +58,10 @@ function Tabs({ tab, open }: { tab: Tab; open: (tab: Tab) => void }): JSX.Elemen
 
 function CompareView({ session, state, trajectories, open }: TabProps): JSX.Element {
   const [dismissed, setDismissed] = useState(false);
-  const reached = state.of !== null && state.done >= state.of && !dismissed;
+  const reached = state.answered >= state.total && !dismissed;
   return (
     <>
-      {reached && <TargetReached of={state.of ?? 0} onFinish={() => open("finish")} onContinue={() => setDismissed(true)} />}
+      {reached && <TargetReached of={state.total} onFinish={() => open("finish")} onContinue={() => setDismissed(true)} />}
       <CurrentStage session={session} state={state} trajectories={trajectories} />
     </>
   );

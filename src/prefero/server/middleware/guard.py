@@ -18,6 +18,7 @@ RATE, BURST = 40.0, 120.0  # requests a second in the long run, and at once, of 
 CROWD_RATE, CROWD_BURST = 400.0, 1200.0  # of all visitors behind one address: a class, a proxy
 ENTRY_RATE, ENTRY_BURST = 1.0, 60.0  # tries of a secret, from one address
 VISITORS = 4096
+CACHED = ("/api/trajectories/", "/api/display", "/api/clips/")  # what a browser may keep for a while
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 POLICY = "; ".join(
@@ -144,7 +145,9 @@ def _name_of(host: str) -> str:
 
 def _strict_headers(path: str) -> list[tuple[bytes, bytes]]:
     headers = dict(HEADERS)
-    if path.startswith("/api/") and not path.startswith(("/api/replays/", "/api/scene", "/api/clips/")):
+    if path.startswith("/api/") and not path.startswith(
+        ("/api/trajectories/", "/api/display", "/api/clips/")
+    ):
         headers["cache-control"] = "no-store"
     return [(name.encode(), value.encode()) for name, value in headers.items()]
 

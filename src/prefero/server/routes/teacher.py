@@ -1,19 +1,20 @@
-"""What only the teacher may see: what was learned, the history, and what to take home."""
+"""What only the teacher may see: the learning summary, the history of answers, and the exports."""
 
 import io
-from typing import Any, Literal
+from typing import Any, cast
 
 from fastapi import APIRouter, Response
 
 from prefero._support.files import csv_text
 from prefero._support.optional import need
+from prefero.questions import Choice
 from prefero.server.auth import Here, OwnTeaching
-from prefero.server.routes.session import Identifier, Key, Sent
-from prefero.studies.displays import units_of
+from prefero.server.models import BestTrajectory, DeleteOrRestore, History, PastAnswer, RewardSummary
+from prefero.studies.displays import labels_of
 from prefero.studies.event_log import Log
-from prefero.studies.learning_summary import insight as insight_of
-from prefero.studies.learning_summary import sentence
-from prefero.studies.session import Moment
+from prefero.studies.learning_summary import LearningSummary, sentence
+from prefero.studies.learning_summary import learning_summary as summarize
+from prefero.studies.session_state import SessionState
 
 router = APIRouter(prefix="/api")
 
@@ -36,48 +37,40 @@ def _content(kind: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"content": {kind: {}}}}
 
 
-class Change(Sent):
-    """An answer of the history is deleted or restored."""
-
-    key: Key
-    question: Identifier
-    change: Literal["delete", "restore"]
-
-
-@router.get("/insight")
-def insight(own: OwnTeaching, here: Here) -> dict[str, Any]:
+@router.get("/learning-summary")
+def learning_summary(own: OwnTeaching, here: Here) -> LearningSummary:
     """What was learned so far."""
     log, learner = own.store.log(own.person), own.learner()
     with here.turns.mine():
-        units = units_of(here.store.display(own.study))
-        return insight_of(log, learner, units, log.open.question if log.open else None)
+        labels = labels_of(here.store.display(own.study))
+        return summarize(log, learner, labels, log.open.question if log.open else None)
 
 
 @router.get("/history")
-def history(own: OwnTeaching) -> dict[str, Any]:
+def history(own: OwnTeaching) -> History:
     """Every answer, deleted ones too."""
-    return {"answers": rows(own.store.log(own.person), deleted=True)}
+    return History(answers=past_answers(own.store.log(own.person)))
 
 
 @router.post("/history")
-def change(what: Change, own: OwnTeaching) -> Moment:
+def change_history(body: DeleteOrRestore, own: OwnTeaching) -> SessionState:
     """Delete an answer, or restore it."""
-    return own.change(what.question, what.change, what.key)
+    return own.change(body.question, body.kind, body.key)
 
 
-@router.get("/finish")
-def finish(own: OwnTeaching) -> dict[str, Any]:
-    """The robot's best, and how to use what was learned."""
+@router.get("/reward")
+def reward(own: OwnTeaching) -> RewardSummary:
+    """The best trajectory under the learned reward, and how to use the reward."""
     learner = own.learner()
-    reward = learner.reward()
-    best, names = reward.best(own.pool), ", ".join(own.pool.names)
+    learned = learner.reward()
+    best, names = learned.best(own.pool), ", ".join(own.pool.names)
     example = own.pool.features[[best.index, 0 if best.index else 1]].round(3).tolist()
-    return {
-        "best": {"index": best.index, "mean": best.mean, "std": best.std},
-        "answers": len(learner.answers),
-        "python": PYTHON.format(features=names, example=example),
-        "looks": sentence(reward.describe()),
-    }
+    return RewardSummary(
+        best=BestTrajectory(index=best.index, mean=best.mean, std=best.std),
+        answers=len(learner.answers),
+        python=PYTHON.format(features=names, example=example),
+        description=sentence(learned.describe()),
+    )
 
 
 @router.get("/export/reward.json", response_class=Response, responses=_content("application/json"))
@@ -89,7 +82,8 @@ def export_reward(own: OwnTeaching) -> Response:
 @router.get("/export/answers.csv", response_class=Response, responses=_content("text/csv"))
 def export_csv(own: OwnTeaching) -> Response:
     """The answers in force, one a row."""
-    content = csv_text(COLUMNS, rows(own.store.log(own.person)))
+    rows = export_rows(own.store.log(own.person))
+    content = csv_text(COLUMNS, [row | {"items": " ".join(map(str, row["items"]))} for row in rows])
     return _download("answers.csv", "text/csv", content.encode())
 
 
@@ -97,38 +91,43 @@ def export_csv(own: OwnTeaching) -> Response:
 def export_parquet(own: OwnTeaching) -> Response:
     """The same as a Parquet file."""
     arrow, parquet = need("pyarrow", extra="server"), need("pyarrow.parquet", extra="server")
-    found, memory = rows(own.store.log(own.person)), io.BytesIO()
+    found, memory = export_rows(own.store.log(own.person)), io.BytesIO()
     columns = {name: [row[name] for row in found] for name in COLUMNS}
     parquet.write_table(arrow.table(columns, schema=_schema(arrow)), memory)
     return _download("answers.parquet", PARQUET, memory.getvalue())
 
 
-COLUMNS = ["question", "number", "left", "right", "choice", "seconds", "at"]
+COLUMNS = ["question", "number", "items", "choice", "seconds", "at"]
 
 
-def rows(log: Log, deleted: bool = False) -> list[dict[str, Any]]:
-    """Answers in force, and deleted ones if wanted, in the order of their questions."""
+def past_answers(log: Log) -> list[PastAnswer]:
+    """Answers in force and deleted ones, in the order of their questions."""
     found = [(live.asked, live.told, False) for live in log.live]
-    if deleted:
-        found += [(log.by_id[question], told, True) for question, told in log.deleted.items()]
+    found += [(log.by_id[question], told, True) for question, told in log.deleted.items()]
     ordered = sorted(found, key=lambda row: row[0].number)
     return [
-        {
-            "question": asked.id,
-            "number": number,
-            "left": asked.left,
-            "right": asked.right,
-            "choice": told.said,
-            "seconds": told.seconds,
-            "at": told.at,
-        }
-        | ({"deleted": gone} if deleted else {})
-        for number, (asked, told, gone) in enumerate(ordered, 1)
+        PastAnswer(
+            question=asked.id,
+            number=number,
+            items=[asked.left, asked.right],
+            choice=cast(Choice, told.said),
+            seconds=told.seconds,
+            at=told.at,
+            deleted=deleted,
+        )
+        for number, (asked, told, deleted) in enumerate(ordered, 1)
     ]
+
+
+def export_rows(log: Log) -> list[dict[str, Any]]:
+    """The answers in force, numbered anew."""
+    kept = [answer.model_dump() for answer in past_answers(log) if not answer.deleted]
+    return [row | {"number": number} for number, row in enumerate(kept, 1)]
 
 
 def _schema(arrow: Any) -> Any:
     kinds = {"choice": arrow.string(), "seconds": arrow.float64(), "at": arrow.string()}
+    kinds["items"] = arrow.list_(arrow.int64())
     return arrow.schema([(name, kinds.get(name, arrow.int64())) for name in COLUMNS])
 
 

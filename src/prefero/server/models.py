@@ -1,0 +1,303 @@
+"""The HTTP API in types, which the page's own types are generated from (`prefero.server.openapi`).
+
+What a route takes and what only a route returns is here. What a study itself knows (the session's state, the
+learning summary, the participants' progress) is returned as the dataclasses of `prefero.studies`.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+import prefero
+from prefero.questions import Choice
+from prefero.studies.participant_progress import ParticipantProgress
+
+LARGEST = 2**31 - 1
+Role = Literal["teacher", "participant", "experimenter"]
+Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
+Secret = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,128}$")]
+QuestionId = Annotated[int, Field(ge=1, le=LARGEST)]
+
+
+class RequestBody(BaseModel):
+    """What the page sends: these fields, of these types, and no others."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ResponseBody(BaseModel):
+    """What the server returns: every field is always there."""
+
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+
+# --- requests ---------------------------------------------------------------------------------------------
+
+
+class Entry(RequestBody):
+    """A secret from a link."""
+
+    secret: Secret
+
+
+class AnswerOrSkip(RequestBody):
+    """An answer to a question, or that the participant skips it; `key` makes a repeated request harmless."""
+
+    key: Key
+    question: QuestionId
+    kind: Literal[Choice, "skip"]
+    seconds: Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)] | None = None
+
+
+class Undo(RequestBody):
+    """Take the last answer or skip back."""
+
+    key: Key
+
+
+class DeleteOrRestore(RequestBody):
+    """Delete an answer of the history, or restore a deleted one."""
+
+    key: Key
+    question: QuestionId
+    kind: Literal["delete", "restore"]
+
+
+class StageSubmission(RequestBody):
+    """What the participant did at a stage other than comparing: consent, scores, practice, a rating."""
+
+    key: Key
+    stage: Literal["consent", "instructions", "target_scores", "practice", "rate"]
+    data: dict[str, Any] = Field(default_factory=dict)
+
+
+# --- errors -----------------------------------------------------------------------------------------------
+
+
+class Problem(ResponseBody):
+    """What went wrong: a code for programs, a message for people."""
+
+    code: str
+    message: str
+
+
+class ErrorBody(ResponseBody):
+    """The body of every error."""
+
+    error: Problem
+
+
+# --- sessions ---------------------------------------------------------------------------------------------
+
+
+class Me(ResponseBody):
+    """Who sent the request; the role is null for somebody without a valid link."""
+
+    role: Role | None
+    study: str | None
+    version: str = prefero.__version__
+
+
+class Prefetch(ResponseBody):
+    """Trajectories that may be shown after the next answer; `complete` is false while more are computed."""
+
+    trajectories: list[int]
+    complete: bool
+
+
+class PastAnswer(ResponseBody):
+    """An answer of the history; `number` is its place among the answered questions, from 1."""
+
+    question: int
+    number: int
+    items: list[int]
+    choice: Choice
+    seconds: float | None
+    at: str
+    deleted: bool
+
+
+class History(ResponseBody):
+    """Every answer in the order of the questions, deleted ones too."""
+
+    answers: list[PastAnswer]
+
+
+class BestTrajectory(ResponseBody):
+    """The trajectory of the pool with the highest expected reward."""
+
+    index: int
+    mean: float
+    std: float
+
+
+class RewardSummary(ResponseBody):
+    """The learned reward: its best trajectory, what it looks like, and Python code that uses it."""
+
+    best: BestTrajectory
+    answers: int
+    python: str
+    description: str
+
+
+class StudyProgress(ResponseBody):
+    """How far the participants of a study are."""
+
+    study: str
+    title: str
+    participants: list[ParticipantProgress]
+    finished: int
+    invited: int
+
+
+# --- trajectories -----------------------------------------------------------------------------------------
+
+Point = tuple[float, float]
+Place = tuple[float, float, float]
+
+
+class Polygon(ResponseBody):
+    """A filled outline in the plane."""
+
+    shape: Literal["polygon"]
+    points: list[Point]
+    color: str
+
+
+class Capsule(ResponseBody):
+    """A thick line with round ends in the plane; a disc where both ends are the same."""
+
+    shape: Literal["capsule"]
+    start: Point
+    end: Point
+    radius: float
+    color: str
+
+
+class Mesh(ResponseBody):
+    """A surface of triangles: x, y, z of each vertex, and three vertices a face, both flattened."""
+
+    shape: Literal["mesh"]
+    vertices: list[float]
+    faces: list[int]
+    color: str
+
+
+class Window(ResponseBody):
+    """The visible part of a flat scene; it moves up and down with the part it follows."""
+
+    kind: Literal["window"]
+    left: float
+    right: float
+    bottom: float
+    top: float
+    follow: str | None
+
+
+class Camera(ResponseBody):
+    """Where a solid scene is seen from; `fov` is the vertical field of view in degrees."""
+
+    kind: Literal["camera"]
+    eye: Place
+    target: Place
+    fov: float
+
+
+class FlatPart(ResponseBody):
+    """A rigid part of a flat scene; `label` is written on it."""
+
+    name: str
+    moves: bool
+    label: str
+    shapes: list[Annotated[Polygon | Capsule, Field(discriminator="shape")]]
+
+
+class SolidPart(ResponseBody):
+    """A rigid part of a solid scene; `label` is written on it."""
+
+    name: str
+    moves: bool
+    label: str
+    shapes: list[Mesh]
+
+
+class FlatScene(ResponseBody):
+    """A scene in two dimensions; `frame_time` is the time from one pose to the next in seconds."""
+
+    format: int
+    dimensions: Literal[2]
+    frame_time: float
+    background: str
+    view: Window
+    parts: list[FlatPart]
+
+
+class SolidScene(ResponseBody):
+    """A scene in three dimensions; `frame_time` is the time from one pose to the next in seconds."""
+
+    format: int
+    dimensions: Literal[3]
+    frame_time: float
+    background: str
+    view: Camera
+    parts: list[SolidPart]
+
+
+class Feature(ResponseBody):
+    """A feature's name and unit."""
+
+    name: str
+    unit: str
+
+
+class FeatureRange(ResponseBody):
+    """A feature with its lowest and its highest value in the pool."""
+
+    name: str
+    unit: str
+    low: float
+    high: float
+
+
+class SceneDisplay(ResponseBody):
+    """Trajectories are replayed in this scene; each lasts so many seconds."""
+
+    kind: Literal["scene"]
+    scene: Annotated[FlatScene | SolidScene, Field(discriminator="dimensions")]
+    seconds: float
+    features: list[Feature]
+
+
+class ClipsDisplay(ResponseBody):
+    """Trajectories are shown as videos."""
+
+    kind: Literal["clips"]
+    features: list[Feature]
+
+
+class FeaturesDisplay(ResponseBody):
+    """Trajectories are shown by their features alone."""
+
+    kind: Literal["features"]
+    features: list[FeatureRange]
+
+
+Display = Annotated[SceneDisplay | ClipsDisplay | FeaturesDisplay, Field(discriminator="kind")]
+
+
+class Replay(ResponseBody):
+    """Poses of the scene's moving parts, one list a time.
+
+    A pose is x, y, angle in a flat scene; x, y, z and the quaternion w, x, y, z in a solid one.
+    """
+
+    format: int
+    frame_time: float
+    poses: list[list[list[float]]]
+
+
+class TrajectoryDetails(ResponseBody):
+    """One trajectory: its features by name, and its replay where the pool has a scene."""
+
+    features: dict[str, float]
+    replay: Replay | None

@@ -1,0 +1,69 @@
+"""What a participant's page shows at one moment, as values: the session's state and its parts."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from prefero.questions import Choice
+
+Stage = Literal["consent", "instructions", "target_scores", "practice", "compare", "rate", "done"]
+LOWEST_SCORE, HIGHEST_SCORE = 2, 9
+LOWEST_RATING, HIGHEST_RATING = 1, 9
+
+
+@dataclass(frozen=True)
+class ShownQuestion:
+    """The question that waits for an answer.
+
+    id       names it in requests; 0 for the practice question
+    number   counts the participant's questions from 1; 0 for the practice question
+    items    the trajectories to compare, by index, in the order in which they are shown
+    value    of the acquisition function, in `unit`; None in a study: participants see nothing of the model
+    """
+
+    id: int
+    number: int
+    items: list[int]
+    value: float | None
+    unit: str | None
+
+
+@dataclass(frozen=True)
+class TargetScores:
+    """The targets that the participant gives different whole numbers, from lowest to highest."""
+
+    labels: list[str]
+    colors: list[str]
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True)
+class Rating:
+    """The trajectory that the participant rates now: `number` of `total`, on a scale."""
+
+    trajectory: int
+    number: int
+    total: int
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True)
+class SessionState:
+    """Everything that the page needs to show now; None where the stage has no such part.
+
+    answered   answers in force
+    total      questions that the protocol asks
+    """
+
+    stage: Stage
+    title: str
+    text: str | None
+    answered: int
+    total: int
+    question: ShownQuestion | None
+    choices: list[Choice]
+    can_undo: bool
+    can_skip: bool
+    target_scores: TargetScores | None
+    rating: Rating | None
