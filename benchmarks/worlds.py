@@ -54,7 +54,7 @@ def golf(count: int = 64) -> None:
     world = Golf()
     taken = clock(lambda: Pool.simulate(world, count, cache=False, progress=False), 1)
     each = 1e3 * taken / count
-    print(f"\n{count} shots of golf: {each:.0f} ms a shot of {world.seconds:g} s on {usable_cores()} cores")
+    print(f"\n{count} shots of golf: {each:.0f} ms a shot of {world.duration:g} s on {usable_cores()} cores")
 
 
 def main() -> None:

@@ -20,11 +20,11 @@ from prefero.rendering.scenes import Scene, Window
 from prefero.simulation.tasks import Task, teach, world_task
 from prefero.simulation.users import Person
 from prefero.trajectories.trajectory import Trajectory
-from prefero.worlds import Actions, Feature, World, make
+from prefero.worlds import ActionSpace, Feature, World, make
 
 
-def box(low: list[float], high: list[float]) -> Actions:
-    return Actions(tuple(f"action {n}" for n in range(len(low))), np.array(low), np.array(high))
+def box(low: list[float], high: list[float]) -> ActionSpace:
+    return ActionSpace(tuple(f"action {n}" for n in range(len(low))), np.array(low), np.array(high))
 
 
 class Toy(World):
@@ -32,7 +32,7 @@ class Toy(World):
 
     name, physics, horizon, time_step = "toy", "toy 1", 1, 1.0
     options: Any = {}  # noqa: RUF012
-    actions = box([-1.0, 0.0], [1.0, 3.0])
+    action_space = box([-1.0, 0.0], [1.0, 3.0])
     features = (Feature("sway", "", ""), Feature("reach", "", ""))
 
     def simulate(self, actions: Array) -> tuple[Array, Array]:
@@ -134,9 +134,9 @@ def test_a_search_that_has_settled_begins_anew_elsewhere() -> None:
 
 def test_the_seed_decides_and_numpys_own_numbers_are_left_alone() -> None:
     def found(seed: int) -> Array:
-        return maximize(lambda a: np.sin(9 * a).sum(axis=1), Toy.actions, [0, 1], evaluations=60, seed=seed)[
-            0
-        ]
+        return maximize(
+            lambda a: np.sin(9 * a).sum(axis=1), Toy.action_space, [0, 1], evaluations=60, seed=seed
+        )[0]
 
     before = np.random.get_state()[1].copy()  # type: ignore[index] # noqa: NPY002
     np.testing.assert_array_equal(found(1), found(1))
@@ -157,13 +157,13 @@ def test_the_seed_decides_and_numpys_own_numbers_are_left_alone() -> None:
 )
 def test_impossible_searches_are_refused(score: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        maximize(score, Toy.actions, **{"start": [0.0, 1.0], **options})
+        maximize(score, Toy.action_space, **{"start": [0.0, 1.0], **options})
 
 
 def test_without_the_package_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cma", None)
     with pytest.raises(MissingExtra, match=r"pip install 'prefero\[plan\]'"):
-        maximize(lambda a: a[:, 0], Toy.actions, [0.0, 1.0])
+        maximize(lambda a: a[:, 0], Toy.action_space, [0.0, 1.0])
 
 
 # --- plans ------------------------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_without_the_package_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -
 def test_no_action_of_a_fine_grid_is_better_than_the_plan(caution: float, model: Any) -> None:
     reward, pool = toy_reward(model)
     plan = prefero.plan(reward, Toy(), pool, caution=caution, evaluations=600)
-    grid = Toy().rollout(Toy.actions.grid(40_000)).features
+    grid = Toy().rollout(Toy.action_space.grid(40_000)).features
     best = lower_bound(reward, grid, caution).max()
     assert lower_bound(reward, plan.trajectory.features[None], caution)[0] > best - 1e-3
     assert plan.mean - caution * plan.std > best - 1e-3

@@ -137,4 +137,4 @@ def test_golf_is_a_grid_and_the_same_for_everybody_but_people_differ() -> None:
 
 def test_golf_has_as_many_speeds_as_angles() -> None:
     assert round(GOLF_SHOTS**0.5) ** 2 == GOLF_SHOTS
-    assert len(Golf.actions.grid(GOLF_SHOTS)) == GOLF_SHOTS
+    assert len(Golf.action_space.grid(GOLF_SHOTS)) == GOLF_SHOTS

@@ -137,10 +137,10 @@ def test_the_top_view_shows_targets_reach_and_linear_maxima(
     assert is_png(tmp_path / "targets.png")
     discs = [patch for patch in axis[0].patches if isinstance(patch, Circle)]
     assert [disc.radius for disc in discs] == [0.14] * 8
-    np.testing.assert_allclose([disc.center for disc in discs], [target.place for target in golf.targets])
+    np.testing.assert_allclose([disc.center for disc in discs], [target.position for target in golf.targets])
     assert [text.get_text() for text in axis[0].texts] == [target.name for target in golf.targets]
     lines = {line.get_label(): line.get_xydata() for line in axis[0].lines}
-    np.testing.assert_allclose(lines["shots"], golf.place_of(shots))
+    np.testing.assert_allclose(lines["shots"], golf.predict_ball_positions(shots))
     np.testing.assert_allclose(lines["tee"], [[0.0, 0.0]])
     far, near = np.hypot(*lines["highest linear rewards"].T).round(2)[[-1, 0]]
     assert len(lines["highest linear rewards"]) == 4
@@ -151,9 +151,11 @@ def test_what_can_be_reached_is_what_was_reached(golf: Golf, tmp_path: Path, axi
     save_targets(tmp_path / "targets.png", golf)
     (area,) = (patch for patch in axis[0].patches if not isinstance(patch, Circle))
     outline = Outline(area.get_xy())
-    played = golf.places(golf.rollout([[0.65, -34.0], [0.65, 34.0], [1.4, 0.0], [2.15, -34.0], [2.15, 34.0]]))
+    played = golf.ball_positions(
+        golf.rollout([[0.65, -34.0], [0.65, 34.0], [1.4, 0.0], [2.15, -34.0], [2.15, 34.0]])
+    )
     assert outline.contains_points(played).all()
-    assert outline.contains_points([target.place for target in golf.targets]).all()
+    assert outline.contains_points([target.position for target in golf.targets]).all()
     assert not outline.contains_points([[0.0, 0.0], [4.5, 0.0], [2.0, 2.0], [2.0, -2.0]]).any()
 
 

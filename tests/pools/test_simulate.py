@@ -14,7 +14,7 @@ from pools.example_pools import Counting, assert_same_pool, trajectories_of
 from prefero import Pool
 from prefero.pools import simulate
 from prefero.pools.simulate import Source
-from prefero.worlds import Actions, make
+from prefero.worlds import ActionSpace, make
 from prefero.worlds.driver import Driver
 
 
@@ -37,7 +37,7 @@ def test_a_grid_is_even_and_has_its_corners() -> None:
 
 @pytest.mark.parametrize(("count", "side"), [(4, 2), (8, 2), (9, 3), (24, 4), (25, 5), (100, 10), (120, 10)])
 def test_a_grid_is_the_largest_that_fits(count: int, side: int) -> None:
-    box = Actions(("a", "b"), np.array([-1.0, 0.0]), np.array([1.0, 6.0]))
+    box = ActionSpace(("a", "b"), np.array([-1.0, 0.0]), np.array([1.0, 6.0]))
     grid = box.grid(count)
     steps = [np.linspace(-1.0, 1.0, side), np.linspace(0.0, 6.0, side)]
     np.testing.assert_allclose(grid, np.array(list(product(*steps))))
@@ -46,7 +46,7 @@ def test_a_grid_is_the_largest_that_fits(count: int, side: int) -> None:
 @pytest.mark.parametrize(("actions", "side"), [(3, 5), (5, 3), (6, 7), (10, 3)])
 def test_a_grid_of_exactly_so_many_points_is_found(actions: int, side: int) -> None:
     """Roots of whole numbers are rounded: 243 to the power of 1/5 may be just below 3."""
-    box = Actions(tuple("abcdefghij"[:actions]), np.zeros(actions), np.ones(actions))
+    box = ActionSpace(tuple("abcdefghij"[:actions]), np.zeros(actions), np.ones(actions))
     assert len(box.grid(side**actions)) == side**actions
     assert len(box.grid(side**actions - 1)) == (side - 1) ** actions
 

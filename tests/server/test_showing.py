@@ -39,7 +39,7 @@ def test_a_simulated_world_is_replayed_in_its_scene(store: Store, driver_pool: P
     found, world = well(scene), driver_pool.world()
     assert (found["kind"], found["scene"], found["seconds"]) == (
         *("scene", world.scene.to_json()),
-        world.seconds,
+        world.duration,
     )
     assert "max-age" in scene.headers["cache-control"]
     told = well(replay)

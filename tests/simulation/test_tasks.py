@@ -164,7 +164,7 @@ def test_in_golf_every_target_has_a_score_of_its_own(golf: Golf) -> None:
     """Worth of the shots that land on the middles: 2, 3, ... 9 in some order, but for their unit."""
     task = world_task(golf, "targets", trajectories=12, tests=4)
     speeds = np.linspace(0.6, 2.2, 801)
-    reach = np.hypot(*golf.place_of(np.column_stack([speeds, np.zeros(801)])).T)
+    reach = np.hypot(*golf.predict_ball_positions(np.column_stack([speeds, np.zeros(801)])).T)
     shots = [[speeds[np.argmin(np.abs(reach - t.distance))], t.angle] for t in golf.targets]
     worth = task.person.reward(task.pool.scaling(shots))
     np.testing.assert_allclose(np.sort(worth) * 9 / worth.max(), np.arange(2.0, 10.0), rtol=0.03)

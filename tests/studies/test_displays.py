@@ -25,7 +25,7 @@ def with_clips(folder: Path) -> Pool:
 def test_a_simulated_pool_is_shown_in_its_scene(driver_pool: Pool) -> None:
     display = display_of(driver_pool)
     world = driver_pool.world()
-    assert (display["kind"], display["seconds"]) == ("scene", world.seconds)
+    assert (display["kind"], display["seconds"]) == ("scene", world.duration)
     assert display["scene"] == world.scene.to_json()
     assert json.loads(json.dumps(display)) == display
     assert labels_of(display) == [FeatureLabel(feature.name, feature.unit) for feature in world.features]

@@ -16,7 +16,7 @@ from prefero._support.arrays import Array
 from prefero.rendering.canvas import canvas_for
 from prefero.rendering.scenes import Window
 from prefero.trajectories.trajectory import Trajectory
-from prefero.worlds import Filmed, World, make, names
+from prefero.worlds import RendersVideo, World, make, names
 
 
 class Case(NamedTuple):
@@ -38,7 +38,7 @@ def promise(check: Promise) -> Promise:
 
 
 def case_of(world: World, *, rollouts: int = 6, rounding: float = 0.0) -> Case:
-    actions = world.actions.sample(rollouts, np.random.default_rng(7))
+    actions = world.action_space.sample(rollouts, np.random.default_rng(7))
     return Case(world, actions, world.rollout(actions), rounding)
 
 
@@ -65,14 +65,14 @@ def a_world_says_what_it_is(case: Case) -> None:
     assert world.physics
     assert world.name in names()
     assert world.horizon >= 1
-    assert world.seconds == pytest.approx(world.horizon * world.time_step)
+    assert world.duration == pytest.approx(world.horizon * world.time_step)
     assert world.feature_names == tuple(feature.name for feature in world.features)
     assert len(set(world.feature_names)) == len(world.features) >= 2
 
 
 @promise
 def the_bounds_of_actions_are_a_box(case: Case) -> None:
-    actions = case.world.actions
+    actions = case.world.action_space
     assert actions.low.shape == actions.high.shape == (len(actions),) == (len(actions.names),)
     assert np.all(np.isfinite(actions.low))
     assert np.all(np.isfinite(actions.high))
@@ -107,7 +107,7 @@ def a_batch_has_a_row_for_every_action(case: Case) -> None:
 @promise
 def one_action_is_one_trajectory(case: Case) -> None:
     one = case.world.rollout(case.actions[0])
-    assert one.actions.shape == (len(case.world.actions),)
+    assert one.actions.shape == (len(case.world.action_space),)
     assert one.features.shape == (len(case.world.features),)
     assert one.poses.shape == case.batch.poses.shape[1:]
 
@@ -154,7 +154,7 @@ def actions_are_left_as_they_were(case: Case) -> None:
 
 @promise
 def the_corners_of_the_box_are_allowed(case: Case) -> None:
-    bounds = case.world.actions
+    bounds = case.world.action_space
     corners = case.world.rollout(np.stack([bounds.low, bounds.high]))
     assert np.all(np.isfinite(corners.features))
     np.testing.assert_array_equal(corners.actions, [bounds.low, bounds.high])
@@ -162,7 +162,7 @@ def the_corners_of_the_box_are_allowed(case: Case) -> None:
 
 @promise
 def what_is_out_of_bounds_by_rounding_is_put_back(case: Case) -> None:
-    bounds = case.world.actions
+    bounds = case.world.action_space
     checked = bounds.check(np.stack([bounds.low - 1e-12, bounds.high + 1e-12]))
     np.testing.assert_array_equal(checked, [bounds.low, bounds.high])
 
@@ -181,10 +181,10 @@ def the_frames_span_the_trajectory(case: Case) -> None:
     scene = case.world.scene
     times = case.batch.poses.shape[1]
     if scene.parts:
-        assert scene.frame_time * (times - 1) == pytest.approx(case.world.seconds)
+        assert scene.frame_time * (times - 1) == pytest.approx(case.world.duration)
     else:
-        assert times == 1  # it films itself
-        assert isinstance(case.world, Filmed)
+        assert times == 1  # its environment renders it
+        assert isinstance(case.world, RendersVideo)
 
 
 @promise
@@ -284,7 +284,7 @@ def the_same_seed_is_the_same_pool_and_another_seed_another(case: Case) -> None:
 
 @promise
 def actions_of_another_shape_are_refused(case: Case) -> None:
-    size = len(case.world.actions)
+    size = len(case.world.action_space)
     wrong: list[Any] = [
         0.0,
         np.zeros(size + 1),
@@ -302,7 +302,7 @@ def actions_of_another_shape_are_refused(case: Case) -> None:
 
 @promise
 def actions_out_of_bounds_are_refused_by_name(case: Case) -> None:
-    bounds = case.world.actions
+    bounds = case.world.action_space
     for column in range(len(bounds)):
         for value in (bounds.low[column] - 1e-6, bounds.high[column] + 1e-6, np.nan, np.inf, -np.inf):
             action = case.actions[0].copy()

@@ -1,4 +1,4 @@
-"""Showing a trajectory: films that can be played, strips that show it, replays that tell all of it."""
+"""Clips: videos that can be played, filmstrips that show the trajectory, replays with all of its poses."""
 
 import json
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from matplotlib.image import imread
 from prefero._support.arrays import Array
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds import World, from_gymnasium, make
-from prefero.worlds.clips import check_clip, film, replay, save_clip
+from prefero.worlds.clips import check_clip, render_video, replay, save_clip
 from prefero.worlds.golf import Golf
-from prefero.worlds.mujoco.renderer import NoRenderer
+from prefero.worlds.mujoco.renderer import RendererUnavailable
 
-FLAT = ["driver", "tosser"]
+WORLDS_2D = ["driver", "tosser"]
 
 
 class Lamp(gymnasium.Env[Any, Any]):
@@ -46,19 +46,19 @@ class Lamp(gymnasium.Env[Any, Any]):
 
 
 def lamp() -> World:
-    return from_gymnasium(Lamp, lambda o, a: [o.mean(), a.max()], ["mean", "most"], steps=6, segments=3)
+    return from_gymnasium(Lamp, lambda o, a: [o.mean(), a.max()], ["mean", "most"], max_steps=6, segments=3)
 
 
-def one_of(world: World, seed: int = 3) -> Trajectory:
-    return world.rollout(world.actions.sample(1, np.random.default_rng(seed))[0])
+def random_trajectory(world: World, seed: int = 3) -> Trajectory:
+    return world.rollout(world.action_space.sample(1, np.random.default_rng(seed))[0])
 
 
-def picture_in(path: Path) -> Array:
+def image_in(path: Path) -> Array:
     return np.round(255 * np.asarray(imread(path))[..., :3])
 
 
-def colors_in(picture: Any) -> int:
-    return len(np.unique(picture.astype(int) @ [65536, 256, 1]))
+def count_colors(image: Any) -> int:
+    return len(np.unique(image.astype(int) @ [65536, 256, 1]))
 
 
 # --- kinds of files ---------------------------------------------------------------------------------------
@@ -75,80 +75,79 @@ def test_other_files_are_refused_and_not_written(name: str, tmp_path: Path) -> N
     with pytest.raises(
         ValueError, match=r"a clip is one of \.mp4, \.png, \.pdf, \.svg, \.json, but the path is"
     ):
-        save_clip(tmp_path / name, driver, one_of(driver))
+        save_clip(tmp_path / name, driver, random_trajectory(driver))
     assert list(tmp_path.iterdir()) == []
 
 
-# --- strips -----------------------------------------------------------------------------------------------
+# --- filmstrips -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*FLAT, "golf"])
-def test_a_strip_shows_the_trajectory(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", [*WORLDS_2D, "golf"])
+def test_a_filmstrip_shows_the_trajectory(name: str, tmp_path: Path) -> None:
     world = make(name)
-    save_clip(tmp_path / "strip.png", world, one_of(world), frames=3)
-    picture = picture_in(tmp_path / "strip.png")
-    assert picture.shape[1] > 1.5 * picture.shape[0]
-    assert colors_in(picture) > 20
+    save_clip(tmp_path / "filmstrip.png", world, random_trajectory(world), frames=3)
+    image = image_in(tmp_path / "filmstrip.png")
+    assert image.shape[1] > 1.5 * image.shape[0]
+    assert count_colors(image) > 20
 
 
-def test_a_strip_has_as_many_pictures_as_were_asked_for(tmp_path: Path) -> None:
+def test_a_filmstrip_has_as_many_images_as_asked_for(tmp_path: Path) -> None:
     driver = make("driver")
     widths = []
     for frames in (1, 2, 4):
-        save_clip(tmp_path / "strip.png", driver, one_of(driver), frames=frames)
-        widths.append(picture_in(tmp_path / "strip.png").shape[1])
+        save_clip(tmp_path / "filmstrip.png", driver, random_trajectory(driver), frames=frames)
+        widths.append(image_in(tmp_path / "filmstrip.png").shape[1])
     assert widths[2] - widths[1] == pytest.approx(2 * (widths[1] - widths[0]), abs=3)
 
 
 @pytest.mark.parametrize(
     ("suffix", "start"), [(".png", b"\x89PNG"), (".pdf", b"%PDF"), (".svg", b"<?xml"), (".PNG", b"\x89PNG")]
 )
-def test_a_strip_is_of_the_kind_that_its_name_says(suffix: str, start: bytes, tmp_path: Path) -> None:
+def test_the_suffix_decides_the_format_of_a_filmstrip(suffix: str, start: bytes, tmp_path: Path) -> None:
     driver = make("driver")
-    path = tmp_path / f"strip{suffix}"
-    save_clip(path, driver, one_of(driver), frames=2)
+    path = tmp_path / f"filmstrip{suffix}"
+    save_clip(path, driver, random_trajectory(driver), frames=2)
     assert path.read_bytes().startswith(start)
 
 
-def test_other_trajectories_give_other_strips(tmp_path: Path) -> None:
+def test_other_trajectories_give_other_filmstrips(tmp_path: Path) -> None:
     driver = make("driver")
     for seed in (1, 2):
-        save_clip(tmp_path / f"{seed}.png", driver, one_of(driver, seed), frames=2)
+        save_clip(tmp_path / f"{seed}.png", driver, random_trajectory(driver, seed), frames=2)
     assert (tmp_path / "1.png").read_bytes() != (tmp_path / "2.png").read_bytes()
 
 
-def test_a_world_without_a_drawing_has_no_strip_rather_than_a_blank_one(tmp_path: Path) -> None:
-    """What there is to see of it, its environment renders: as a film."""
+def test_a_world_without_a_scene_is_saved_as_video_only(tmp_path: Path) -> None:
     world = lamp()
     with pytest.raises(ValueError, match=r"\.mp4"):
-        save_clip(tmp_path / "strip.png", world, one_of(world))
+        save_clip(tmp_path / "filmstrip.png", world, random_trajectory(world))
 
 
-# --- films ------------------------------------------------------------------------------------------------
+# --- videos -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("name", "seconds"), [("driver", 5.0), ("tosser", 2.0)])
-def test_a_film_has_25_frames_a_second_and_moves(name: str, seconds: float) -> None:
+def test_a_video_has_25_frames_per_second_and_moves(name: str, seconds: float) -> None:
     world = make(name)
-    frames = list(film(world, one_of(world)))
+    frames = list(render_video(world, random_trajectory(world)))
     assert len(frames) == round(25 * seconds) + 1
     assert {(frame.shape, str(frame.dtype)) for frame in frames} == {((480, 640, 3), "uint8")}
     assert not np.array_equal(frames[0], frames[len(frames) // 2])
 
 
-def test_a_film_is_played_at_its_rate(tmp_path: Path) -> None:
+def test_a_video_is_played_at_its_frame_rate(tmp_path: Path) -> None:
     world = make("tosser")
-    save_clip(tmp_path / "film.mp4", world, one_of(world))
-    with av.open(tmp_path / "film.mp4") as container:
+    save_clip(tmp_path / "video.mp4", world, random_trajectory(world))
+    with av.open(tmp_path / "video.mp4") as container:
         stream = container.streams.video[0]
         assert (stream.width, stream.height, stream.frames) == (640, 480, 51)
         assert stream.average_rate == 25
 
 
-def test_a_world_of_ones_own_is_filmed_by_its_environment_at_its_own_rate(tmp_path: Path) -> None:
+def test_a_gymnasium_world_is_rendered_by_its_environment_at_its_own_rate(tmp_path: Path) -> None:
     world = lamp()
-    save_clip(tmp_path / "film.mp4", world, world.rollout([0.2, 0.5, 1.0]))
-    with av.open(tmp_path / "film.mp4") as container:
+    save_clip(tmp_path / "video.mp4", world, world.rollout([0.2, 0.5, 1.0]))
+    with av.open(tmp_path / "video.mp4") as container:
         stream = container.streams.video[0]
         assert (stream.width, stream.height) == (48, 32)
         assert stream.average_rate == 8
@@ -156,34 +155,34 @@ def test_a_world_of_ones_own_is_filmed_by_its_environment_at_its_own_rate(tmp_pa
     np.testing.assert_allclose(light, [0, 51, 51, 128, 128, 255, 255], atol=6)
 
 
-class Blind:
+class NoLibrary:
     """Stands in for golf's renderer on a machine without a GL library."""
 
     def __call__(self, *_: Any) -> Iterator[Any]:
-        raise NoRenderer("there is no GL library")
+        raise RendererUnavailable("there is no GL library")
 
 
-def test_golf_is_drawn_where_it_cannot_be_rendered(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(golf, "film", Blind())
-    frames = film(golf, one_of(golf))
-    with pytest.warns(UserWarning, match="there is no GL library; the film is drawn without"):
+def test_golf_is_drawn_where_mujoco_cannot_render_it(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(golf, "render_video", NoLibrary())
+    frames = render_video(golf, random_trajectory(golf))
+    with pytest.warns(UserWarning, match="there is no GL library; the video is drawn by Prefero instead"):
         first = next(frames)
     later = [next(frames) for _ in range(8)]
     assert first.shape == (480, 640, 3)
-    assert colors_in(first) > 100
+    assert count_colors(first) > 100
     assert not np.array_equal(first, later[-1])
 
 
-def test_golf_is_rendered_where_it_can_be(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_golf_is_rendered_by_mujoco_where_it_can(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Any] = []
 
     def rendered(*arguments: Any) -> Iterator[Array]:
         asked.append(arguments)
         return iter([np.zeros((2, 2, 3))] * 4)
 
-    monkeypatch.setattr(golf, "film", rendered)
-    shot = one_of(golf)
-    assert len(list(film(golf, shot))) == 4
+    monkeypatch.setattr(golf, "render_video", rendered)
+    shot = random_trajectory(golf)
+    assert len(list(render_video(golf, shot))) == 4
     (actions, rate, width, height) = asked[0]
     np.testing.assert_array_equal(actions, shot.actions)
     assert (rate, width, height) == (25.0, 640, 480)
@@ -192,25 +191,25 @@ def test_golf_is_rendered_where_it_can_be(golf: Golf, monkeypatch: pytest.Monkey
 # --- replays ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [*FLAT, "golf"])
+@pytest.mark.parametrize("name", [*WORLDS_2D, "golf"])
 def test_a_replay_has_all_that_a_browser_needs(name: str, tmp_path: Path) -> None:
     world = make(name)
-    shown = one_of(world)
+    shown = random_trajectory(world)
     save_clip(tmp_path / "clip.json", world, shown)
-    told = json.loads(
+    found = json.loads(
         (tmp_path / "clip.json").read_text(encoding="utf-8"), parse_constant=lambda word: pytest.fail(word)
     )
-    assert set(told) == {"world", "features", "scene", "replay"}
-    assert told["world"] == name
-    assert told["features"] == dict(zip(world.feature_names, shown.features.tolist(), strict=True))
-    assert told["scene"] == json.loads(json.dumps(world.scene.to_json()))
-    np.testing.assert_allclose(told["replay"]["poses"], shown.poses, atol=1e-4)
-    assert told["replay"]["frame_time"] == world.scene.frame_time
+    assert set(found) == {"world", "features", "scene", "replay"}
+    assert found["world"] == name
+    assert found["features"] == dict(zip(world.feature_names, shown.features.tolist(), strict=True))
+    assert found["scene"] == json.loads(json.dumps(world.scene.to_json()))
+    np.testing.assert_allclose(found["replay"]["poses"], shown.poses, atol=1e-4)
+    assert found["replay"]["frame_time"] == world.scene.frame_time
 
 
-def test_a_replay_of_a_world_without_a_drawing_still_tells_its_features() -> None:
+def test_a_replay_of_a_world_without_a_scene_has_its_features() -> None:
     world = lamp()
-    told = replay(world, world.rollout([0.0, 0.5, 1.0]))
-    assert told["features"]["most"] == 1.0
-    assert told["scene"]["parts"] == []
-    json.dumps(told, allow_nan=False)
+    found = replay(world, world.rollout([0.0, 0.5, 1.0]))
+    assert found["features"]["most"] == 1.0
+    assert found["scene"]["parts"] == []
+    json.dumps(found, allow_nan=False)

@@ -1,4 +1,4 @@
-"""Driver, against a second simulator that steps one car with plain floats, and against published numbers."""
+"""Driver, against a second simulator that steps one car with floats, and against published numbers."""
 
 import math
 from typing import Any, NamedTuple
@@ -144,7 +144,7 @@ def test_shaped_features_are_the_published_ones(plan: list[float], wanted: tuple
     np.testing.assert_allclose(Driver("shaped").rollout(plan).features, wanted, atol=5.1e-6)
 
 
-def test_a_car_that_is_told_nothing_rolls_out() -> None:
+def test_a_car_without_control_coasts_to_a_stop() -> None:
     start = np.array([0.0, -0.3, np.pi / 2, 0.4])
     last = drive(start, np.zeros((50, 2)))[-1]
     np.testing.assert_allclose(last, [0.0, 0.0979, np.pi / 2, 0.0021], atol=5.1e-5)
@@ -153,7 +153,7 @@ def test_a_car_that_is_told_nothing_rolls_out() -> None:
 @pytest.fixture(scope="module")
 def many() -> Array:
     driver = Driver("shaped")
-    features: Array = driver.simulate(driver.actions.sample(20_000, np.random.default_rng(0)))[0]
+    features: Array = driver.simulate(driver.action_space.sample(20_000, np.random.default_rng(0)))[0]
     return features
 
 
@@ -166,9 +166,9 @@ def test_random_shaped_features_have_the_published_statistics(many: Array) -> No
 
 def test_random_plain_features_stay_where_they_can_be() -> None:
     driver = Driver()
-    lane, speed, heading, distance = driver.simulate(driver.actions.sample(20_000, np.random.default_rng(1)))[
-        0
-    ].T
+    lane, speed, heading, distance = driver.simulate(
+        driver.action_space.sample(20_000, np.random.default_rng(1))
+    )[0].T
     assert lane.min() >= 0.0
     assert np.abs(speed).max() < 1.0
     assert np.abs(heading).max() < 5.0
@@ -209,9 +209,7 @@ def test_steering_does_not_change_the_speed(plan: list[float], other: list[float
 
 @settings(max_examples=60)
 @given(plans, st.integers(0, 4), st.floats(-1.0, 1.0))
-def test_what_is_told_later_does_not_change_what_came_before(
-    plan: list[float], segment: int, value: float
-) -> None:
+def test_later_controls_do_not_change_earlier_poses(plan: list[float], segment: int, value: float) -> None:
     later = [*plan[: 2 * segment], value, value, *plan[2 * segment + 2 :]]
     first, second = (Driver().rollout(p).poses for p in (plan, later))
     np.testing.assert_array_equal(first[: 10 * segment + 1], second[: 10 * segment + 1])
@@ -220,14 +218,16 @@ def test_what_is_told_later_does_not_change_what_came_before(
 @given(st.floats(-3.0, 3.0))
 def test_the_closest_lane_is_the_closest_of_the_three(x: float) -> None:
     states = np.tile([x, 0.0, np.pi / 2, 0.0], (50, 1))
-    assert Driver("plain").note(states)[0] == pytest.approx(off_lane(x), abs=1e-12)
-    assert Driver("shaped").note(states)[0] == pytest.approx(math.exp(-30 * off_lane(x) ** 2), abs=1e-12)
+    assert Driver("plain").compute_features(states)[0] == pytest.approx(off_lane(x), abs=1e-12)
+    assert Driver("shaped").compute_features(states)[0] == pytest.approx(
+        math.exp(-30 * off_lane(x) ** 2), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("x", [-0.255, -0.085, 0.085, 0.255, -0.34, 0.34])
 def test_half_way_between_lanes_either_is_the_closest(x: float) -> None:
     states = np.tile([x, 0.0, np.pi / 2, 0.0], (50, 1))
-    assert Driver().note(states)[0] == pytest.approx(off_lane(x), abs=1e-15)
+    assert Driver().compute_features(states)[0] == pytest.approx(off_lane(x), abs=1e-15)
 
 
 # --- the drawing ------------------------------------------------------------------------------------------

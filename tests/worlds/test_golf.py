@@ -1,4 +1,4 @@
-"""Golf: the arm really strikes the ball, targets can be hit, and only a curved reward wants a middle one."""
+"""Golf: the arm strikes the ball, targets can be hit, and only a nonlinear reward prefers a middle one."""
 
 import json
 import sys
@@ -34,14 +34,14 @@ def polar(places: Array) -> tuple[Array, Array]:
     return np.hypot(places[..., 0], places[..., 1]), np.rad2deg(np.arctan2(places[..., 1], places[..., 0]))
 
 
-def pool_places(golf: Golf, pool: Pool) -> Array:
+def pool_positions(golf: Golf, pool: Pool) -> Array:
     assert pool.trajectories is not None
-    return golf.places(pool.trajectories)
+    return golf.ball_positions(pool.trajectories)
 
 
 def on(places: Array, target: Target, slack: float = 0.0) -> Any:
     """Does the ball rest on the disc?"""
-    return np.hypot(*(places - target.place).T) <= 0.14 + slack
+    return np.hypot(*(places - target.position).T) <= 0.14 + slack
 
 
 # --- a plain loop of steps --------------------------------------------------------------------------------
@@ -63,11 +63,11 @@ class Recorded(NamedTuple):
 
 def looped(golf: Golf, action: list[float], controls: Array | None = None) -> Recorded:
     model, data = golf.model, mujoco.MjData(golf.model)
-    told = golf.controls(np.array([action]))[0] if controls is None else controls
+    controls = golf.controls(np.array([action]))[0] if controls is None else controls
     mujoco.mj_setState(model, data, golf.start(np.array([action]))[0], mujoco.mjtState.mjSTATE_FULLPHYSICS)
     names = [model.geom(number).name for number in range(model.ngeom)]
     rows = []
-    for control in told:
+    for control in controls:
         data.ctrl[:] = control
         mujoco.mj_step(model, data)
         touching = {(min(names[a], names[b]), max(names[a], names[b])) for a, b in data.contact.geom}
@@ -271,14 +271,14 @@ def test_the_putter_weighs_what_was_published(golf: Golf) -> None:
     assert 0.35 < more < 0.5
 
 
-def test_the_targets_are_painted_and_not_in_the_physics(golf: Golf) -> None:
+def test_the_targets_are_not_in_the_physics(golf: Golf) -> None:
     model = golf.model
     geoms = {model.geom(number).name for number in range(model.ngeom)}
     assert {name for name in geoms if not name.startswith("robot0:")} == {"floor", "shaft", "head", "ball"}
     words = {word for number in range(model.nbody) for word in model.body(number).name.split()}
     assert not words & {target.name for target in golf.targets}
-    painted = fetch.build(lambda spec: golf_renderer._paint(spec, 64, 48))
-    assert painted.ngeom == model.ngeom + 1 + len(golf.targets)  # only in the model that is filmed
+    painted = fetch.build(lambda spec: golf_renderer._add_course(spec, 64, 48))
+    assert painted.ngeom == model.ngeom + 1 + len(golf.targets)  # only in the model that is rendered
 
 
 # --- where the ball goes ----------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def test_the_targets_are_painted_and_not_in_the_physics(golf: Golf) -> None:
 def straight(golf: Golf) -> tuple[Array, Array]:
     """25 speeds, and how far the ball goes."""
     speeds = np.linspace(0.6, 2.2, 25)
-    return speeds, golf.places(golf.rollout(np.column_stack([speeds, np.full(25, 0.0)])))[:, 0]
+    return speeds, golf.ball_positions(golf.rollout(np.column_stack([speeds, np.full(25, 0.0)])))[:, 0]
 
 
 def test_the_distance_rises_with_the_speed(straight: tuple[Array, Array]) -> None:
@@ -307,12 +307,12 @@ def test_the_distances_are_the_documented_ones(straight: tuple[Array, Array]) ->
 
 
 def test_the_ball_goes_where_the_putter_aims(golf: Golf, golf_pool: Pool) -> None:
-    _, directions = polar(pool_places(golf, golf_pool))
+    _, directions = polar(pool_positions(golf, golf_pool))
     np.testing.assert_allclose(directions, golf_pool.features[:, 1], atol=0.1)
 
 
 def test_the_distance_does_not_depend_on_the_angle(golf: Golf, golf_pool: Pool) -> None:
-    distances = polar(pool_places(golf, golf_pool))[0].reshape(11, 11)
+    distances = polar(pool_positions(golf, golf_pool))[0].reshape(11, 11)
     assert np.ptp(distances, axis=1).max() < 0.01
     assert np.all(np.diff(distances, axis=0) > 0.1)
 
@@ -323,7 +323,7 @@ def test_every_ball_is_at_rest_at_the_end(golf: Golf, golf_pool: Pool) -> None:
     np.testing.assert_allclose(ball[:, -1], ball[:, -3], atol=1e-6)
 
 
-def test_the_same_shot_lands_in_the_same_place(golf: Golf) -> None:
+def test_the_same_shot_gives_the_same_trajectory(golf: Golf) -> None:
     first, again = golf.rollout([1.7, 13.0]), golf.rollout([[0.9, 0.0], [1.7, 13.0]])[1]
     np.testing.assert_array_equal(first.poses, again.poses)
 
@@ -333,8 +333,8 @@ def test_features_are_the_action(golf_pool: Pool) -> None:
     np.testing.assert_array_equal(golf_pool.features, golf_pool.trajectories.actions)
 
 
-def test_the_place_of_a_shot_is_known_without_simulating_it(golf: Golf, golf_pool: Pool) -> None:
-    off = golf.place_of(golf_pool.features) - pool_places(golf, golf_pool)
+def test_ball_positions_are_predicted_without_simulation(golf: Golf, golf_pool: Pool) -> None:
+    off = golf.predict_ball_positions(golf_pool.features) - pool_positions(golf, golf_pool)
     assert np.hypot(*off.T).max() < 0.015
 
 
@@ -344,13 +344,13 @@ def test_the_place_of_a_shot_is_known_without_simulating_it(golf: Golf, golf_poo
 def shot_at(golf: Golf, target: Target) -> Array:
     """The shot that should land on a target's middle, or as near as the arm can play."""
     speeds = np.linspace(0.6, 2.2, 2001)
-    distances, _ = polar(golf.place_of(np.column_stack([speeds, np.zeros(2001)])))
+    distances, _ = polar(golf.predict_ball_positions(np.column_stack([speeds, np.zeros(2001)])))
     return np.array([speeds[np.argmin(np.abs(distances - target.distance))], target.angle])
 
 
 def test_every_target_can_be_hit(golf: Golf) -> None:
     shots = np.stack([shot_at(golf, target) for target in golf.targets])
-    for place, target in zip(golf.places(golf.rollout(shots)), golf.targets, strict=True):
+    for place, target in zip(golf.ball_positions(golf.rollout(shots)), golf.targets, strict=True):
         assert on(place, target), target.name
 
 
@@ -363,12 +363,12 @@ def test_there_are_eight_targets_of_different_names_and_colors(golf: Golf) -> No
 
 def test_targets_do_not_overlap(golf: Golf) -> None:
     for one, other in combinations(golf.targets, 2):
-        assert np.hypot(*(one.place - other.place)) > 2 * 0.14, (one.name, other.name)
+        assert np.hypot(*(one.position - other.position)) > 2 * 0.14, (one.name, other.name)
 
 
 def test_targets_lie_inside_what_can_be_reached(golf: Golf, straight: tuple[Array, Array]) -> None:
     for target in golf.targets:
-        distance, direction = polar(target.place)
+        distance, direction = polar(target.position)
         assert straight[1][0] < distance < straight[1][-1]
         assert -35.0 < direction < 35.0
         assert (distance, direction) == pytest.approx((target.distance, target.angle))
@@ -381,7 +381,7 @@ def test_targets_are_drawn_where_they_are(golf: Golf) -> None:
         (disc,) = part.shapes
         assert isinstance(disc, Mesh)
         assert (part.label, part.moves, disc.color) == (target.name, False, target.color)
-        reach = np.hypot(*(disc.vertices[:, :2] - target.place).T)
+        reach = np.hypot(*(disc.vertices[:, :2] - target.position).T)
         assert reach.max() == pytest.approx(0.14)
         assert 0.0 < disc.vertices[:, 2].max() < 0.005
 
@@ -392,7 +392,7 @@ def directions(count: int) -> Array:
 
 
 def test_no_linear_reward_is_highest_on_a_middle_target(golf: Golf, golf_pool: Pool) -> None:
-    places = pool_places(golf, golf_pool)
+    places = pool_positions(golf, golf_pool)
     highest = {int(np.argmax(golf_pool.scaled @ weights)) for weights in directions(720)}
     assert len(highest) == 4  # the corners
     for target in golf.targets:
@@ -404,7 +404,7 @@ def test_nor_is_one_that_cares_for_speed_or_angle_alone(golf: Golf, golf_pool: P
     """Such a reward is highest all along an edge of what can be reached."""
     grid = np.arange(121).reshape(11, 11)
     edge = np.unique(np.concatenate([grid[0], grid[-1], grid[:, 0], grid[:, -1]]))
-    places = pool_places(golf, golf_pool)[edge]
+    places = pool_positions(golf, golf_pool)[edge]
     for target in golf.targets:
         assert target.name not in MIDDLE or not np.any(on(places, target)), target.name
 
@@ -412,18 +412,20 @@ def test_nor_is_one_that_cares_for_speed_or_angle_alone(golf: Golf, golf_pool: P
 def test_a_learned_reward_is_highest_on_a_middle_target(golf: Golf, golf_pool: Pool) -> None:
     """Somebody wants the ball on the black target, or near it, and says so 25 times."""
     target = next(target for target in golf.targets if target.name == "black")
-    nearness = on_targets(target.place[None], np.array([9.0]), reach=0.8)
-    wish = of_unit_size(lambda x: nearness(golf.place_of(golf_pool.scaling.inverse(x))), golf_pool.scaled)
+    nearness = on_targets(target.position[None], np.array([9.0]), reach=0.8)
+    wish = of_unit_size(
+        lambda x: nearness(golf.predict_ball_positions(golf_pool.scaling.inverse(x))), golf_pool.scaled
+    )
     person, rng, learner = Person(wish), np.random.default_rng(0), Learner(golf_pool)
     for _ in range(25):
         question = learner.ask(purpose="best")
         left, right = golf_pool.scaled[question.left], golf_pool.scaled[question.right]
         learner.tell(question, person.answer(left, right, rng))
     best = learner.reward().best(golf_pool).index
-    assert on(pool_places(golf, golf_pool)[best], target, slack=0.14)
+    assert on(pool_positions(golf, golf_pool)[best], target, slack=0.14)
 
 
-# --- the drawing ------------------------------------------------------------------------------------------
+# --- the scene --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -1,4 +1,4 @@
-"""The environments keep Gymnasium's promises, and an episode in one is a trajectory of its world."""
+"""The environments pass Gymnasium's checks, and an episode in one is a trajectory of its world."""
 
 import subprocess
 import sys
@@ -14,31 +14,31 @@ from prefero._support.arrays import Array
 from prefero.worlds import make
 from prefero.worlds.golf import Golf
 from prefero.worlds.gymnasium_envs import (
-    DriverEnvironment,
-    GolfEnvironment,
-    TosserEnvironment,
-    WorldEnvironment,
+    DriverEnv,
+    GolfEnv,
+    TosserEnv,
+    WorldEnv,
 )
 
 IDS = {"driver": "prefero/Driver-v0", "tosser": "prefero/Tosser-v0", "golf": "prefero/Golf-v0"}
-KINDS: dict[str, type[WorldEnvironment]] = {
-    "driver": DriverEnvironment,
-    "tosser": TosserEnvironment,
-    "golf": GolfEnvironment,
+KINDS: dict[str, type[WorldEnv]] = {
+    "driver": DriverEnv,
+    "tosser": TosserEnv,
+    "golf": GolfEnv,
 }
 LENGTHS = {"driver": 50, "tosser": 40, "golf": 1}
 
 every_one = pytest.mark.parametrize("name", IDS)
 
 
-def made(name: str, **options: Any) -> WorldEnvironment:
+def made(name: str, **options: Any) -> WorldEnv:
     """The environment itself, without the wrappers that check calls before it can."""
     env = gymnasium.make(IDS[name], **options).unwrapped
-    assert isinstance(env, WorldEnvironment)
+    assert isinstance(env, WorldEnv)
     return env
 
 
-def played(env: WorldEnvironment, controls: Array, **options: Any) -> list[tuple[Any, ...]]:
+def played(env: WorldEnv, controls: Array, **options: Any) -> list[tuple[Any, ...]]:
     env.reset(**options)
     return [env.step(control) for control in controls]
 
@@ -46,16 +46,16 @@ def played(env: WorldEnvironment, controls: Array, **options: Any) -> list[tuple
 def random_controls(name: str, seed: int = 0) -> Array:
     rng = np.random.default_rng(seed)
     if name == "golf":
-        return Golf.actions.sample(1, rng)
+        return Golf.action_space.sample(1, rng)
     return rng.uniform(-1.0, 1.0, (LENGTHS[name], 2))
 
 
-# --- Gymnasium's promises ---------------------------------------------------------------------------------
+# --- Gymnasium's checks -----------------------------------------------------------------------------------
 
 
 @every_one
 @pytest.mark.parametrize("mode", [None, "rgb_array"])
-# Speed and angle are what a person tells the robot, in their own units.
+# Speed and angle have physical units.
 @pytest.mark.filterwarnings("ignore:.*we recommend using a symmetric and normalized space")
 def test_gymnasiums_own_checks_pass(name: str, mode: str | None) -> None:
     check_env(gymnasium.make(IDS[name], render_mode=mode).unwrapped)
@@ -113,11 +113,11 @@ def test_the_seed_decides_the_episode(name: str) -> None:
     np.testing.assert_array_equal(first[-1][-1]["features"], again[-1][-1]["features"])
 
 
-def test_only_tosser_starts_by_chance() -> None:
-    for name, by_chance in {"driver": False, "tosser": True, "golf": False}.items():
+def test_only_tosser_has_a_random_start() -> None:
+    for name, random in {"driver": False, "tosser": True, "golf": False}.items():
         env = made(name)
         first, second = (env.reset(seed=seed)[0] for seed in (1, 2))
-        assert np.array_equal(first, second) != by_chance
+        assert np.array_equal(first, second) != random
 
 
 @every_one
@@ -150,8 +150,8 @@ def test_many_at_once(name: str) -> None:
 
 @pytest.mark.parametrize("features", ["plain", "shaped"])
 def test_a_drive_is_the_worlds(features: Any) -> None:
-    world, env = make("driver", features=features), DriverEnvironment(features)
-    plan = world.actions.sample(1, np.random.default_rng(1))[0]
+    world, env = make("driver", features=features), DriverEnv(features)
+    plan = world.action_space.sample(1, np.random.default_rng(1))[0]
     wanted = world.rollout(plan)
     last = played(env, np.repeat(plan.reshape(5, 2), 10, axis=0))[-1]
     np.testing.assert_allclose(last[-1]["features"], wanted.features, rtol=1e-12, atol=1e-12)
@@ -163,8 +163,8 @@ def test_a_drive_is_the_worlds(features: Any) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_toss_is_the_worlds_to_the_last_bit(seed: int) -> None:
     names = ("range", "flips", "altitude", "basket distance")
-    world, env = make("tosser", features=names), TosserEnvironment(names)
-    action = world.actions.sample(1, np.random.default_rng(seed))[0]
+    world, env = make("tosser", features=names), TosserEnv(names)
+    action = world.action_space.sample(1, np.random.default_rng(seed))[0]
     wanted = world.rollout(action)
     controls = np.zeros((40, 2))
     controls[6], controls[7] = action[5:7], action[7:9]  # steps 150 to 174, and 175 to 199
@@ -174,7 +174,7 @@ def test_a_toss_is_the_worlds_to_the_last_bit(seed: int) -> None:
 
 
 def test_a_putt_is_the_worlds_to_the_last_bit() -> None:
-    world, env = make("golf"), GolfEnvironment()
+    world, env = make("golf"), GolfEnv()
     wanted = world.rollout([1.3, -20.0])
     seen, *_, info = played(env, np.array([[1.3, -20.0]]))[0]
     np.testing.assert_array_equal(info["features"], [1.3, -20.0])
@@ -183,8 +183,8 @@ def test_a_putt_is_the_worlds_to_the_last_bit() -> None:
     assert env.reset()[0].tolist() == [0.0, 0.0]
 
 
-def test_the_driver_sees_both_cars_and_the_time() -> None:
-    env = DriverEnvironment()
+def test_the_driver_observes_both_cars_and_the_time() -> None:
+    env = DriverEnv()
     first = env.reset()[0]
     np.testing.assert_allclose(first, [0, -0.3, np.pi / 2, 0.4, 0.17, 0, np.pi / 2, 0.41, 0.0])
     seen, *_ = env.step(np.array([0.5, 1.0]))
@@ -192,8 +192,8 @@ def test_the_driver_sees_both_cars_and_the_time() -> None:
     np.testing.assert_allclose(seen[4:], [0.17, 0.041, np.pi / 2, 0.41, 0.02])
 
 
-def test_the_tosser_sees_places_speeds_and_the_time() -> None:
-    env, start = TosserEnvironment(), np.array([0.1, -0.3, 0.05, -0.08, 1.0])
+def test_the_tosser_observes_positions_velocities_and_the_time() -> None:
+    env, start = TosserEnv(), np.array([0.1, -0.3, 0.05, -0.08, 1.0])
     np.testing.assert_array_equal(env.reset(options={"start": start})[0], [*start, 0, 0, 0, 0, 0, 0])
     seen, *_ = env.step(np.zeros(2))
     assert seen[-1] == 0.025
@@ -202,17 +202,17 @@ def test_the_tosser_sees_places_speeds_and_the_time() -> None:
 
 
 def test_a_random_start_of_the_tosser_is_inside_the_worlds_bounds() -> None:
-    env, bounds = TosserEnvironment(), make("tosser").actions
+    env, bounds = TosserEnv(), make("tosser").action_space
     starts = np.stack([env.reset(seed=seed)[0][:5] for seed in range(50)])
     assert np.all((starts >= bounds.low[:5]) & (starts <= bounds.high[:5]))
     assert np.all(np.ptp(starts, axis=0) > 0.7 * (bounds.high - bounds.low)[:5])
 
 
-# --- pictures ---------------------------------------------------------------------------------------------
+# --- rendering --------------------------------------------------------------------------------------------
 
 
 @every_one
-def test_a_picture_shows_what_happens(name: str) -> None:
+def test_a_rendered_image_shows_what_happens(name: str) -> None:
     env = made(name, render_mode="rgb_array")
     env.reset(seed=1)
     before = env.render()
@@ -229,7 +229,7 @@ def test_a_picture_shows_what_happens(name: str) -> None:
 
 
 @every_one
-def test_without_a_render_mode_there_is_no_picture(name: str) -> None:
+def test_without_a_render_mode_there_is_no_image(name: str) -> None:
     env = KINDS[name]()  # type: ignore[call-arg]
     env.reset()
     assert env.render() is None
@@ -275,14 +275,14 @@ def test_bad_actions_are_refused_and_change_nothing(name: str, action: Any) -> N
 
 @every_one
 def test_unknown_options_of_reset_are_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"reset does not know the options \['gravity', 'wind'\]"):
+    with pytest.raises(ValueError, match=r"reset has no options \['gravity', 'wind'\]"):
         made(name).reset(options={"wind": 3, "gravity": 0})
 
 
 @pytest.mark.parametrize("start", [[0.0] * 4, [0.0] * 6, [0.0] * 5, [0, 0, 0, np.nan, 0], 3.0, None])
 def test_impossible_starts_are_refused(start: Any) -> None:
     with pytest.raises(ValueError, match="a start is five numbers between"):
-        TosserEnvironment().reset(options={"start": start})
+        TosserEnv().reset(options={"start": start})
 
 
 def test_options_of_a_world_are_options_of_its_environment() -> None:
@@ -296,7 +296,7 @@ def test_options_of_a_world_are_options_of_its_environment() -> None:
 
 def test_options_are_left_as_they_were() -> None:
     options = {"start": [0.0, 0.0, 0.0, -0.08, 0.0]}
-    TosserEnvironment().reset(options=options)
+    TosserEnv().reset(options=options)
     assert list(options) == ["start"]
 
 

@@ -1,4 +1,4 @@
-"""Worlds of one's own: a Gymnasium environment with a feature function, taught in like any other."""
+"""Worlds made of a Gymnasium environment and a feature function, taught in like any other."""
 
 import json
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from prefero import Learner, Pool, PreferenceGP, worlds
 from prefero._support.arrays import Array
 from prefero.kernels import Anchored, Linear, Quadratic
 from prefero.simulation.users import Person
-from prefero.worlds import Filmed, World, from_gymnasium, make, names, register
-from prefero.worlds.clips import film
+from prefero.worlds import RendersVideo, World, from_gymnasium, make, names, register
+from prefero.worlds.clips import render_video
 from prefero.worlds.gymnasium_world import GymnasiumWorld
 
 Values = npt.NDArray[np.float64]
-FRAME = 24
+SIZE = 24
 
 
 class Walk(gymnasium.Env[Values, Values]):
@@ -36,26 +36,26 @@ class Walk(gymnasium.Env[Values, Values]):
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Values, dict[str, Any]]:
         super().reset(seed=seed, options=options)
-        self.place: Values = self.np_random.uniform(-0.1, 0.1, 2)
-        return self.place.copy(), {}
+        self.position: Values = self.np_random.uniform(-0.1, 0.1, 2)
+        return self.position.copy(), {}
 
     def step(self, action: Values) -> tuple[Values, float, bool, bool, dict[str, Any]]:
         assert self.action_space.contains(action)
-        self.place = self.place + 0.05 * action
-        return self.place.copy(), 0.0, bool(np.abs(self.place).max() > self.edge), False, {}
+        self.position = self.position + 0.05 * action
+        return self.position.copy(), 0.0, bool(np.abs(self.position).max() > self.edge), False, {}
 
     def render(self) -> Any:
-        picture = np.zeros((FRAME, FRAME, 3), dtype=np.uint8)
-        column, row = np.clip(FRAME / 2 + 4 * self.place, 0, FRAME - 1).astype(int)
-        picture[row, column] = 255
-        return picture
+        image = np.zeros((SIZE, SIZE, 3), dtype=np.uint8)
+        column, row = np.clip(SIZE / 2 + 4 * self.position, 0, SIZE - 1).astype(int)
+        image[row, column] = 255
+        return image
 
     def close(self) -> None:
         self.closed = True
 
 
-class Choosing(Walk):
-    """The same with three things to choose from."""
+class DiscreteWalk(Walk):
+    """The same with three discrete actions."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ ENDS = ("x", "y", "effort")
 
 
 def walk(**options: Any) -> World:
-    return from_gymnasium(Walk, ends, ENDS, **{"steps": 12, "segments": 3, **options})
+    return from_gymnasium(Walk, ends, ENDS, **{"max_steps": 12, "segments": 3, **options})
 
 
 @pytest.fixture
@@ -84,19 +84,19 @@ def registered() -> Iterator[None]:
 # --- episodes ---------------------------------------------------------------------------------------------
 
 
-def test_a_plan_is_played_segment_by_segment() -> None:
+def test_an_action_sequence_is_played_segment_by_segment() -> None:
     world = walk()
-    plan = world.actions.sample(1, np.random.default_rng(0))[0]
+    plan = world.action_space.sample(1, np.random.default_rng(0))[0]
     env = Walk()
-    place, _ = env.reset(seed=0)
+    position, _ = env.reset(seed=0)
     for step in range(12):
-        place, *_ = env.step(plan.reshape(3, 2)[step // 4])
-    np.testing.assert_allclose(world.rollout(plan).features, [*place, np.abs(plan).mean()], rtol=1e-12)
+        position, *_ = env.step(plan.reshape(3, 2)[step // 4])
+    np.testing.assert_allclose(world.rollout(plan).features, [*position, np.abs(plan).mean()], rtol=1e-12)
 
 
 @pytest.mark.parametrize(("steps", "segments"), [(7, 3), (5, 5), (10, 1), (100, 7)])
 def test_every_step_has_its_segment_and_segments_are_about_equal(steps: int, segments: int) -> None:
-    world = walk(steps=steps, segments=segments)
+    world = walk(max_steps=steps, segments=segments)
     assert isinstance(world, GymnasiumWorld)
     numbers = np.repeat(np.arange(segments) / segments, 2)
     used = np.round(world.controls(numbers)[:, 0] * segments).astype(int)
@@ -107,21 +107,21 @@ def test_every_step_has_its_segment_and_segments_are_about_equal(steps: int, seg
 
 
 def test_the_actions_are_the_spaces_once_a_segment() -> None:
-    actions = walk().actions
+    actions = walk().action_space
     assert len(actions) == 6
     assert actions.names[:3] == ("action 1 of segment 1", "action 2 of segment 1", "action 1 of segment 2")
     np.testing.assert_array_equal(actions.high, [1.0, 2.0] * 3)
     np.testing.assert_array_equal(actions.low, -actions.high)
 
 
-def test_the_note_sees_all_observations_and_all_actions() -> None:
+def test_the_feature_function_gets_all_observations_and_all_actions() -> None:
     seen: list[tuple[Array, Array]] = []
 
-    def note(observations: Array, actions: Array) -> list[float]:
+    def features(observations: Array, actions: Array) -> list[float]:
         seen.append((observations, actions))
         return [0.0]
 
-    from_gymnasium(Walk, note, ["nothing"], steps=12, segments=3).rollout([0.5, -1.5] * 3)
+    from_gymnasium(Walk, features, ["nothing"], max_steps=12, segments=3).rollout([0.5, -1.5] * 3)
     observations, actions = seen[0]
     assert observations.shape == (13, 2)
     np.testing.assert_array_equal(actions, np.tile([0.5, -1.5], (12, 1)))
@@ -131,11 +131,11 @@ def test_the_note_sees_all_observations_and_all_actions() -> None:
 def test_an_episode_that_ends_early_counts_up_to_where_it_ended() -> None:
     lengths: list[tuple[int, int]] = []
 
-    def note(observations: Array, actions: Array) -> list[float]:
+    def features(observations: Array, actions: Array) -> list[float]:
         lengths.append((len(observations), len(actions)))
         return [float(observations[-1, 0])]
 
-    world = from_gymnasium(lambda: Walk(edge=0.21), note, ["x"], steps=50, segments=1)
+    world = from_gymnasium(lambda: Walk(edge=0.21), features, ["x"], max_steps=50, segments=1)
     reached = world.rollout([1.0, 0.0]).features[0]
     (observations, actions) = lengths[0]
     assert observations == actions + 1 < 8
@@ -150,39 +150,39 @@ def test_the_seed_decides_the_start() -> None:
 
 
 def test_an_environment_is_known_by_its_id_too() -> None:
-    world = from_gymnasium("Pendulum-v1", lambda o, _: [o[:, 0].mean()], ["height"], steps=15, segments=3)
+    world = from_gymnasium("Pendulum-v1", lambda o, _: [o[:, 0].mean()], ["height"], max_steps=15, segments=3)
     assert world.name == "Pendulum-v1"
     assert world.time_step == pytest.approx(1 / 30)
     assert world.rollout([0.5, -0.5, 1.0]).features.shape == (1,)
 
 
-def test_the_time_step_is_that_of_the_environments_film() -> None:
+def test_the_time_step_is_that_of_the_environments_frames() -> None:
     assert (walk().time_step, walk().horizon) == (0.05, 12)
-    assert walk().seconds == pytest.approx(0.6)
+    assert walk().duration == pytest.approx(0.6)
 
 
 # --- what is refused --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("noted", [[1.0], [1.0, 2.0, 3.0, 4.0], 1.0, [[1.0, 2.0, 3.0]]])
-def test_a_note_of_another_length_is_refused(noted: Any) -> None:
-    world = from_gymnasium(Walk, lambda *_: noted, ENDS, steps=4, segments=2)
-    with pytest.raises(ValueError, match=r"there are 3 names of features, .* but it returned shape \("):
+@pytest.mark.parametrize("returned", [[1.0], [1.0, 2.0, 3.0, 4.0], 1.0, [[1.0, 2.0, 3.0]]])
+def test_another_number_of_features_is_refused(returned: Any) -> None:
+    world = from_gymnasium(Walk, lambda *_: returned, ENDS, max_steps=4, segments=2)
+    with pytest.raises(ValueError, match=r"there are 3 feature names, .* but it returned shape \("):
         world.rollout(np.zeros(4))
 
 
-def test_a_note_that_is_not_finite_is_refused_when_a_pool_is_made() -> None:
-    world = from_gymnasium(Walk, lambda *_: [np.nan, 1.0], ["a", "b"], steps=4, segments=2)
+def test_features_that_are_not_finite_are_refused_when_a_pool_is_made() -> None:
+    world = from_gymnasium(Walk, lambda *_: [np.nan, 1.0], ["a", "b"], max_steps=4, segments=2)
     with pytest.raises(ValueError, match="features must be finite, but row 0 has nan in column 'a'"):
         Pool.simulate(world, 4)
 
 
 @pytest.mark.parametrize(
-    ("environment", "shown"), [(lambda: Walk(high=(1.0, np.inf)), "inf"), (Choosing, r"Discrete\(3\)")]
+    ("environment", "shown"), [(lambda: Walk(high=(1.0, np.inf)), "inf"), (DiscreteWalk, r"Discrete\(3\)")]
 )
 def test_actions_without_bounds_are_refused(environment: Any, shown: str) -> None:
     with pytest.raises(
-        ValueError, match=rf"must be a Box with finite bounds, but they are .*{shown}.*: wrap it"
+        ValueError, match=rf"must be a Box with finite bounds, but it is .*{shown}.*: wrap the"
     ):
         from_gymnasium(environment, ends, ENDS)
 
@@ -192,39 +192,39 @@ def test_the_wrapper_that_the_error_names_helps() -> None:
         tight = spaces.Box(-1.0, 1.0, (2,), dtype=np.float64)
         return gymnasium.wrappers.TransformAction(Walk(high=(1.0, np.inf)), lambda action: action, tight)
 
-    assert len(from_gymnasium(bounded, ends, ENDS, segments=2).actions) == 4
+    assert len(from_gymnasium(bounded, ends, ENDS, segments=2).action_space) == 4
 
 
 @pytest.mark.parametrize("segments", [0, 13, -1])
-def test_a_plan_has_one_segment_or_more_and_no_more_than_steps(segments: int) -> None:
-    with pytest.raises(ValueError, match=f"between 1 and 12 segments .* but here {segments}"):
+def test_an_episode_has_one_segment_or_more_and_no_more_than_steps(segments: int) -> None:
+    with pytest.raises(ValueError, match=f"has 1 to 12 segments, not {segments}"):
         walk(segments=segments)
 
 
-# --- films ------------------------------------------------------------------------------------------------
+# --- videos -----------------------------------------------------------------------------------------------
 
 
-def test_it_is_filmed_by_its_environment() -> None:
+def test_its_environment_renders_its_video() -> None:
     world = walk()
     plan = [1.0, 0.0] * 3
-    frames = list(film(world, world.rollout(plan)))
-    assert isinstance(world, Filmed)
+    frames = list(render_video(world, world.rollout(plan)))
+    assert isinstance(world, RendersVideo)
     assert len(frames) == 13
-    assert {(frame.shape, str(frame.dtype)) for frame in frames} == {((FRAME, FRAME, 3), "uint8")}
+    assert {(frame.shape, str(frame.dtype)) for frame in frames} == {((SIZE, SIZE, 3), "uint8")}
     columns = [int(np.argwhere(frame)[0, 1]) for frame in frames]
     assert columns == sorted(columns)
     assert columns[-1] > columns[0]  # it goes to the right
 
 
-def test_the_environment_that_was_filmed_is_closed() -> None:
+def test_the_environment_that_rendered_is_closed() -> None:
     made: list[Walk] = []
 
-    def remembered(**options: Any) -> Walk:
+    def recorded(**options: Any) -> Walk:
         made.append(Walk(**options))
         return made[-1]
 
-    world = from_gymnasium(remembered, ends, ENDS, steps=4, segments=2)
-    frames = iter(film(world, world.rollout(np.zeros(4))))
+    world = from_gymnasium(recorded, ends, ENDS, max_steps=4, segments=2)
+    frames = iter(render_video(world, world.rollout(np.zeros(4))))
     next(frames)
     assert not made[-1].closed
     frames.close()  # type: ignore[attr-defined]
@@ -232,7 +232,7 @@ def test_the_environment_that_was_filmed_is_closed() -> None:
     assert made[-1].render_mode == "rgb_array"
 
 
-def test_it_has_no_drawing_of_ours_and_still_a_replay() -> None:
+def test_it_has_an_empty_scene_and_still_a_replay() -> None:
     world = walk()
     scene = world.scene
     assert scene.parts == ()
@@ -242,9 +242,7 @@ def test_it_has_no_drawing_of_ours_and_still_a_replay() -> None:
 # --- pools and teaching -----------------------------------------------------------------------------------
 
 
-def test_it_is_not_cached_since_nobody_knows_what_it_depends_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREFERO_CACHE", str(tmp_path))
     Pool.simulate(walk(), 4)
     assert list(tmp_path.iterdir()) == []
@@ -259,8 +257,8 @@ def test_a_pool_of_it_survives_a_file(tmp_path: Path) -> None:
     assert again.names == ENDS
 
 
-def with_options(steps: int = 12, segments: int = 3, seed: int = 0, features: Any = ENDS) -> World:
-    return from_gymnasium(Walk, ends, features, steps=steps, segments=segments, seed=seed, name="walk")
+def with_options(max_steps: int = 12, segments: int = 3, seed: int = 0) -> World:
+    return from_gymnasium(Walk, ends, ENDS, max_steps=max_steps, segments=segments, seed=seed, name="walk")
 
 
 @pytest.mark.usefixtures("registered")
@@ -284,8 +282,7 @@ def test_a_pool_finds_its_registered_world_again() -> None:
 @pytest.mark.usefixtures("registered")
 @pytest.mark.parametrize("name", ["walk", None])
 def test_a_pool_finds_its_world_again_also_where_the_factory_takes_no_options(name: str | None) -> None:
-    """As the documentation registers it: with a function that returns the world there is."""
-    world = walk(steps=9, name=name)
+    world = walk(max_steps=9, name=name)
     register("walk", lambda: world)
     assert Pool.simulate("walk", 6).world().horizon == 9
 

@@ -23,13 +23,13 @@ MODULE = '''
 import numpy as np
 
 from prefero.rendering.scenes import Capsule, Part, Scene, Window, rectangle
-from prefero.worlds import Actions, Feature, World
+from prefero.worlds import ActionSpace, Feature, World
 
 
 class Puck(World):
     name = "puck"
     physics = "puck 1"
-    actions = Actions(("first push", "second push"), np.full(2, -1.0), np.full(2, 1.0))
+    action_space = ActionSpace(("first push", "second push"), np.full(2, -1.0), np.full(2, 1.0))
     features = (Feature("end", "m", "where it ends"), Feature("effort", "", "mean size of the pushes"))
     horizon, time_step = 20, 0.1
 

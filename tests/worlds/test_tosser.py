@@ -1,4 +1,4 @@
-"""Tosser: the compiled model has the published facts, and its rollouts are those of a plain loop of steps."""
+"""Tosser: the compiled model has the published constants, and its rollouts equal a loop of single steps."""
 
 import sys
 from typing import Any
@@ -26,7 +26,7 @@ def tosser() -> Tosser:
 
 @pytest.fixture(scope="module")
 def many(tosser: Tosser) -> Trajectory:
-    return tosser.rollout(tosser.actions.sample(RANDOM, np.random.default_rng(0)))
+    return tosser.rollout(tosser.action_space.sample(RANDOM, np.random.default_rng(0)))
 
 
 def looped(model: Any, action: Array) -> Array:
@@ -232,7 +232,7 @@ def test_features_are_those_of_a_plain_loop(many: Trajectory, few: list[Array]) 
         np.testing.assert_allclose(features, wanted, rtol=1e-12)
 
 
-def test_poses_are_every_tenth_of_the_places(many: Trajectory, few: list[Array]) -> None:
+def test_poses_are_every_tenth_of_the_positions(many: Trajectory, few: list[Array]) -> None:
     for places, poses in zip(few, many.poses, strict=False):
         seen = places[::10]
         hand = np.column_stack([np.zeros(101), 0.7 + seen[:, 0], -seen[:, 1]])
@@ -274,23 +274,23 @@ def test_features_stay_where_they_can_be(many: Trajectory) -> None:
     assert from_basket.min() >= 0.0
 
 
-def test_nothing_is_told_to_the_motors_but_what_the_action_says(tosser: Tosser) -> None:
+def test_the_controls_are_those_of_the_action(tosser: Tosser) -> None:
     controls = tosser.controls(np.arange(9.0)[None])[0]
-    for number, told in enumerate(controls):
+    for number, control in enumerate(controls):
         if 150 <= number < 175:
-            assert told.tolist() == [5.0, 6.0]
+            assert control.tolist() == [5.0, 6.0]
         elif 175 <= number < 200:
-            assert told.tolist() == [7.0, 8.0]
+            assert control.tolist() == [7.0, 8.0]
         else:
-            assert told.tolist() == [0.0, 0.0]
+            assert control.tolist() == [0.0, 0.0]
 
 
 def test_the_bounds_are_the_published_ones(tosser: Tosser) -> None:
     wanted = [(-0.2, 0.2), (-0.785, 0.785), (-0.1, 0.1), (-0.1, -0.07), (-1.5, 1.5), *[(-1.0, 1.0)] * 4]
-    assert list(zip(tosser.actions.low, tosser.actions.high, strict=True)) == wanted
+    assert list(zip(tosser.action_space.low, tosser.action_space.high, strict=True)) == wanted
 
 
-# --- the drawing ------------------------------------------------------------------------------------------
+# --- the scene --------------------------------------------------------------------------------------------
 
 
 def drawn(part: Part, pose: Array) -> list[Array]:

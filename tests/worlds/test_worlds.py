@@ -13,15 +13,24 @@ from prefero.worlds import REGISTRY, World, from_gymnasium, make, names, registe
 from worlds.conformance import PROMISES, Case, Promise, case_of
 
 
-def note_of_pendulum(observations: Array, actions: Array) -> list[float]:
+def pendulum_features(observations: Array, actions: Array) -> list[float]:
     return [float(observations[:, 0].mean()), float((actions**2).mean())]
 
 
 def pendulum(
-    steps: int = 20, segments: int = 4, seed: int = 2, features: tuple[str, ...] = ("height", "effort")
+    max_steps: int = 20,
+    segments: int = 4,
+    seed: int = 2,
+    feature_names: tuple[str, ...] = ("height", "effort"),
 ) -> World:
     return from_gymnasium(
-        PendulumEnv, note_of_pendulum, features, steps=steps, segments=segments, seed=seed, name="pendulum"
+        PendulumEnv,
+        pendulum_features,
+        feature_names,
+        max_steps=max_steps,
+        segments=segments,
+        seed=seed,
+        name="pendulum",
     )
 
 
@@ -80,7 +89,7 @@ def test_an_unknown_world_is_refused_with_those_there_are(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "known"),
-    [("driver", "features"), ("tosser", "features"), ("golf", "none"), ("pendulum", "steps")],
+    [("driver", "features"), ("tosser", "features"), ("golf", "none"), ("pendulum", "max_steps")],
 )
 def test_an_unknown_option_is_refused_with_those_there_are(name: str, known: str) -> None:
     with pytest.raises(
@@ -116,12 +125,12 @@ def test_a_world_is_registered_under_a_new_name(name: str) -> None:
 
 def test_a_registered_world_is_made_by_name_and_with_options() -> None:
     assert "pendulum" in names()
-    assert len(make("pendulum").actions) == 4
-    assert len(make("pendulum", segments=2).actions) == 2
+    assert len(make("pendulum").action_space) == 4
+    assert len(make("pendulum", segments=2).action_space) == 2
 
 
 def test_a_name_may_be_registered_again() -> None:
-    register("pendulum", lambda: pendulum(steps=30))
+    register("pendulum", lambda: pendulum(max_steps=30))
     assert make("pendulum").horizon == 30
     register("pendulum", pendulum)
     assert make("pendulum").horizon == 20
@@ -129,4 +138,4 @@ def test_a_name_may_be_registered_again() -> None:
 
 def test_the_pendulum_is_driven_through_its_own_space() -> None:
     assert isinstance(PendulumEnv().action_space, spaces.Box)
-    np.testing.assert_array_equal(make("pendulum").actions.high, np.full(4, 2.0))
+    np.testing.assert_array_equal(make("pendulum").action_space.high, np.full(4, 2.0))

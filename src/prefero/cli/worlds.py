@@ -1,4 +1,4 @@
-"""`prefero worlds` and `prefero show`: what there is to teach, and how it looks."""
+"""`prefero worlds` and `prefero show`: the worlds, and clips of their trajectories."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -29,7 +29,9 @@ def worlds() -> None:
             table.add_row(name, "", "", "", f"[red]{escape(str(error))}")
             continue
         features = ", ".join(f"{f.name} ({f.unit})" if f.unit else f.name for f in world.features)
-        table.add_row(name, _summary(world.actions.names), features, f"{world.seconds:g} s", world.physics)
+        table.add_row(
+            name, _summary(world.action_space.names), features, f"{world.duration:g} s", world.physics
+        )
     console.print(table)
     console.print(f"Simulated pools are cached in {cache_folder()}, which can be deleted.")
 
@@ -41,21 +43,24 @@ def _summary(names: tuple[str, ...]) -> str:
 def show(
     world: Annotated[str, typer.Argument(help="A world, by the name that `prefero worlds` lists.")],
     out: Annotated[
-        Path, typer.Option(help="A film (.mp4), a strip or picture (.png, .pdf, .svg), or a replay (.json).")
+        Path,
+        typer.Option(help="A video (.mp4), a filmstrip or figure (.png, .pdf, .svg), or a replay (.json)."),
     ],
-    seed: Annotated[int, typer.Option(min=0, help="Decides the random action, or the pool of a view.")] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The seed of the random actions, or of the pool of a view.")
+    ] = 0,
     actions: Annotated[
-        str | None, typer.Option(help="The action itself instead: numbers with commas between them.")
+        str | None, typer.Option(help="The actions instead of random ones: numbers separated by commas.")
     ] = None,
-    frames: Annotated[int, typer.Option(min=1, help="How many pictures a strip has.")] = 6,
+    frames: Annotated[int, typer.Option(min=1, help="The number of images in a filmstrip.")] = 6,
     view: Annotated[
         View,
         typer.Option(
-            help="One trajectory, or a picture of many: sample paths, a diverse set, golf's targets."
+            help="One trajectory, or a figure of many: sample paths, a diverse set, golf's targets."
         ),
     ] = "clip",
 ) -> None:
-    """Show a trajectory of a world, or one of the paper's views of it, in a file."""
+    """Save a clip of a trajectory, or one of the paper's figures of a world."""
     from prefero.worlds.clips import check_clip, save_clip
 
     made = prefero.worlds.make(world)
@@ -64,10 +69,8 @@ def show(
         _show_view(view, made, seed, out)
     else:
         check_clip(out)
-        action = (
-            made.actions.sample(1, np.random.default_rng(seed))[0] if actions is None else _numbers(actions)
-        )
-        trajectory = made.rollout(action)
+        random = made.action_space.sample(1, np.random.default_rng(seed))[0]
+        trajectory = made.rollout(random if actions is None else _numbers(actions))
         save_clip(out, made, trajectory, frames=frames)
         for feature, value in zip(made.features, trajectory.features, strict=True):
             console.print(f"{feature.name}: {value:.3g} {feature.unit}")
@@ -78,7 +81,7 @@ def _numbers(text: str) -> list[float]:
     try:
         return [float(word) for word in text.split(",")]
     except ValueError as error:
-        raise ValueError(f"--actions are numbers with commas between them, but are {text!r}") from error
+        raise ValueError(f"--actions are numbers separated by commas, but are {text!r}") from error
 
 
 def _show_view(view: View, world: "World", seed: int, out: Path) -> None:

@@ -23,7 +23,7 @@ from prefero.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
-    from prefero.worlds.base import Actions, World
+    from prefero.worlds.base import ActionSpace, World
 
 INITIAL_STEP = 0.2  # standard deviation of the first population, as a fraction of the range
 TOLERANCE = 1e-6  # a run ends when its last values differ by less
@@ -111,33 +111,34 @@ def best_actions(
         return score(world.rollout(actions).features)
 
     if pool is not None:
-        spent, start = 0, _best_of_pool(score, world.actions, pool)
+        spent, start = 0, _best_of_pool(score, world.action_space, pool)
     else:
         spent = max(int(RANDOM_FRACTION * evaluations), 0)
-        start = _best_random(objective, world.actions, spent, seed)
+        start = _best_random(objective, world.action_space, spent, seed)
     left = evaluations - spent
-    return maximize(objective, world.actions, start, evaluations=left, seed=seed, progress=progress).actions
+    space = world.action_space
+    return maximize(objective, space, start, evaluations=left, seed=seed, progress=progress).actions
 
 
-def _best_random(objective: Objective, actions: "Actions", count: int, seed: int) -> Array:
+def _best_random(objective: Objective, space: "ActionSpace", count: int, seed: int) -> Array:
     """The best of `count` random actions."""
-    samples = actions.sample(max(count, 1), np.random.default_rng([seed, 1]))
+    samples = space.sample(max(count, 1), np.random.default_rng([seed, 1]))
     best: Array = samples[np.argmax(objective(samples)) if count else 0]
     return best
 
 
-def _best_of_pool(score: Objective, actions: "Actions", pool: Pool) -> Array:
+def _best_of_pool(score: Objective, space: "ActionSpace", pool: Pool) -> Array:
     if pool.trajectories is None:
         raise ValueError(
             "this pool has only features, so there are no actions to start from: leave the pool out"
         )
-    return actions.check(pool.trajectories.actions[np.argmax(score(pool.features))])
+    return space.check(pool.trajectories.actions[np.argmax(score(pool.features))])
 
 
 @one_thread
 def maximize(
     objective: Objective,
-    actions: "Actions",
+    space: "ActionSpace",
     start: npt.ArrayLike,
     *,
     evaluations: int = 2000,
@@ -152,12 +153,12 @@ def maximize(
         raise ValueError(
             f"a search takes 1 evaluation or more and a seed of 0 or more, not {evaluations} and {seed}"
         )
-    first = np.atleast_2d(actions.check(start))[:1]
+    first = np.atleast_2d(space.check(start))[:1]
     best = Optimum(first[0], float(_evaluate(objective, first)[0]))
     rng = np.random.default_rng(seed)
     with progress_bar.progress("planning", evaluations, progress) as advance:
         advance(1)
-        for population in _populations(objective, actions, first[0], evaluations - 1, rng):
+        for population in _populations(objective, space, first[0], evaluations - 1, rng):
             advance(len(population.values))
             best = max(best, population.best, key=lambda optimum: optimum.value)
     return best
@@ -176,16 +177,16 @@ class _Population(NamedTuple):
 
 
 def _populations(
-    objective: Objective, actions: "Actions", start: Array, evaluations: int, rng: np.random.Generator
+    objective: Objective, space: "ActionSpace", start: Array, evaluations: int, rng: np.random.Generator
 ) -> Iterator[_Population]:
     """Run after run until the evaluations are spent."""
-    low, high = actions.low, actions.high
+    low, high = space.low, space.high
     width = np.where(high > low, high - low, 1.0)  # an action may be fixed
-    size = _population_size(len(actions))
+    size = _population_size(len(space))
     search = _strategy((start - low) / width, size, rng)
     while evaluations > 0:
         asked = search.ask()
-        candidates = np.clip(low + width * np.stack(asked)[:evaluations, : len(actions)], low, high)
+        candidates = np.clip(low + width * np.stack(asked)[:evaluations, : len(space)], low, high)
         values = _evaluate(objective, candidates)
         evaluations -= len(candidates)
         yield _Population(candidates, values)
@@ -193,7 +194,7 @@ def _populations(
             search.tell(asked, (-values).tolist())
         if search.stop():
             size *= 2
-            search = _strategy(rng.random(len(actions)), size, rng)
+            search = _strategy(rng.random(len(space)), size, rng)
 
 
 def _population_size(dimensions: int) -> int:

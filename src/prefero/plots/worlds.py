@@ -88,17 +88,22 @@ def save_targets(path: Path, golf: Golf, shots: Array | None = None) -> None:
     patches = need("matplotlib.patches", extra="plots")
     figure, axes = new_figure(1, width=6.4, height=5.4)
     axis = axes[0]
-    axis.fill(*golf.place_of(_edge(golf)).T, color="#dbe9f4", label="where the ball can rest")
+    axis.fill(*golf.predict_ball_positions(_edge(golf)).T, color="#dbe9f4", label="where the ball can rest")
     for target in golf.targets:
-        axis.add_patch(patches.Circle(target.place, golf.target_radius, color=target.color))
-        axis.annotate(target.name, target.place, xytext=(0, 12), textcoords="offset points", ha="center")
-    corners = golf.place_of(golf.actions.grid(4))
+        axis.add_patch(patches.Circle(target.position, golf.target_radius, color=target.color))
+        axis.annotate(target.name, target.position, xytext=(0, 12), textcoords="offset points", ha="center")
+    corners = golf.predict_ball_positions(golf.action_space.grid(4))
     axis.plot(
         *corners.T, "x", color="#1f5fbf", markersize=11, markeredgewidth=2.5, label="highest linear rewards"
     )
     if shots is not None:
         axis.plot(
-            *golf.place_of(shots).T, "x", color="#2e8b57", markersize=9, markeredgewidth=2, label="shots"
+            *golf.predict_ball_positions(shots).T,
+            "x",
+            color="#2e8b57",
+            markersize=9,
+            markeredgewidth=2,
+            label="shots",
         )
     axis.plot(0, 0, "o", color="black", markersize=6, label="tee")
     axis.set(xlabel="metres ahead", ylabel="metres to the left", aspect="equal")
@@ -109,7 +114,7 @@ def save_targets(path: Path, golf: Golf, shots: Array | None = None) -> None:
 
 def _edge(golf: Golf, steps: int = 30) -> Array:
     """Once around the box of actions."""
-    (slow, right), (fast, left) = golf.actions.low, golf.actions.high
+    (slow, right), (fast, left) = golf.action_space.low, golf.action_space.high
     speeds, angles = np.linspace(slow, fast, steps), np.linspace(right, left, steps)
     sides = [
         (speeds, np.full(steps, right)),

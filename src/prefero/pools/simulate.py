@@ -57,5 +57,5 @@ def simulate(world: World, source: Source, show: bool | None) -> Trajectory:
 
 def _actions(world: World, source: Source) -> Array:
     if source.sampling == "grid":
-        return world.actions.grid(source.count)
-    return world.actions.sample(source.count, np.random.default_rng(source.seed))
+        return world.action_space.grid(source.count)
+    return world.action_space.sample(source.count, np.random.default_rng(source.seed))

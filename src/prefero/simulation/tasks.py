@@ -104,9 +104,9 @@ def _scores(world: "World", pool: Pool, rng: np.random.Generator) -> RewardFunct
     from prefero.worlds.golf import Golf
 
     assert isinstance(world, Golf)
-    targets = np.stack([target.place for target in world.targets])
+    targets = np.stack([target.position for target in world.targets])
     worth = users.on_targets(targets, 2.0 + rng.permutation(len(targets)).astype(float))
-    return lambda x: worth(world.place_of(pool.scaling.inverse(x)))
+    return lambda x: worth(world.predict_ball_positions(pool.scaling.inverse(x)))
 
 
 def _check(kind: str, kinds: Iterable[str] = users.KINDS, **sizes: int) -> None:

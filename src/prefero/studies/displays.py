@@ -20,7 +20,7 @@ def display_of(pool: Pool) -> dict[str, Any]:
             return {
                 "kind": "scene",
                 "scene": world.scene.to_json(),
-                "seconds": world.seconds,
+                "seconds": world.duration,
                 "features": units,
             }
     if pool.clips is not None:

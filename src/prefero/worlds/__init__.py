@@ -9,14 +9,17 @@ Where Gymnasium is installed, importing this package registers the environments 
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+import numpy.typing as npt
+
+from prefero._support.arrays import Array
 from prefero._support.plugins import Registry, UnknownNameError
-from prefero.worlds.base import Actions, Feature, Filmed, World
+from prefero.worlds.base import ActionSpace, Feature, RendersVideo, World
 
 Factory = Callable[..., World]
 
@@ -27,7 +30,7 @@ BUILT_IN = {
 }
 REGISTRY: Registry[Factory] = Registry("world", "prefero.worlds", BUILT_IN)
 
-__all__ = ["Actions", "Feature", "Filmed", "World", "from_gymnasium", "make", "names", "register"]
+__all__ = ["ActionSpace", "Feature", "RendersVideo", "World", "from_gymnasium", "make", "names", "register"]
 
 
 def names() -> tuple[str, ...]:
@@ -60,20 +63,33 @@ def make(name: str, **options: Any) -> World:
     return world
 
 
-def from_gymnasium(*arguments: Any, **options: Any) -> World:
-    """A world made of a Gymnasium environment; the arguments are those of `GymnasiumWorld`."""
+def from_gymnasium(
+    env: str | Callable[..., Any],
+    feature_function: Callable[[Array, Array], npt.ArrayLike],
+    feature_names: Sequence[str],
+    *,
+    max_steps: int = 100,
+    segments: int = 5,
+    seed: int = 0,
+    name: str | None = None,
+) -> World:
+    """A world made of a Gymnasium environment, an id or a function that makes it: see `GymnasiumWorld`.
+
+    `feature_function` computes the features of an episode from its observations (T + 1, ...) and its actions
+    (T, A); `feature_names` are their names.
+    """
     from prefero.worlds.gymnasium_world import GymnasiumWorld
 
-    return GymnasiumWorld(*arguments, **options)
+    return GymnasiumWorld(
+        env, feature_function, feature_names, max_steps=max_steps, segments=segments, seed=seed, name=name
+    )
 
 
 def _register_environments() -> None:
     gymnasium = import_module("gymnasium")
     for reference in BUILT_IN.values():
         name = reference.partition(":")[2]
-        gymnasium.register(
-            id=f"prefero/{name}-v0", entry_point=f"prefero.worlds.gymnasium_envs:{name}Environment"
-        )
+        gymnasium.register(id=f"prefero/{name}-v0", entry_point=f"prefero.worlds.gymnasium_envs:{name}Env")
 
 
 if find_spec("gymnasium") is not None:

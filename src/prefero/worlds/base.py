@@ -1,8 +1,8 @@
-"""What every world has: bounded actions in, trajectories with named features out, and a drawing.
+"""The interface of a world: bounded actions in, trajectories with named features out, and a scene to draw.
 
-actions     (A,) or (N, A)    one robot's instructions, or a batch of them
+actions     (A,) or (N, A)    the action sequence of one trajectory, or a batch of them
 horizon                       steps of a trajectory
-time_step                     seconds of a step
+time_step                     seconds per step
 """
 
 from abc import ABC, abstractmethod
@@ -13,16 +13,16 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero.rendering.scenes import Scene
 from prefero.trajectories.trajectory import Trajectory
 
-ROUNDING = 1e-9  # actions may be out of bounds by this
+TOLERANCE = 1e-9  # actions may be out of bounds by this much, from rounding
 
 
 @dataclass(frozen=True)
 class Feature:
-    """Something that is noted of a trajectory."""
+    """A number that describes a trajectory."""
 
     name: str
     unit: str
@@ -30,7 +30,7 @@ class Feature:
 
 
 @dataclass(frozen=True, eq=False)
-class Actions:
+class ActionSpace:
     """The box of actions that a world takes."""
 
     names: tuple[str, ...]
@@ -41,7 +41,7 @@ class Actions:
         return len(self.names)
 
     def check(self, actions: npt.ArrayLike) -> Array:
-        """`actions` as an array (A,) or (N, A) inside the bounds, or an error that says which one is not."""
+        """`actions` as an array (A,) or (N, A) inside the bounds, or an error that names the wrong one."""
         try:
             values = np.asarray(actions, dtype=float)
         except (TypeError, ValueError) as error:
@@ -51,9 +51,8 @@ class Actions:
                 f"an action has {len(self)} numbers ({', '.join(self.names)}), so actions have shape "
                 f"({len(self)},) or (trajectories, {len(self)}), but these have {values.shape}"
             )
-        inside = (values >= self.low - ROUNDING) & (
-            values <= self.high + ROUNDING
-        )  # not a number: not inside
+        low, high = self.low - TOLERANCE, self.high + TOLERANCE
+        inside = (values >= low) & (values <= high)  # false for NaN
         if not inside.all():
             *row, column = (int(n) for n in np.argwhere(~inside)[0])
             raise ValueError(
@@ -74,44 +73,44 @@ class Actions:
         if side < 2:
             raise ValueError(
                 f"a grid over {len(self)} actions has at least {2 ** len(self)} points, but {count} were "
-                "asked for: ask for more, or take random actions"
+                "asked for: ask for more, or use random actions"
             )
         axes = [np.linspace(low, high, side) for low, high in zip(self.low, self.high, strict=True)]
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(self))
 
 
 class World(ABC):
-    """A simulator that knows nothing of people or models."""
+    """A simulator: it turns actions into trajectories, and describes its scene."""
 
     name: str
-    options: Mapping[str, Any]  # what `make` needs to make it again
-    physics: str  # changes whenever the same actions may lead elsewhere
-    actions: Actions
+    options: Mapping[str, Any]  # with these, `make` makes the same world again
+    physics: str  # the version of the dynamics: it changes whenever the same actions may lead elsewhere
+    action_space: ActionSpace
     features: tuple[Feature, ...]
     horizon: int
     time_step: float
     main_part: str | None = None  # of a flat scene: the moving part whose path is drawn
-    cacheable: bool = False  # do name, options and physics say all that decides a trajectory?
+    cacheable: bool = False  # whether name, options and physics determine every trajectory
 
     @property
     @abstractmethod
     def scene(self) -> Scene:
-        """How it is drawn."""
+        """What is drawn of the world."""
 
     @abstractmethod
     def simulate(self, actions: Array) -> tuple[Array, Array]:
-        """Features (N, d) and poses (N, T, P, k) of checked actions (N, A); use all cores."""
+        """Features (N, d) and poses (N, T, P, k) of valid actions (N, A)."""
 
     def rollout(self, actions: npt.ArrayLike) -> Trajectory:
-        """What happens: one trajectory for an action, a batch for a batch."""
-        checked = self.actions.check(actions)
+        """One trajectory for one action sequence (A,), a batch for a batch (N, A)."""
+        checked = self.action_space.check(actions)
         features, poses = self.simulate(np.atleast_2d(checked))
         batch = Trajectory(np.atleast_2d(checked), features, poses.astype(np.float32))
         return batch if checked.ndim == 2 else batch[0]
 
     @property
-    def seconds(self) -> float:
-        """How long a trajectory lasts."""
+    def duration(self) -> float:
+        """Seconds that a trajectory lasts."""
         return self.horizon * self.time_step
 
     @property
@@ -121,16 +120,16 @@ class World(ABC):
 
 
 @runtime_checkable
-class Filmed(Protocol):
-    """A world that renders its own frames, where those that are drawn from its scene would be plainer."""
+class RendersVideo(Protocol):
+    """A world that renders its own video, instead of having its scene drawn."""
 
-    def film(self, actions: Array, rate: float, width: int, height: int) -> Iterator[npt.NDArray[np.uint8]]:
-        """Frames (height, width, 3) of one trajectory, `rate` a second."""
+    def render_video(self, actions: Array, fps: float, width: int, height: int) -> Iterator[Image]:
+        """Frames (height, width, 3) of one trajectory, `fps` per second."""
         ...
 
 
-def choose(known: Mapping[str, Feature], wanted: Sequence[str]) -> tuple[Feature, ...]:
-    """The features of these names, or an error that lists those there are."""
+def select_features(known: Mapping[str, Feature], wanted: Sequence[str]) -> tuple[Feature, ...]:
+    """The features of these names, or an error that lists the known ones."""
     wanted = [wanted] if isinstance(wanted, str) else wanted
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted or len(set(wanted)) != len(wanted):

@@ -1,4 +1,4 @@
-"""Showing one trajectory: as a film, as a strip of pictures, or as a replay for the browser."""
+"""Clips of one trajectory: a video, a filmstrip, or a replay for the browser."""
 
 import json
 import warnings
@@ -6,61 +6,56 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from prefero._support.arrays import Image
 from prefero._support.files import write_whole
-from prefero.rendering.canvas import canvas_for, save_filmstrip
+from prefero.rendering.canvas import IMAGE_SUFFIXES, canvas_for, save_filmstrip
 from prefero.rendering.video import save_video
 from prefero.trajectories.trajectory import Trajectory
-from prefero.worlds.base import Filmed, World
-from prefero.worlds.mujoco.renderer import NoRenderer
+from prefero.worlds.base import RendersVideo, World
+from prefero.worlds.mujoco.renderer import RendererUnavailable
 
-RATE = 25.0  # frames a second
+FPS = 25.0
 WIDTH, HEIGHT = 640, 480
-STRIPS = (".png", ".pdf", ".svg")
-CLIPS = (".mp4", *STRIPS, ".json")
-
-Frame = npt.NDArray[np.uint8]
+CLIP_SUFFIXES = (".mp4", *IMAGE_SUFFIXES, ".json")
 
 
 def check_clip(path: Path) -> None:
-    """An error unless the path says what kind of file is wanted."""
-    if path.suffix.lower() not in CLIPS:
-        raise ValueError(f"a clip is one of {', '.join(CLIPS)}, but the path is {path}")
+    """Raise an error unless the path's suffix is one that `save_clip` writes."""
+    if path.suffix.lower() not in CLIP_SUFFIXES:
+        raise ValueError(f"a clip is one of {', '.join(CLIP_SUFFIXES)}, but the path is {path}")
 
 
 def save_clip(path: Path, world: World, trajectory: Trajectory, *, frames: int = 6) -> None:
-    """A film (.mp4), a strip of `frames` pictures (.png, .pdf, .svg) or a replay (.json)."""
+    """Save a video (.mp4), a filmstrip of `frames` images (.png, .pdf, .svg) or a replay (.json)."""
     check_clip(path)
     kind = path.suffix.lower()
     if not world.scene.parts and kind != ".mp4":
-        raise ValueError(f"{world.name} has no drawing, only films: save an .mp4 instead of {path.name}")
+        raise ValueError(f"{world.name} has no scene to draw: save a video (.mp4) instead of {path.name}")
     if kind == ".mp4":
-        save_video(path, film(world, trajectory), _rate_of(world))
+        save_video(path, render_video(world, trajectory), _fps_of(world))
     elif kind == ".json":
         write_whole(path, json.dumps(replay(world, trajectory)))
     else:
         save_filmstrip(path, world.scene, trajectory.poses, frames=frames)
 
 
-def film(world: World, trajectory: Trajectory) -> Iterator[Frame]:
-    """Frames of a trajectory: the world's own where it has a renderer, drawn from its scene otherwise."""
-    if isinstance(world, Filmed):
+def render_video(world: World, trajectory: Trajectory) -> Iterator[Image]:
+    """Frames of a trajectory: the world's own where it renders them, drawn from its scene otherwise."""
+    if isinstance(world, RendersVideo):
         try:
-            yield from world.film(trajectory.actions, RATE, WIDTH, HEIGHT)
-        except NoRenderer as error:
-            warnings.warn(f"{error}; the film is drawn without, which is slower and plainer", stacklevel=2)
+            yield from world.render_video(trajectory.actions, FPS, WIDTH, HEIGHT)
+        except RendererUnavailable as error:
+            warnings.warn(f"{error}; the video is drawn by Prefero instead, more slowly", stacklevel=2)
         else:
             return
     canvas = canvas_for(world.scene, WIDTH, HEIGHT)
-    for pose in world.scene.resample(trajectory.poses.astype(float), RATE):
+    for pose in world.scene.resample(trajectory.poses.astype(float), FPS):
         yield canvas.render(pose)
 
 
-def _rate_of(world: World) -> float:
-    """Worlds without a drawing of ours are filmed at their own rate."""
-    return RATE if world.scene.parts else 1 / world.time_step
+def _fps_of(world: World) -> float:
+    """A world without a scene renders one frame per step."""
+    return FPS if world.scene.parts else 1 / world.time_step
 
 
 def replay(world: World, trajectory: Trajectory) -> dict[str, Any]:

@@ -1,9 +1,9 @@
-"""Driver: a car on a three-lane road while another one cuts in; flat, and without a physics engine.
+"""Driver: a car on a three-lane road while another one cuts in; 2-D, without a physics engine.
 
     state     (..., 4)   x, y, heading, speed
     control   (..., 2)   steer, acceleration
 
-The road and the other car's manoeuvre are those of the public environment that the paper cites (Sadigh et
+The road and the other car's maneuver are those of the public environment that the paper cites (Sadigh et
 al., 2016): explicit Euler steps of a tenth of a second, friction 1.
 """
 
@@ -15,12 +15,12 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.rendering.scenes import Part, Polygon, Scene, Window, rectangle
-from prefero.worlds.base import Actions, Feature, World
+from prefero.worlds.base import ActionSpace, Feature, World
 
 FeatureSet = Literal["plain", "shaped"]
 
 TIME_STEP, FRICTION = 0.1, 1.0
-SEGMENTS, HOLD = 5, 10  # a plan is five controls, each held for ten steps
+SEGMENTS, HOLD = 5, 10  # an action sequence is five controls, each held for ten steps
 START = np.array([0.0, -0.3, np.pi / 2, 0.4])
 OTHER_START = np.array([0.17, 0.0, np.pi / 2, 0.41])
 OTHER_SCRIPT = ((0.0, 0.41), (1.0, 0.41), (-1.0, 0.41), (0.0, 0.533), (0.0, 0.533))  # ten steps each
@@ -29,19 +29,19 @@ LANES = np.array([-LANE, 0.0, LANE])
 
 CAR_LENGTH, CAR_WIDTH = 0.12, 0.06
 VIEW = Window(-0.55, 0.55, -0.45, 0.75, follow="car")
-ROAD = (-5.0, 6.0)  # farther than any car gets
+ROAD = (-5.0, 6.0)  # from and to along y: farther than any car gets
 GRASS, ASPHALT, PAINT, FENCE = "#8fb573", "#4a4e54", "#e8e6df", "#7a5c43"
 CAR, OTHER_CAR, GLASS = "#2f7fd1", "#e6e6e6", "#1d2733"
 
 FEATURES: dict[str, tuple[Feature, ...]] = {
     "plain": (
-        Feature("lane distance", "m", "mean distance to the closest lane's centre"),
+        Feature("lane distance", "m", "mean distance to the closest lane's center"),
         Feature("speed", "m/s", "mean speed"),
         Feature("heading", "rad", "mean deviation of the heading from straight ahead"),
         Feature("car distance", "m", "mean distance to the other car"),
     ),
     "shaped": (
-        Feature("lane keeping", "", "mean of exp(-30 d^2), d to the closest lane's centre"),
+        Feature("lane keeping", "", "mean of exp(-30 d^2), d to the closest lane's center"),
         Feature("speed error", "m^2/s^2", "mean of (speed - 1)^2"),
         Feature("straightness", "", "mean sine of the heading"),
         Feature("closeness", "", "mean of exp(-(7 dx^2 + 3 dy^2)) to the other car"),
@@ -76,52 +76,55 @@ def drive(start: Array, controls: Array) -> Array:
 OTHER = drive(OTHER_START, np.repeat(np.array(OTHER_SCRIPT), HOLD, axis=0))  # (51, 4)
 
 
-def plain(states: Array) -> Array:
-    """What the paper describes: (..., 50, 4) -> (..., 4)."""
+def plain_features(states: Array) -> Array:
+    """The features that the paper describes: (..., 50, 4) -> (..., 4)."""
     x, y, heading, speed = np.moveaxis(states, -1, 0)
-    noted = [
+    features = [
         _lane_distance(x),
         speed,
         heading - np.pi / 2,
         np.hypot(x - OTHER[1:, 0], y - OTHER[1:, 1]),
     ]
-    return np.stack([values.mean(axis=-1) for values in noted], axis=-1)
+    return np.stack([values.mean(axis=-1) for values in features], axis=-1)
 
 
-def shaped(states: Array) -> Array:
-    """What earlier work with linear rewards used: (..., 50, 4) -> (..., 4)."""
+def shaped_features(states: Array) -> Array:
+    """The features of earlier work with linear rewards: (..., 50, 4) -> (..., 4)."""
     x, y, heading, speed = np.moveaxis(states, -1, 0)
-    noted = [
+    features = [
         np.exp(-30 * _lane_distance(x) ** 2),
         (speed - 1) ** 2,
         np.sin(heading),
         np.exp(-(7 * (x - OTHER[1:, 0]) ** 2 + 3 * (y - OTHER[1:, 1]) ** 2)),
     ]
-    return np.stack([values.mean(axis=-1) for values in noted], axis=-1)
+    return np.stack([values.mean(axis=-1) for values in features], axis=-1)
 
 
 def _lane_distance(x: Array) -> Array:
-    """The lanes lie evenly, so the closest is found by rounding."""
+    """Distance to the closest lane's center; the lanes are evenly spaced, so rounding finds the closest."""
     closest = np.clip(np.round(x / LANE), -1, 1) * LANE
     distance: Array = np.abs(x - closest)
     return distance
 
 
-NOTE: dict[str, Callable[[Array], Array]] = {"plain": plain, "shaped": shaped}
+FEATURE_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+    "plain": plain_features,
+    "shaped": shaped_features,
+}
 
 
 class Driver(World):
     """A car on a three-lane road while another one cuts in from the right.
 
-    An action is five controls (steer, acceleration), each held for a second. With `features="shaped"` the
-    features are those of earlier work, tuned so that a linear reward of them drives well.
+    An action sequence is five controls (steer, acceleration), each held for a second. With
+    `features="shaped"` the features are those of earlier work, chosen so that a linear reward drives well.
     """
 
     name = "driver"
     main_part = "car"
     cacheable = True
     physics = "driver 1"
-    actions = Actions(
+    action_space = ActionSpace(
         tuple(f"{what} {second}" for second in range(1, SEGMENTS + 1) for what in ("steer", "acceleration")),
         np.full(2 * SEGMENTS, -1.0),
         np.full(2 * SEGMENTS, 1.0),
@@ -136,12 +139,12 @@ class Driver(World):
             )
         self.options = {"features": features}
         self.features = FEATURES[features]
-        self.note = NOTE[features]
+        self.compute_features = FEATURE_FUNCTIONS[features]
 
     def simulate(self, actions: Array) -> tuple[Array, Array]:
-        """Drive every plan."""
+        """Drive every action sequence."""
         states = drive(START, self.controls(actions))
-        return self.note(states[..., 1:, :]), self.poses(states)
+        return self.compute_features(states[..., 1:, :]), self.poses(states)
 
     def controls(self, actions: Array) -> Array:
         """The controls of every step: (..., 10) -> (..., 50, 2)."""
@@ -155,7 +158,7 @@ class Driver(World):
     @cached_property
     def scene(self) -> Scene:
         """The road, seen from above."""
-        road = Part("road", (rectangle(-2 * LANE, 2 * LANE, *ROAD, ASPHALT), *_paint()))
+        road = Part("road", (rectangle(-2 * LANE, 2 * LANE, *ROAD, ASPHALT), *_road_markings()))
         return Scene(
             (road, _car("car", CAR), _car("other car", OTHER_CAR)),
             VIEW,
@@ -164,7 +167,8 @@ class Driver(World):
         )
 
 
-def _paint() -> list[Polygon]:
+def _road_markings() -> list[Polygon]:
+    """Fences, solid lines at the edges, and dashed lines between the lanes."""
     fences = [rectangle(x - 0.008, x + 0.008, *ROAD, FENCE) for x in (-2 * LANE, 2 * LANE)]
     edges = [rectangle(x - 0.004, x + 0.004, *ROAD, PAINT) for x in (-1.5 * LANE, 1.5 * LANE)]
     dashes = [

@@ -1,10 +1,10 @@
-"""Golf: the Fetch robot putts a ball; what it varies, and what is noted, are the speed and angle of the shot.
+"""Golf: the Fetch robot putts a ball; its actions, and its features, are the speed and angle of the shot.
 
-    speed      of the wrist as the putter meets the ball, radians a second
-    angle      to which it aims, degrees, left positive
-    place      where the ball comes to rest, metres from the tee: x ahead, y to the left
+    speed       of the wrist when the putter strikes the ball, in radians per second
+    angle       at which it aims, in degrees, left positive
+    position    where the ball comes to rest, in meters from the tee: x ahead, y to the left
 
-Eight targets lie on the green. They are painted on it and no more: neither physics nor models know them.
+Eight targets are drawn on the green. They are part of the scene only: the physics does not know them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero.rendering.scenes import Camera, Mesh, Part, Scene, quaternion_product, surface_of_revolution
 from prefero.trajectories.trajectory import Trajectory
-from prefero.worlds.base import Actions, Feature, World
+from prefero.worlds.base import ActionSpace, Feature, World
 from prefero.worlds.mujoco import fetch
 from prefero.worlds.mujoco.meshes import meshes_of
-from prefero.worlds.mujoco.renderer import Frame, frames_from
-from prefero.worlds.mujoco.rollout import engine, run, state_size, version
+from prefero.worlds.mujoco.renderer import render_frames
+from prefero.worlds.mujoco.rollout import engine, rollout, state_size, version
 
 STEPS = 5600  # the hardest shot rests after 5.1 seconds
-SEEN_EVERY = 40
-BACKSWING, STEADY, FOLLOW_THROUGH = -0.7, 0.08, 0.6  # wrist angles; its speed is steady around the tee
+RECORD_EVERY = 40  # steps from one recorded pose to the next
+BACKSWING, STEADY, FOLLOW_THROUGH = -0.7, 0.08, 0.6  # wrist angles; constant speed below STEADY
 SPEEDS, ANGLES = (0.6, 2.2), (-35.0, 35.0)
 TARGET_RADIUS = 0.14
 
@@ -44,13 +44,13 @@ class Target:
     angle: float
 
     @property
-    def place(self) -> Array:
-        """Its middle, (x, y)."""
-        turn = np.deg2rad(self.angle)
-        return self.distance * np.array([np.cos(turn), np.sin(turn)])
+    def position(self) -> Array:
+        """Its center, (x, y)."""
+        angle = np.deg2rad(self.angle)
+        return self.distance * np.array([np.cos(angle), np.sin(angle)])
 
 
-TARGETS = (  # two in the far corners of what can be reached, six where no linear reward has its maximum
+TARGETS = (  # two in the far corners of the reachable area, six where no linear reward has its maximum
     Target("red", "#d13a3a", 1.0, -22.0),
     Target("orange", "#e8832a", 1.25, 12.0),
     Target("yellow", "#ecc92f", 1.9, 27.0),
@@ -67,10 +67,12 @@ class Golf(World):
 
     name = "golf"
     cacheable = True
-    actions = Actions(("speed", "angle"), np.array([SPEEDS[0], ANGLES[0]]), np.array([SPEEDS[1], ANGLES[1]]))
+    action_space = ActionSpace(
+        ("speed", "angle"), np.array([SPEEDS[0], ANGLES[0]]), np.array([SPEEDS[1], ANGLES[1]])
+    )
     features = (
-        Feature("speed", "rad/s", "speed of the wrist as the putter meets the ball"),
-        Feature("angle", "degrees", "where it aims, left positive"),
+        Feature("speed", "rad/s", "speed of the wrist when the putter strikes the ball"),
+        Feature("angle", "degrees", "direction of the shot, left positive"),
     )
     horizon = STEPS
     time_step = fetch.TIME_STEP
@@ -88,67 +90,67 @@ class Golf(World):
     def simulate(self, actions: Array) -> tuple[Array, Array]:
         """Play every shot."""
         start = self.start(actions)
-        states = run(self.model, start, self.controls(actions))
-        seen = np.concatenate([start[:, None], states[:, SEEN_EVERY - 1 :: SEEN_EVERY]], axis=1)
-        return actions.copy(), self.poses(seen[..., 1 : 1 + self.model.nq])
+        states = rollout(self.model, start, self.controls(actions))
+        recorded = np.concatenate([start[:, None], states[:, RECORD_EVERY - 1 :: RECORD_EVERY]], axis=1)
+        return actions.copy(), self.poses(recorded[..., 1 : 1 + self.model.nq])
 
     def start(self, actions: Array) -> Array:
-        """Aimed, with the putter drawn back and the ball on the tee: (N, 2) -> (N, S)."""
+        """The initial states: aimed, the putter drawn back, the ball on the tee: (N, 2) -> (N, S)."""
         states = np.zeros((len(actions), state_size(self.model)))
         states[:, 1 : 1 + self.model.nq] = self.model.qpos0
-        states[:, 1 + self._of_joint(fetch.AIM)] = _roll(actions)
-        states[:, 1 + self._of_joint(fetch.SWING)] = BACKSWING
+        states[:, 1 + self._position_index(fetch.AIM)] = _roll(actions)
+        states[:, 1 + self._position_index(fetch.SWING)] = BACKSWING
         return states
 
     def controls(self, actions: Array) -> Array:
-        """What the motors are told at every step: the swing's torque by feedback and by foresight."""
+        """The motors' controls at every step, with feedforward torque for the swing: (N, 2) -> (N, T, 2)."""
         angle, speed, acceleration = swing(actions[:, :1], fetch.TIME_STEP * np.arange(STEPS, dtype=float))
-        foresight = self._inertia * acceleration + fetch.JOINT_DAMPING * speed
-        told = np.empty((len(actions), STEPS, 2))
-        told[:, :, self.model.actuator(fetch.AIM).id] = fetch.STIFFNESS * _roll(actions)[:, None]
-        told[:, :, self.model.actuator(fetch.SWING).id] = (
-            fetch.STIFFNESS * angle + fetch.DAMPING * speed + foresight
+        feedforward = self._inertia * acceleration + fetch.JOINT_DAMPING * speed
+        controls = np.empty((len(actions), STEPS, 2))
+        controls[:, :, self.model.actuator(fetch.AIM).id] = fetch.STIFFNESS * _roll(actions)[:, None]
+        controls[:, :, self.model.actuator(fetch.SWING).id] = (
+            fetch.STIFFNESS * angle + fetch.DAMPING * speed + feedforward
         )
-        return told
+        return controls
 
-    def poses(self, positions: Array) -> Array:
-        """Poses of forearm, putter and ball from the joints' positions: (..., nq) -> (..., 3, 7)."""
-        roll = 0.5 * positions[..., self._of_joint(fetch.AIM)]
-        flex = 0.5 * positions[..., self._of_joint(fetch.SWING)]
-        none = np.zeros_like(roll)
-        resting = self._at_rest
+    def poses(self, qpos: Array) -> Array:
+        """Poses of forearm, putter and ball from the joint positions: (..., nq) -> (..., 3, 7)."""
+        roll = 0.5 * qpos[..., self._position_index(fetch.AIM)]
+        flex = 0.5 * qpos[..., self._position_index(fetch.SWING)]
+        zero = np.zeros_like(roll)
+        rest = self._rest_data
         forearm = quaternion_product(
-            resting.xquat[self._forearm], np.stack([np.cos(roll), np.sin(roll), none, none], axis=-1)
+            rest.xquat[self._forearm], np.stack([np.cos(roll), np.sin(roll), zero, zero], axis=-1)
         )
-        wrist = quaternion_product(forearm, np.stack([np.cos(flex), none, np.sin(flex), none], axis=-1))
-        places = (np.broadcast_to(resting.xpos[b], (*roll.shape, 3)) for b in (self._forearm, self._wrist))
-        arm = [np.concatenate(pair, axis=-1) for pair in zip(places, (forearm, wrist), strict=True)]
-        return np.stack([*arm, positions[..., -7:]], axis=-2)
+        wrist = quaternion_product(forearm, np.stack([np.cos(flex), zero, np.sin(flex), zero], axis=-1))
+        origins = (np.broadcast_to(rest.xpos[b], (*roll.shape, 3)) for b in (self._forearm, self._wrist))
+        arm = [np.concatenate(pair, axis=-1) for pair in zip(origins, (forearm, wrist), strict=True)]
+        return np.stack([*arm, qpos[..., -7:]], axis=-2)
 
-    def place_of(self, actions: Array) -> Array:
-        """Where shots would rest, (N, 2) -> (N, 2), worked out from 65 simulated ones."""
+    def predict_ball_positions(self, actions: Array) -> Array:
+        """Where the ball would come to rest, (N, 2) -> (N, 2), interpolated from 65 simulated shots."""
         speeds, distances = self._distances
-        turn = np.deg2rad(actions[:, 1])
+        angle = np.deg2rad(actions[:, 1])
         distance = np.interp(actions[:, 0], speeds, distances)
-        places: Array = distance[:, None] * np.column_stack([np.cos(turn), np.sin(turn)])
-        return places
+        positions: Array = distance[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+        return positions
 
     @cached_property
     def _distances(self) -> tuple[Array, Array]:
         speeds = np.linspace(*SPEEDS, 65)
         shots = self.rollout(np.column_stack([speeds, np.zeros_like(speeds)]))
-        return speeds, self.places(shots)[:, 0]
+        return speeds, self.ball_positions(shots)[:, 0]
 
-    def film(self, actions: Array, rate: float, width: int, height: int) -> Iterator[Frame]:
-        """One shot, drawn by MuJoCo's renderer; where there is no GL library, `NoRenderer`."""
-        speed, angle = self.actions.check(actions)
-        words = [repr(float(value)) for value in (speed, angle, rate)]
-        return frames_from(
+    def render_video(self, actions: Array, fps: float, width: int, height: int) -> Iterator[Image]:
+        """One shot, rendered by MuJoCo; without a GL library, `RendererUnavailable`."""
+        speed, angle = self.action_space.check(actions)
+        words = [repr(float(value)) for value in (speed, angle, fps)]
+        return render_frames(
             "prefero.worlds.mujoco.golf_renderer", [*words, str(width), str(height)], width, height
         )
 
-    def places(self, trajectory: Trajectory) -> Array:
-        """Where the ball rests at the end, (..., 2)."""
+    def ball_positions(self, trajectory: Trajectory) -> Array:
+        """Where the ball came to rest, (..., 2)."""
         return trajectory.poses[..., -1, self.scene.index("ball"), :2].astype(float)
 
     @cached_property
@@ -157,8 +159,8 @@ class Golf(World):
         moving = {"forearm": self._forearm, "putter": self._wrist, "ball": self._ball}
         return Scene(
             (
-                Part("green", (_ground(),)),
-                *(_painted(target) for target in TARGETS),
+                Part("green", (_green(),)),
+                *(_target_part(target) for target in TARGETS),
                 Part("robot", tuple(meshes_of(self.model, 0))),
                 *(
                     Part(name, tuple(meshes_of(self.model, body)), moves=True)
@@ -166,44 +168,44 @@ class Golf(World):
                 ),
             ),
             CAMERA,
-            frame_time=SEEN_EVERY * fetch.TIME_STEP,
+            frame_time=RECORD_EVERY * fetch.TIME_STEP,
             background=ROUGH,
         )
 
-    def _of_joint(self, name: str) -> int:
+    def _position_index(self, name: str) -> int:
         return int(self.model.joint(name).qposadr[0])
 
     @cached_property
-    def _at_rest(self) -> Any:
+    def _rest_data(self) -> Any:
         data = engine().MjData(self.model)
         engine().mj_forward(self.model, data)
         return data
 
     @cached_property
     def _inertia(self) -> float:
-        """What the wrist's motor has to turn."""
-        whole = np.zeros((self.model.nv, self.model.nv))
-        engine().mj_fullM(self.model, self._at_rest, whole)
+        """The moment of inertia about the wrist."""
+        matrix = np.zeros((self.model.nv, self.model.nv))
+        engine().mj_fullM(self.model, self._rest_data, matrix)
         joint = int(self.model.joint(fetch.SWING).dofadr[0])
-        return float(whole[joint, joint])
+        return float(matrix[joint, joint])
 
 
 def _roll(actions: Array) -> Array:
-    """The forearm's axis points down, so that it turns the other way round."""
+    """The forearm's roll; its axis points down, hence the sign."""
     return -np.deg2rad(actions[:, 1])
 
 
 def swing(speed: Array, time: Array) -> tuple[Array, Array, Array]:
-    """Angle, speed and acceleration of a wrist that strikes at `speed` (N, 1): three arrays (N, T).
+    """Angle, velocity and acceleration of a wrist that strikes at `speed` (N, 1): three arrays (N, T).
 
-    It gathers speed evenly from the backswing, keeps it around the tee, and loses it evenly after.
+    It accelerates constantly from the backswing, keeps its speed around the tee, and decelerates constantly.
     """
     run_up, run_out = -STEADY - BACKSWING, FOLLOW_THROUGH - STEADY
     gain, loss = speed**2 / (2 * run_up), speed**2 / (2 * run_out)
-    steady = speed / gain
-    slowing = steady + 2 * STEADY / speed
-    phases = [time < steady, time < slowing, time < slowing + speed / loss]
-    since, after = time - steady, time - slowing
+    steady = speed / gain  # the times at which the phases begin
+    braking = steady + 2 * STEADY / speed
+    phases = [time < steady, time < braking, time < braking + speed / loss]
+    since, after = time - steady, time - braking
     angle = np.select(
         phases,
         [
@@ -213,12 +215,12 @@ def swing(speed: Array, time: Array) -> tuple[Array, Array, Array]:
         ],
         FOLLOW_THROUGH,
     )
-    rate = np.select(phases, [gain * time, speed + 0 * time, speed - loss * after], 0.0)
-    change = np.select(phases, [gain + 0 * time, 0 * since, 0 * after - loss], 0.0)
-    return angle, rate, change
+    velocity = np.select(phases, [gain * time, speed + 0 * time, speed - loss * after], 0.0)
+    acceleration = np.select(phases, [gain + 0 * time, 0 * since, 0 * after - loss], 0.0)
+    return angle, velocity, acceleration
 
 
-def _ground() -> Mesh:
+def _green() -> Mesh:
     x0, x1, y0, y1 = COURSE
     return Mesh(
         np.array([[x0, y0, 0.0], [x1, y0, 0.0], [x1, y1, 0.0], [x0, y1, 0.0]]),
@@ -227,8 +229,8 @@ def _ground() -> Mesh:
     )
 
 
-def _painted(target: Target) -> Part:
-    """A thin disc, a millimetre over the green so that it is seen."""
+def _target_part(target: Target) -> Part:
+    """A disc, a millimeter above the green so that it is visible."""
     vertices, faces = surface_of_revolution([TARGET_RADIUS, 0.0], [0.0, 0.0], sides=32)
-    middle = np.array([*target.place, 0.001])
-    return Part(f"{target.name} target", (Mesh(vertices + middle, faces, target.color),), label=target.name)
+    center = np.array([*target.position, 0.001])
+    return Part(f"{target.name} target", (Mesh(vertices + center, faces, target.color),), label=target.name)

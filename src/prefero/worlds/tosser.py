@@ -1,10 +1,10 @@
 """Tosser: a two-joint hand strikes a falling capsule toward two baskets; planar, in MuJoCo.
 
     q0, q1        the hand: its height and its angle
-    q2, q3, q4    the capsule: its height, its place along y and its angle, from where it hangs at rest
+    q2, q3, q4    the capsule: its height, its position along y and its angle, from where it hangs at rest
 
-The world is that of the public environment which the paper cites (Bıyık and Sadigh, 2018), written anew.
-The drawing looks along the x axis with y to the left, so that the capsule is tossed to the right.
+The world is that of the public environment that the paper cites (Bıyık and Sadigh, 2018), reimplemented.
+The scene is seen along the x axis with y to the left, so that the capsule is tossed to the right.
 """
 
 from collections.abc import Sequence
@@ -15,13 +15,13 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.rendering.scenes import Capsule, Part, Scene, Window, rectangle
-from prefero.worlds.base import Actions, Feature, World, choose
-from prefero.worlds.mujoco.rollout import engine, run, state_size, version
+from prefero.worlds.base import ActionSpace, Feature, World, select_features
+from prefero.worlds.mujoco.rollout import engine, rollout, state_size, version
 
 STEPS = 1000
 TIME_STEP = 0.002
-FALL, FIRST, SECOND = 150, 175, 200  # the motors rest, then take the first pair of controls, then the second
-SEEN_EVERY = 10  # steps from one recorded pose to the next
+FALL, FIRST, SECOND = 150, 175, 200  # until these steps: no control, the first pair, the second pair
+RECORD_EVERY = 10  # steps from one recorded pose to the next
 HOLD = 25  # steps of one control in the Gymnasium environment; divides FALL, FIRST and SECOND
 
 HINGE = 0.7  # height of the hand's hinge at rest
@@ -33,13 +33,13 @@ BASKETS = {"red": -1.0, "green": -1.5}
 BASKET_HALF, BASKET_HEIGHT, BASKET_TILT, BASKET_SIDE, BASKET_FLOOR = 0.1, 0.12, 0.2, 0.1, 0.08
 
 SKY, GROUND, STEEL, HAND, CAPSULE = "#f4f6f8", "#b9b2a4", "#8d949c", "#39434d", "#f0a323"
-PAINTS = {"red": "#d1413a", "green": "#3a9a57"}
+BASKET_COLORS = {"red": "#d1413a", "green": "#3a9a57"}
 
 FEATURES = {
-    "range": Feature("range", "m", "how far the capsule flew, at most"),
-    "flips": Feature("flips", "turns", "how often it turned over"),
-    "altitude": Feature("altitude", "m", "how high it rose, at most"),
-    "basket distance": Feature("basket distance", "m", "how far from the nearer basket it ended"),
+    "range": Feature("range", "m", "maximum horizontal range of the capsule"),
+    "flips": Feature("flips", "turns", "full turns of the capsule"),
+    "altitude": Feature("altitude", "m", "maximum height of the capsule"),
+    "basket distance": Feature("basket distance", "m", "final distance to the nearer basket"),
 }
 
 
@@ -96,19 +96,19 @@ MODEL = f"""
 class Tosser(World):
     """A two-joint hand strikes a falling capsule toward a red and a green basket.
 
-    An action is where hand and capsule start, and two pairs of motor controls. Features are the paper's two,
-    or any of `range`, `flips`, `altitude` and `basket distance`.
+    An action sequence is the start of hand and capsule and two pairs of motor controls. The features are the
+    paper's two, or any of `range`, `flips`, `altitude` and `basket distance`.
     """
 
     name = "tosser"
     main_part = "capsule"
     cacheable = True
-    actions = Actions(
+    action_space = ActionSpace(
         (
             "hand height",
             "hand angle",
             "capsule height",
-            "capsule place",
+            "capsule position",
             "capsule angle",
             "first lift",
             "first turn",
@@ -122,45 +122,45 @@ class Tosser(World):
     time_step = TIME_STEP
 
     def __init__(self, features: Sequence[str] = ("range", "flips")) -> None:
-        self.features = choose(FEATURES, features)
+        self.features = select_features(FEATURES, features)
         self.options = {"features": list(self.feature_names)}
         self.physics = f"{version()}, tosser 1"
         self.model: Any = engine().MjModel.from_xml_string(MODEL)
 
     def simulate(self, actions: Array) -> tuple[Array, Array]:
-        """Toss with every action."""
-        states = run(self.model, self.start(actions), self.controls(actions))
-        places = np.concatenate([self.start(actions)[:, None], states], axis=1)[..., 1:6]
-        return self.note(places), self.poses(places[:, ::SEEN_EVERY])
+        """Toss with every action sequence."""
+        states = rollout(self.model, self.start(actions), self.controls(actions))
+        qpos = np.concatenate([self.start(actions)[:, None], states], axis=1)[..., 1:6]
+        return self.compute_features(qpos), self.poses(qpos[:, ::RECORD_EVERY])
 
     def start(self, actions: Array) -> Array:
-        """The states to begin from, at rest: (N, 9) -> (N, S)."""
+        """The initial states, at rest: (N, 9) -> (N, S)."""
         states = np.zeros((len(actions), state_size(self.model)))
         states[:, 1:6] = actions[:, :5]
         return states
 
     def controls(self, actions: Array) -> Array:
-        """What the motors are told at every step: (N, 9) -> (N, 1000, 2)."""
-        told = np.zeros((len(actions), STEPS, 2))
-        told[:, FALL:FIRST] = actions[:, None, 5:7]
-        told[:, FIRST:SECOND] = actions[:, None, 7:9]
-        return told
+        """The motors' controls at every step: (N, 9) -> (N, 1000, 2)."""
+        controls = np.zeros((len(actions), STEPS, 2))
+        controls[:, FALL:FIRST] = actions[:, None, 5:7]
+        controls[:, FIRST:SECOND] = actions[:, None, 7:9]
+        return controls
 
-    def note(self, places: Array) -> Array:
+    def compute_features(self, qpos: Array) -> Array:
         """Features of q0 to q4 before the first and after every step: (N, 1001, 5) -> (N, d)."""
-        height, along, angle = np.moveaxis(places[:, SECOND + 1 :, 2:], -1, 0)
-        ends = OBJECT[0] + along[:, -1]
-        noted = {
+        height, along, angle = np.moveaxis(qpos[:, SECOND + 1 :, 2:], -1, 0)
+        final = OBJECT[0] + along[:, -1]
+        values = {
             "range": -along.min(axis=1),
             "flips": np.abs(np.diff(angle, axis=1)).sum(axis=1) / (2 * np.pi),
             "altitude": OBJECT[1] + height.max(axis=1),
-            "basket distance": np.min([np.abs(ends - y) for y in BASKETS.values()], axis=0),
+            "basket distance": np.min([np.abs(final - y) for y in BASKETS.values()], axis=0),
         }
-        return np.stack([noted[name] for name in self.feature_names], axis=-1)
+        return np.stack([values[name] for name in self.feature_names], axis=-1)
 
-    def poses(self, places: Array) -> Array:
+    def poses(self, qpos: Array) -> Array:
         """Poses of hand and capsule from q0 to q4: (..., 5) -> (..., 2, 3)."""
-        q0, q1, q2, q3, q4 = np.moveaxis(places, -1, 0)
+        q0, q1, q2, q3, q4 = np.moveaxis(qpos, -1, 0)
         hand = np.stack([np.zeros_like(q0), HINGE + q0, -q1], axis=-1)
         capsule = np.stack([-OBJECT[0] - q3, OBJECT[1] + q2, -q4], axis=-1)
         return np.stack([hand, capsule], axis=-2)
@@ -181,7 +181,7 @@ class Tosser(World):
                 Part("capsule", (capsule,), moves=True),
             ),
             Window(-0.45, 2.15, -0.12, 1.35),
-            frame_time=SEEN_EVERY * TIME_STEP,
+            frame_time=RECORD_EVERY * TIME_STEP,
             background=SKY,
         )
 
@@ -191,16 +191,16 @@ def _mirrored(point: tuple[float, float]) -> tuple[float, float]:
 
 
 def _basket_shapes(name: str) -> tuple[Capsule, ...]:
-    middle, paint = -BASKETS[name], PAINTS[name]
-    lean, rise = BASKET_SIDE * np.sin(BASKET_TILT), BASKET_SIDE * np.cos(BASKET_TILT)
+    center, color = -BASKETS[name], BASKET_COLORS[name]
+    dx, dy = BASKET_SIDE * np.sin(BASKET_TILT), BASKET_SIDE * np.cos(BASKET_TILT)
     sides = [
         Capsule(
-            (middle + side * (BASKET_HALF - lean), BASKET_HEIGHT - rise),
-            (middle + side * (BASKET_HALF + lean), BASKET_HEIGHT + rise),
+            (center + side * (BASKET_HALF - dx), BASKET_HEIGHT - dy),
+            (center + side * (BASKET_HALF + dx), BASKET_HEIGHT + dy),
             LIMB_RADIUS,
-            paint,
+            color,
         )
         for side in (-1, 1)
     ]
-    floor = Capsule((middle - BASKET_FLOOR, 0.02), (middle + BASKET_FLOOR, 0.02), LIMB_RADIUS, paint)
+    floor = Capsule((center - BASKET_FLOOR, 0.02), (center + BASKET_FLOOR, 0.02), LIMB_RADIUS, color)
     return (*sides, floor)

@@ -1,7 +1,7 @@
-"""`python -m prefero.worlds.mujoco.golf_renderer SPEED ANGLE RATE WIDTH HEIGHT`: frames of a shot, as bytes.
+"""`python -m prefero.worlds.mujoco.golf_renderer SPEED ANGLE FPS WIDTH HEIGHT`: frames of a shot, as bytes.
 
-The shot is played anew, which gives the same shot to the last bit, and drawn with MuJoCo's renderer. What is
-only painted is added to a second model, so that the one that is simulated stays as it is.
+The shot is simulated again, which gives the same shot to the last bit, and rendered with MuJoCo. Green and
+targets are added to a second model, so that the simulated model is unchanged.
 """
 
 import sys
@@ -12,31 +12,31 @@ import numpy as np
 
 from prefero.worlds.golf import CAMERA, COURSE, GREEN, ROUGH, STEPS, TARGET_RADIUS, TARGETS, Golf
 from prefero.worlds.mujoco import fetch
-from prefero.worlds.mujoco.rollout import engine, run
+from prefero.worlds.mujoco.rollout import engine, rollout
 
 
 def main() -> None:
     """Write every frame."""
-    speed, angle, rate = (float(word) for word in sys.argv[1:4])
+    speed, angle, fps = (float(word) for word in sys.argv[1:4])
     width, height = (int(word) for word in sys.argv[4:6])
-    for frame in frames(speed, angle, rate, width, height):
+    for frame in frames(speed, angle, fps, width, height):
         sys.stdout.buffer.write(frame.tobytes())
 
 
-def frames(speed: float, angle: float, rate: float, width: int, height: int) -> Iterator[Any]:
-    """Pictures of one shot."""
+def frames(speed: float, angle: float, fps: float, width: int, height: int) -> Iterator[Any]:
+    """Frames of one shot."""
     mujoco, golf = engine(), Golf()
-    model = fetch.build(lambda spec: _paint(spec, width, height))
+    model = fetch.build(lambda spec: _add_course(spec, width, height))
     data = mujoco.MjData(model)
     renderer = mujoco.Renderer(model, height, width)
-    for costly in (mujoco.mjtRndFlag.mjRND_REFLECTION, mujoco.mjtRndFlag.mjRND_SHADOW):
-        renderer.scene.flags[costly] = False  # ten times faster where there is no GPU
+    for flag in (mujoco.mjtRndFlag.mjRND_REFLECTION, mujoco.mjtRndFlag.mjRND_SHADOW):
+        renderer.scene.flags[flag] = False  # ten times faster where there is no GPU
     actions = np.array([[speed, angle]])
     states = np.concatenate(
-        [golf.start(actions), run(golf.model, golf.start(actions), golf.controls(actions))[0]]
+        [golf.start(actions), rollout(golf.model, golf.start(actions), golf.controls(actions))[0]]
     )
-    for when in np.arange(0, STEPS + 1, 1 / (rate * fetch.TIME_STEP)):
-        data.qpos[:] = states[int(when), 1 : 1 + model.nq]
+    for step in np.arange(0, STEPS + 1, 1 / (fps * fetch.TIME_STEP)):
+        data.qpos[:] = states[int(step), 1 : 1 + model.nq]
         mujoco.mj_forward(model, data)
         renderer.update_scene(data, _camera(mujoco))
         yield renderer.render()
@@ -52,7 +52,7 @@ def _camera(mujoco: Any) -> Any:
     return camera
 
 
-def _paint(spec: Any, width: int, height: int) -> None:
+def _add_course(spec: Any, width: int, height: int) -> None:
     kinds, ground = engine().mjtGeom, spec.worldbody
     spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
     spec.visual.global_.fovy = CAMERA.fov
@@ -65,15 +65,15 @@ def _paint(spec: Any, width: int, height: int) -> None:
         pos=[(x0 + x1) / 2, (y0 + y1) / 2, 0],
         size=[(x1 - x0) / 2, (y1 - y0) / 2, 0.001],
         rgba=_rgba(GREEN),
-        **fetch.UNTOUCHED,
+        **fetch.NO_CONTACT,
     )
     for target in TARGETS:
         ground.add_geom(
             type=kinds.mjGEOM_CYLINDER,
-            pos=[*target.place, 0],
+            pos=[*target.position, 0],
             size=[TARGET_RADIUS, 0.002, 0],
             rgba=_rgba(target.color),
-            **fetch.UNTOUCHED,
+            **fetch.NO_CONTACT,
         )
 
 

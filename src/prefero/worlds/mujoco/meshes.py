@@ -1,4 +1,4 @@
-"""The shapes of a MuJoCo model as meshes of a scene, worked out from the loaded model."""
+"""The geoms of a loaded MuJoCo model as meshes of a scene."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,23 +9,23 @@ from prefero._support.arrays import Array
 from prefero.rendering.scenes import Mesh, cluster_vertices, rotation_matrix, surface_of_revolution
 from prefero.worlds.mujoco.rollout import engine
 
-COARSE = 0.006  # robot meshes are drawn together on a grid of this size: half the triangles, and none missed
-ROUND = np.pi * np.arange(-4, 5) / 8  # latitudes
+CELL = 0.006  # vertices of robot meshes are merged on a grid of this size: half the triangles
+LATITUDES = np.pi * np.arange(-4, 5) / 8
 
 Surface = tuple[Array, Array]
 
 
 def meshes_of(model: Any, body: int) -> Iterator[Mesh]:
-    """Meshes, in the frame of a moving body (0: the world), of every geom that is rigid with it."""
+    """Meshes of every geom that is rigidly attached to a body (0: the world), in the body's coordinates."""
     data = engine().MjData(model)
     engine().mj_forward(model, data)
-    turn, place = rotation_matrix(data.xquat[body]), data.xpos[body]
+    rotation, position = rotation_matrix(data.xquat[body]), data.xpos[body]
     for geom in range(model.ngeom):
         kind = int(model.geom_type[geom])
         if model.body_weldid[model.geom_bodyid[geom]] == body and kind in SURFACES:
             vertices, faces = SURFACES[kind](model, geom)
             in_world = vertices @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom]
-            yield Mesh((in_world - place) @ turn, faces, _color(model, geom))
+            yield Mesh((in_world - position) @ rotation, faces, _color(model, geom))
 
 
 def _color(model: Any, geom: int) -> str:
@@ -34,10 +34,10 @@ def _color(model: Any, geom: int) -> str:
 
 
 def _mesh(model: Any, geom: int) -> Surface:
-    which = model.geom_dataid[geom]
-    vertices = slice(model.mesh_vertadr[which], model.mesh_vertadr[which] + model.mesh_vertnum[which])
-    faces = slice(model.mesh_faceadr[which], model.mesh_faceadr[which] + model.mesh_facenum[which])
-    return cluster_vertices(np.array(model.mesh_vert[vertices], dtype=float), model.mesh_face[faces], COARSE)
+    mesh = model.geom_dataid[geom]
+    vertices = slice(model.mesh_vertadr[mesh], model.mesh_vertadr[mesh] + model.mesh_vertnum[mesh])
+    faces = slice(model.mesh_faceadr[mesh], model.mesh_faceadr[mesh] + model.mesh_facenum[mesh])
+    return cluster_vertices(np.array(model.mesh_vert[vertices], dtype=float), model.mesh_face[faces], CELL)
 
 
 def _box(model: Any, geom: int) -> Surface:
@@ -48,12 +48,12 @@ def _box(model: Any, geom: int) -> Surface:
 
 def _sphere(model: Any, geom: int) -> Surface:
     radius = model.geom_size[geom][0]
-    return surface_of_revolution(radius * np.cos(ROUND), radius * np.sin(ROUND))
+    return surface_of_revolution(radius * np.cos(LATITUDES), radius * np.sin(LATITUDES))
 
 
 def _capsule(model: Any, geom: int) -> Surface:
     radius, half = model.geom_size[geom][:2]
-    south, north = ROUND[ROUND <= 0], ROUND[ROUND >= 0]
+    south, north = LATITUDES[LATITUDES <= 0], LATITUDES[LATITUDES >= 0]
     heights = [radius * np.sin(south) - half, radius * np.sin(north) + half]
     return surface_of_revolution(radius * np.cos(np.concatenate([south, north])), np.concatenate(heights))
 

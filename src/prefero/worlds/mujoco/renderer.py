@@ -1,7 +1,7 @@
-"""Frames from MuJoCo's own renderer, which runs in a process of its own.
+"""Frames from MuJoCo's renderer, which runs in a separate process.
 
-The renderer needs a GL library, and which one is decided by the variable MUJOCO_GL when MuJoCo is imported; a
-wrong value makes the import itself fail. So the variable is set for the renderer's process alone, and each
+The renderer needs a GL library, which the environment variable MUJOCO_GL selects when MuJoCo is imported; a
+wrong value makes the import itself fail. So the variable is set only for the renderer's process, and each
 library is tried in turn.
 """
 
@@ -13,25 +13,23 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from prefero._support.arrays import Image
 from prefero._support.systems import gl_libraries
 
-Frame = npt.NDArray[np.uint8]
-
-LIBRARIES = gl_libraries()
+GL_LIBRARIES = gl_libraries()
 
 
-class NoRenderer(RuntimeError):
-    """There is no GL library that MuJoCo could draw with."""
+class RendererUnavailable(RuntimeError):
+    """MuJoCo found no GL library to render with."""
 
 
-def frames_from(module: str, arguments: list[str], width: int, height: int) -> Iterator[Frame]:
+def render_frames(module: str, arguments: list[str], width: int, height: int) -> Iterator[Image]:
     """The frames that `python -m module` writes, as it writes them."""
     reasons = []
-    for library in dict.fromkeys(filter(None, (os.environ.get("MUJOCO_GL"), *LIBRARIES))) or [""]:
-        with tempfile.TemporaryFile() as complaints:
-            process = _start(module, arguments, library, complaints)
+    for library in dict.fromkeys(filter(None, (os.environ.get("MUJOCO_GL"), *GL_LIBRARIES))) or [""]:
+        with tempfile.TemporaryFile() as errors:
+            process = _start(module, arguments, library, errors)
             try:
                 frames = _read(process.stdout, width, height)
                 first = next(frames, None)
@@ -39,37 +37,39 @@ def frames_from(module: str, arguments: list[str], width: int, height: int) -> I
                     yield first
                     yield from frames
                     if process.wait():
-                        raise RuntimeError(f"the renderer stopped in the middle: {_last_line(complaints)}")
+                        raise RuntimeError(
+                            f"the renderer stopped before the last frame: {_last_line(errors)}"
+                        )
                     return
                 process.wait()
-                reasons.append(f"{library or 'default'}: {_last_line(complaints)}")
+                reasons.append(f"{library or 'default'}: {_last_line(errors)}")
             finally:
                 process.kill()
                 process.communicate()
-    raise NoRenderer(
-        "MuJoCo found no GL library to draw with; on Debian, apt-get install libegl1 (or libosmesa6) brings "
-        f"one ({'; '.join(reasons)})"
+    raise RendererUnavailable(
+        "MuJoCo found no GL library to render with; on Debian, apt-get install libegl1 (or libosmesa6) "
+        f"installs one ({'; '.join(reasons)})"
     )
 
 
-def _start(module: str, arguments: list[str], library: str, complaints: Any) -> subprocess.Popen[bytes]:
+def _start(module: str, arguments: list[str], library: str, errors: Any) -> subprocess.Popen[bytes]:
     environment = {**os.environ, **({"MUJOCO_GL": library} if library else {})}
     return subprocess.Popen(
         [sys.executable, "-m", module, *arguments],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=complaints,
+        stderr=errors,
     )
 
 
-def _read(stream: Any, width: int, height: int) -> Iterator[Frame]:
+def _read(stream: Any, width: int, height: int) -> Iterator[Image]:
     size = width * height * 3
     while len(content := stream.read(size)) == size:
         yield np.frombuffer(content, dtype=np.uint8).reshape(height, width, 3)
 
 
-def _last_line(complaints: Any) -> str:
-    complaints.seek(0)
-    lines = complaints.read().decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it ended without a word"
+def _last_line(errors: Any) -> str:
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it ended without a message"

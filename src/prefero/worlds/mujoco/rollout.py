@@ -1,8 +1,8 @@
-"""MuJoCo, for the worlds that need it: one model, many rollouts at once on all cores.
+"""MuJoCo rollouts: one model, many trajectories at once on all cores.
 
-start      (N, S)      states to begin from: time, positions, velocities
-controls   (N, T, U)   what the motors are told at every step
-states     (N, T, S)   after every step
+start      (N, S)      initial states: time, positions, velocities
+controls   (N, T, U)   the motors' controls at every step
+states     (N, T, S)   the state after every step
 """
 
 from types import ModuleType
@@ -16,23 +16,23 @@ from prefero._support.systems import usable_cores
 
 
 def engine() -> ModuleType:
-    """The physics engine, or an error that says how to install it."""
+    """The module `mujoco`, or an error that says how to install it."""
     return need("mujoco", extra="worlds")
 
 
 def version() -> str:
-    """Rollouts repeat to the last bit within a version of MuJoCo, and not across versions."""
+    """The version of MuJoCo: rollouts are bitwise repeatable within a version, not across versions."""
     return f"mujoco {engine().__version__}"
 
 
 def state_size(model: Any) -> int:
-    """How many numbers a state has."""
+    """The number of values in a state."""
     return int(engine().mj_stateSize(model, engine().mjtState.mjSTATE_FULLPHYSICS))
 
 
-def run(model: Any, start: Array, controls: Array) -> Array:
-    """All rollouts, on all cores."""
-    rollout = need("mujoco.rollout", extra="worlds").rollout
+def rollout(model: Any, start: Array, controls: Array) -> Array:
+    """The states of all trajectories, simulated on all cores."""
+    module = need("mujoco.rollout", extra="worlds")
     data = [engine().MjData(model) for _ in range(min(usable_cores(), len(start)))]
-    states, _ = rollout(model, data, start, controls)
+    states, _ = module.rollout(model, data, start, controls)
     return np.asarray(states)
