@@ -91,10 +91,6 @@ class Reward:
         """The content of the reward's file."""
         return reward_file.to_json(RewardParts(self.belief, self.diagnostics))
 
-    def check_names(self, names: tuple[str, ...], of: str) -> None:
-        """Raise an error unless `names` are the features of this reward; `of` says what has those names."""
-        self.scaling.check_names(names, of)
-
 
 def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Reward:
     """Read a reward file; with `names`, refuse one of other features."""

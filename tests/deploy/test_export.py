@@ -1,4 +1,4 @@
-"""Exports: a Python file and an ONNX graph say what the model says, where Prefero is not."""
+"""Exports: a Python file and an ONNX graph predict what the reward predicts, without Prefero."""
 
 import ast
 import json
@@ -41,7 +41,7 @@ def in_onnx(reward: Reward) -> Any:
 # --- the same numbers -------------------------------------------------------------------------------------
 
 
-def test_every_kernel_that_can_be_kept_in_a_file_is_tried() -> None:
+def test_every_kernel_that_can_be_saved_is_exported() -> None:
     assert set().union(*map(kernel_types, KERNELS.values())) == set(_KINDS.values()) > {Scaled, Sum}
 
 
@@ -88,7 +88,7 @@ def test_both_exports_agree_with_the_model_anywhere(
 
 
 @every_reward
-def test_the_mixture_is_the_beliefs(name: str) -> None:
+def test_the_mixture_is_that_of_the_reward(name: str) -> None:
     reward, x = rewards()[name], rows(9, 3)
     weights, means, stds = in_python(reward)["mixture"](x)
     assert weights.sum() == pytest.approx(1.0)
@@ -148,7 +148,7 @@ def test_other_features_are_refused_by_name(wrong: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ['"""', "'''; import os #", "a\nb\\", "größe {x} %s"])
-def test_no_name_of_a_feature_can_break_the_file(name: str) -> None:
+def test_feature_names_cannot_break_the_file(name: str) -> None:
     reward = learn(LinearPreference(draws=5), 2, names=[name, "b", "c"])
     told = Reward(reward.belief, {"model": f'"""\n{name}\nraise SystemExit'})
     for broken in (reward, told):
@@ -177,7 +177,7 @@ def test_the_suffix_decides_what_is_written(tmp_path: Path) -> None:
         export_reward(rewards()["ARD"], tmp_path / "reward.json")
 
 
-def test_the_graph_says_what_it_is_about() -> None:
+def test_the_graph_names_its_features() -> None:
     onnx = pytest.importorskip("onnx")
     model = onnx.load_from_string(to_onnx(rewards()["belief"]))
     assert {p.key: p.value for p in model.metadata_props} == {"features": "\n".join(NAMES)}
@@ -185,20 +185,20 @@ def test_the_graph_says_what_it_is_about() -> None:
     assert [tensor.name for tensor in model.graph.input] == ["features"]
 
 
-class Strange(Linear):
-    """A kernel that nobody has heard of."""
+class UnknownKernel(Linear):
+    """A kernel that no target can export."""
 
 
 @pytest.mark.parametrize("export", [to_python, to_onnx])
-def test_a_kernel_of_ones_own_is_refused(export: Any) -> None:
-    reward = learn(PreferenceGP(0.5 * Strange(), noise=0.1, margin=0.1, learn=False), 2)
+def test_a_kernel_of_another_package_is_refused(export: Any) -> None:
+    reward = learn(PreferenceGP(0.5 * UnknownKernel(), noise=0.1, margin=0.1, learn=False), 2)
     with pytest.raises(
-        ValueError, match="kernels Strange cannot be exported: the kernels that can are Linear"
+        ValueError, match="kernels UnknownKernel cannot be exported: the kernels that can are Linear"
     ):
         export(reward)
 
 
-def test_without_the_package_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_onnx_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in [name for name in sys.modules if name.partition(".")[0] == "onnx"]:
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setitem(sys.modules, "onnx", None)

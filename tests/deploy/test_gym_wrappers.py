@@ -1,4 +1,4 @@
-"""The wrappers: an episode is given the learned reward of its features, once, whatever is around it."""
+"""The wrappers: the rewards of an episode sum to the learned reward of its features, under any wrapper."""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ every_mode = pytest.mark.parametrize("mode", list(AutoresetMode))
 
 
 class Walk(gymnasium.Env[Any, Any]):
-    """Steps along a line: over after a while, by itself or cut short, and told then what there is to note."""
+    """Steps along a line; after `length` steps it is terminated or truncated, with features in its info."""
 
     observation_space = Box(-100.0, 100.0, (2,), np.float64)
     action_space = Box(-1.0, 1.0, (1,), np.float64)
@@ -42,30 +42,30 @@ class Walk(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         del options
-        self.place, self.gone, self.effort = np.zeros(2), 0, 0.0
-        return self.place, {}
+        self.position, self.steps, self.effort = np.zeros(2), 0, 0.0
+        return self.position, {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        self.gone += 1
+        self.steps += 1
         self.effort += abs(float(action[0]))
-        self.place = self.place + np.array([float(action[0]), 1.0])
-        over = self.gone == self.length
-        info = {"noted": np.array([self.place[0], self.effort / self.gone])} if over else {}
-        return self.place, BONUS, over and not self.cut, over and self.cut, info
+        self.position = self.position + np.array([float(action[0]), 1.0])
+        over = self.steps == self.length
+        info = {"summary": np.array([self.position[0], self.effort / self.steps])} if over else {}
+        return self.position, BONUS, over and not self.cut, over and self.cut, info
 
 
-class Thrifty(Walk):
-    """The same array again and again, as some environments have it."""
+class InPlaceWalk(Walk):
+    """Returns the same array at every step, changed in place, as some environments do."""
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        before = self.place
+        before = self.position
         _, *rest = super().step(action)
-        before[:] = self.place
-        self.place = before
+        before[:] = self.position
+        self.position = before
         return (before, *rest)  # type: ignore[return-value]
 
 
-def noted(observations: Array, actions: Array) -> list[float]:
+def features_of(observations: Array, actions: Array) -> list[float]:
     """The features: where it ends, and the mean effort."""
     assert len(observations) == len(actions) + 1
     return [observations[-1, 0], float(np.abs(actions).mean())]
@@ -82,87 +82,94 @@ def reward() -> Reward:
     return learner.reward()
 
 
-def by_hand(reward: Reward, actions: Array, caution: float = 0.0) -> float:
+def expected_reward(reward: Reward, actions: Array, caution: float = 0.0) -> float:
     mean, std = reward.predict([[actions.sum(), np.abs(actions).mean()]], return_std=True)
     return float(mean[0] - caution * std[0])
 
 
-def walked(env: Any, actions: Any, **options: Any) -> list[tuple[Any, ...]]:
+def run_episode(env: Any, actions: Any, **options: Any) -> list[tuple[Any, ...]]:
     env.reset(**options)
     return [env.step(action) for action in actions]
 
 
-def drawn(steps: int, seed: int = 0) -> Array:
+def random_actions(steps: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).uniform(-1.0, 1.0, (steps, 1))
 
 
 # --- one environment --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("features", [noted, "info:noted"])
+@pytest.mark.parametrize("features", [features_of, "info:summary"])
 @pytest.mark.parametrize("cut", [False, True])
 @pytest.mark.parametrize("caution", [0.0, 1.5])
-def test_the_last_step_brings_the_whole_reward(
+def test_a_sparse_reward_comes_at_the_last_step(
     reward: Reward, features: Any, cut: bool, caution: float
 ) -> None:
-    env, actions = RewardFromPreferences(Walk(cut=cut), reward, features, caution=caution), drawn(4)
+    env, actions = RewardFromPreferences(Walk(cut=cut), reward, features, caution=caution), random_actions(4)
     for _ in range(2):
-        steps = walked(env, actions)
+        steps = run_episode(env, actions)
         given = [step[1] for step in steps]
         assert given[:3] == [0.0, 0.0, 0.0]
-        assert given[3] == pytest.approx(by_hand(reward, actions, caution))
+        assert given[3] == pytest.approx(expected_reward(reward, actions, caution))
         assert [step[2:4] for step in steps] == [(False, False)] * 3 + [(not cut, cut)]
 
 
-def test_observations_are_kept_as_they_were(reward: Reward) -> None:
+def test_observations_are_copied(reward: Reward) -> None:
     kept = []
 
     def features(observations: Array, actions: Array) -> list[float]:
         kept.append(observations)
-        return noted(observations, actions)
+        return features_of(observations, actions)
 
-    walked(RewardFromPreferences(Thrifty(), reward, features), np.full((4, 1), 0.5))
+    run_episode(RewardFromPreferences(InPlaceWalk(), reward, features), np.full((4, 1), 0.5))
     np.testing.assert_allclose(kept[0], [[0.0, 0.0], [0.5, 1.0], [1.0, 2.0], [1.5, 3.0], [2.0, 4.0]])
 
 
 @settings(max_examples=20)
 @given(st.integers(1, 7), st.integers(0, 100), st.sampled_from([0.0, 1.0]))
-def test_every_step_brings_what_it_adds(reward: Reward, length: int, seed: int, caution: float) -> None:
-    env = RewardFromPreferences(Walk(length), reward, noted, when="steps", caution=caution)
-    actions = drawn(length, seed)
-    brought = [step[1] for step in walked(env, actions)]
-    worth = [by_hand(reward, actions[:n], caution) for n in range(1, length + 1)]
-    np.testing.assert_allclose(brought, np.diff([0.0, *worth]), atol=1e-9)
-    assert sum(brought) == pytest.approx(worth[-1])
+def test_a_dense_reward_is_the_increase_at_every_step(
+    reward: Reward, length: int, seed: int, caution: float
+) -> None:
+    env = RewardFromPreferences(Walk(length), reward, features_of, reward_type="dense", caution=caution)
+    actions = random_actions(length, seed)
+    rewards = [step[1] for step in run_episode(env, actions)]
+    values = [expected_reward(reward, actions[:n], caution) for n in range(1, length + 1)]
+    np.testing.assert_allclose(rewards, np.diff([0.0, *values]), atol=1e-9)
+    assert sum(rewards) == pytest.approx(values[-1])
 
 
 def test_the_environments_own_reward_and_info_stay(reward: Reward) -> None:
-    steps = walked(RewardFromPreferences(Walk(), reward, noted), drawn(4))
+    steps = run_episode(RewardFromPreferences(Walk(), reward, features_of), random_actions(4))
     assert [step[4]["original_reward"] for step in steps] == [BONUS] * 4
-    assert steps[-1][4]["noted"].shape == (2,)
+    assert steps[-1][4]["summary"].shape == (2,)
 
 
-@pytest.mark.parametrize("when", ["end", "steps"])
-def test_an_episode_that_is_abandoned_leaves_nothing_behind(reward: Reward, when: Any) -> None:
-    env, actions = RewardFromPreferences(Walk(), reward, noted, when=when), drawn(4)
-    walked(env, actions[:2])
-    assert sum(step[1] for step in walked(env, actions)) == pytest.approx(by_hand(reward, actions))
+@pytest.mark.parametrize("reward_type", ["sparse", "dense"])
+def test_an_abandoned_episode_leaves_nothing_behind(reward: Reward, reward_type: Any) -> None:
+    env, actions = (
+        RewardFromPreferences(Walk(), reward, features_of, reward_type=reward_type),
+        random_actions(4),
+    )
+    run_episode(env, actions[:2])
+    assert sum(step[1] for step in run_episode(env, actions)) == pytest.approx(
+        expected_reward(reward, actions)
+    )
 
 
-def test_an_episode_on_driver_is_given_the_reward_of_its_trajectory() -> None:
+def test_an_episode_of_driver_gets_the_reward_of_its_trajectory() -> None:
     pool = Pool.simulate("driver", 40, progress=False)
     kernel = Anchored(0.5 * Linear() + 0.2 * Quadratic(), (0.0,) * 4)
     learner = Learner(pool, model=PreferenceGP(kernel, noise=0.1, learn=False))
     learner.tell(learner.ask(), "left")
     action = pool.trajectory(3).actions
     env = RewardFromPreferences(gymnasium.make("prefero/Driver-v0"), learner.reward(), "info:features")
-    steps = walked(env, np.repeat(action.reshape(5, 2), 10, axis=0))
+    steps = run_episode(env, np.repeat(action.reshape(5, 2), 10, axis=0))
     assert steps[-1][1] == pytest.approx(learner.reward()(pool.features[[3]])[0])
     assert sum(step[1] for step in steps) == steps[-1][1]
 
 
-class Rich(gymnasium.Env[Any, Any]):
-    """Observations with parts, and actions to choose from."""
+class DictObservations(gymnasium.Env[Any, Any]):
+    """Dict observations and discrete actions."""
 
     observation_space = Dict({"arm": Box(0.0, 9.0, (2,), np.float64), "hand": Discrete(9)})
     action_space = Discrete(3)
@@ -170,25 +177,25 @@ class Rich(gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
         del options
-        self.gone = 0
-        return self._seen(), {}
+        self.steps = 0
+        return self._observation(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        self.gone += 1
-        return self._seen(), 0.0, self.gone == 3, False, {"action": action}
+        self.steps += 1
+        return self._observation(), 0.0, self.steps == 3, False, {"action": action}
 
-    def _seen(self) -> dict[str, Any]:
-        return {"arm": np.full(2, float(self.gone)), "hand": self.gone}
+    def _observation(self) -> dict[str, Any]:
+        return {"arm": np.full(2, float(self.steps)), "hand": self.steps}
 
 
-def test_observations_with_parts_are_stacked_part_by_part(reward: Reward) -> None:
+def test_dict_observations_are_stacked_by_key(reward: Reward) -> None:
     seen: list[Any] = []
 
     def features(observations: Any, actions: Any) -> list[float]:
         seen.append((observations, actions))
         return [0.0, 0.0]
 
-    walked(RewardFromPreferences(Rich(), reward, features), np.array([2, 0, 1]))
+    run_episode(RewardFromPreferences(DictObservations(), reward, features), np.array([2, 0, 1]))
     ((observations, actions),) = seen
     np.testing.assert_array_equal(observations["arm"], [[0, 0], [1, 1], [2, 2], [3, 3]])
     np.testing.assert_array_equal(observations["hand"], [0, 1, 2, 3])
@@ -197,19 +204,21 @@ def test_observations_with_parts_are_stacked_part_by_part(reward: Reward) -> Non
 
 @pytest.mark.filterwarnings("ignore:.*is different from the unwrapped", "ignore:.*not having a spec")
 def test_gymnasiums_own_checks_pass(reward: Reward) -> None:
-    check_env(RewardFromPreferences(Walk(), reward, noted))
+    check_env(RewardFromPreferences(Walk(), reward, features_of))
 
 
-def slope(observations: Array, actions: Array) -> list[float]:
+def pendulum_features(observations: Array, actions: Array) -> list[float]:
     return [float(observations[:, 0].mean()), float(np.abs(actions).mean())]
 
 
 def test_the_environment_can_be_made_again_from_its_specification(reward: Reward) -> None:
-    env = RewardFromPreferences(gymnasium.make("Pendulum-v1"), reward, slope, when="steps", caution=0.5)
+    env = RewardFromPreferences(
+        gymnasium.make("Pendulum-v1"), reward, pendulum_features, reward_type="dense", caution=0.5
+    )
     assert env.spec is not None
     again = gymnasium.make(env.spec)
     actions = np.linspace(-2.0, 2.0, 5)[:, None].astype(np.float32)
-    given, twice = ([step[1] for step in walked(e, actions, seed=1)] for e in (env, again))
+    given, twice = ([step[1] for step in run_episode(e, actions, seed=1)] for e in (env, again))
     np.testing.assert_array_equal(given, twice)
     assert any(given)
 
@@ -222,26 +231,29 @@ def monitor(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
     return made
 
 
-every_counter = pytest.mark.parametrize("count", [RecordEpisodeStatistics, monitor])
+every_monitor = pytest.mark.parametrize("count", [RecordEpisodeStatistics, monitor])
 
 
-@every_counter
-@pytest.mark.parametrize("when", ["end", "steps"])
-def test_what_counts_rewards_outside_counts_the_learned_one(reward: Reward, count: Any, when: Any) -> None:
-    env, actions = count(RewardFromPreferences(Walk(), reward, noted, when=when)), drawn(4)
+@every_monitor
+@pytest.mark.parametrize("reward_type", ["sparse", "dense"])
+def test_a_monitor_outside_records_the_learned_reward(reward: Reward, count: Any, reward_type: Any) -> None:
+    env, actions = (
+        count(RewardFromPreferences(Walk(), reward, features_of, reward_type=reward_type)),
+        random_actions(4),
+    )
     for _ in range(2):
-        counted = walked(env, actions)[-1][4]["episode"]
-        assert counted["r"] == pytest.approx(by_hand(reward, actions), abs=1e-6)
+        counted = run_episode(env, actions)[-1][4]["episode"]
+        assert counted["r"] == pytest.approx(expected_reward(reward, actions), abs=1e-6)
         assert counted["l"] == 4
 
 
-@every_counter
-def test_what_counts_rewards_inside_counts_the_environments_own(reward: Reward, count: Any) -> None:
-    env, actions = RewardFromPreferences(count(Walk()), reward, noted), drawn(4)
+@every_monitor
+def test_a_monitor_inside_records_the_environments_own_reward(reward: Reward, count: Any) -> None:
+    env, actions = RewardFromPreferences(count(Walk()), reward, features_of), random_actions(4)
     for _ in range(2):
-        *_, (_, given, _, _, info) = walked(env, actions)
+        *_, (_, given, _, _, info) = run_episode(env, actions)
         assert (info["episode"]["r"], info["episode"]["l"]) == (4 * BONUS, 4)
-        assert given == pytest.approx(by_hand(reward, actions))
+        assert given == pytest.approx(expected_reward(reward, actions))
 
 
 # --- many environments ------------------------------------------------------------------------------------
@@ -276,16 +288,18 @@ def ends(env: Any, actions: Array, mode: AutoresetMode) -> list[tuple[int, float
 
 
 @every_mode
-@pytest.mark.parametrize(("features", "when"), [(noted, "end"), (noted, "steps"), ("info:noted", "end")])
-def test_in_a_vector_every_episode_is_given_its_own_reward(
-    reward: Reward, mode: AutoresetMode, features: Any, when: Any
+@pytest.mark.parametrize(
+    ("features", "reward_type"), [(features_of, "sparse"), (features_of, "dense"), ("info:summary", "sparse")]
+)
+def test_in_a_vector_every_episode_gets_its_own_reward(
+    reward: Reward, mode: AutoresetMode, features: Any, reward_type: Any
 ) -> None:
-    env = VectorRewardFromPreferences(vector(mode), reward, features, when=when, caution=0.5)
+    env = VectorRewardFromPreferences(vector(mode), reward, features, reward_type=reward_type, caution=0.5)
     actions = np.random.default_rng(3).uniform(-1, 1, (15, 3, 1))
     found = ends(env, actions, mode)
     for number, total, used in found:
         assert len(used) == LENGTHS[number]
-        assert total == pytest.approx(by_hand(reward, used, 0.5))
+        assert total == pytest.approx(expected_reward(reward, used, 0.5))
     rounds = [n + (mode is AutoresetMode.NEXT_STEP) for n in LENGTHS]
     assert len(found) == sum((15 + (mode is AutoresetMode.NEXT_STEP)) // r for r in rounds)
 
@@ -293,19 +307,19 @@ def test_in_a_vector_every_episode_is_given_its_own_reward(
 @every_mode
 def test_a_vector_of_wrapped_environments_is_a_wrapped_vector(reward: Reward, mode: AutoresetMode) -> None:
     inside = SyncVectorEnv(
-        [lambda n=n: RewardFromPreferences(Walk(n, cut=n == 3), reward, noted) for n in LENGTHS],  # type: ignore[misc]
+        [lambda n=n: RewardFromPreferences(Walk(n, cut=n == 3), reward, features_of) for n in LENGTHS],  # type: ignore[misc]
         autoreset_mode=mode,
     )
-    outside = VectorRewardFromPreferences(vector(mode), reward, noted)
+    outside = VectorRewardFromPreferences(vector(mode), reward, features_of)
     actions = np.random.default_rng(4).uniform(-1, 1, (12, 3, 1))
     for first, second in zip(ends(inside, actions, mode), ends(outside, actions, mode), strict=True):
         assert first[:2] == pytest.approx(second[:2])
 
 
-def test_a_vector_in_processes_is_given_the_same(reward: Reward) -> None:
+def test_a_vector_in_processes_gets_the_same_rewards(reward: Reward) -> None:
     mode, actions = AutoresetMode.NEXT_STEP, np.random.default_rng(5).uniform(-1, 1, (9, 3, 1))
-    here = VectorRewardFromPreferences(vector(mode), reward, "info:noted")
-    there = VectorRewardFromPreferences(vector(mode, AsyncVectorEnv), reward, "info:noted")
+    here = VectorRewardFromPreferences(vector(mode), reward, "info:summary")
+    there = VectorRewardFromPreferences(vector(mode, AsyncVectorEnv), reward, "info:summary")
     try:
         for first, second in zip(ends(here, actions, mode), ends(there, actions, mode), strict=True):
             assert first[:2] == second[:2]
@@ -315,18 +329,18 @@ def test_a_vector_in_processes_is_given_the_same(reward: Reward) -> None:
 
 @every_mode
 def test_a_vectors_own_rewards_stay_in_its_infos(reward: Reward, mode: AutoresetMode) -> None:
-    env = VectorRewardFromPreferences(vector(mode), reward, noted)
+    env = VectorRewardFromPreferences(vector(mode), reward, features_of)
     env.reset()
     _, given, _, _, infos = env.step(np.zeros((3, 1)))
     np.testing.assert_array_equal(infos["original_reward"], [BONUS] * 3)
     np.testing.assert_array_equal(infos["_original_reward"], [True] * 3)
-    np.testing.assert_allclose(given, [0.0, by_hand(reward, np.zeros((1, 1))), 0.0])
+    np.testing.assert_allclose(given, [0.0, expected_reward(reward, np.zeros((1, 1))), 0.0])
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_what_counts_a_vectors_rewards_counts_what_it_sees(reward: Reward, mode: AutoresetMode) -> None:
-    counted = VectorRecordEpisodeStatistics(VectorRewardFromPreferences(vector(mode), reward, noted))
-    inside = VectorRewardFromPreferences(VectorRecordEpisodeStatistics(vector(mode)), reward, noted)
+def test_monitors_of_a_vector_record_the_rewards_that_they_see(reward: Reward, mode: AutoresetMode) -> None:
+    counted = VectorRecordEpisodeStatistics(VectorRewardFromPreferences(vector(mode), reward, features_of))
+    inside = VectorRewardFromPreferences(VectorRecordEpisodeStatistics(vector(mode)), reward, features_of)
     actions = np.random.default_rng(6).uniform(-1, 1, (9, 3, 1))
     wanted = [given for _, given, _ in ends(counted, actions, mode)]
     np.testing.assert_allclose(counted.return_queue, wanted)
@@ -341,12 +355,12 @@ def test_what_counts_a_vectors_rewards_counts_what_it_sees(reward: Reward, mode:
 @pytest.mark.parametrize(
     ("features", "options", "message"),
     [
-        ("noted", {}, "or 'info:KEY' where the environment tells them, but are 'noted'"),
+        ("features", {}, "or 'info:KEY' if the environment's info has them, but are 'features'"),
         ("info:", {}, "but are 'info:'"),
         (None, {}, "but are None"),
-        (noted, {"when": "later"}, "comes at the end or at steps, but when is 'later'"),
-        (noted, {"caution": -1.0}, "caution is a number of standard deviations"),
-        (noted, {"reward": "reward.json"}, "wanted a learned reward, .* but got 'reward.json'"),
+        (features_of, {"reward_type": "later"}, "reward_type is sparse or dense, but is 'later'"),
+        (features_of, {"caution": -1.0}, "caution is a number of standard deviations"),
+        (features_of, {"reward": "reward.json"}, "wanted a learned reward, .* but got 'reward.json'"),
     ],
 )
 def test_impossible_wrappers_are_refused(reward: Reward, features: Any, options: Any, message: str) -> None:
@@ -359,19 +373,21 @@ def test_impossible_wrappers_are_refused(reward: Reward, features: Any, options:
 
 
 @pytest.mark.parametrize(
-    ("features", "when", "message"),
+    ("features", "reward_type", "message"),
     [
-        ("info:features", "end", "info has no 'features' but 'noted': give a function"),
-        ("info:noted", "steps", "info has no 'noted' but nothing: .* or take when='end'"),
-        (lambda *_: [0.0], "end", r"about 2 features \(end, effort\), .* but these have shape \(1,\)"),
-        (lambda *_: [0.0, np.nan], "end", "must be finite"),
+        ("info:features", "sparse", "info has no 'features' but 'summary': pass a function"),
+        ("info:summary", "dense", "info has no 'summary' but nothing: .* or use reward_type='sparse'"),
+        (lambda *_: [0.0], "sparse", r"about 2 features \(end, effort\), .* but these have shape \(1,\)"),
+        (lambda *_: [0.0, np.nan], "sparse", "must be finite"),
     ],
 )
-def test_features_that_are_not_there_are_missed(
-    reward: Reward, features: Any, when: Any, message: str
+def test_missing_or_wrong_features_are_refused(
+    reward: Reward, features: Any, reward_type: Any, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        walked(RewardFromPreferences(Walk(), reward, features, when=when), drawn(4))
+        run_episode(
+            RewardFromPreferences(Walk(), reward, features, reward_type=reward_type), random_actions(4)
+        )
 
 
 def test_the_wrapper_is_imported_when_it_is_used() -> None:

@@ -1,4 +1,4 @@
-"""Planning and training: what is found is the best there is, and asking about it leads beyond the pool."""
+"""Planning: the search finds the maximum, plans are optimal, and asking about plans improves them."""
 
 import importlib.util
 import sys
@@ -11,41 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import prefero
-from prefero import Learner, LinearPreference, Pool, PreferenceGP, Question, Reward
+from prefero import Learner, LinearPreference, Pool, PreferenceGP, Reward
 from prefero._support.arrays import Array
 from prefero._support.optional import MissingExtra
 from prefero.deploy.planning import maximize
 from prefero.kernels import RBF, Anchored, Linear, Quadratic
-from prefero.rendering.scenes import Scene, Window
 from prefero.simulation.tasks import Task, teach, world_task
 from prefero.simulation.users import Person
-from prefero.trajectories.trajectory import Trajectory
-from prefero.worlds import ActionSpace, Feature, World, make
-
-
-def box(low: list[float], high: list[float]) -> ActionSpace:
-    return ActionSpace(tuple(f"action {n}" for n in range(len(low))), np.array(low), np.array(high))
-
-
-class Toy(World):
-    """Two actions; what is noted of them is a bend of the plane, so that no feature is an action."""
-
-    name, physics, horizon, time_step = "toy", "toy 1", 1, 1.0
-    options: Any = {}  # noqa: RUF012
-    action_space = box([-1.0, 0.0], [1.0, 3.0])
-    features = (Feature("sway", "", ""), Feature("reach", "", ""))
-
-    def simulate(self, actions: Array) -> tuple[Array, Array]:
-        sway, push = actions.T
-        return np.column_stack([np.sin(3 * sway) + push, push * sway]), np.zeros((len(actions), 1, 0, 3))
-
-    @property
-    def scene(self) -> Scene:
-        return Scene((), Window(0.0, 1.0, 0.0, 1.0), frame_time=1.0)
+from prefero.worlds import make
+from worlds.toy_world import Toy, box
 
 
 def quick(features: int) -> PreferenceGP:
-    """A model that knows the family: milliseconds a fit."""
+    """A model with a fixed kernel, which is fitted in milliseconds."""
     kernel = Anchored(0.5 * Linear() + 0.2 * Quadratic(), (0.0,) * features)
     return PreferenceGP(kernel=kernel, noise=0.1, learn=False)
 
@@ -72,9 +50,7 @@ def lower_bound(reward: Reward, features: Array, caution: float) -> Array:
 @pytest.mark.parametrize(
     ("top", "wanted"), [([0.3, 4.0, -2.0], [0.3, 4.0, -2.0]), ([7.0, -9.0, -2.0], [1.0, 0.0, -2.0])]
 )
-def test_the_top_of_a_hill_is_found_inside_the_bounds_or_on_them(
-    top: list[float], wanted: list[float]
-) -> None:
+def test_the_maximum_is_found_inside_the_bounds_or_on_them(top: list[float], wanted: list[float]) -> None:
     actions = box([-1.0, 0.0, -3.0], [1.0, 10.0, 3.0])
     found = maximize(lambda a: -np.sum((a - top) ** 2, axis=1), actions, [0.0, 1.0, 0.0], evaluations=1500)
     np.testing.assert_allclose(found.actions, wanted, atol=2e-2)
@@ -99,7 +75,7 @@ def test_a_fixed_action_stays_as_it_is() -> None:
     st.integers(0, 5),
     st.sampled_from([np.sin, np.abs, np.zeros_like, np.floor]),
 )
-def test_what_is_tried_is_in_bounds_counted_and_never_beaten_by_the_start(
+def test_evaluations_are_in_bounds_and_counted_and_the_best_is_returned(
     size: int, evaluations: int, seed: int, wave: Any
 ) -> None:
     actions, tried = box([-2.0] * size, [0.5] * size), []
@@ -119,8 +95,8 @@ def test_what_is_tried_is_in_bounds_counted_and_never_beaten_by_the_start(
     assert found.value == wave(5 * found.actions).sum()
 
 
-def test_a_search_that_has_settled_begins_anew_elsewhere() -> None:
-    """Two peaks: from the foot of the lower one, a single climb ends there."""
+def test_a_search_that_has_converged_restarts_elsewhere() -> None:
+    """Two peaks: a single run from the lower one would end there."""
 
     def score(a: Array) -> Array:
         low, high = (np.exp(-np.sum((a - top) ** 2, axis=1) / 0.2) for top in ([0.8, 0.8], [-0.8, -0.8]))
@@ -132,7 +108,7 @@ def test_a_search_that_has_settled_begins_anew_elsewhere() -> None:
     np.testing.assert_allclose(found.actions, [-0.8, -0.8], atol=1e-2)
 
 
-def test_the_seed_decides_and_numpys_own_numbers_are_left_alone() -> None:
+def test_the_seed_decides_and_numpys_global_state_is_unchanged() -> None:
     def found(seed: int) -> Array:
         return maximize(
             lambda a: np.sin(9 * a).sum(axis=1), Toy.action_space, [0, 1], evaluations=60, seed=seed
@@ -160,7 +136,7 @@ def test_impossible_searches_are_refused(score: Any, options: dict[str, Any], me
         maximize(score, Toy.action_space, **{"start": [0.0, 1.0], **options})
 
 
-def test_without_the_package_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_cma_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cma", None)
     with pytest.raises(MissingExtra, match=r"pip install 'prefero\[plan\]'"):
         maximize(lambda a: a[:, 0], Toy.action_space, [0.0, 1.0])
@@ -180,7 +156,7 @@ def test_no_action_of_a_fine_grid_is_better_than_the_plan(caution: float, model:
     assert plan.mean - caution * plan.std > best - 1e-3
 
 
-def test_a_plan_is_a_trajectory_of_its_world_with_what_the_reward_says_of_it() -> None:
+def test_a_plan_has_its_trajectory_and_the_reward_of_it() -> None:
     reward, pool = toy_reward()
     plan = prefero.plan(reward, Toy(), pool, evaluations=50)
     again = Toy().rollout(plan.actions)
@@ -190,7 +166,7 @@ def test_a_plan_is_a_trajectory_of_its_world_with_what_the_reward_says_of_it() -
     assert (plan.mean, plan.std) == pytest.approx((mean[0], std[0]))
 
 
-def test_a_plan_starts_from_the_pools_best_and_is_never_worse() -> None:
+def test_a_plan_starts_from_the_pools_best_trajectory() -> None:
     reward, pool = toy_reward()
     plan = prefero.plan(reward, Toy(), pool, evaluations=1)
     best = reward.best(pool)
@@ -198,7 +174,7 @@ def test_a_plan_starts_from_the_pools_best_and_is_never_worse() -> None:
     assert plan.mean == pytest.approx(best.mean)
 
 
-def test_without_a_pool_a_plan_is_found_too() -> None:
+def test_a_plan_needs_no_pool() -> None:
     reward, pool = toy_reward()
     assert prefero.plan(reward, Toy(), evaluations=600).mean == pytest.approx(
         prefero.plan(reward, Toy(), pool).mean, abs=1e-2
@@ -206,7 +182,7 @@ def test_without_a_pool_a_plan_is_found_too() -> None:
     assert prefero.plan(reward, Toy(), evaluations=1).actions.shape == (2,)
 
 
-def test_caution_prefers_what_is_known() -> None:
+def test_caution_lowers_the_uncertainty_of_the_plan() -> None:
     reward, pool = toy_reward(PreferenceGP(Anchored(RBF(0.3), (0.0, 0.0)), noise=0.1, learn=False), 6)
     bold, careful = (prefero.plan(reward, Toy(), pool, caution=caution) for caution in (0.0, 3.0))
     assert careful.std < bold.std
@@ -235,7 +211,7 @@ def true_reward(task: Task, features: Array) -> Array:
 
 
 @pytest.mark.parametrize("seed", [1, 5])
-def test_on_driver_the_plan_truly_beats_the_pools_best(seed: int) -> None:
+def test_on_driver_the_plan_beats_the_pools_best_under_the_true_reward(seed: int) -> None:
     task = world_task(make("driver"), "quadratic", trajectories=150, tests=4, seed=seed, progress=False)
     learner = Learner(task.pool, seed=seed)
     list(teach(task, learner, 40, seed=seed))
@@ -245,100 +221,6 @@ def test_on_driver_the_plan_truly_beats_the_pools_best(seed: int) -> None:
 
 
 # --- asking while planning --------------------------------------------------------------------------------
-
-
-def told(learner: Learner, answers: int = 6) -> Learner:
-    for _ in range(answers):
-        question = learner.ask()
-        learner.tell(question, "left" if question.left > question.right else "right")
-    return learner
-
-
-def test_a_pool_grows_at_its_end_and_keeps_its_scaling() -> None:
-    pool = Pool.simulate(Toy(), 20, progress=False)
-    more = Toy().rollout([[1.0, 3.0], [-1.0, 0.0]])
-    grown = pool.extended(more)
-    assert (len(grown), grown.names, grown.scaling, grown.source) == (
-        22,
-        pool.names,
-        pool.scaling,
-        pool.source,
-    )
-    np.testing.assert_array_equal(grown.scaled[:20], pool.scaled)
-    np.testing.assert_allclose(
-        grown.scaled[20:], (more.features - pool.features.mean(0)) / pool.features.std(0)
-    )
-    np.testing.assert_array_equal(grown.trajectory(21).actions, [-1.0, 0.0])
-    np.testing.assert_array_equal(pool.extended(more[1]).features, grown.features[[*range(20), 21]])
-    assert len(pool) == 20
-
-
-def test_a_grown_pool_is_the_same_from_its_file(tmp_path: Any) -> None:
-    grown = Pool.simulate(Toy(), 20, progress=False).extended(Toy().rollout([1.0, 3.0]))
-    grown.save(tmp_path / "pool.npz")
-    for again in (Pool.load(tmp_path / "pool.npz"), Pool.from_bytes(grown.to_bytes())):
-        assert again.scaling == grown.scaling
-        np.testing.assert_array_equal(again.scaled, grown.scaled)
-
-
-def test_a_pool_of_features_alone_grows_by_rows() -> None:
-    pool = Pool([[0.0, 1.0], [2.0, 5.0]], ["speed", "distance"])
-    np.testing.assert_array_equal(pool.extended([4.0, 9.0]).scaled[2], [3.0, 3.0])
-    np.testing.assert_array_equal(pool.extended([[4.0, 9.0]] * 3).features[4], [4.0, 9.0])
-
-
-@pytest.mark.parametrize(
-    ("pool", "more", "message"),
-    [
-        (Pool(np.eye(2)), Toy().rollout([0.0, 0.0]), "of features, and cannot be extended by Trajectory"),
-        (
-            Pool.simulate(Toy(), 3, progress=False),
-            [0.0, 0.0],
-            "of trajectories, and cannot be extended by list",
-        ),
-        (Pool(np.eye(2), clips=["a.mp4", "b.mp4"]), [0.0, 0.0], "of clips, and cannot be extended by list"),
-        (Pool(np.eye(2), ["a", "b"]), [0.0, np.nan], "must be finite, but row 0 has nan in column 'b'"),
-        (Pool(np.eye(2)), [0.0, 0.0, 0.0], "there are 3 features, but 2 names"),
-        (
-            Pool.simulate(Toy(), 3, progress=False),
-            Trajectory(np.zeros(5), np.zeros(2), np.zeros((1, 0, 3))),
-            r"another world.s: actions and poses have shapes \(\(5,\)",
-        ),
-    ],
-)
-def test_what_does_not_fit_a_pool_is_not_added(pool: Pool, more: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        pool.extended(more)
-
-
-@pytest.mark.parametrize("model", [quick(2), LinearPreference(noise=0.2, draws=20)], ids=["GP", "linear"])
-def test_growing_changes_neither_answers_nor_belief(model: Any) -> None:
-    learner = told(Learner(Pool.simulate(Toy(), 20, progress=False), model=model))
-    before, answers = learner.reward(), learner.answers
-    indices = learner.add(Toy().rollout([[1.0, 3.0], [-1.0, 3.0]]))
-    assert indices.tolist() == [20, 21]
-    assert learner.answers == answers
-    x = learner.pool.features
-    np.testing.assert_array_equal(learner.reward()(x), before(x))
-    rebuilt = Learner(learner.pool, model=model, answers=answers)
-    np.testing.assert_allclose(rebuilt.reward()(x), before(x), atol=1e-9)
-
-
-def test_a_new_trajectory_can_be_asked_about() -> None:
-    learner = told(Learner(Pool(np.random.default_rng(0).normal(size=(20, 2))), model=quick(2)))
-    (index,) = learner.add([9.0, -9.0]).tolist()  # far from all others, so little is known of it
-    question = learner.ask()
-    assert index in (question.left, question.right)
-    learner.tell(question, "left")
-    learner.tell(Question(index, 3), "right")
-    assert len(learner.answers) == 8
-
-
-def test_a_fork_does_not_grow_with_its_origin() -> None:
-    learner = told(Learner(Pool.simulate(Toy(), 20, progress=False), model=quick(2)))
-    other = learner.fork()
-    learner.add(Toy().rollout([1.0, 3.0]))
-    assert (len(learner.pool), len(other.pool)) == (21, 20)
 
 
 def true_reward_of_the_plan(seed: int, grow: bool) -> float:

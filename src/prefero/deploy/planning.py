@@ -83,9 +83,9 @@ def plan(
 
         world = worlds.make(world)
     check_caution(caution)
-    reward.check_names(world.feature_names, f"the world {world.name}")
+    reward.scaling.check_names(world.feature_names, f"the world {world.name}")
     if pool is not None:
-        reward.check_names(pool.names, "the pool")
+        reward.scaling.check_names(pool.names, "the pool")
 
     def score(features: Array) -> Array:
         return lower_confidence_bound(reward.belief, reward.scaling(features), caution)

@@ -3,7 +3,7 @@
     x                 (M, d)      scaled features
     winners, losers   (r, d)      those of the answers that determine the posterior
     cross             (M, r)      k(x, winners) - k(x, losers)
-    mean              (M,)        cross @ slope, for each Gaussian of the mixture
+    mean              (M,)        cross @ alpha, for each Gaussian of the mixture
     variance          (M,)        k(x, x) - |cross @ whitener|^2
 
 Kernels broadcast over all axes but the last, so that one expression is the covariance of two sets (x with an

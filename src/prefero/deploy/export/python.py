@@ -51,10 +51,10 @@ GAUSSIAN_BODY = '''    means, variances = zip(*(gaussian(x, **part) for part in 
     return np.array(WEIGHTS), np.array(means), np.sqrt(np.maximum(variances, 0.0))
 
 
-def gaussian(x, kernel, winners, losers, slope, whitener):
+def gaussian(x, kernel, winners, losers, alpha, whitener):
     """Mean and variance of the rewards of x, from answers: each winner was preferred to its loser."""
     cross = kernel(x[:, None], winners) - kernel(x[:, None], losers)
-    return cross @ slope, kernel(x, x) - ((cross @ whitener) ** 2).sum(-1)
+    return cross @ alpha, kernel(x, x) - ((cross @ whitener) ** 2).sum(-1)
 '''
 
 LINEAR_BODY = """    means = DIRECTIONS @ x.T  # each direction of a linear reward is as likely as any other
@@ -142,7 +142,7 @@ def _part(part: Posterior) -> str:
         "kernel": source_of(part.kernel),
         "winners": _literal(part.pivots.winners),
         "losers": _literal(part.pivots.losers),
-        "slope": _literal(part.alpha),
+        "alpha": _literal(part.alpha),
         "whitener": _literal(part.whitener),
     }
     lines = "".join(f"{name}={value},\n" for name, value in values.items())
