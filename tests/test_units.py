@@ -61,7 +61,7 @@ def taught(pool: Pool, model: Any = None, answers: int = 6) -> Learner:
 
 def assert_same_question(found: Question, wanted: Question) -> None:
     assert set(found.items) == set(wanted.items)
-    assert found.value == pytest.approx(wanted.value, abs=1e-9)
+    assert found.value == pytest.approx(wanted.value, abs=1e-6)
 
 
 # --- models that were fitted to raw features --------------------------------------------------------------
@@ -168,13 +168,14 @@ def test_the_units_of_features_never_change_the_question(
     assert set(found.items) == set(wanted.items)
 
 
-@settings(max_examples=5)
+@settings(max_examples=8)
 @given(unit=units, offset=offsets, seed=st.integers(0, 100))
 def test_the_units_of_a_pool_never_change_what_a_learner_asks(
     unit: list[float], offset: list[float], seed: int
 ) -> None:
     x = features(15, seed)
-    here, there = (taught(Pool(z, NAMES), answers=4) for z in (x, x * unit + offset))
-    assert [answer.question.items for answer in here.answers] == [a.question.items for a in there.answers]
-    belief, pool = there.belief(), there.pool
-    assert_same_question(best_question(belief, pool), best_question(belief, pool.scaled))
+    here, there = (Learner(Pool(z, NAMES), seed=seed) for z in (x, x * unit + offset))
+    for winner, loser in pairs(x, 8).tolist():
+        here.tell(Question(winner, loser), "left")
+        there.tell(Question(winner, loser), "left")
+    assert_same_question(there.ask(), here.ask())
