@@ -99,9 +99,8 @@ def serve(command: Sequence[str | Path], folder: Path, environment: dict[str, st
         assets = sorted(set(ASSET.findall(page)))
         if not assets:
             sys.exit(f"the page names no scripts and no styles:\n{page}")
-        sizes = {name: len(get(address + name)) for name in ["", *assets, "licenses.md", "api/me", "api/scene"]}
-        for name, size in sizes.items():
-            say(f"GET /{name}: {size:,} bytes")
+        for name in ["", *assets, "licenses.md", "api/me", "api/scene"]:
+            say(f"GET /{name}: {len(get(address + name)):,} bytes")
     finally:
         server.kill()
         server.wait()

@@ -62,7 +62,7 @@ def test_simulate_says_what_was_learned_and_where_it_is(
     assert "random questions" in told
     assert "After 3 chosen questions the reward" in told
     assert "prefero.load_reward('reward.json')" in told
-    assert "The picture is in new/p.png." in told
+    assert f"The picture is in {Path('new', 'p.png')}." in told
     assert simulated[1].stderr == ""
 
 
@@ -111,7 +111,7 @@ def test_show_makes_what_the_name_of_the_file_says(name: str, tmp_path: Path) ->
     beginnings = {".mp4": b"ftyp", ".png": b"PNG", ".pdf": b"%PDF", ".json": b'{"world": "driver"'}
     assert beginnings[Path(name).suffix] in made[:30]
     assert "speed: -0.198 m/s" in done.stdout
-    assert f"It is in new/{name}." in done.stdout
+    assert f"It is in {Path('new', name)}." in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,8 @@ def test_reproduce_makes_runs_a_figure_and_a_report(
     assert f"{count} runs to do; what is done is kept in my results." in done.stdout
     assert f"runs {count}/{count}, questions" in done.stdout
     assert f"{15 * count}/{15 * count}" in done.stdout
-    assert "The report is in my results/report.html and my results/report.md." in done.stdout
+    html, text = Path("my results", "report.html"), Path("my results", "report.md")
+    assert f"The report is in {html} and {text}." in done.stdout
     assert done.stderr == ""
 
 

@@ -233,7 +233,7 @@ def test_a_dataset_of_another_version_is_not_opened(key: str, value: str, tmp_pa
     place.write_text(
         json.dumps(json.loads(place.read_text(encoding="utf-8")) | {key: value}), encoding="utf-8"
     )
-    with pytest.raises(ValueError, match="walks-v0/data is a damaged Minari dataset, or of another version"):
+    with pytest.raises(ValueError, match=r"walks-v0.data is a damaged Minari dataset, or of another version"):
         Minari("walks-v0")
 
 

@@ -80,7 +80,7 @@ def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
             well(page.answer("left"))
         assert server.stop() == 0
         told = server.out.read_text(encoding="utf-8")
-    assert "Your answers are kept in mine/answers.db." in told
+    assert f"Your answers are kept in {Path('mine', 'answers.db')}." in told
     connection = sqlite3.connect(tmp_path / "mine" / "answers.db")
     assert connection.execute("SELECT said FROM answers").fetchall() == [("left",)]
     connection.close()
@@ -189,7 +189,7 @@ def run_study(folder: Path, *words: str, data: Path | None = None) -> str:
 
 
 def report(folder: Path) -> str:
-    assert "The report is in walks-report/report.html." in run_study(folder, "report", "walks")
+    assert f"The report is in {Path('walks-report', 'report.html')}." in run_study(folder, "report", "walks")
     return (folder / "walks-report" / "report.md").read_text(encoding="utf-8")
 
 
