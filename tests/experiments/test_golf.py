@@ -21,7 +21,7 @@ from prefero.experiments.figures.golf import (
     simulated_study,
 )
 from prefero.experiments.results import Results
-from prefero.simulation.tasks import GOLF_SHOTS
+from prefero.worlds.golf import Golf as GolfWorld
 
 # --- simulated people -------------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ def test_ten_people_teach_every_method(tmp_path: Path) -> None:
     assert {(o.person, o.method) for o in found} == {(str(n), m) for n in range(10) for m in STUDIED}
     for run in GolfStudy().plan(TINY):
         assert (run.setting.world, run.setting.truth, run.setting.questions) == ("golf", "targets", 15)
-        assert run.setting.trajectories == min(GOLF_SHOTS, TINY.trajectories)
+        assert run.setting.trajectories == min(GolfWorld.pool_size, TINY.trajectories)
 
 
 def test_more_runs_are_more_people_and_other_seeds_other_ones() -> None:
@@ -97,6 +97,6 @@ def row_of(table: Table, label: str) -> list[str]:
 
 def test_golf_has_no_more_questions_and_shots_than_the_scale() -> None:
     assert golf_setting(Scale(), QUESTIONS).questions == QUESTIONS
-    assert golf_setting(Scale(), QUESTIONS).trajectories == GOLF_SHOTS
+    assert golf_setting(Scale(), QUESTIONS).trajectories == GolfWorld.pool_size
     small = golf_setting(TINY, QUESTIONS)
     assert (small.questions, small.trajectories) == (TINY.questions, TINY.trajectories)

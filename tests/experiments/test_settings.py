@@ -10,7 +10,7 @@ from prefero import Pool, worlds
 from prefero._support.arrays import Array
 from prefero.experiments import settings
 from prefero.experiments.settings import Setting
-from prefero.simulation.tasks import EXAM_SEED, GOLF_SHOTS, Task
+from prefero.simulation.tasks import EXAM_SEED, Task
 from prefero.worlds.golf import Golf
 
 SMALL = {"trajectories": 30, "tests": 6, "questions": 5}
@@ -136,5 +136,4 @@ def test_golf_is_a_grid_and_the_same_for_everybody_but_people_differ() -> None:
 
 
 def test_golf_has_as_many_speeds_as_angles() -> None:
-    assert round(GOLF_SHOTS**0.5) ** 2 == GOLF_SHOTS
-    assert len(Golf.action_space.grid(GOLF_SHOTS)) == GOLF_SHOTS
+    assert len(Golf.action_space.grid(Golf.pool_size)) == Golf.pool_size == 20**2

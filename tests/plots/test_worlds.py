@@ -1,4 +1,4 @@
-"""The paper's views, judged by what is on the figures before they are saved."""
+"""Figures of worlds, checked by what is on them before they are saved."""
 
 from itertools import combinations
 from pathlib import Path
@@ -61,7 +61,7 @@ def test_samples_are_paths_of_diverse_trajectories(
 
 
 @pytest.mark.parametrize("name", ["driver", "tosser"])
-def test_every_path_is_inside_the_picture(name: str, tmp_path: Path, axis: list[Any]) -> None:
+def test_every_path_is_inside_the_figure(name: str, tmp_path: Path, axis: list[Any]) -> None:
     save_samples(tmp_path / "samples.png", make(name), Pool.simulate(name, 40), count=5)
     (left, right), (bottom, top) = axis[0].get_xlim(), axis[0].get_ylim()
     places = np.concatenate([line.get_xydata() for line in axis[0].lines])
@@ -69,13 +69,13 @@ def test_every_path_is_inside_the_picture(name: str, tmp_path: Path, axis: list[
     assert axis[0].get_aspect() == 1.0
 
 
-def test_many_samples_have_colors_too(tmp_path: Path, axis: list[Any]) -> None:
+def test_more_samples_than_colors_are_drawn(tmp_path: Path, axis: list[Any]) -> None:
     save_samples(tmp_path / "samples.png", make("driver"), Pool.simulate("driver", 40), count=12)
     assert len(axis[0].lines) == 12
 
 
-def test_samples_are_of_flat_worlds(golf: Golf, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"samples are drawn of flat worlds .*, but the world is golf"):
+def test_samples_are_of_2d_worlds(golf: Golf, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"samples are drawn of 2-D worlds .*, but the world is golf"):
         save_samples(tmp_path / "samples.png", golf, Pool.simulate("driver", 40))
     assert list(tmp_path.iterdir()) == []
 
@@ -89,7 +89,7 @@ def test_samples_need_poses(tmp_path: Path) -> None:
 # --- a diverse set ----------------------------------------------------------------------------------------
 
 
-def test_the_poisson_picture_has_the_pool_and_both_choices(tmp_path: Path, axis: list[Any]) -> None:
+def test_the_poisson_figure_has_the_pool_and_both_choices(tmp_path: Path, axis: list[Any]) -> None:
     pool = Pool.simulate("driver", 300)
     save_poisson(tmp_path / "poisson.png", pool, count=20)
     assert is_png(tmp_path / "poisson.png")
@@ -147,7 +147,7 @@ def test_the_top_view_shows_targets_reach_and_linear_maxima(
     assert far > 3.5 > 0.5 > near
 
 
-def test_what_can_be_reached_is_what_was_reached(golf: Golf, tmp_path: Path, axis: list[Any]) -> None:
+def test_the_reachable_area_is_that_of_simulated_shots(golf: Golf, tmp_path: Path, axis: list[Any]) -> None:
     save_targets(tmp_path / "targets.png", golf)
     (area,) = (patch for patch in axis[0].patches if not isinstance(patch, Circle))
     outline = Outline(area.get_xy())

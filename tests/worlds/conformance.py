@@ -198,7 +198,7 @@ def a_pose_can_be_drawn(case: Case) -> None:
 
 
 @promise
-def the_main_part_moves_in_a_flat_scene(case: Case) -> None:
+def the_main_part_moves_in_a_2d_scene(case: Case) -> None:
     if case.world.main_part is not None:
         assert case.world.scene.is_2d
         case.world.scene.index(case.world.main_part)
@@ -264,6 +264,14 @@ def a_replay_is_json_of_the_documented_shape(case: Case) -> None:
 
 
 # --- pools ------------------------------------------------------------------------------------------------
+
+
+@promise
+def the_default_pool_can_be_drawn(case: Case) -> None:
+    world = case.world
+    assert world.pool_size >= 2
+    if world.pool_sampling == "grid":
+        assert len(world.action_space.grid(world.pool_size)) == world.pool_size
 
 
 @promise

@@ -46,10 +46,10 @@ def _world(name: str) -> World:
 
 @lru_cache(maxsize=4)
 def _task(setting: Setting, seed: int) -> Task:
-    """Golf's pool is a grid, the same for everybody: a shot takes long to simulate."""
-    golf = setting.world == "golf"
+    """The seed decides a pool of random actions; a grid is the same for every seed."""
+    world = _world(setting.world)
     return world_task(
-        _world(setting.world),
+        world,
         setting.truth,
         trajectories=setting.trajectories,
         noise=setting.noise,
@@ -57,7 +57,7 @@ def _task(setting: Setting, seed: int) -> Task:
         lapses=setting.lapses,
         tests=setting.tests,
         seed=seed,
-        sampling="grid" if golf else "random",
-        pool_seed=0 if golf else seed,
+        sampling=world.pool_sampling,
+        pool_seed=0 if world.pool_sampling == "grid" else seed,
         progress=False,
     )

@@ -1,4 +1,4 @@
-"""The paper's views of the worlds, with matplotlib: sample trajectories, a diverse set, and the targets."""
+"""Figures of worlds: sample trajectories, a diverse set of a pool, and golf's targets."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from prefero.worlds.base import World
     from prefero.worlds.golf import Golf
 
-LINES = ("#d1662c", "#0b6e99", "#6b3fa0", "#2e8b57", "#b8860b")
-CROWD, DIVERSE, UNIFORM = "#b5b5b5", "#e07b1a", "#2c62c9"
+PATH_COLORS = ("#d1662c", "#0b6e99", "#6b3fa0", "#2e8b57", "#b8860b")
+ALL, DIVERSE, UNIFORM = "#b5b5b5", "#e07b1a", "#2c62c9"
 
 
 def save_samples(path: Path, world: World, pool: Pool, *, count: int = 4, seed: int = 0) -> None:
-    """Diverse trajectories of a flat world: the scene as it ends, and the paths that led there."""
+    """Diverse trajectories of a 2-D world: the final scenes, and the paths of the main part."""
     part = check_samples(world)
     chosen = [pool.trajectory(int(i)).poses for i in sample_diverse(pool.scaled, count, seed=seed)]
     figure, axes = new_figure(1, width=6.4 if _is_wide(world) else 4.0, height=4.2)
-    for poses, color in zip(chosen, LINES * count, strict=False):
+    for poses, color in zip(chosen, PATH_COLORS * count, strict=False):
         draw_path(axes[0], world.scene, poses, part, color)
     draw_2d(axes[0], world.scene, chosen[0][-1])
     for poses in chosen[1:]:
@@ -41,7 +41,7 @@ def check_samples(world: World) -> str:
     """The part of a world whose path is drawn, or an error if sample trajectories cannot be drawn."""
     if world.main_part is None:
         raise ValueError(
-            f"samples are drawn of flat worlds that have a main part, as driver and tosser, "
+            f"samples are drawn of 2-D worlds that have a main part, as driver and tosser, "
             f"but the world is {world.name}"
         )
     return world.main_part
@@ -52,10 +52,10 @@ def _is_wide(world: World) -> bool:
     return bool(window.right - window.left > window.top - window.bottom)
 
 
-def _fit(axis: Any, places: Array, world: World) -> None:
-    """The window, stretched so that every path is inside."""
+def _fit(axis: Any, positions: Array, world: World) -> None:
+    """Set the limits to the window, widened so that every path is inside."""
     window: Any = world.scene.view
-    low, high = places.min(axis=0) - 0.15, places.max(axis=0) + 0.15
+    low, high = positions.min(axis=0) - 0.15, positions.max(axis=0) + 0.15
     if window.follow is None:
         low, high = (
             np.minimum(low, [window.left, window.bottom]),
@@ -65,14 +65,14 @@ def _fit(axis: Any, places: Array, world: World) -> None:
 
 
 def save_poisson(path: Path, pool: Pool, *, count: int = 20, seed: int = 0) -> None:
-    """The first two features of a pool: all of them, a diverse few, and as many uniformly random ones."""
+    """The first two features of a pool: all trajectories, a diverse subset, and a random one of the same size."""
     if len(pool.names) < 2:
-        raise ValueError(f"this picture needs two features, but the pool has only {pool.names[0]!r}")
+        raise ValueError(f"this figure needs two features, but the pool has only {pool.names[0]!r}")
     x, y = pool.features[:, 0], pool.features[:, 1]
     diverse = sample_diverse(pool.scaled, count, seed=seed)
     uniform = np.random.default_rng(seed).choice(len(pool), count, replace=False)
     figure, axes = new_figure(1, width=5.6, height=4.2)
-    axes[0].scatter(x, y, s=7, color=CROWD, label=f"all {len(pool)} trajectories")
+    axes[0].scatter(x, y, s=7, color=ALL, label=f"all {len(pool)} trajectories")
     axes[0].scatter(
         x[uniform], y[uniform], s=34, color=UNIFORM, marker="^", label=f"{count} uniformly random"
     )
@@ -84,11 +84,13 @@ def save_poisson(path: Path, pool: Pool, *, count: int = 20, seed: int = 0) -> N
 
 
 def save_targets(path: Path, golf: Golf, shots: Array | None = None) -> None:
-    """Golf from above: where the ball can come to rest, the targets, and where linear rewards are highest."""
+    """Golf from above: the reachable area, the targets, and the maxima of linear rewards."""
     patches = need("matplotlib.patches", extra="plots")
     figure, axes = new_figure(1, width=6.4, height=5.4)
     axis = axes[0]
-    axis.fill(*golf.predict_ball_positions(_edge(golf)).T, color="#dbe9f4", label="where the ball can rest")
+    axis.fill(
+        *golf.predict_ball_positions(_boundary(golf)).T, color="#dbe9f4", label="where the ball can rest"
+    )
     for target in golf.targets:
         axis.add_patch(patches.Circle(target.position, golf.target_radius, color=target.color))
         axis.annotate(target.name, target.position, xytext=(0, 12), textcoords="offset points", ha="center")
@@ -106,14 +108,14 @@ def save_targets(path: Path, golf: Golf, shots: Array | None = None) -> None:
             label="shots",
         )
     axis.plot(0, 0, "o", color="black", markersize=6, label="tee")
-    axis.set(xlabel="metres ahead", ylabel="metres to the left", aspect="equal")
+    axis.set(xlabel="meters ahead", ylabel="meters to the left", aspect="equal")
     axis.legend(frameon=False, loc="upper left")
     axis.spines[["top", "right"]].set_visible(False)
     save_figure(figure, path)
 
 
-def _edge(golf: Golf, steps: int = 30) -> Array:
-    """Once around the box of actions."""
+def _boundary(golf: Golf, steps: int = 30) -> Array:
+    """Actions along the boundary of the action space."""
     (slow, right), (fast, left) = golf.action_space.low, golf.action_space.high
     speeds, angles = np.linspace(slow, fast, steps), np.linspace(right, left, steps)
     sides = [

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from prefero.worlds.base import World
 
 EXAM_SEED = 1_000_003  # an exam's pool has the task's seed and this
-GOLF_SHOTS = 400  # golf's pool: a grid of 20 speeds and 20 angles
 BUMPY_BOX = 1.7  # bumps lie inside +-1.5: features of a bumpy task fill a box, others are normal
 
 

@@ -3,14 +3,13 @@
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from prefero import worlds
 from prefero.datasets.base import BadEpisode
 from prefero.datasets.formats.tables import holds_pool
 from prefero.datasets.registry import LOOKED_FOR, kind_and_place, open_dataset
 from prefero.pools.pool import Pool
-from prefero.simulation.tasks import GOLF_SHOTS
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import teaching
 from prefero.studies.storage.store import Person, Refused, Store, Study, new_secret
@@ -33,8 +32,8 @@ def pool_of(
     told = {name: value for name, value in how.items() if value}
     if what in worlds.names():
         _check_none(told, what, "a world")
-        drawn: Literal["grid", "random"] = "grid" if what == "golf" else "random"
-        return Pool.simulate(what, trajectories or (GOLF_SHOTS if what == "golf" else 1000), sampling=drawn)
+        world = worlds.make(what)
+        return Pool.simulate(world, trajectories or world.pool_size, sampling=world.pool_sampling)
     path, (kind, _) = Path(what), kind_and_place(what)
     if path.is_file() and path.suffix == ".npz" and (kind is None or holds_pool(path)):
         _check_none(told, what, "a pool")

@@ -8,7 +8,7 @@ time_step                     seconds per step
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -89,7 +89,9 @@ class World(ABC):
     features: tuple[Feature, ...]
     horizon: int
     time_step: float
-    main_part: str | None = None  # of a flat scene: the moving part whose path is drawn
+    main_part: str | None = None  # of a 2-D scene: the moving part whose path is drawn
+    pool_size: int = 1000  # trajectories in a pool for teaching
+    pool_sampling: Literal["random", "grid"] = "random"  # their actions: random, or on an even grid
     cacheable: bool = False  # whether name, options and physics determine every trajectory
 
     @property

@@ -67,6 +67,8 @@ class Golf(World):
 
     name = "golf"
     cacheable = True
+    pool_size = 400  # a grid of 20 speeds and 20 angles: a shot takes long to simulate
+    pool_sampling = "grid"
     action_space = ActionSpace(
         ("speed", "angle"), np.array([SPEEDS[0], ANGLES[0]]), np.array([SPEEDS[1], ANGLES[1]])
     )

@@ -206,6 +206,6 @@ def _(kernel: Selected, graph: Graph, x: str, y: str) -> str:
 
 @covariance.register
 def _(kernel: Standardized, graph: Graph, x: str, y: str) -> str:
-    centre, scale = graph.constant(kernel.center), graph.constant(kernel.scale)
-    x, y = (graph.node("Div", graph.node("Sub", tensor, centre), scale) for tensor in (x, y))
+    center, scale = graph.constant(kernel.center), graph.constant(kernel.scale)
+    x, y = (graph.node("Div", graph.node("Sub", tensor, center), scale) for tensor in (x, y))
     return covariance(kernel.kernel, graph, x, y)

@@ -18,7 +18,7 @@ from prefero.methods import named
 from prefero.plots.style import color_of, new_figure, plot_mean_and_std, save_figure, style_axis
 from prefero.plots.tables import markdown_table
 from prefero.plots.user_study import Outcome, draw_study, study_table
-from prefero.simulation.tasks import GOLF_SHOTS
+from prefero.worlds.golf import Golf as GolfWorld
 
 QUESTIONS = 60
 MOMENTS = (5, 10, 15, 30, 60)
@@ -36,7 +36,7 @@ STUDIED = {
 
 def golf_setting(scale: Scale, questions: int) -> Setting:
     """A grid of shots, and a person with scores."""
-    shots = min(GOLF_SHOTS, scale.trajectories)
+    shots = min(GolfWorld.pool_size, scale.trajectories)
     return scale.setting("golf", "targets", trajectories=shots, questions=min(questions, scale.questions))
 
 
@@ -105,7 +105,7 @@ def simulated_study(results: Results, scale: Scale) -> list[Outcome]:
 def people(scale: Scale, methods: Iterable[str]) -> list[Run]:
     """Ten people, or as many as there are runs if these are more; everybody teaches every method."""
     setting = scale.setting(
-        "golf", "targets", trajectories=min(GOLF_SHOTS, scale.trajectories), questions=TEST_AFTER
+        "golf", "targets", trajectories=min(GolfWorld.pool_size, scale.trajectories), questions=TEST_AFTER
     )
     seeds = range(scale.first_seed, scale.first_seed + max(PEOPLE, scale.runs))
     return [Run(setting, method, seed) for method in methods for seed in seeds]
