@@ -9,7 +9,7 @@ WEB    := $(shell find web -name node_modules -prune -o -type f -print)
 export PATH := $(abspath $(BIN)):$(PATH)
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: help teach demo test python-checks page-checks heavy coverage setup hooks page bench docs dist release-check clean
+.PHONY: help teach demo test python-checks page-checks heavy coverage setup hooks page api-types bench docs dist release-check clean
 
 help:  ## list the targets
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ hooks: $(READY)  ## check every commit and push with pre-commit
 	$(BIN)/pre-commit install
 
 page: $(PAGE)  ## the web page, built into the package
+
+api-types: $(PAGE)  ## the page's types of the HTTP API, from the server's OpenAPI
+	$(BIN)/python -m prefero.server.openapi | node web/api-types.mjs web/src/api-types.ts
 
 dist: $(VENV)/.release $(PAGE)  ## the source distribution and the wheel, in dist/
 	rm -rf dist

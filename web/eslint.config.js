@@ -2,7 +2,7 @@ import eslint from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["node_modules"] },
+  { ignores: ["node_modules", "src/api-types.ts"] },
   eslint.configs.recommended,
   {
     files: ["**/*.{ts,tsx}"],

@@ -5,7 +5,7 @@
 
 import { signal } from "@preact/signals";
 
-import type { Me } from "./contract";
+import type { Me } from "./api";
 import { type PendingRequest, PendingRequests } from "./pending";
 import { RejectedError, Server, withRetries } from "./server";
 import { unavailableMessage } from "./session";
@@ -31,7 +31,7 @@ export class Auth {
   /** Sign in with the secret in the URL if there is one, else find out whom the cookie belongs to. */
   async start(): Promise<void> {
     const secret = secretFromHash(location.hash);
-    if (!secret) return this.ask(() => this.server.get<Me>("/api/me"));
+    if (!secret) return this.ask(() => this.server.get("/api/me"));
     await this.signIn(secret);
     clearHash(); // only now: a reload while the server is unavailable still needs it
   }
@@ -41,12 +41,12 @@ export class Auth {
   }
 
   signOut(): Promise<void> {
-    return this.ask(() => this.server.post<Me>("/api/leave", {}));
+    return this.ask(() => this.server.post("/api/leave", {}));
   }
 
   /** After a 403: find out who is signed in now. */
   private async checkAgain(): Promise<void> {
-    const found = await this.server.get<Me>("/api/me").catch(() => null);
+    const found = await this.server.get("/api/me").catch(() => null);
     if (!found) return;
     if (found.role === null) this.message.value = SIGNED_OUT;
     this.me.value = found;
@@ -113,7 +113,7 @@ export function ownerId(secret: string): string {
 
 /** Exchange the secret for a cookie, and remember who uses this browser now. */
 export async function exchangeSecret(server: Server, storage: Storage, secret: string): Promise<Me> {
-  const me = await server.post<Me>("/api/enter", { secret });
+  const me = await server.post("/api/enter", { secret });
   storage.setItem(OWNER, ownerId(secret));
   return me;
 }

@@ -3,14 +3,14 @@
  * after the response; its idempotency key makes sending it twice harmless.
  */
 
-import type { SessionState } from "./contract";
+import type { RequestBody, SessionPath, SessionState } from "./api";
 import { RejectedError, type Server, type UnavailableError, withRetries } from "./server";
 
 export interface PendingRequest {
   key: string;
   at: number; // milliseconds since 1970; requests are sent in this order
-  path: string;
-  body: object;
+  path: SessionPath;
+  body: object; // without the key
 }
 
 /** The stored requests of one person. Each has its own entry, so that two windows cannot overwrite each other's. */
@@ -65,7 +65,7 @@ export class RequestQueue {
     private readonly report: (error: UnavailableError | null, request: PendingRequest) => void,
   ) {}
 
-  send(path: string, body: object): Promise<SessionState> {
+  send<P extends SessionPath>(path: P, body: Omit<RequestBody<P>, "key">): Promise<SessionState> {
     const request = { key: newKey(), at: Date.now(), path, body };
     this.pending.add(request);
     return this.post(request);
@@ -95,7 +95,8 @@ export class RequestQueue {
   }
 
   private async post(request: PendingRequest): Promise<SessionState> {
-    const post = (): Promise<SessionState> => this.server.post(request.path, { key: request.key, ...request.body });
+    const body = { key: request.key, ...request.body };
+    const post = (): Promise<SessionState> => this.server.post(request.path, body);
     try {
       const report = (error: UnavailableError | null): void => this.report(error, request);
       const state = await withRetries(post, report, () => this.closed);

@@ -1,5 +1,8 @@
 /** Requests to the server, and the two ways they fail: the server rejects one, or it is unavailable. */
 
+import type { ErrorBody, PathOf, PathParameters, RequestBody, ResponseBody } from "./api";
+
+const SIGN_IN: PathOf<"post"> = "/api/enter";
 const TIMEOUT = 8_000; // milliseconds
 const RETRYABLE = new Set([408, 429, 502, 503, 504]);
 export const FIRST_DELAY = 0.5; // seconds; doubled with every try
@@ -34,20 +37,20 @@ export class Server {
     private readonly fetcher: typeof fetch = (...args) => fetch(...args),
   ) {}
 
-  get<T>(path: string): Promise<T> {
+  get<P extends PathOf<"get">>(path: P, ...[parameters]: PathParameters<P>): Promise<ResponseBody<"get", P>> {
     // Not cached: the same URL has another meaning after another person's link was opened in this browser.
-    return this.call<T>(path, { method: "GET", cache: "no-store" });
+    return this.call(filledPath(path, parameters), { method: "GET", cache: "no-store" });
   }
 
-  post<T>(path: string, body: object): Promise<T> {
+  post<P extends PathOf<"post">>(path: P, body: RequestBody<P>): Promise<ResponseBody<"post", P>> {
     const headers = { "Content-Type": "application/json" };
-    return this.call<T>(path, { method: "POST", headers, body: JSON.stringify(body) });
+    return this.call(path, { method: "POST", headers, body: JSON.stringify(body) });
   }
 
-  private async call<T>(path: string, request: RequestInit): Promise<T> {
+  private async call<Body>(path: string, request: RequestInit): Promise<Body> {
     const { response, body } = await this.exchange(path, request);
-    if (response.ok) return body as T;
-    if (response.status === 403 && path !== "/api/enter") this.onForbidden();
+    if (response.ok) return body as Body;
+    if (response.status === 403 && path !== SIGN_IN) this.onForbidden();
     throw errorFrom(response, body);
   }
 
@@ -65,6 +68,12 @@ export class Server {
   }
 }
 
+/** "/api/trajectories/{index}" and { index: 3 } give "/api/trajectories/3". */
+function filledPath(path: string, parameters: object | undefined): string {
+  const values = new Map<string, unknown>(Object.entries(parameters ?? {}));
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => String(values.get(name)));
+}
+
 /** A proxy in front of the server may respond with an HTML error page; then only the status is used. */
 async function readBody(response: Response): Promise<unknown> {
   return response.ok ? response.json() : response.json().catch(() => null);
@@ -72,7 +81,7 @@ async function readBody(response: Response): Promise<unknown> {
 
 function errorFrom(response: Response, body: unknown): RejectedError | UnavailableError {
   const { status } = response;
-  const error = (body as { error?: { code?: string; message?: string } } | null)?.error;
+  const { error } = (body ?? {}) as Partial<ErrorBody>; // not all errors come from this server
   if (RETRYABLE.has(status)) return new UnavailableError(sentence(error?.message ?? ""), status, retryAfterOf(response));
   return new RejectedError(status, error?.code ?? "", sentence(error?.message ?? `the server answered with error ${status}`));
 }

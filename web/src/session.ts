@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 
-import type { Choice, SessionState, Stage } from "./contract";
+import type { AnswerKind, DeleteOrRestore, RequestBody, SessionPath, SessionState, StageData, SubmittedStage } from "./api";
 import { type PendingRequest, type PendingRequests, RequestQueue } from "./pending";
 import { RejectedError, type Server, type UnavailableError, withRetries } from "./server";
 
@@ -45,28 +45,28 @@ export class Session {
     this.queue.close();
   }
 
-  answer(question: number, choice: Choice, seconds: number): Promise<void> {
-    return this.send(ANSWERS, { question, kind: choice, seconds });
+  answer(question: number, kind: AnswerKind, seconds: number): Promise<void> {
+    return this.send(ANSWERS, { question, kind, seconds });
   }
 
   undo(): Promise<void> {
     return this.send("/api/session/undo", {});
   }
 
-  step(stage: Stage, data: object): Promise<void> {
+  submit(stage: SubmittedStage, data: StageData): Promise<void> {
     return this.send("/api/session/stages", { stage, data });
   }
 
-  change(question: number, change: "delete" | "restore"): Promise<void> {
-    return this.send("/api/history", { question, kind: change });
+  change(question: number, kind: DeleteOrRestore["kind"]): Promise<void> {
+    return this.send("/api/history", { question, kind });
   }
 
-  private send(path: string, body: object): Promise<void> {
+  private send<P extends SessionPath>(path: P, body: Omit<RequestBody<P>, "key">): Promise<void> {
     return this.run(() => this.queue.send(path, body));
   }
 
   private load(): Promise<SessionState> {
-    return withRetries(() => this.server.get<SessionState>("/api/session"), (error) => this.showUnavailable(error, null));
+    return withRetries(() => this.server.get("/api/session"), (error) => this.showUnavailable(error, null));
   }
 
   /** One request at a time: a second click while the first is in progress does nothing. */

@@ -1,6 +1,6 @@
 /** How the trajectories of this study are shown, and those that have been fetched. */
 
-import type { Display, FeatureRange, Prefetch, Replay, Scene, TrajectoryDetails } from "./contract";
+import type { Display, FeatureRange, Prefetch, Replay, Scene } from "./api";
 import { CLIP_FRAME, ClipCache } from "./player/clips";
 import { aspectRatio } from "./player/viewport";
 import type { Server } from "./server";
@@ -31,7 +31,7 @@ export class Trajectories {
   }
 
   static async open(server: Server): Promise<Trajectories> {
-    return new Trajectories(server, await server.get<Display>("/api/display"));
+    return new Trajectories(server, await server.get("/api/display"));
   }
 
   /** The trajectory, if it is loaded. */
@@ -53,7 +53,7 @@ export class Trajectories {
     for (let wait = FIRST_POLL; wait < LAST_POLL; wait *= 2) {
       await new Promise((resolve) => setTimeout(resolve, wait));
       if (cancelled()) return;
-      const { trajectories, complete } = await this.server.get<Prefetch>("/api/session/prefetch").catch(() => NOTHING_AHEAD);
+      const { trajectories, complete } = await this.server.get("/api/session/prefetch").catch(() => NOTHING_AHEAD);
       this.prefetch(trajectories);
       if (complete) return;
     }
@@ -70,7 +70,7 @@ export class Trajectories {
   private async fetch(index: number): Promise<Trajectory> {
     const { display, clips, server } = this;
     if (display.kind === "clips") return { kind: "clips", index, clips };
-    const { features, replay } = await server.get<TrajectoryDetails>(`/api/trajectories/${index}`);
+    const { features, replay } = await server.get("/api/trajectories/{index}", { index });
     if (display.kind === "features") return { kind: "features", features: display.features, values: features };
     if (replay === null) throw new Error(`trajectory ${index} has no replay`);
     return { kind: "scene", scene: display.scene, replay };

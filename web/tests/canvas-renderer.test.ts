@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { FlatScene, Replay } from "../src/contract";
+import type { FlatScene, Replay } from "../src/api";
 import { CanvasRenderer, darker } from "../src/player/canvas-renderer";
 
 /** A path that records its points. */

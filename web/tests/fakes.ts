@@ -1,6 +1,6 @@
 /** A fake `fetch`, and session states for it to respond with. */
 
-import type { SessionState } from "../src/contract";
+import type { SessionState } from "../src/api";
 
 export type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | Error;
 

@@ -6,7 +6,7 @@ import { openStorage } from "../src/storage";
 import { type Answer, type Call, fakeFetch, NETWORK_ERROR, rejection, sessionState } from "./fakes";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-const BODY = { question: 1, choice: "left", seconds: 2 };
+const BODY = { question: 1, kind: "left", seconds: 2 } as const;
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { Pose, Replay } from "../src/contract";
+import type { Pose, Replay } from "../src/api";
 import { interpolate, keyTimes, posesAt, replayDuration } from "../src/player/poses";
 
 const replay = (...poses: Pose[]): Replay => ({ format: 1, frame_time: 0.5, poses: poses.map((pose) => [pose]) });

@@ -13,6 +13,12 @@ describe("a request", () => {
     expect(await serverThat({ body: { role: null } }).get("/api/me")).toEqual({ role: null });
   });
 
+  it("fills in the parameters of its path", async () => {
+    const { fetcher, calls } = fakeFetch({});
+    await new Server(undefined, fetcher).get("/api/trajectories/{index}", { index: 7 });
+    expect(calls.map(({ path }) => path)).toEqual(["/api/trajectories/7"]);
+  });
+
   it("posts JSON", async () => {
     const { fetcher, calls } = fakeFetch({});
     await new Server(undefined, fetcher).post("/api/session/undo", { key: "k" });
@@ -20,7 +26,7 @@ describe("a request", () => {
   });
 
   it("is rejected with the server's message", async () => {
-    const refused = serverThat(rejection(409, "already-answered", "Done already.")).get("/api/x");
+    const refused = serverThat(rejection(409, "already-answered", "Done already.")).get("/api/session");
     await expect(refused).rejects.toMatchObject({ status: 409, code: "already-answered", message: "Done already." });
     await expect(refused).rejects.toBeInstanceOf(RejectedError);
   });
@@ -32,22 +38,22 @@ describe("a request", () => {
   });
 
   it("that is rejected shows the message as a sentence", async () => {
-    await expect(serverThat(rejection(400, "bad", "choose A or B")).get("/api/x")).rejects.toThrow(/^Choose A or B\.$/);
+    await expect(serverThat(rejection(400, "bad", "choose A or B")).get("/api/session")).rejects.toThrow(/^Choose A or B\.$/);
   });
 
   it.each([502, 503, 504, 429])("with status %i may succeed later", async (status) => {
-    await expect(serverThat({ status }).get("/api/x")).rejects.toBeInstanceOf(UnavailableError);
+    await expect(serverThat({ status }).get("/api/session")).rejects.toBeInstanceOf(UnavailableError);
   });
 
   it("reads the Retry-After header", async () => {
-    const busy = serverThat({ status: 429, headers: { "Retry-After": "7" } }).get("/api/x");
+    const busy = serverThat({ status: 429, headers: { "Retry-After": "7" } }).get("/api/session");
     await expect(busy).rejects.toMatchObject({ retryAfter: 7, status: 429 });
   });
 
   it("times out after eight seconds", async () => {
     const never = ((_: string, { signal }: RequestInit) =>
       new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(new Error("aborted"))))) as typeof fetch;
-    const call = new Server(undefined, never).get("/api/x");
+    const call = new Server(undefined, never).get("/api/session");
     const outcome = expect(call).rejects.toBeInstanceOf(UnavailableError);
     await vi.advanceTimersByTimeAsync(8_000);
     await outcome;
@@ -56,7 +62,7 @@ describe("a request", () => {
   it("reports a 403, except when signing in", async () => {
     const forbidden = vi.fn();
     const server = new Server(forbidden, fakeFetch(rejection(403, "unknown-secret")).fetcher);
-    await server.post("/api/enter", {}).catch(() => undefined);
+    await server.post("/api/enter", { secret: "wrong" }).catch(() => undefined);
     expect(forbidden).not.toHaveBeenCalled();
     await server.get("/api/session").catch(() => undefined);
     expect(forbidden).toHaveBeenCalledOnce();
@@ -73,7 +79,7 @@ describe("retrying", () => {
     const { fetcher, calls } = fakeFetch(NETWORK_ERROR, { status: 503 }, { body: 42 });
     const server = new Server(undefined, fetcher);
     const report = vi.fn();
-    const answer = withRetries(() => server.get("/api/x"), report);
+    const answer = withRetries(() => server.get("/api/session"), report);
     await vi.advanceTimersByTimeAsync(499);
     expect(calls.length).toBe(1);
     await vi.advanceTimersByTimeAsync(1_001);
@@ -83,7 +89,7 @@ describe("retrying", () => {
 
   it("continues at once when the network is back", async () => {
     const { fetcher } = fakeFetch(NETWORK_ERROR, { body: 42 });
-    const answer = withRetries(() => new Server(undefined, fetcher).get("/api/x"), () => undefined);
+    const answer = withRetries(() => new Server(undefined, fetcher).get("/api/session"), () => undefined);
     await vi.advanceTimersByTimeAsync(10);
     window.dispatchEvent(new Event("online"));
     expect(await answer).toBe(42);
@@ -91,12 +97,12 @@ describe("retrying", () => {
 
   it("ends when the request is rejected", async () => {
     const server = serverThat(rejection(400, "bad"));
-    await expect(withRetries(() => server.get("/api/x"), () => undefined)).rejects.toBeInstanceOf(RejectedError);
+    await expect(withRetries(() => server.get("/api/session"), () => undefined)).rejects.toBeInstanceOf(RejectedError);
   });
 
   it("ends when it is cancelled", async () => {
     const server = serverThat(NETWORK_ERROR);
-    const outcome = expect(withRetries(() => server.get("/api/x"), () => undefined, () => true)).rejects.toBeInstanceOf(UnavailableError);
+    const outcome = expect(withRetries(() => server.get("/api/session"), () => undefined, () => true)).rejects.toBeInstanceOf(UnavailableError);
     await vi.advanceTimersByTimeAsync(1_000);
     await outcome;
   });

@@ -87,7 +87,7 @@ describe("a session", () => {
   it("sends every kind of request", async () => {
     const { session, calls } = sessionWith({ body: sessionState() });
     await session.undo();
-    await session.step("consent", { agreed: true });
+    await session.submit("consent", { agreed: true });
     await session.change(7, "delete");
     expect(calls.map(({ path, body }) => [path, { ...body, key: "" }])).toEqual([
       ["/api/session/undo", { key: "" }],

@@ -1,7 +1,7 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import type { TargetScores } from "../src/contract";
+import type { TargetScores } from "../src/api";
 import { allowedScores, completed, duplicateLabels, emptyDraft, validationMessage } from "../src/study/target-scores";
 import { TargetScoresForm } from "../src/study/target-scores-form";
 

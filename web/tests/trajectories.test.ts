@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { Display } from "../src/contract";
+import type { Display } from "../src/api";
 import { Server } from "../src/server";
 import { FetchCache, Trajectories } from "../src/trajectories";
 import { fakeFetch, NETWORK_ERROR } from "./fakes";
@@ -45,10 +45,10 @@ describe("trajectories", () => {
     const scene = { format: 1, frame_time: 0.1, background: "#ffffff", parts: [] };
     const camera = { kind: "camera", eye: [0, 0, 1], target: [0, 0, 0], fov: 40 } as const;
     const window = { kind: "window", left: 0, right: 3, bottom: 0, top: 2, follow: null } as const;
-    expect(shape({ kind: "clips" })).toBeCloseTo(4 / 3);
-    expect(shape({ kind: "scene", seconds: 1, scene: { ...scene, dimensions: 3, view: { ...camera, eye: [0, 0, 1], target: [0, 0, 0] } } })).toBe(1.5);
-    expect(shape({ kind: "scene", seconds: 1, scene: { ...scene, dimensions: 2, view: window } })).toBe(1.5);
-    expect(shape({ kind: "scene", seconds: 1, scene: { ...scene, dimensions: 2, view: { ...window, right: 99 } } })).toBe(1.8);
+    expect(shape({ kind: "clips", features: [] })).toBeCloseTo(4 / 3);
+    expect(shape({ kind: "scene", features: [], seconds: 1, scene: { ...scene, dimensions: 3, view: { ...camera, eye: [0, 0, 1], target: [0, 0, 0] } } })).toBe(1.5);
+    expect(shape({ kind: "scene", features: [], seconds: 1, scene: { ...scene, dimensions: 2, view: window } })).toBe(1.5);
+    expect(shape({ kind: "scene", features: [], seconds: 1, scene: { ...scene, dimensions: 2, view: { ...window, right: 99 } } })).toBe(1.8);
   });
 });
 

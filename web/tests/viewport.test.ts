@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { FlatScene, Window } from "../src/contract";
+import type { FlatScene, Window } from "../src/api";
 import { fitAspect, viewTransform, windowAt, windowCovering } from "../src/player/viewport";
 
 const view: Window = { kind: "window", left: -1, right: 3, bottom: -1, top: 1, follow: null };

@@ -1,9 +1,9 @@
 /** What the page says about a question and about the last action. */
 
-import type { Choice, SessionState } from "../contract";
+import type { AnswerKind, SessionState } from "../api";
 import { itemLabel } from "./layout";
 
-export type Action = Choice | "undo";
+export type Action = AnswerKind | "undo";
 
 /** Counted, so that the same answer twice is confirmed twice. */
 export interface LastAction {

@@ -2,7 +2,7 @@
 
 import type { JSX } from "preact";
 
-import type { Choice } from "../contract";
+import type { Choice } from "../api";
 import { labelsOf } from "../keys";
 import { keepFocus } from "../player/controls";
 import type { LastAction } from "./announcements";
@@ -29,7 +29,7 @@ interface AnswersProps {
   options: AnswerOption[];
   blocked: boolean;
   last: LastAction;
-  choose: (choice: Choice) => void;
+  onAnswer: (choice: Choice) => void;
 }
 
 export function Answers({ options, ...rest }: AnswersProps): JSX.Element {
@@ -43,7 +43,7 @@ export function Answers({ options, ...rest }: AnswersProps): JSX.Element {
 }
 
 /** Not the `disabled` attribute: a button that gets it loses the keyboard's focus, at every answer. */
-function AnswerButton({ option, blocked, last, choose }: Omit<AnswersProps, "options"> & { option: AnswerOption }): JSX.Element {
+function AnswerButton({ option, blocked, last, onAnswer }: Omit<AnswersProps, "options"> & { option: AnswerOption }): JSX.Element {
   const { choice, item } = option;
   const flash = last.action === choice ? `chosen-${last.count % 2 === 0 ? "even" : "odd"}` : "";
   return (
@@ -51,7 +51,7 @@ function AnswerButton({ option, blocked, last, choose }: Omit<AnswersProps, "opt
       type="button"
       class={`answer answer-${choice} ${flash}`}
       aria-disabled={blocked}
-      onClick={() => choose(choice)}
+      onClick={() => onAnswer(choice)}
       onMouseDown={keepFocus}
     >
       <span>

@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
+import type { AnswerKind, SessionState, ShownQuestion } from "../api";
 import { Banner } from "../components";
-import type { Choice, Question, SessionState } from "../contract";
 import { useKeys, useTrajectories } from "../hooks";
 import { Controls, keepFocus } from "../player/controls";
 import { Playback } from "../player/playback";
@@ -17,14 +17,14 @@ import { gridStyle } from "./layout";
 
 interface CompareProps {
   state: SessionState;
-  question: Question;
+  question: ShownQuestion;
   trajectories: Trajectories;
   blocked: boolean;
-  onChoice: (choice: Choice, seconds: number) => void;
+  onAnswer: (kind: AnswerKind, seconds: number) => void;
   onUndo: () => void;
 }
 
-export function Compare({ state, question, trajectories, blocked, onChoice, onUndo }: CompareProps): JSX.Element {
+export function Compare({ state, question, trajectories, blocked, onAnswer, onUndo }: CompareProps): JSX.Element {
   const indices = question.items;
   const count = indices.length;
   const options = answerOptions(count, state.choices);
@@ -35,17 +35,17 @@ export function Compare({ state, question, trajectories, blocked, onChoice, onUn
   const [help, setHelp] = useState(false);
   usePrefetch(trajectories, state);
 
-  const offered = (choice: Choice): boolean =>
-    choice === "skip" ? state.can_skip : options.some((option) => option.choice === choice);
+  const offered = (kind: AnswerKind): boolean =>
+    kind === "skip" ? state.can_skip : options.some(({ choice }) => choice === kind);
   const remember = (action: Action): void => setLast((before) => ({ action, count: before.count + 1 }));
-  const choose = (choice: Choice): void => {
-    if (blocked || !items || !offered(choice)) return;
-    remember(choice);
-    onChoice(choice, secondsSince(since.current));
+  const answer = (kind: AnswerKind): void => {
+    if (blocked || !items || !offered(kind)) return;
+    remember(kind);
+    onAnswer(kind, secondsSince(since.current));
   };
   const prefer = (position: number): void => {
     const option = options.find(({ item }) => item === position);
-    if (option) choose(option.choice);
+    if (option) answer(option.choice);
   };
   const undo = (): void => {
     if (blocked || !state.can_undo) return;
@@ -55,10 +55,10 @@ export function Compare({ state, question, trajectories, blocked, onChoice, onUn
   const announcement = useMemo(() => `${confirmationText(last.action)} ${questionText(state, count)}`, [question.id]);
   const missing = [offered("equal") ? "" : "equal", state.can_skip ? "" : "skip", state.can_undo ? "" : "undo"];
   useKeys({
-    left: () => choose("left"),
-    right: () => choose("right"),
-    equal: () => choose("equal"),
-    skip: () => choose("skip"),
+    left: () => answer("left"),
+    right: () => answer("right"),
+    equal: () => answer("equal"),
+    skip: () => answer("skip"),
     undo,
     help: () => setHelp(true),
   });
@@ -67,12 +67,12 @@ export function Compare({ state, question, trajectories, blocked, onChoice, onUn
       <Announcement text={announcement} />
       {problem && <Banner message={problem} retry={retry} />}
       <Items items={items} count={count} question={question.id} playback={playback} onClick={prefer} />
-      <Answers options={options} blocked={blocked || !items} last={last} choose={choose} />
+      <Answers options={options} blocked={blocked || !items} last={last} onAnswer={answer} />
       <Confirmation {...last} />
       <div class="tools">
         {items?.some(isPlayable) && <Controls playback={playback} />}
         <div class="secondary">
-          {state.can_skip && <SecondaryButton label="Skip" keyName="S" blocked={blocked} onClick={() => choose("skip")} />}
+          {state.can_skip && <SecondaryButton label="Skip" keyName="S" blocked={blocked} onClick={() => answer("skip")} />}
           <SecondaryButton label="Undo" keyName="Z" blocked={blocked || !state.can_undo} onClick={undo} />
           <SecondaryButton label="Keys" keyName="?" blocked={false} onClick={() => setHelp(true)} />
         </div>

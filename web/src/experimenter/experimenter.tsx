@@ -2,8 +2,8 @@
 
 import type { JSX } from "preact";
 
+import type { ParticipantProgress, StudyProgress } from "../api";
 import { Banner, Loading, Meter } from "../components";
-import type { Participant, StudyProgress } from "../contract";
 import { formatAgo, formatNumber, formatPercent } from "../format";
 import { usePoll, useTitle } from "../hooks";
 import type { Server } from "../server";
@@ -11,7 +11,7 @@ import type { Server } from "../server";
 const POLL_SECONDS = 2;
 
 export function ExperimenterView({ server }: { server: Server }): JSX.Element {
-  const { value, problem } = usePoll(() => server.get<StudyProgress>("/api/progress"), POLL_SECONDS);
+  const { value, problem } = usePoll(() => server.get("/api/progress"), POLL_SECONDS);
   useTitle("Progress", value?.title ?? "");
   return (
     <>
@@ -40,7 +40,7 @@ function Finished({ finished, invited }: StudyProgress): JSX.Element {
   );
 }
 
-function ParticipantTable({ people, now }: { people: Participant[]; now: number }): JSX.Element {
+function ParticipantTable({ people, now }: { people: ParticipantProgress[]; now: number }): JSX.Element {
   const started = people.filter((person) => person.started !== null);
   if (people.length === 0) return <p class="empty">Nobody is invited yet. Create links for participants and send them out.</p>;
   return (
@@ -70,7 +70,7 @@ function ParticipantTable({ people, now }: { people: Participant[]; now: number 
   );
 }
 
-function ParticipantRow({ person, now }: { person: Participant; now: number }): JSX.Element {
+function ParticipantRow({ person, now }: { person: ParticipantProgress; now: number }): JSX.Element {
   const fraction = person.total ? person.answered / person.total : 0;
   return (
     <tr class={person.started ? "" : "not-started"}>

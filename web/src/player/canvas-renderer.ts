@@ -1,6 +1,6 @@
 /** Draws two-dimensional scenes on a canvas. */
 
-import type { FlatScene, FlatShape, Part, Pose, Replay } from "../contract";
+import type { FlatPart, FlatScene, FlatShape, Pose, Replay } from "../api";
 import { boundingBox, keyTimes, pathOf, posesAt } from "./poses";
 import type { Renderer } from "./renderer";
 import { viewTransform, windowAt, windowCovering } from "./viewport";
@@ -60,7 +60,7 @@ export class CanvasRenderer implements Renderer {
   /** In the order of the parts; the trail of a part is below it. */
   private drawParts(poses: Pose[], trail: Replay | null, pixel: number): void {
     const moving = this.scene.parts.filter((part) => part.moves);
-    const poseOf = (part: Part<FlatShape>): Pose => poses[moving.indexOf(part)] ?? ORIGIN;
+    const poseOf = (part: FlatPart): Pose => poses[moving.indexOf(part)] ?? ORIGIN;
     for (const part of this.scene.parts) {
       if (trail && part.moves) drawTrail(this.context, part, moving.indexOf(part), trail, pixel);
       drawPart(this.context, part, poseOf(part), pixel);
@@ -78,7 +78,7 @@ function withPose(context: CanvasRenderingContext2D, pose: Pose, draw: () => voi
 }
 
 /** Moving parts have an outline, so that they stand out. */
-function drawPart(context: CanvasRenderingContext2D, part: Part<FlatShape>, pose: Pose, pixel: number): void {
+function drawPart(context: CanvasRenderingContext2D, part: FlatPart, pose: Pose, pixel: number): void {
   withPose(context, pose, () => {
     for (const shape of part.shapes) {
       const outline = outlineOf(shape);
@@ -94,7 +94,7 @@ function drawPart(context: CanvasRenderingContext2D, part: Part<FlatShape>, pose
 
 function drawTrail(
   context: CanvasRenderingContext2D,
-  part: Part<FlatShape>,
+  part: FlatPart,
   index: number,
   replay: Replay,
   pixel: number,
@@ -138,7 +138,7 @@ function capsuleOutline(shape: Extract<FlatShape, { shape: "capsule" }>): Path2D
 }
 
 /** Upright and of constant size in pixels, whatever the scale of the scene. */
-function drawLabel(context: CanvasRenderingContext2D, part: Part<FlatShape>, pose: Pose, pixel: number): void {
+function drawLabel(context: CanvasRenderingContext2D, part: FlatPart, pose: Pose, pixel: number): void {
   const [[left, bottom], [right, top]] = boundingBox(part.shapes.flatMap(cornersOf));
   withPose(context, pose, () => {
     context.translate((left + right) / 2, (bottom + top) / 2);

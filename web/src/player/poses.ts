@@ -1,6 +1,6 @@
 /** Poses interpolated between frames: screens are faster than recordings, and slow motion would show every jump. */
 
-import type { Point, Pose, Replay } from "../contract";
+import type { Point, Pose, Replay } from "../api";
 
 const LENGTH_2D = 3; // x, y, angle
 

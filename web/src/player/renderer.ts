@@ -1,6 +1,6 @@
 /** Draws a scene at any time of the replay that was loaded last. */
 
-import type { Replay } from "../contract";
+import type { Replay } from "../api";
 
 export interface Renderer {
   /** `group`: the replays shown together, this one included, so that all can have one scale. */

@@ -1,6 +1,6 @@
 /** A scene in a box of the page: created once, then given one replay after another. */
 
-import type { Replay, Scene } from "../contract";
+import type { Replay, Scene } from "../api";
 import { CanvasRenderer } from "./canvas-renderer";
 import type { Playback, PlaybackTarget } from "./playback";
 import { replayDuration } from "./poses";

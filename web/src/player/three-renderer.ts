@@ -19,7 +19,7 @@ import {
 } from "three";
 import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 
-import type { Mesh, Part, Pose, Replay, SolidScene } from "../contract";
+import type { Mesh, Pose, Replay, SolidPart, SolidScene } from "../api";
 import { pathOf, posesAt } from "./poses";
 import type { Renderer } from "./renderer";
 
@@ -142,7 +142,7 @@ function castShadows(sun: DirectionalLight, fetcher: number): void {
   [box.left, box.right, box.bottom, box.top, box.far] = [-fetcher, fetcher, -fetcher, fetcher, 4 * fetcher];
 }
 
-function groupOf(part: Part<Mesh>): Group {
+function groupOf(part: SolidPart): Group {
   const group = new Group();
   group.add(...part.shapes.map(readBody));
   return group;
@@ -191,7 +191,7 @@ class Label {
   private transform = "";
 
   constructor(
-    part: Part<Mesh>,
+    part: SolidPart,
     private readonly group: Group,
   ) {
     this.tag.className = "scene-label";

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { FeatureRange, Replay, Scene } from "../contract";
+import type { FeatureRange, Replay, Scene } from "../api";
 import { formatWithUnit } from "../format";
 import type { Trajectory } from "../trajectories";
 import { type ClipCache, clipDuration, isReady, synchronize } from "./clips";

@@ -4,7 +4,7 @@
  *     x_pixel = scale * x + dx,   y_pixel = -scale * y + dy
  */
 
-import type { FlatScene, Pose, Replay, Window } from "../contract";
+import type { FlatScene, Pose, Replay, Window } from "../api";
 import { boundingBox, pathOf } from "./poses";
 
 export interface ViewTransform {

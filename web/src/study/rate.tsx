@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import type { Rating } from "../contract";
+import type { Rating } from "../api";
 import { Player } from "../player/player";
 import type { Trajectories } from "../trajectories";
 

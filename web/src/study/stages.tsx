@@ -2,9 +2,9 @@
 
 import type { JSX } from "preact";
 
+import type { AnswerKind, SessionState, Stage, StageData } from "../api";
 import { questionHeading } from "../compare/announcements";
 import { Compare } from "../compare/compare";
-import type { Choice, SessionState, Stage } from "../contract";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
 import { Rate } from "./rate";
@@ -17,7 +17,7 @@ export interface StageProps {
   state: SessionState;
   trajectories: Trajectories;
   blocked: boolean;
-  onDone: (data: object) => void; // submit the stage with its data
+  onDone: (data: StageData) => void; // submit the stage with its data
 }
 
 interface StageView {
@@ -37,33 +37,36 @@ export const STAGES: Record<Stage, StageView> = {
 
 export function CurrentStage({ session, state, trajectories }: Omit<StageProps, "title" | "blocked" | "onDone">): JSX.Element {
   const { title, View } = STAGES[state.stage];
-  const onDone = (data: object): void => void session.step(state.stage, data);
+  const { stage } = state;
+  const onDone = (data: StageData): void => {
+    if (stage !== "compare" && stage !== "done") void session.submit(stage, data); // these two have nothing to submit
+  };
   const props = { title, session, state, trajectories, blocked: session.blocked.value, onDone };
-  return <View key={state.stage} {...props} />;
+  return <View key={stage} {...props} />;
 }
 
 function PracticeStage(props: StageProps): JSX.Element {
   const note = <p class="practice">This question is for practice and does not count. Try the keys and the buttons.</p>;
-  return <QuestionView {...props} note={note} onChoice={(choice) => props.onDone({ choice })} />;
+  return <QuestionView {...props} note={note} onAnswer={(choice) => props.onDone({ choice })} />;
 }
 
 function CompareStage(props: StageProps): JSX.Element {
   const { session, state } = props;
-  const onChoice = (choice: Choice, seconds: number): void => {
-    if (state.question) void session.answer(state.question.id, choice, seconds);
+  const onAnswer = (kind: AnswerKind, seconds: number): void => {
+    if (state.question) void session.answer(state.question.id, kind, seconds);
   };
-  return <QuestionView {...props} onChoice={onChoice} />;
+  return <QuestionView {...props} onAnswer={onAnswer} />;
 }
 
 interface QuestionProps extends StageProps {
   note?: JSX.Element;
-  onChoice: (choice: Choice, seconds: number) => void;
+  onAnswer: (kind: AnswerKind, seconds: number) => void;
 }
 
-function QuestionView({ session, state, trajectories, blocked, note, onChoice }: QuestionProps): JSX.Element {
+function QuestionView({ session, state, trajectories, blocked, note, onAnswer }: QuestionProps): JSX.Element {
   const { question } = state;
   if (!question) return <NoQuestion session={session} />;
-  const asking = { state, question, trajectories, blocked, onChoice };
+  const asking = { state, question, trajectories, blocked, onAnswer };
   return (
     <>
       <h1 class="question">{questionHeading(question.items.length)}</h1>

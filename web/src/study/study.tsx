@@ -2,9 +2,9 @@
 
 import type { JSX } from "preact";
 
+import type { SessionState } from "../api";
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
-import type { SessionState } from "../contract";
 import { useFocusOnChange, useTitle } from "../hooks";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";

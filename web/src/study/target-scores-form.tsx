@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
+import type { TargetScores } from "../api";
 import { Swatch } from "../components";
-import type { TargetScores } from "../contract";
 import { allowedScores, completed, type Draft, duplicateLabels, emptyDraft, validationMessage } from "./target-scores";
 
 interface FormProps {

@@ -1,6 +1,6 @@
 /** The scores that a participant gives the targets: whole numbers, all different. */
 
-import type { TargetScores } from "../contract";
+import type { TargetScores } from "../api";
 
 export type Draft = Record<string, number | null>;
 

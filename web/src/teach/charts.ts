@@ -2,7 +2,7 @@
 
 import * as Plot from "@observablehq/plot";
 
-import type { CurvePoint, FeatureEffect, FeaturePair, LearningSummary } from "../contract";
+import type { CurvePoint, FeatureEffect, FeatureMap, LearningSummary } from "../api";
 
 const LINE = "var(--accent)";
 const GRID = "var(--line)";
@@ -60,7 +60,7 @@ export function curve(feature: FeatureEffect, width: number): Element {
 }
 
 /** A map of the reward, or of its standard deviation, over two features. */
-export function map(pair: FeaturePair, what: "mean" | "std", units: Record<string, string>, width: number): Element {
+export function map(pair: FeatureMap, what: "mean" | "std", units: Record<string, string>, width: number): Element {
   const [x1, x2] = edges(pair.xs);
   const [y1, y2] = edges(pair.ys);
   const size = { width: pair.xs.length, height: pair.ys.length };

@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
+import type { RewardSummary } from "../api";
 import { Card, LoadingOrError } from "../components";
-import type { Finish } from "../contract";
 import { formatNumber, pluralize } from "../format";
 import { useLoad } from "../hooks";
 import { Player } from "../player/player";
@@ -12,7 +12,7 @@ import type { Trajectories } from "../trajectories";
 import type { TabProps } from "./tabs";
 
 export function FinishView({ state, trajectories, server, open }: TabProps): JSX.Element {
-  const { value, problem, retry } = useLoad(() => server.get<Finish>("/api/reward"), state.answered);
+  const { value, problem, retry } = useLoad(() => server.get("/api/reward"), state.answered);
   return (
     <>
       <h1>What you taught</h1>
@@ -26,7 +26,7 @@ export function FinishView({ state, trajectories, server, open }: TabProps): JSX
   );
 }
 
-function Result({ finish, trajectories }: { finish: Finish; trajectories: Trajectories }): JSX.Element {
+function Result({ finish, trajectories }: { finish: RewardSummary; trajectories: Trajectories }): JSX.Element {
   const { best, answers, description, python } = finish;
   return (
     <>

@@ -2,11 +2,11 @@
 
 import type { JSX } from "preact";
 
+import type { Choice, PastAnswer } from "../api";
 import { itemLabel } from "../compare/layout";
-import type { Choice, PastAnswer } from "../contract";
 import { formatNumber } from "../format";
 
-const ANSWERS: Record<Choice, string> = { left: "A", right: "B", equal: "about equal", skip: "skipped" };
+const ANSWERS: Record<Choice, string> = { left: "A", right: "B", equal: "about equal" };
 const dateTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 interface HistoryProps {

@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
+import type { FeatureEffect, FeatureMap, LearningSummary, RankedTrajectory } from "../api";
 import { Banner, Card, LoadingOrError } from "../components";
-import type { FeatureEffect, FeaturePair, LearningSummary, PastAnswer, Ranked } from "../contract";
 import { formatNumber, formatPercent, formatWithUnit } from "../format";
 import { type Loaded, useLoad } from "../hooks";
 import { Player } from "../player/player";
@@ -16,8 +16,8 @@ import type { TabProps } from "./tabs";
 
 export function LearnedView({ session, state, trajectories, server, open }: TabProps): JSX.Element {
   const { answered: done } = state;
-  const summary = useLoad(() => server.get<LearningSummary>("/api/learning-summary"), done);
-  const history = useLoad(() => server.get<{ answers: PastAnswer[] }>("/api/history"), done);
+  const summary = useLoad(() => server.get("/api/learning-summary"), done);
+  const history = useLoad(() => server.get("/api/history"), done);
   const past = history.value?.answers ?? [];
   return (
     <>
@@ -128,7 +128,7 @@ function Maps({ summary }: { summary: LearningSummary }): JSX.Element {
 }
 
 interface MapProps {
-  pair: FeaturePair;
+  pair: FeatureMap;
   what: "mean" | "std";
   units: Record<string, string>;
 }
@@ -152,7 +152,7 @@ function Option({ on, label, onClick }: { on: boolean; label: string; onClick: (
 }
 
 interface RankingProps {
-  ranked: Ranked[];
+  ranked: RankedTrajectory[];
   features: FeatureEffect[];
   trajectories: Trajectories;
 }
@@ -183,7 +183,7 @@ function Ranking({ ranked, features, trajectories }: RankingProps): JSX.Element 
 }
 
 /** A line may break between features, not within one. */
-function FeatureValues({ of, features }: { of: Ranked; features: FeatureEffect[] }): JSX.Element {
+function FeatureValues({ of, features }: { of: RankedTrajectory; features: FeatureEffect[] }): JSX.Element {
   const texts = features.map(({ name, unit }) => `${name} ${formatWithUnit(of.features[name], unit)}`);
   return (
     <span class="rank-features">

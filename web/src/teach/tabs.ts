@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 
-import type { SessionState } from "../contract";
+import type { SessionState } from "../api";
 import type { Server } from "../server";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";

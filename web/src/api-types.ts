@@ -1,0 +1,1516 @@
+/** The HTTP API in types, generated from the server's OpenAPI by `make api-types`. Do not edit. */
+
+export interface paths {
+    "/api/clips/{index}.mp4": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Clip
+         * @description One trajectory's video, from the folder of the study's clips and from nowhere else.
+         */
+        get: operations["clip"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/display": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Display
+         * @description How the study's trajectories are shown.
+         */
+        get: operations["display"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/enter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enter
+         * @description Sign in with a link's secret, which is kept in a cookie that no script can read.
+         */
+        post: operations["enter"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export/answers.csv": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Csv
+         * @description The answers in force, one a row.
+         */
+        get: operations["export_csv"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export/answers.parquet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Parquet
+         * @description The same as a Parquet file.
+         */
+        get: operations["export_parquet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/export/reward.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Reward
+         * @description The learned reward, for `prefero.load_reward`.
+         */
+        get: operations["export_reward"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * History
+         * @description Every answer, deleted ones too.
+         */
+        get: operations["history"];
+        put?: never;
+        /**
+         * Change History
+         * @description Delete an answer, or restore it.
+         */
+        post: operations["change_history"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/learning-summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Learning Summary
+         * @description What was learned so far.
+         */
+        get: operations["learning_summary"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/leave": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave
+         * @description Sign out: delete the cookie.
+         */
+        post: operations["leave"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Me
+         * @description Who sends this request.
+         */
+        get: operations["me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Progress
+         * @description How far every participant of the study is.
+         */
+        get: operations["progress"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/reward": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reward
+         * @description The best trajectory under the learned reward, and how to use the reward.
+         */
+        get: operations["reward"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Session
+         * @description What the page shows now.
+         */
+        get: operations["session"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer
+         * @description Record an answer or a skip; when this returns, it is on disk.
+         */
+        post: operations["answer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/prefetch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prefetch
+         * @description Trajectories that may be shown next, so that the page can load them early.
+         */
+        get: operations["prefetch"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/stages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Submit Stage
+         * @description Record consent, target scores, the practice answer or a rating.
+         */
+        post: operations["submit_stage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/session/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo
+         * @description Take the last answer or skip back.
+         */
+        post: operations["undo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/trajectories/{index}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Trajectory
+         * @description One trajectory of the pool.
+         */
+        get: operations["trajectory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        /** @description An answer to a question, or that the participant skips it; `key` makes a repeated request harmless. */
+        AnswerOrSkip: {
+            key: string;
+            /** @enum {string} */
+            kind: "left" | "right" | "equal" | "skip";
+            question: number;
+            seconds?: number | null;
+        };
+        /** @description The trajectory of the pool with the highest expected reward. */
+        BestTrajectory: {
+            index: number;
+            mean: number;
+            std: number;
+        };
+        /** @description Where a solid scene is seen from; `fov` is the vertical field of view in degrees. */
+        Camera: {
+            eye: [
+                number,
+                number,
+                number
+            ];
+            fov: number;
+            /** @constant */
+            kind: "camera";
+            target: [
+                number,
+                number,
+                number
+            ];
+        };
+        /** @description A thick line with round ends in the plane; a disc where both ends are the same. */
+        Capsule: {
+            color: string;
+            end: [
+                number,
+                number
+            ];
+            radius: number;
+            /** @constant */
+            shape: "capsule";
+            start: [
+                number,
+                number
+            ];
+        };
+        /** @description Trajectories are shown as videos. */
+        ClipsDisplay: {
+            features: components["schemas"]["Feature"][];
+            /** @constant */
+            kind: "clips";
+        };
+        /** @description The reward at one value of a feature: its mean, and one standard deviation below and above. */
+        CurvePoint: {
+            high: number;
+            low: number;
+            mean: number;
+            x: number;
+        };
+        /** @description Delete an answer of the history, or restore a deleted one. */
+        DeleteOrRestore: {
+            key: string;
+            /** @enum {string} */
+            kind: "delete" | "restore";
+            question: number;
+        };
+        /** @description A secret from a link. */
+        Entry: {
+            secret: string;
+        };
+        /** @description The body of every error. */
+        ErrorBody: {
+            error: components["schemas"]["Problem"];
+        };
+        /** @description A feature's name and unit. */
+        Feature: {
+            name: string;
+            unit: string;
+        };
+        /** @description How much a feature matters, and the reward along it with all others at their mean. */
+        FeatureEffect: {
+            curve: components["schemas"]["CurvePoint"][];
+            effect: number;
+            name: string;
+            unit: string;
+        };
+        /** @description The reward over two features: mean and std have a row for each of `ys`, a column for each of `xs`. */
+        FeatureMap: {
+            mean: number[][];
+            std: number[][];
+            x: string;
+            xs: number[];
+            y: string;
+            ys: number[];
+        };
+        /** @description A feature with its lowest and its highest value in the pool. */
+        FeatureRange: {
+            high: number;
+            low: number;
+            name: string;
+            unit: string;
+        };
+        /** @description Trajectories are shown by their features alone. */
+        FeaturesDisplay: {
+            features: components["schemas"]["FeatureRange"][];
+            /** @constant */
+            kind: "features";
+        };
+        /** @description A rigid part of a flat scene; `label` is written on it. */
+        FlatPart: {
+            label: string;
+            moves: boolean;
+            name: string;
+            shapes: (components["schemas"]["Polygon"] | components["schemas"]["Capsule"])[];
+        };
+        /** @description A scene in two dimensions; `frame_time` is the time from one pose to the next in seconds. */
+        FlatScene: {
+            background: string;
+            /** @constant */
+            dimensions: 2;
+            format: number;
+            frame_time: number;
+            parts: components["schemas"]["FlatPart"][];
+            view: components["schemas"]["Window"];
+        };
+        /** @description Every answer in the order of the questions, deleted ones too. */
+        History: {
+            answers: components["schemas"]["PastAnswer"][];
+        };
+        /** @description The expected accuracy after so many answers. */
+        LearningCurvePoint: {
+            accuracy: number;
+            answers: number;
+        };
+        /** @description Everything that the page shows of the learning; `best` is the index of the best trajectory. */
+        LearningSummary: {
+            accuracy: number;
+            answers: number;
+            best: number;
+            description: string;
+            expected_gain: number;
+            feature_maps: components["schemas"]["FeatureMap"][];
+            features: components["schemas"]["FeatureEffect"][];
+            hint: string;
+            learning_curve: components["schemas"]["LearningCurvePoint"][];
+            ranking: components["schemas"]["RankedTrajectory"][];
+        };
+        /** @description Who sent the request; the role is null for somebody without a valid link. */
+        Me: {
+            role: ("teacher" | "participant" | "experimenter") | null;
+            study: string | null;
+            version: string;
+        };
+        /** @description A surface of triangles: x, y, z of each vertex, and three vertices a face, both flattened. */
+        Mesh: {
+            color: string;
+            faces: number[];
+            /** @constant */
+            shape: "mesh";
+            vertices: number[];
+        };
+        /**
+         * @description One participant's.
+         *
+         *     stage              None until the participant opens the link
+         *     answered           answers in force, of the `total` that the protocol asks for
+         *     left_share         the share of the answers that preferred the left trajectory, ties aside
+         *     retest_agreement   the share of retest questions that were answered as the first time
+         */
+        ParticipantProgress: {
+            answered: number;
+            label: string;
+            last_seen: string | null;
+            left_share: number | null;
+            median_seconds: number | null;
+            retest_agreement: number | null;
+            stage: ("consent" | "instructions" | "target_scores" | "practice" | "compare" | "rate" | "done") | null;
+            started: string | null;
+            total: number;
+        };
+        /** @description An answer of the history; `number` is its place among the answered questions, from 1. */
+        PastAnswer: {
+            at: string;
+            /** @enum {string} */
+            choice: "left" | "right" | "equal";
+            deleted: boolean;
+            items: number[];
+            number: number;
+            question: number;
+            seconds: number | null;
+        };
+        /** @description A filled outline in the plane. */
+        Polygon: {
+            color: string;
+            points: [
+                number,
+                number
+            ][];
+            /** @constant */
+            shape: "polygon";
+        };
+        /** @description Trajectories that may be shown after the next answer; `complete` is false while more are computed. */
+        Prefetch: {
+            complete: boolean;
+            trajectories: number[];
+        };
+        /** @description What went wrong: a code for programs, a message for people. */
+        Problem: {
+            code: string;
+            message: string;
+        };
+        /** @description A trajectory of the pool and its reward; rank 1 is the best. */
+        RankedTrajectory: {
+            features: {
+                [key: string]: number;
+            };
+            index: number;
+            mean: number;
+            rank: number;
+            std: number;
+        };
+        /** @description The trajectory that the participant rates now: `number` of `total`, on a scale. */
+        Rating: {
+            highest: number;
+            lowest: number;
+            number: number;
+            total: number;
+            trajectory: number;
+        };
+        /**
+         * @description Poses of the scene's moving parts, one list a time.
+         *
+         *     A pose is x, y, angle in a flat scene; x, y, z and the quaternion w, x, y, z in a solid one.
+         */
+        Replay: {
+            format: number;
+            frame_time: number;
+            poses: number[][][];
+        };
+        /** @description The learned reward: its best trajectory, what it looks like, and Python code that uses it. */
+        RewardSummary: {
+            answers: number;
+            best: components["schemas"]["BestTrajectory"];
+            description: string;
+            python: string;
+        };
+        /** @description Trajectories are replayed in this scene; each lasts so many seconds. */
+        SceneDisplay: {
+            features: components["schemas"]["Feature"][];
+            /** @constant */
+            kind: "scene";
+            scene: components["schemas"]["FlatScene"] | components["schemas"]["SolidScene"];
+            seconds: number;
+        };
+        /**
+         * @description Everything that the page needs to show now; None where the stage has no such part.
+         *
+         *     answered   answers in force
+         *     total      questions that the protocol asks
+         */
+        SessionState: {
+            answered: number;
+            can_skip: boolean;
+            can_undo: boolean;
+            choices: ("left" | "right" | "equal")[];
+            question: components["schemas"]["ShownQuestion"] | null;
+            rating: components["schemas"]["Rating"] | null;
+            /** @enum {string} */
+            stage: "consent" | "instructions" | "target_scores" | "practice" | "compare" | "rate" | "done";
+            target_scores: components["schemas"]["TargetScores"] | null;
+            text: string | null;
+            title: string;
+            total: number;
+        };
+        /**
+         * @description The question that waits for an answer.
+         *
+         *     id       names it in requests; 0 for the practice question
+         *     number   counts the participant's questions from 1; 0 for the practice question
+         *     items    the trajectories to compare, by index, in the order in which they are shown
+         *     value    of the acquisition function, in `unit`; None in a study: participants see nothing of the model
+         */
+        ShownQuestion: {
+            id: number;
+            items: number[];
+            number: number;
+            unit: string | null;
+            value: number | null;
+        };
+        /** @description A rigid part of a solid scene; `label` is written on it. */
+        SolidPart: {
+            label: string;
+            moves: boolean;
+            name: string;
+            shapes: components["schemas"]["Mesh"][];
+        };
+        /** @description A scene in three dimensions; `frame_time` is the time from one pose to the next in seconds. */
+        SolidScene: {
+            background: string;
+            /** @constant */
+            dimensions: 3;
+            format: number;
+            frame_time: number;
+            parts: components["schemas"]["SolidPart"][];
+            view: components["schemas"]["Camera"];
+        };
+        /** @description What the participant did at a stage other than comparing: consent, scores, practice, a rating. */
+        StageSubmission: {
+            data?: {
+                [key: string]: unknown;
+            };
+            key: string;
+            /** @enum {string} */
+            stage: "consent" | "instructions" | "target_scores" | "practice" | "rate";
+        };
+        /** @description How far the participants of a study are. */
+        StudyProgress: {
+            finished: number;
+            invited: number;
+            participants: components["schemas"]["ParticipantProgress"][];
+            study: string;
+            title: string;
+        };
+        /** @description The targets that the participant gives different whole numbers, from lowest to highest. */
+        TargetScores: {
+            colors: string[];
+            highest: number;
+            labels: string[];
+            lowest: number;
+        };
+        /** @description One trajectory: its features by name, and its replay where the pool has a scene. */
+        TrajectoryDetails: {
+            features: {
+                [key: string]: number;
+            };
+            replay: components["schemas"]["Replay"] | null;
+        };
+        /** @description Take the last answer or skip back. */
+        Undo: {
+            key: string;
+        };
+        /** @description The visible part of a flat scene; it moves up and down with the part it follows. */
+        Window: {
+            bottom: number;
+            follow: string | null;
+            /** @constant */
+            kind: "window";
+            left: number;
+            right: number;
+            top: number;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type AnswerOrSkip = components['schemas']['AnswerOrSkip'];
+export type BestTrajectory = components['schemas']['BestTrajectory'];
+export type Camera = components['schemas']['Camera'];
+export type Capsule = components['schemas']['Capsule'];
+export type ClipsDisplay = components['schemas']['ClipsDisplay'];
+export type CurvePoint = components['schemas']['CurvePoint'];
+export type DeleteOrRestore = components['schemas']['DeleteOrRestore'];
+export type Entry = components['schemas']['Entry'];
+export type ErrorBody = components['schemas']['ErrorBody'];
+export type Feature = components['schemas']['Feature'];
+export type FeatureEffect = components['schemas']['FeatureEffect'];
+export type FeatureMap = components['schemas']['FeatureMap'];
+export type FeatureRange = components['schemas']['FeatureRange'];
+export type FeaturesDisplay = components['schemas']['FeaturesDisplay'];
+export type FlatPart = components['schemas']['FlatPart'];
+export type FlatScene = components['schemas']['FlatScene'];
+export type History = components['schemas']['History'];
+export type LearningCurvePoint = components['schemas']['LearningCurvePoint'];
+export type LearningSummary = components['schemas']['LearningSummary'];
+export type Me = components['schemas']['Me'];
+export type Mesh = components['schemas']['Mesh'];
+export type ParticipantProgress = components['schemas']['ParticipantProgress'];
+export type PastAnswer = components['schemas']['PastAnswer'];
+export type Polygon = components['schemas']['Polygon'];
+export type Prefetch = components['schemas']['Prefetch'];
+export type Problem = components['schemas']['Problem'];
+export type RankedTrajectory = components['schemas']['RankedTrajectory'];
+export type Rating = components['schemas']['Rating'];
+export type Replay = components['schemas']['Replay'];
+export type RewardSummary = components['schemas']['RewardSummary'];
+export type SceneDisplay = components['schemas']['SceneDisplay'];
+export type SessionState = components['schemas']['SessionState'];
+export type ShownQuestion = components['schemas']['ShownQuestion'];
+export type SolidPart = components['schemas']['SolidPart'];
+export type SolidScene = components['schemas']['SolidScene'];
+export type StageSubmission = components['schemas']['StageSubmission'];
+export type StudyProgress = components['schemas']['StudyProgress'];
+export type TargetScores = components['schemas']['TargetScores'];
+export type TrajectoryDetails = components['schemas']['TrajectoryDetails'];
+export type Undo = components['schemas']['Undo'];
+export type Window = components['schemas']['Window'];
+export type $defs = Record<string, never>;
+export interface operations {
+    clip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                index: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    display: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SceneDisplay"] | components["schemas"]["ClipsDisplay"] | components["schemas"]["FeaturesDisplay"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    enter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Entry"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_csv: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_parquet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.apache.parquet": unknown;
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    export_reward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["History"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeleteOrRestore"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    learning_summary: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LearningSummary"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    leave: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    progress: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StudyProgress"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RewardSummary"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    session: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    answer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerOrSkip"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    prefetch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Prefetch"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    submit_stage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StageSubmission"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    undo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Undo"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    trajectory: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                index: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TrajectoryDetails"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+}
