@@ -65,7 +65,7 @@ def _fit(axis: Any, positions: Array, world: World) -> None:
 
 
 def save_poisson(path: Path, pool: Pool, *, count: int = 20, seed: int = 0) -> None:
-    """The first two features of a pool: all trajectories, a diverse subset, and a random one of the same size."""
+    """The first two features of a pool: all trajectories, a diverse subset, and a random subset."""
     if len(pool.names) < 2:
         raise ValueError(f"this figure needs two features, but the pool has only {pool.names[0]!r}")
     x, y = pool.features[:, 0], pool.features[:, 1]
