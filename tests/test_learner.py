@@ -418,7 +418,7 @@ def test_a_model_that_knows_no_equal_is_not_told_it(model: Any) -> None:
     learner = learner_of(model=model)
     question = learner.ask()
     with pytest.raises(
-        ValueError, match="knows no 'equal', since its margin is 0: give it a positive margin"
+        ValueError, match="cannot learn from 'equal', since its margin is 0: give it a positive margin"
     ):
         learner.tell(question, "equal")
     assert learner.open_questions == (question,)

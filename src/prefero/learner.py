@@ -52,7 +52,7 @@ class AnswerConflict(ValueError):
 
 
 class Learner:
-    """Asks the questions worth asking about a pool, and learns the reward from the answers.
+    """Asks the best questions about a pool, and learns the reward from the answers.
 
     pool          the trajectories
     seed          decides the sides of questions, and random questions
@@ -132,17 +132,18 @@ class Learner:
     def _valued(
         self, belief: Distribution, left: int, right: int, acquisition: AcquisitionFunction, number: int
     ) -> Question:
-        """The question with its value; bits are exact, whatever formula chose the question."""
+        """The question with its value; bits are exact, also if another formula chose it."""
         valuer = MutualInformation() if isinstance(acquisition, MutualInformation) else acquisition
         value = score_pair(belief, self.pool.scaled[left], self.pool.scaled[right], valuer)
         return Question(left, right, value=value, unit=acquisition.unit, number=number)
 
     def tell(self, question: Question, choice: Choice) -> None:
-        """The person's answer: "left", "right" or "equal". Told twice alike is told once."""
+        """Learn from an answer: "left", "right" or "equal". The same answer twice counts once."""
         answer = Answer(self._known(question), choice)
         if choice == "equal" and getattr(self._model, "margin", None) == 0:
             raise ValueError(
-                f"{self._model!r} knows no 'equal', since its margin is 0: give it a positive margin, or skip"
+                f"{self._model!r} cannot learn from 'equal', since its margin is 0: give it a positive "
+                "margin, or skip the question"
             )
         number = answer.question.number
         before = self._told.get(number)
@@ -172,7 +173,7 @@ class Learner:
         self._numbers = max(self._numbers, known.number)
 
     def undo(self) -> Answer:
-        """Take back the answer that was told last; its question is open again."""
+        """Take back the last answer and return it; its question is open again."""
         if not self._told:
             raise ValueError("there is no answer to take back")
         number, answer = self._told.popitem()
@@ -221,7 +222,7 @@ class Learner:
         return self._belief[1]
 
     def _belief_for_asking(self) -> Distribution:
-        """With open questions, after their likely answers (fantasies), so that the next one asks anew."""
+        """With open questions, after their likely answers (fantasies), so that no question is repeated."""
         belief = self.belief()
         if not self._open:
             return belief

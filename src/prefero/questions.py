@@ -119,7 +119,7 @@ class Comparisons:
     winners   (N, d)   features of the preferred trajectory (either one, where they were equal)
     losers    (N, d)   features of the other
     tied      (N,)     whether the person found them about equal
-    scaling            what scaled these features, so that a model knows its units; None: nothing did
+    scaling            how these features were scaled, so that a model knows its units; None: they were not
     """
 
     winners: Array

@@ -36,7 +36,7 @@ ROUNDING = 1e-12  # beside the largest number that goes into a score
 def check_acquisition_function(
     acquisition: AcquisitionFunction, margins: Sequence[float] = (0.0, 0.3)
 ) -> None:
-    """All checks; a function that knows only two answers is checked with margins=(0.0,)."""
+    """All checks; a function for two possible answers is checked with margins=(0.0,)."""
     assert acquisition_named(acquisition) is acquisition
     assert isinstance(acquisition.unit, str)
     assert acquisition.unit

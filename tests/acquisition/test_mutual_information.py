@@ -284,7 +284,7 @@ def test_an_unknown_formula_is_refused() -> None:
 @pytest.mark.parametrize("formula", ["houlsby", "paper"])
 def test_three_answers_need_the_exact_formula(formula: Formula) -> None:
     with pytest.raises(
-        ValueError, match=f"formula '{formula}' knows only two answers: with a margin, use 'exact'"
+        ValueError, match=f"formula '{formula}' is for two possible answers: with a margin, use 'exact'"
     ):
         information_gain(*beliefs(0), 0.1, formula=formula, margin=0.2)
 

@@ -415,7 +415,7 @@ def test_what_is_no_acquisition_function_is_refused(wrong: Any) -> None:
 
 
 def test_three_answers_need_the_exact_formula() -> None:
-    with pytest.raises(ValueError, match="formula 'paper' knows only two answers"):
+    with pytest.raises(ValueError, match="formula 'paper' is for two possible answers"):
         best_question(belief_of(0, 1, margin=0.2), pool(0, 5), acquisition=MutualInformation("paper"))
 
 

@@ -2,7 +2,7 @@
 
 Most of Prefero computes with NumPy. The few functions that score every pair of a pool are written
 against the array API standard instead, so that the same lines run on NumPy, on a GPU through torch, or
-on any other library that keeps the standard. In those, an array is an `AnyArray`.
+on any other library that follows the standard. In those, an array is an `AnyArray`.
 """
 
 import threading
@@ -21,7 +21,7 @@ Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Indices = npt.NDArray[np.intp]
 Image = npt.NDArray[np.uint8]  # (height, width, 3), red, green and blue
-AnyArray = Any  # an array of any library that keeps the array API standard
+AnyArray = Any  # an array of any library that follows the array API standard
 Namespace = Any  # such a library
 
 P = ParamSpec("P")
@@ -67,7 +67,7 @@ def ndtr(x: AnyArray) -> AnyArray:
 
 
 class _OneThread:
-    """One BLAS thread while anybody inside wants it; the limit is the process's, so entries are counted."""
+    """One BLAS thread while any caller is inside; the limit is the process's, so entries are counted."""
 
     def __init__(self) -> None:
         self.lock, self.inside = threading.Lock(), 0
@@ -93,7 +93,7 @@ ONE_THREAD = _OneThread()
 
 
 def one_thread(function: Callable[P, R]) -> Callable[P, R]:
-    """Run `function` with one BLAS thread: on small matrices a second thread costs more than it brings."""
+    """Run `function` with one BLAS thread: on small matrices a second thread costs more than it gains."""
 
     @wraps(function)
     def limited(*args: P.args, **kwargs: P.kwargs) -> R:

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and the folder where what can be made again is kept.
+"""Files: atomic writing, tables, and the folders for caches and for data.
 
 An archive is one `.npz` file of arrays and a header, a JSON object that says what the arrays are. It holds no
 pickles, so a file from a stranger can do no harm.
@@ -94,7 +94,7 @@ def unpack(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, npt.NDA
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """A table as a file's content; what is in the rows beside these columns is left out."""
+    """A table as a file's content; other keys of the rows are left out."""
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -103,10 +103,10 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> st
 
 
 def cache_folder() -> Path:
-    """Where Prefero keeps what it can make again; the variable PREFERO_CACHE moves it."""
+    """The folder for what can be computed again; the variable PREFERO_CACHE changes it."""
     return Path(os.environ.get("PREFERO_CACHE") or program_folder("cache"))
 
 
 def data_folder() -> Path:
-    """Where Prefero keeps what cannot be made again; the variable PREFERO_DATA moves it."""
+    """The folder for what cannot be computed again; the variable PREFERO_DATA changes it."""
     return Path(os.environ.get("PREFERO_DATA") or program_folder("data"))

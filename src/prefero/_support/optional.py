@@ -9,7 +9,7 @@ class MissingExtra(ImportError):
 
 
 def need(module: str, *, extra: str) -> ModuleType:
-    """Import `module`, or say which extra of Prefero brings it."""
+    """Import `module`, or raise an error that names the extra of Prefero that installs it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""A progress bar for long work, where there is somebody to see it."""
+"""A progress bar for long work, if the output is a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ Advance = Callable[[int], None]
 
 
 def _silent(_: int) -> None:
-    """Nobody looks."""
+    """Show nothing."""
 
 
 @contextmanager

@@ -50,7 +50,7 @@ def usable_cores() -> int:
 
 
 def gl_libraries() -> tuple[str, ...]:
-    """Values of MUJOCO_GL that draw without a screen, best first; elsewhere MuJoCo knows only its own way."""
+    """Values of MUJOCO_GL that draw without a screen, best first; other systems have no choice."""
     return ("egl", "osmesa") if sys.platform.startswith("linux") else ()
 
 

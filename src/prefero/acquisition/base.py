@@ -9,7 +9,7 @@ questions about a trajectory A (left) and a trajectory B (right), and sees of ea
     gap             E[f(A) - f(B)] = left - right
     gap_variance    Var[f(A) - f(B)]
 
-A function of one's own is an object with a `unit` and a `score`:
+Your own function is an object with a `unit` and a `score`:
 
     class UpperConfidenceBound:
         unit = "utility"
@@ -60,7 +60,7 @@ class PairMoments(Component):
 
 @runtime_checkable
 class AcquisitionFunction(Protocol):
-    """What a question is worth. The question with the highest score is asked."""
+    """What makes a question good: the question with the largest score is asked."""
 
     @property
     def unit(self) -> str:

@@ -48,7 +48,7 @@ TWO_ANSWERS = GaussianSum(
 @lru_cache(maxsize=64)
 def three_answers(margin: float) -> GaussianSum:
     """The entropy of A, B or "about equal" as a function of x, for a margin in units of the scale."""
-    if margin > WIDE_MARGIN:  # nobody wavers between A and B: two answers at either end
+    if margin > WIDE_MARGIN:  # A and B are never confused: one pair of answers on each side
         two = TWO_ANSWERS
         return GaussianSum(two.heights * 2, (margin,) * 3 + (-margin,) * 3, two.variances * 2)
     reach, variance, apart = margin + 7.0, 0.6, 0.55
@@ -57,7 +57,7 @@ def three_answers(margin: float) -> GaussianSum:
     entropy = entropy_of_probabilities(*(ndtr(v) for v in (x - margin, -x - margin)))
     gaussians = np.exp(-((x[:, None] - centers) ** 2) / (2 * variance))
     heights = np.linalg.lstsq(gaussians, entropy, rcond=1e-13)[0]
-    heights = 0.5 * (heights + heights[::-1])  # A and B are alike
+    heights = 0.5 * (heights + heights[::-1])  # symmetric in A and B
     return GaussianSum(tuple(heights.tolist()), tuple(centers.tolist()), (variance,) * len(centers))
 
 

@@ -11,7 +11,7 @@ h(E[p]) - E[h(p)], with p the probability of the answer given the reward. E[p] h
 E[h(p)] with the entropy written as a sum of Gaussians (`acquisition.entropy`). Under a mixture both terms are
 averages over its components.
 
-Bounds. Whatever the distribution of x, a question brings at most log2(1 + Var[x]) / 2 bits, the capacity of a
+Bounds. For any distribution of x, a question has at most log2(1 + Var[x]) / 2 bits, the capacity of a
 channel with Gaussian noise, and at most h(p) where p = (1 + Var[x]) / (1 + Var[x] + E[x]^2) is Cantelli's
 bound on the probability of the less likely of two answers. Many questions are ruled out by these two alone.
 
@@ -46,7 +46,7 @@ def check_formula(formula: str) -> None:
 def _check(formula: str, probit: Probit) -> None:
     check_formula(formula)
     if formula != "exact" and probit.margin:
-        raise ValueError(f"formula {formula!r} knows only two answers: with a margin, use 'exact'")
+        raise ValueError(f"formula {formula!r} is for two possible answers: with a margin, use 'exact'")
 
 
 def expected_entropy(
@@ -81,7 +81,7 @@ def _clipped(bits: AnyArray, pairs: Sequence[PairMoments]) -> AnyArray:
     """Without what the fitted entropy is off by."""
     xp = namespace_of(bits)
     bits = xp.clip(bits, min=0.0, max=1.0 if not any(part.probit.margin for part in pairs) else None)
-    if len(pairs) == 1:  # what is known brings nothing, not even the fit's 2e-7
+    if len(pairs) == 1:  # a known difference has no information, not even the fit's error of 2e-7
         bits = xp.where(pairs[0].gap_variance > 0.0, bits, 0.0 * bits)
     return bits
 
@@ -200,7 +200,7 @@ def moment_limits(value: float) -> MomentLimits:
 
 @lru_cache(maxsize=256)
 def _least_variance(value: float) -> float:
-    """The V at which a question with gap 0 brings `value` bits, by bisection in its logarithm."""
+    """The V at which a question with gap 0 has `value` bits, by bisection in its logarithm."""
     low, high = -30.0, 60.0
     for _ in range(60):
         middle = 0.5 * (low + high)

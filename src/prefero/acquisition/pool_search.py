@@ -69,7 +69,7 @@ def best_question(
 ) -> Question:
     """The best of all M (M - 1) / 2 questions about a pool, exactly.
 
-    A `Pool` gives its features in the units that the belief was fitted with, whatever these are. An array,
+    A `Pool` gives its features in the units that the belief was fitted with, scaled or raw. An array,
     shape (M, d), is taken to be in these units already: raw features for a model that was fitted to raw
     features, scaled ones for a learner's belief. Its library and device decide where the work is done: NumPy
     here, torch on a GPU.

@@ -51,7 +51,7 @@ def expectation_propagation(
     raise ConvergenceError(
         f"expectation propagation did not converge in {limit} sweeps: the moments are still off by "
         f"{residual:.1e} standard deviations, asked for {tolerance:.1e} ({len(basis)} answers, "
-        f"noise {probit.noise:g}): is the noise tiny beside the reward?"
+        f"noise {probit.noise:g}): is the noise tiny relative to the reward?"
     )
 
 

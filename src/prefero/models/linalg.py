@@ -28,7 +28,7 @@ class PivotedCholesky(NamedTuple):
 
 
 def pivoted_cholesky(C: Array, noise: float) -> PivotedCholesky:
-    """The rank-revealing Cholesky factor of C, without directions that are negligible beside `noise`."""
+    """The rank-revealing Cholesky factor of C, without directions that are negligible relative to `noise`."""
     if not len(C):
         return PivotedCholesky(np.empty((0, 0)), np.empty(0, dtype=np.intp))
     smallest = max(NEGLIGIBLE_VARIANCE * noise**2, ROUNDING * float(C.diagonal().max()))

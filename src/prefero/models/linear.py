@@ -215,7 +215,7 @@ def _slice_step(
 
 
 def effective_sample_size(path: Array) -> float:
-    """The number of independent samples that all positions of all chains are worth, in the worst coordinate.
+    """The effective sample size of all positions of all chains, in the worst coordinate.
 
     path   (steps, chains, d)   compares the scatter between chains' means with that of all positions:
     independent positions would give a ratio of 1 / steps.

@@ -1,7 +1,7 @@
 """Bayesian model averaging over structures and hyper-parameters: the default model's posterior is a mixture.
 
-Nobody knows in advance whether a reward is linear, quadratic or of no simple form, nor how noisy the person's
-answers are. So the default model fits several Gaussian processes, the candidates of
+Whether a reward is linear, quadratic or of another form, and how noisy the person's answers are, is not known
+in advance. So the default model fits several Gaussian processes, the candidates of
 `prefero.models.structures`, and weights each by prior times evidence (marginal likelihood). The posterior
 over rewards is the mixture.
 
@@ -10,8 +10,8 @@ over rewards is the mixture.
     log weight     log prior + log evidence, before normalization
     upper bound    on a candidate's log weight: its log weight when it was last fitted
 
-The evidence of a candidate can only fall with further answers, so one whose upper bound is negligible beside
-the best need not be fitted again.
+The evidence of a candidate can only fall with further answers, so one whose upper bound is negligible
+relative to the best need not be fitted again.
 """
 
 from collections.abc import Iterator
@@ -265,7 +265,7 @@ def _leading(
 ) -> dict[Key, float]:
     """The mixture's components: the heaviest candidates of each structure, then the heaviest of all.
 
-    Within a structure they take over its whole weight, so that many small candidates are not lost beside one.
+    Within a structure they take over its whole weight, so that many small candidates count beside one.
     """
     ranked = sorted(weights, key=lambda key: (-weights[key], key))
     ranked = [key for key in ranked if structures[structure_of[key]] >= NEGLIGIBLE]

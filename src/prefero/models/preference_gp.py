@@ -97,8 +97,8 @@ class PreferenceGP(PreferenceModel):
         The prior covariance of the reward, of the features as they are given. None means Bayesian model
         averaging over structures, which standardizes the features itself.
     noise
-        The paper's sigma: P(a preferred to b) = Phi((f(a) - f(b)) / (sqrt(2) noise)), beside a prior standard
-        deviation of the reward of about 1. None means that it is learned.
+        The paper's sigma: P(a preferred to b) = Phi((f(a) - f(b)) / (sqrt(2) noise)), for rewards with a
+        prior standard deviation of about 1. None means that it is learned.
     margin
         Differences that look smaller than this are answered "about equal". None means 0 without ties, and
         learned where there are some.

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags
 
-CONSTANT = 1e-9  # a standard deviation this small beside the values is rounding
+CONSTANT = 1e-9  # a standard deviation this small relative to the values is rounding
 
 
 def feature_matrix(features: npt.ArrayLike, names: Sequence[str] | None = None) -> Array:
@@ -68,7 +68,7 @@ class Scaling:
 
     @classmethod
     def of(cls, features: Array, names: Sequence[str] | None = None, *, allow_constant: bool = False) -> Self:
-        """Mean 0 and standard deviation 1 over these trajectories; constant features are refused, or kept."""
+        """Mean 0 and standard deviation 1 over these trajectories; a constant feature may be an error."""
         labels = (
             tuple(names) if names is not None else tuple(f"feature {i}" for i in range(features.shape[1]))
         )

@@ -1,4 +1,4 @@
-"""Trajectories: what a robot did, what was told to it, and what is noted of it."""
+"""Trajectories: the actions that a robot executed, the poses that followed, and features of both."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +13,8 @@ from prefero._support.arrays import Array, Flags, Indices
 class Trajectory:
     """One trajectory, or a batch of N with one more axis in front.
 
-    actions    (A,)        what was told to the robot
-    features   (d,)        what a person's wish may depend on, in their units
+    actions    (A,)        the actions that the robot executed
+    features   (d,)        what a person's reward may depend on, in their units
     poses      (T, P, k)   where the moving parts of the scene were, for replay
     """
 
