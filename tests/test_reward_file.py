@@ -148,7 +148,7 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "an answer is missing": lambda d: d["answers"]["winners"].pop(),
     "a site is missing": lambda d: d["components"][0]["shift"].pop(),
     "a negative noise": lambda d: d["components"][0].update(noise=-1.0),
-    "an unknown kernel": lambda d: d["components"][0]["kernel"].update(kind="Magic"),
+    "a kernel without a name": lambda d: d["components"][0]["kernel"].pop("kind"),
     "a kernel of another kind": lambda d: d["components"][0].update(kernel=3),
     "a site that is no number": lambda d: d["components"][0]["shift"].__setitem__(0, float("nan")),
     "a scale of zero": lambda d: d["features"].update(scale=[0.0, 1.0]),
@@ -161,6 +161,16 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
 def test_damage_inside_a_file_is_noticed(rewards: dict[str, Reward], damage: Any, tmp_path: Path) -> None:
     path = changed(rewards["sum"], tmp_path / "reward.json", damage)
     with pytest.raises(RewardFileError, match=r"reward.json is damaged"):
+        load_reward(path)
+
+
+def test_a_kernel_that_is_not_installed_is_named(rewards: dict[str, Reward], tmp_path: Path) -> None:
+    def unknown(document: dict[str, Any]) -> None:
+        document["components"][0]["kernel"]["kind"] = "Magic"
+
+    path = changed(rewards["sum"], tmp_path / "reward.json", unknown)
+    message = r"has a kernel of another package: there is no kernel 'Magic'.*Install"
+    with pytest.raises(RewardFileError, match=message):
         load_reward(path)
 
 

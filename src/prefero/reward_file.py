@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prefero import kernels
+from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.models.inference import posterior_from_sites
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPosterior
@@ -65,6 +66,10 @@ def read(path: Path) -> RewardParts:
         )
     try:
         return RewardParts(_posterior_from_json(document), document["diagnostics"])
+    except (UnknownNameError, PluginError) as error:
+        raise RewardFileError(
+            f"{path} has a kernel of another package: {error}. Install that package, or register its kernel"
+        ) from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise RewardFileError(f"{path} is damaged: {type(error).__name__} {error}") from error
 

@@ -20,7 +20,7 @@ from prefero.deploy.export.components import kernel_types
 from prefero.deploy.export.onnx import to_onnx
 from prefero.deploy.export.python import to_python
 from prefero.kernels import Linear, Scaled, Sum
-from prefero.kernels.serialization import _KINDS
+from prefero.kernels.serialization import OWN
 
 every_reward = pytest.mark.parametrize("name", REWARDS)
 
@@ -42,7 +42,7 @@ def in_onnx(reward: Reward) -> Any:
 
 
 def test_every_kernel_that_can_be_saved_is_exported() -> None:
-    assert set().union(*map(kernel_types, KERNELS.values())) == set(_KINDS.values()) > {Scaled, Sum}
+    assert set().union(*map(kernel_types, KERNELS.values())) == set(OWN) > {Scaled, Sum}
 
 
 def load_python(path: Path) -> Predict:

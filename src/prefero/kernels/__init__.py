@@ -12,13 +12,14 @@ diagonal, follow the array API standard, so that a pool may live on a GPU.
 """
 
 from prefero.kernels.anchored import Anchored
-from prefero.kernels.base import Kernel
+from prefero.kernels.base import Kernel, Wrapped
 from prefero.kernels.composed import Scaled, Selected, Standardized, Sum
 from prefero.kernels.polynomial import Linear, Parameterless, Quadratic
-from prefero.kernels.serialization import from_json, to_json
+from prefero.kernels.serialization import KERNELS, from_json, register, to_json
 from prefero.kernels.stationary import RBF, Matern
 
 __all__ = [
+    "KERNELS",
     "RBF",
     "Anchored",
     "Kernel",
@@ -30,6 +31,8 @@ __all__ = [
     "Selected",
     "Standardized",
     "Sum",
+    "Wrapped",
     "from_json",
+    "register",
     "to_json",
 ]

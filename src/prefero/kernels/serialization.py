@@ -1,31 +1,53 @@
-"""Kernels as plain values, for files."""
+"""Kernels as plain values, for files; and the registry of kernels, which other packages can extend.
 
-from dataclasses import fields
-from typing import Any
+The name of a kernel is that of its class. A kernel of another package is saved and loaded like Prefero's own
+once it is registered, by the decorator `register` or by an entry point:
 
+    [project.entry-points."prefero.kernels"]
+    Periodic = "their_package.module:Periodic"
+
+Such a kernel is a frozen dataclass whose fields are numbers, texts, sequences of them, and other kernels.
+"""
+
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+from prefero._support.plugins import Registry
 from prefero.kernels.anchored import Anchored
 from prefero.kernels.base import Kernel
 from prefero.kernels.composed import Scaled, Selected, Standardized, Sum
 from prefero.kernels.polynomial import Linear, Quadratic
 from prefero.kernels.stationary import RBF, Matern
 
-_KINDS: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (RBF, Matern, Linear, Quadratic, Scaled, Sum, Anchored, Selected, Standardized)
-}
+OWN = (RBF, Matern, Linear, Quadratic, Scaled, Sum, Anchored, Selected, Standardized)
+KERNELS: Registry[type[Any]] = Registry("kernel", "prefero.kernels", {kind.__name__: kind for kind in OWN})
+
+K = TypeVar("K", bound=type[Kernel])
+
+
+def register(kind: K) -> K:
+    """Register a kernel class for this process, so that rewards with it can be saved and loaded."""
+    given: object = kind
+    if not (isinstance(given, type) and issubclass(given, Kernel) and is_dataclass(given)):
+        raise TypeError(f"a kernel is a dataclass derived from prefero.kernels.Kernel, but this is {given!r}")
+    KERNELS.register(kind.__name__, kind)
+    return kind
 
 
 def to_json(kernel: Kernel) -> dict[str, Any]:
     """The kernel as plain values, for a file."""
+    name = type(kernel).__name__
+    if name not in KERNELS or KERNELS.get(name) is not type(kernel):
+        raise ValueError(
+            f"the kernel {name} cannot be saved, because no file could be read with it: register it with "
+            f"@prefero.kernels.register, or by an entry point {name!r} of the group {KERNELS.group!r}"
+        )
     values = {field.name: getattr(kernel, field.name) for field in fields(kernel)}  # type: ignore[arg-type]
-    plain = {name: to_json(v) if isinstance(v, Kernel) else v for name, v in values.items()}
-    return {"kind": type(kernel).__name__, **plain}
+    return {"kind": name, **{key: to_json(v) if isinstance(v, Kernel) else v for key, v in values.items()}}
 
 
 def from_json(values: dict[str, Any]) -> Kernel:
     """The kernel that `to_json` wrote."""
-    kind, rest = values.get("kind"), {name: v for name, v in values.items() if name != "kind"}
-    if kind not in _KINDS:
-        raise ValueError(f"there is no kernel {kind!r}: the kernels are {', '.join(_KINDS)}")
-    made: Kernel = _KINDS[kind](**{n: from_json(v) if isinstance(v, dict) else v for n, v in rest.items()})
-    return made
+    rest = {name: from_json(v) if isinstance(v, dict) else v for name, v in values.items() if name != "kind"}
+    kernel: Kernel = KERNELS.get(values["kind"])(**rest)
+    return kernel
