@@ -27,11 +27,14 @@ K = TypeVar("K", bound=type[Kernel])
 
 def register(kind: K) -> K:
     """Register a kernel class for this process, so that rewards with it can be saved and loaded."""
-    given: object = kind
-    if not (isinstance(given, type) and issubclass(given, Kernel) and is_dataclass(given)):
-        raise TypeError(f"a kernel is a dataclass derived from prefero.kernels.Kernel, but this is {given!r}")
+    if not _is_kernel_class(kind):
+        raise TypeError(f"a kernel is a dataclass derived from prefero.kernels.Kernel, but this is {kind!r}")
     KERNELS.register(kind.__name__, kind)
     return kind
+
+
+def _is_kernel_class(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Kernel) and is_dataclass(kind)
 
 
 def to_json(kernel: Kernel) -> dict[str, Any]:
