@@ -99,7 +99,7 @@ def serve(command: Sequence[str | Path], folder: Path, environment: dict[str, st
         assets = sorted(set(ASSET.findall(page)))
         if not assets:
             sys.exit(f"the page names no scripts and no styles:\n{page}")
-        for name in ["", *assets, "licenses.md", "api/me", "api/scene"]:
+        for name in ["", *assets, "licenses.md", "api/me", "api/openapi.json"]:
             say(f"GET /{name}: {len(get(address + name)):,} bytes")
     finally:
         server.kill()
