@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from prefero import reward_file
 from prefero._support.arrays import Array, Indices
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Distribution, predict
 from prefero.pools.pool import Pool
@@ -85,7 +85,7 @@ class Reward:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the reward to a JSON file, atomically."""
-        write_whole(Path(path), self.to_json())
+        write_atomically(Path(path), self.to_json())
 
     def to_json(self) -> str:
         """The content of the reward's file."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from prefero._support.files import ArchiveError, cache_folder, read_archive, write_archive, write_whole
+from prefero._support.files import ArchiveError, cache_folder, read_archive, write_archive, write_atomically
 
 # --- written whole ----------------------------------------------------------------------------------------
 
@@ -19,14 +19,14 @@ from prefero._support.files import ArchiveError, cache_folder, read_archive, wri
     ("content", "wanted"), [("grün\n", "grün\n".encode()), (b"\x00\xff", b"\x00\xff"), ("", b"")]
 )
 def test_a_file_has_what_was_written(content: str | bytes, wanted: bytes, tmp_path: Path) -> None:
-    write_whole(tmp_path / "file", content)
+    write_atomically(tmp_path / "file", content)
     assert (tmp_path / "file").read_bytes() == wanted
     assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_file_is_replaced(tmp_path: Path) -> None:
     for content in ("a long first version", "second"):
-        write_whole(tmp_path / "file", content)
+        write_atomically(tmp_path / "file", content)
     assert (tmp_path / "file").read_text(encoding="utf-8") == "second"
 
 
@@ -41,7 +41,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(
     (tmp_path / "file").write_text("old", encoding="utf-8")
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(type(error)):
-        write_whole(tmp_path / "file", "new")
+        write_atomically(tmp_path / "file", "new")
     assert [(file.name, file.read_text(encoding="utf-8")) for file in tmp_path.iterdir()] == [("file", "old")]
 
 
@@ -57,13 +57,13 @@ def test_the_old_file_is_there_until_the_new_one_is_whole(
 
     (tmp_path / "file").write_text("old", encoding="utf-8")
     monkeypatch.setattr(os, "replace", watched)
-    write_whole(tmp_path / "file", "new")
+    write_atomically(tmp_path / "file", "new")
     assert seen == ["old", "new"]
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
-        write_whole(tmp_path / "nowhere" / "file", "content")
+        write_atomically(tmp_path / "nowhere" / "file", "content")
 
 
 # --- archives ---------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from prefero._support.systems import program_folder, replace_file
 
 HEADER, ARRAYS = "header", "arrays"
 
-BROKEN = (  # what reading a zip file of arrays may end in
+UNREADABLE = (  # what reading a zip file of arrays may end in
     OSError,
     ValueError,
     KeyError,
@@ -40,7 +40,7 @@ class ArchiveError(ValueError):
     """A file is not an archive, or not a whole one."""
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that a crash leaves either the old one or the new one."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
@@ -56,10 +56,10 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 def write_archive(path: Path, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Arrays and their header in one file."""
-    write_whole(path, archive(header, arrays))
+    write_atomically(path, to_archive(header, arrays))
 
 
-def archive(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+def to_archive(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     """Arrays and their header, as a file's content."""
     memory = io.BytesIO()
     text = np.frombuffer(json.dumps({**header, ARRAYS: sorted(arrays)}).encode(), dtype=np.uint8)
@@ -75,16 +75,16 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]
         raise
     except OSError as error:
         raise ArchiveError(f"{path} cannot be read: {error}") from error
-    return unpack(content, str(path))
+    return from_archive(content, str(path))
 
 
-def unpack(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """What `archive` made; `name` is for errors."""
+def from_archive(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """What `to_archive` made; `name` is for errors."""
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as file:  # a path would be left open if damaged
             arrays = dict(file.items())
         header = json.loads(arrays.pop(HEADER).tobytes())
-    except BROKEN as error:
+    except UNREADABLE as error:
         raise ArchiveError(f"{name} is damaged or is another kind of file: {error}") from error
     if not isinstance(header, dict):
         raise ArchiveError(f"{name} is another kind of file: its header is no JSON object")

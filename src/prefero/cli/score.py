@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero._support.arrays import Array
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero._support.optional import need
 from prefero.cli.console import check_apart, console, say_left_out
 from prefero.cli.options import (
@@ -224,7 +224,7 @@ def _numbers(ids: Sequence[str]) -> npt.NDArray[Any]:
 def write_table(out: Path, scores: Columns) -> None:
     """Scores in a file of their own."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, content_of(scores, out.suffix.lower()))
+    write_atomically(out, content_of(scores, out.suffix.lower()))
 
 
 def content_of(scores: Columns, suffix: str) -> bytes:

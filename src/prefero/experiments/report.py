@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import prefero
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero.experiments.claims import claims
 from prefero.experiments.figures.base import CHOSEN, Figure, Scale
 from prefero.experiments.results import Results
@@ -25,8 +25,8 @@ def write_report(
         parts.append(f"## {figure.title}\n\n![{figure.title}]({figure.name}.png)\n")
         parts.append(figure.tell(results, scale))
     text = "\n".join(parts)
-    write_whole(folder / "report.md", text)
-    write_whole(folder / "report.html", markdown_to_html(text, folder))
+    write_atomically(folder / "report.md", text)
+    write_atomically(folder / "report.html", markdown_to_html(text, folder))
 
 
 def _what_was_run(scale: Scale, command: str) -> str:

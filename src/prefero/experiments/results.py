@@ -15,7 +15,7 @@ import numpy as np
 
 import prefero
 from prefero._support.arrays import Array
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero._support.optional import need
 from prefero.experiments.runs import Rows, Run
 
@@ -52,7 +52,7 @@ class Results:
         memory = io.BytesIO()
         parquet.write_table(table, memory, compression="zstd")
         self.path(run).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(self.path(run), memory.getvalue())
+        write_atomically(self.path(run), memory.getvalue())
 
     def rows(self, run: Run) -> Rows:
         """What a run gave."""
@@ -83,4 +83,4 @@ class Results:
         memory = io.BytesIO()
         unified: Any = pa.concat_tables(tables, promote_options="permissive")
         parquet.write_table(unified.unify_dictionaries(), memory, compression="zstd")
-        write_whole(path, memory.getvalue())
+        write_atomically(path, memory.getvalue())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero._support.optional import need
 
 COLORS = {
@@ -35,7 +35,7 @@ def save_figure(figure: Any, path: Path) -> None:
     """Into a file, whole; its suffix says which kind."""
     memory = io.BytesIO()
     figure.savefig(memory, dpi=140, format=path.suffix.lstrip(".").lower())
-    write_whole(path, memory.getvalue())
+    write_atomically(path, memory.getvalue())
 
 
 def color_of(label: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy.typing as npt
 
-from prefero._support.files import ArchiveError, archive, read_archive, unpack, write_archive
+from prefero._support.files import ArchiveError, from_archive, read_archive, to_archive, write_archive
 from prefero.pools.simulate import Source
 from prefero.trajectories.features import Scaling
 from prefero.trajectories.trajectory import Trajectory
@@ -49,12 +49,12 @@ def read(kind: type[P], path: Path) -> P:
 
 def to_bytes(pool: Pool) -> bytes:
     """The content of a pool's file."""
-    return archive(*_pack(pool))
+    return to_archive(*_pack(pool))
 
 
 def from_bytes(kind: type[P], content: bytes, name: str) -> P:
     """What `to_bytes` made; `name` is for errors."""
-    return _checked(kind, lambda: unpack(content, name), name, str)
+    return _checked(kind, lambda: from_archive(content, name), name, str)
 
 
 def _pack(pool: Pool) -> tuple[Header, Arrays]:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from prefero._support.arrays import Array, Image, Indices
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero._support.optional import need
 from prefero.rendering import rasterizer
 from prefero.rendering.rasterizer import Framebuffer, Projection, transform, triangles_of
@@ -89,7 +89,7 @@ def save_filmstrip(path: Path, scene: Scene, poses: Array, *, frames: int = 6, t
     indices = np.linspace(0, len(poses) - 1, min(frames, len(poses))).round().astype(int)
     memory = io.BytesIO()
     _filmstrip(scene, poses, indices, title).savefig(memory, format=path.suffix[1:].lower(), dpi=180)
-    write_whole(path, memory.getvalue())
+    write_atomically(path, memory.getvalue())
 
 
 def _filmstrip(scene: Scene, poses: Array, indices: Indices, title: str) -> Any:

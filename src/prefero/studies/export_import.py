@@ -26,7 +26,7 @@ from sqlalchemy import Connection, insert
 from sqlalchemy.exc import IntegrityError
 
 import prefero
-from prefero._support.files import csv_text, write_whole
+from prefero._support.files import csv_text, write_atomically
 from prefero.pools.pool import Pool
 from prefero.studies.displays import display_of
 from prefero.studies.event_log import Log
@@ -75,11 +75,11 @@ def export_study(store: Store, study: Study, folder: Path) -> None:
     """Write a study's folder; the files are whole, and the one that names them comes last."""
     folder.mkdir(parents=True, exist_ok=True)
     store.pool(study).save(folder / "pool.npz")
-    write_whole(folder / "display.json", json.dumps(store.display(study)))
+    write_atomically(folder / "display.json", json.dumps(store.display(study)))
     files = ["pool.npz", "display.json", *(f"{name}.csv" for name in COLUMNS)]
     logs = [(person, store.log(person)) for person in store.people(study)]
     for name, rows in tables(logs).items():
-        write_whole(folder / f"{name}.csv", csv_text(COLUMNS[name], rows))
+        write_atomically(folder / f"{name}.csv", csv_text(COLUMNS[name], rows))
     document = {
         "format": FORMAT,
         "version": VERSION,
@@ -89,7 +89,7 @@ def export_study(store: Store, study: Study, folder: Path) -> None:
         "protocol": study.protocol,
         "files": {name: _digest(folder / name) for name in files},
     }
-    write_whole(folder / "study.json", json.dumps(document, indent=1) + "\n")
+    write_atomically(folder / "study.json", json.dumps(document, indent=1) + "\n")
 
 
 def _digest(path: Path) -> str:

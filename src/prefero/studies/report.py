@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from prefero._support.files import csv_text, write_whole
+from prefero._support.files import csv_text, write_atomically
 from prefero.learner import Learner
 from prefero.plots.html import markdown_to_html
 from prefero.plots.style import new_figure, save_figure, style_axis
@@ -74,12 +74,12 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome
         _draw_times(answered, folder / "times.png")
         parts += ["## How people answered\n", "![Times and sides](times.png)\n", _people_table(people)]
     text = "\n".join(parts)
-    write_whole(folder / "outcomes.csv", csv_text(list(Outcome.__annotations__), map(asdict, outcomes)))
-    write_whole(
+    write_atomically(folder / "outcomes.csv", csv_text(list(Outcome.__annotations__), map(asdict, outcomes)))
+    write_atomically(
         folder / "people.csv", csv_text(list(ParticipantProgress.__annotations__), map(asdict, people))
     )
-    write_whole(folder / "report.md", text)
-    write_whole(folder / "report.html", markdown_to_html(text, folder))
+    write_atomically(folder / "report.md", text)
+    write_atomically(folder / "report.html", markdown_to_html(text, folder))
     return outcomes
 
 

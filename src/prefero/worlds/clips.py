@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.arrays import Image
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero.rendering.canvas import IMAGE_SUFFIXES, canvas_for, save_filmstrip
 from prefero.rendering.video import save_video
 from prefero.trajectories.trajectory import Trajectory
@@ -34,7 +34,7 @@ def save_clip(path: Path, world: World, trajectory: Trajectory, *, frames: int =
     if kind == ".mp4":
         save_video(path, render_video(world, trajectory), _fps_of(world))
     elif kind == ".json":
-        write_whole(path, json.dumps(replay(world, trajectory)))
+        write_atomically(path, json.dumps(replay(world, trajectory)))
     else:
         save_filmstrip(path, world.scene, trajectory.poses, frames=frames)
 

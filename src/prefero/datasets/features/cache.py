@@ -23,7 +23,7 @@ from typing import Any, Self
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero._support.optional import need
 from prefero.datasets.base import StepRange, segment_id
 from prefero.datasets.formats.tables import METADATA
@@ -108,7 +108,7 @@ def _write(path: Path, table: Any, about: dict[str, Any]) -> None:
     memory = io.BytesIO()
     described = table.replace_schema_metadata({METADATA: json.dumps(about).encode()})
     need("pyarrow.parquet", extra="datasets").write_table(described, memory, compression="zstd")
-    write_whole(path, memory.getvalue())
+    write_atomically(path, memory.getvalue())
 
 
 def publish(path: Path, features: Array, names: Sequence[str]) -> None:

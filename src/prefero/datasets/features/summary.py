@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero._support.optional import need
 from prefero.datasets.features.diagnostics import Diagnostic
 from prefero.datasets.features.table import FeatureTable
@@ -80,7 +80,7 @@ def save_histograms(path: Path, gathered: FeatureTable) -> None:
     figure.suptitle(f"{gathered.dataset.name}: {len(gathered)} trajectories", fontsize=10)
     memory = io.BytesIO()
     figure.savefig(memory, dpi=140, format=path.suffix.lstrip(".").lower())
-    write_whole(path, memory.getvalue())
+    write_atomically(path, memory.getvalue())
 
 
 def _draw(axis: Any, line: Line, values: Array) -> None:

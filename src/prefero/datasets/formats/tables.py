@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array
-from prefero._support.files import BROKEN, HEADER
+from prefero._support.files import HEADER, UNREADABLE
 from prefero._support.optional import need
 from prefero.datasets.base import (
     BadEpisode,
@@ -156,7 +156,7 @@ def read_npz(path: Path) -> Columns:
             return dict(archive.items())
     except FileNotFoundError:
         raise
-    except (*BROKEN, zipfile.BadZipFile) as error:
+    except (*UNREADABLE, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is damaged or is no NumPy archive: {error}") from error
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from prefero._support.files import cache_folder, write_whole
+from prefero._support.files import cache_folder, write_atomically
 from prefero._support.optional import need
 from prefero._support.progress_bar import progress
 from prefero.datasets.base import BadEpisode, Dataset, StepRange
@@ -85,7 +85,7 @@ def plan(gathered: FeatureTable, folder: Path) -> tuple[Path, ...]:
     folder.mkdir(parents=True, exist_ok=True)
     clips |= known["clips"] if known else {}
     about = {"recipe": dataset.recipe, "contents": contents, "clips": clips}
-    write_whole(folder / PLAN, json.dumps(about))
+    write_atomically(folder / PLAN, json.dumps(about))
     return paths
 
 

@@ -11,7 +11,7 @@ Another package adds a target by an entry point of the group `prefero.export_tar
 from collections.abc import Callable
 from pathlib import Path
 
-from prefero._support.files import write_whole
+from prefero._support.files import write_atomically
 from prefero._support.plugins import Registry
 from prefero.reward import Reward
 
@@ -29,7 +29,7 @@ __all__ = ["TARGETS", "Target", "export_reward", "target_for"]
 def export_reward(reward: Reward, path: str | Path) -> None:
     """Write a reward as a Python file (.py), an ONNX graph (.onnx), or what else the path's suffix names."""
     target = target_for(path)
-    write_whole(Path(path), target(reward))
+    write_atomically(Path(path), target(reward))
 
 
 def target_for(path: str | Path) -> Target:
