@@ -6,9 +6,10 @@
     theta                   the paper's RBF parameter, 1 / (2 lengthscale^2); one number, or one per feature
     anchor       (d,)       the paper's Psi-bar, where the reward is pinned to 0
 
-A kernel is an immutable value. Its free parameters are positive and are seen by an optimizer as
-`log_parameters`; `gradient` and `input_gradient` differentiate it by them and by x. Calling a kernel, and its
-diagonal, follow the array API standard, so that a pool may live on a GPU.
+A kernel is an immutable value. Its hyper-parameters are positive and are learned as `log_parameters`;
+`gradient` and `input_gradient` differentiate it by these and by x. Calling a kernel, and its diagonal, follow
+the array API standard, so that a pool may be on a GPU. Other packages can add kernels: see
+`prefero.kernels.serialization`.
 """
 
 from prefero.kernels.anchored import Anchored

@@ -1,4 +1,4 @@
-"""What every kernel can do."""
+"""The interface of a kernel, and what kernels that wrap another one share."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
@@ -13,11 +13,16 @@ if TYPE_CHECKING:
 
 
 class Kernel(ABC):
-    """A covariance of rewards. Add two with `+`, scale one with `2.0 *`."""
+    """A prior covariance of rewards. Add two kernels with `+`, scale one with `2.0 *`.
+
+    A kernel of your own is a frozen dataclass that defines the methods below. Its hyper-parameters are
+    positive; models learn their logarithms. `prefero.kernels.register` lets rewards with it be saved and
+    loaded.
+    """
 
     @abstractmethod
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        """Cov[f(x), f(y)], shape (M, N)."""
+        """Cov[f(x), f(y)], a new array of shape (M, N), which the caller may change in place."""
 
     @abstractmethod
     def diagonal(self, x: AnyArray) -> AnyArray:
@@ -26,16 +31,16 @@ class Kernel(ABC):
     @property
     @abstractmethod
     def parameter_names(self) -> tuple[str, ...]:
-        """What each of the log-parameters is: "theta", "lengthscale" or "variance"."""
+        """The name of each hyper-parameter, for example "theta", "lengthscale" or "variance"."""
 
     @property
     @abstractmethod
     def log_parameters(self) -> Array:
-        """Logarithms of the free parameters, shape (P,)."""
+        """Logarithms of the hyper-parameters, shape (P,)."""
 
     @abstractmethod
     def with_log_parameters(self, values: npt.ArrayLike) -> Self:
-        """The same kernel with other parameters."""
+        """The same kernel with other hyper-parameters."""
 
     @abstractmethod
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
@@ -63,7 +68,7 @@ class Kernel(ABC):
 
 @dataclass(frozen=True)
 class Wrapped(Kernel):
-    """A kernel seen through something that has no parameters of its own."""
+    """A kernel made of another one, without hyper-parameters of its own."""
 
     kernel: Kernel
 

@@ -59,7 +59,7 @@ class Distribution(Protocol):
 
     @property
     def probit(self) -> Probit:
-        """How the person answers."""
+        """The likelihood of answers."""
 
     @property
     def log_evidence(self) -> float:
@@ -90,7 +90,7 @@ class Distribution(Protocol):
         """P(a is preferred to b), row by row."""
 
     def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
-        """Joint draws of the rewards of x, shape (count, M)."""
+        """Joint samples of the rewards of x, shape (count, M)."""
 
 
 class Gaussian(Protocol):
@@ -102,7 +102,7 @@ class Gaussian(Protocol):
 
     @property
     def probit(self) -> Probit:
-        """How the person answers."""
+        """The likelihood of answers."""
 
     def project(self, x: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Mean (M,) and `learned` (M, r)."""
@@ -153,12 +153,12 @@ class Posterior:
         return self.probit.probabilities(*self.difference(a, b))[0]
 
     def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
-        """Joint draws of the rewards of x, shape (count, M)."""
+        """Joint samples of the rewards of x, shape (count, M)."""
         mean, covariance = self(x)
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        draws: Array = mean + rng.standard_normal((count, len(x))) @ root.T
-        return draws
+        samples: Array = mean + rng.standard_normal((count, len(x))) @ root.T
+        return samples
 
     @property
     def n_features(self) -> int:

@@ -78,7 +78,7 @@ class PreferenceModel(Estimator):
         return self.posterior_.probability(first, second)
 
     def sample(self, x: npt.ArrayLike, count: int = 1, seed: int = 0) -> Array:
-        """Joint draws of the reward at rows of features, shape (count, M)."""
+        """Joint samples of the reward at rows of features, shape (count, M)."""
         return self.posterior_.sample(self._features(x), count, np.random.default_rng(seed))
 
     def _features(self, x: npt.ArrayLike) -> Array:

@@ -78,7 +78,7 @@ def _far(rows: Array, taken: Array, radius: float) -> Flags:
 
 
 def _disks_of_block(matrix: Array, radius: float, most: int | None) -> Indices:
-    """Take rows in order, each one striking out its neighbours."""
+    """Take rows in order, each one excluding its neighbors."""
     free = np.ones(len(matrix), dtype=bool)
     chosen: list[int] = []
     for row in range(len(matrix)):
