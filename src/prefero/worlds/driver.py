@@ -25,7 +25,6 @@ START = np.array([0.0, -0.3, np.pi / 2, 0.4])
 OTHER_START = np.array([0.17, 0.0, np.pi / 2, 0.41])
 OTHER_SCRIPT = ((0.0, 0.41), (1.0, 0.41), (-1.0, 0.41), (0.0, 0.533), (0.0, 0.533))  # ten steps each
 LANE = 0.17
-LANES = np.array([-LANE, 0.0, LANE])
 
 CAR_LENGTH, CAR_WIDTH = 0.12, 0.06
 VIEW = Window(-0.55, 0.55, -0.45, 0.75, follow="car")
