@@ -18,6 +18,6 @@ def test_the_generated_types_are_up_to_date(tmp_path: Path) -> None:
     assert node, "there is no Node to generate the types with"
     generated = tmp_path / "api-types.ts"
     document = json.dumps(openapi(), sort_keys=True)
-    subprocess.run([node, WEB / "api-types.mjs", generated], input=document, text=True, check=True)
+    subprocess.run([node, WEB / "api-types.mjs", generated], input=document, encoding="utf-8", check=True)
     kept = (WEB / "src" / "api-types.ts").read_text(encoding="utf-8")
     assert generated.read_text(encoding="utf-8") == kept, "the HTTP API has changed: type  make api-types"

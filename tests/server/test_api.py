@@ -107,7 +107,7 @@ def test_every_endpoint_but_the_downloads_returns_a_named_type_whose_fields_are_
 
 def test_the_openapi_document_is_printed_as_it_is_served(teacher: Page) -> None:
     command = [sys.executable, "-m", "prefero.server.openapi"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
     assert json.loads(printed) == well(teacher.get("/api/openapi.json"))
 
 
