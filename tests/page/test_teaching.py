@@ -4,9 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 import prefero
+from page.check_page import check_page
 from page.drive_page import (
     PLAYING,
     answer,
@@ -255,3 +256,29 @@ def test_the_first_load_is_small(visit: Visit, teach: Teach, capsys: pytest.Capt
     with capsys.disabled():
         print(f"\nfirst load: {sum(received) / 1000:.0f} kB, {seconds:.1f} s at 1.6 Mbit/s")
     assert 0 < sum(received) < 400_000
+
+
+@pytest.mark.parametrize("size", [(1000, 640), (390, 844)], ids=["wide", "phone"])
+def test_a_question_of_three_items_plays_in_step(
+    visit: Visit, teach: Teach, pictures: Path, size: tuple[int, int]
+) -> None:
+    """The server asks about pairs only so far, so its response is changed on the way."""
+
+    def ask_three(route: Route) -> None:
+        response = route.fetch()
+        state = response.json()
+        state["question"]["items"] = [0, 1, 2]
+        route.fulfill(response=response, json=state)
+
+    page = visit(viewport={"width": size[0], "height": size[1]})
+    page.route("**/api/session", ask_three)
+    page.goto(teach().address)
+    expect(page.get_by_role("heading", name="Which is best?")).to_be_visible()
+    expect(page.locator(".item figcaption")).to_have_text(["A", "B", "C"])
+    canvases = page.locator(".items canvas")
+    expect(canvases).to_have_count(3)
+    wait_for_motion(canvases, pixels(canvases))
+    positions = page.locator(".timeline-fill").evaluate_all("(all) => all.map((bar) => bar.style.transform)")
+    assert len(positions) == 3
+    assert len(set(positions)) == 1
+    check_page(page, pictures, f"three-items-{size[0]}")

@@ -39,6 +39,9 @@ export type ResponseBody<M extends Method, P extends PathOf<M>> =
 export type RequestBody<P extends PathOf<"post">> =
   paths[P] extends { post: { requestBody: Json<infer Body> } } ? Body : Record<string, never>;
 
+/** Files that can be downloaded. */
+export type ExportPath = Extract<keyof paths, `/api/export/${string}`>;
+
 /** The parameters in a path, `{index}` for example: one argument if there are any. */
 export type PathParameters<P extends PathOf<"get">> =
   paths[P] extends { get: { parameters: { path: infer Parameters extends object } } } ? [Parameters] : [];

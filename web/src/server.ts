@@ -1,6 +1,6 @@
 /** Requests to the server, and the two ways they fail: the server rejects one, or it is unavailable. */
 
-import type { ErrorBody, PathOf, PathParameters, RequestBody, ResponseBody } from "./api";
+import type { ErrorBody, PathOf, PathParameters, paths, RequestBody, ResponseBody } from "./api";
 
 const SIGN_IN: PathOf<"post"> = "/api/enter";
 const TIMEOUT = 8_000; // milliseconds
@@ -69,7 +69,7 @@ export class Server {
 }
 
 /** "/api/trajectories/{index}" and { index: 3 } give "/api/trajectories/3". */
-function filledPath(path: string, parameters: object | undefined): string {
+export function filledPath(path: keyof paths, parameters: object | undefined): string {
   const values = new Map<string, unknown>(Object.entries(parameters ?? {}));
   return path.replace(/\{(\w+)\}/g, (_, name: string) => String(values.get(name)));
 }

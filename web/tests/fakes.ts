@@ -2,7 +2,7 @@
 
 import type { SessionState } from "../src/api";
 
-export type Answer = { status?: number; body?: unknown; headers?: Record<string, string> } | Error;
+export type FakeResponse = { status?: number; body?: unknown; headers?: Record<string, string> } | Error;
 
 export interface Call {
   method: string;
@@ -11,20 +11,20 @@ export interface Call {
 }
 
 /** A `fetch` that gives these responses in turn, the last one repeatedly; `calls` records the requests. */
-export function fakeFetch(...answers: Answer[]): { fetcher: typeof fetch; calls: Call[] } {
+export function fakeFetch(...responses: FakeResponse[]): { fetcher: typeof fetch; calls: Call[] } {
   const calls: Call[] = [];
   const fetcher = (path: string, request: RequestInit): Promise<Response> => {
     const body = typeof request.body === "string" ? (JSON.parse(request.body) as Record<string, unknown>) : null;
     calls.push({ method: request.method ?? "GET", path, body });
-    const answer = answers.length > 1 ? answers.shift() : answers[0];
-    if (answer instanceof Error) return Promise.reject(answer);
-    const { status = 200, body: serverMessage = {}, headers = {} } = answer ?? {};
-    return Promise.resolve(new Response(JSON.stringify(serverMessage), { status, headers }));
+    const next = responses.length > 1 ? responses.shift() : responses[0];
+    if (next instanceof Error) return Promise.reject(next);
+    const { status = 200, body: responseBody = {}, headers = {} } = next ?? {};
+    return Promise.resolve(new Response(JSON.stringify(responseBody), { status, headers }));
   };
   return { fetcher: fetcher as typeof fetch, calls };
 }
 
-export function rejection(status: number, code: string, message = "No."): Answer {
+export function rejection(status: number, code: string, message = "No."): FakeResponse {
   return { status, body: { error: { code, message } } };
 }
 

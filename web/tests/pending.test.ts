@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { newKey, PendingRequests, RequestQueue } from "../src/pending";
 import { RejectedError, Server } from "../src/server";
 import { openStorage } from "../src/storage";
-import { type Answer, type Call, fakeFetch, NETWORK_ERROR, rejection, sessionState } from "./fakes";
+import { type FakeResponse, type Call, fakeFetch, NETWORK_ERROR, rejection, sessionState } from "./fakes";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const BODY = { question: 1, kind: "left", seconds: 2 } as const;
@@ -14,8 +14,8 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-function queueWith(...answers: Answer[]): { queue: RequestQueue; calls: Call[]; pending: PendingRequests } {
-  const { fetcher, calls } = fakeFetch(...answers);
+function queueWith(...responses: FakeResponse[]): { queue: RequestQueue; calls: Call[]; pending: PendingRequests } {
+  const { fetcher, calls } = fakeFetch(...responses);
   const pending = new PendingRequests(localStorage, "me");
   return { queue: new RequestQueue(new Server(undefined, fetcher), pending, () => undefined), calls, pending };
 }

@@ -6,7 +6,7 @@ import { fakeFetch, NETWORK_ERROR, rejection } from "./fakes";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-const serverThat = (...answers: Parameters<typeof fakeFetch>): Server => new Server(undefined, fakeFetch(...answers).fetcher);
+const serverThat = (...responses: Parameters<typeof fakeFetch>): Server => new Server(undefined, fakeFetch(...responses).fetcher);
 
 describe("a request", () => {
   it("returns the body", async () => {

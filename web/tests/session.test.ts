@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { PendingRequests } from "../src/pending";
 import { Server } from "../src/server";
 import { Session } from "../src/session";
-import { type Answer, type Call, fakeFetch, NETWORK_ERROR, rejection, sessionState } from "./fakes";
+import { type FakeResponse, type Call, fakeFetch, NETWORK_ERROR, rejection, sessionState } from "./fakes";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -11,8 +11,8 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-function sessionWith(...answers: Answer[]): { session: Session; calls: Call[] } {
-  const { fetcher, calls } = fakeFetch(...answers);
+function sessionWith(...responses: FakeResponse[]): { session: Session; calls: Call[] } {
+  const { fetcher, calls } = fakeFetch(...responses);
   return { session: new Session(new Server(undefined, fetcher), new PendingRequests(localStorage, "me")), calls };
 }
 

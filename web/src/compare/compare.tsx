@@ -67,7 +67,7 @@ export function Compare({ state, question, trajectories, blocked, onAnswer, onUn
       <Announcement text={announcement} />
       {problem && <Banner message={problem} retry={retry} />}
       <Items items={items} count={count} question={question.id} playback={playback} onClick={prefer} />
-      <Answers options={options} blocked={blocked || !items} last={last} onAnswer={answer} />
+      {options.length > 0 && <Answers options={options} blocked={blocked || !items} last={last} onAnswer={answer} />}
       <Confirmation {...last} />
       <div class="tools">
         {items?.some(isPlayable) && <Controls playback={playback} />}

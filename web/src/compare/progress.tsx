@@ -5,16 +5,15 @@ import type { JSX } from "preact";
 import { Meter } from "../components";
 import { pluralize } from "../format";
 
-export function progressText(done: number, of: number | null): string {
-  if (of === null) return pluralize(done, "answer");
-  return done > of ? `${pluralize(done, "answer")} (${of} planned)` : `${done} of ${of}`;
+export function progressText(answered: number, total: number): string {
+  return answered > total ? `${pluralize(answered, "answer")} (${total} planned)` : `${answered} of ${total}`;
 }
 
-export function Progress({ done, of }: { done: number; of: number | null }): JSX.Element {
+export function Progress({ answered, total }: { answered: number; total: number }): JSX.Element {
   return (
     <div class="progress">
-      <span class="progress-text">{progressText(done, of)}</span>
-      {of !== null && <Meter fraction={of > 0 ? done / of : 1} label="Answers given" />}
+      <span class="progress-text">{progressText(answered, total)}</span>
+      <Meter fraction={total > 0 ? answered / total : 1} label="Answers given" />
     </div>
   );
 }

@@ -22,7 +22,7 @@ export function ExperimenterView({ server }: { server: Server }): JSX.Element {
       <main>
         <h1>Progress of the study</h1>
         {problem && <Banner message={value ? `${problem} The table may be out of date.` : problem} />}
-        {value && <ParticipantTable people={value.participants} now={Date.now()} />}
+        {value && <ParticipantTable participants={value.participants} now={Date.now()} />}
         {!value && !problem && <Loading message="Loading…" />}
       </main>
     </>
@@ -40,9 +40,9 @@ function Finished({ finished, invited }: StudyProgress): JSX.Element {
   );
 }
 
-function ParticipantTable({ people, now }: { people: ParticipantProgress[]; now: number }): JSX.Element {
-  const started = people.filter((person) => person.started !== null);
-  if (people.length === 0) return <p class="empty">Nobody is invited yet. Create links for participants and send them out.</p>;
+function ParticipantTable({ participants, now }: { participants: ParticipantProgress[]; now: number }): JSX.Element {
+  const started = participants.filter((participant) => participant.started !== null);
+  if (participants.length === 0) return <p class="empty">Nobody is invited yet. Create links for participants and send them out.</p>;
   return (
     <>
       {started.length === 0 && <p class="empty">Nobody has started yet. The table changes as soon as a participant opens a link.</p>}
@@ -60,8 +60,8 @@ function ParticipantTable({ people, now }: { people: ParticipantProgress[]; now:
             </tr>
           </thead>
           <tbody>
-            {people.map((person) => (
-              <ParticipantRow key={person.label} person={person} now={now} />
+            {participants.map((participant) => (
+              <ParticipantRow key={participant.label} participant={participant} now={now} />
             ))}
           </tbody>
         </table>
@@ -70,22 +70,22 @@ function ParticipantTable({ people, now }: { people: ParticipantProgress[]; now:
   );
 }
 
-function ParticipantRow({ person, now }: { person: ParticipantProgress; now: number }): JSX.Element {
-  const fraction = person.total ? person.answered / person.total : 0;
+function ParticipantRow({ participant, now }: { participant: ParticipantProgress; now: number }): JSX.Element {
+  const fraction = participant.total ? participant.answered / participant.total : 0;
   return (
-    <tr class={person.started ? "" : "not-started"}>
-      <th scope="row">{person.label}</th>
-      <td>{person.started ? person.stage : "not started"}</td>
+    <tr class={participant.started ? "" : "not-started"}>
+      <th scope="row">{participant.label}</th>
+      <td>{participant.started ? participant.stage : "not started"}</td>
       <td>
         <div class="done-cell">
-          <Meter fraction={fraction} label={`Answers of ${person.label}`} />
-          <span>{person.answered} of {person.total}</span>
+          <Meter fraction={fraction} label={`Answers of ${participant.label}`} />
+          <span>{participant.answered} of {participant.total}</span>
         </div>
       </td>
-      <td>{formatAgo(person.last_seen, now)}</td>
-      <td class="number">{person.median_seconds === null ? "–" : `${formatNumber(person.median_seconds)} s`}</td>
-      <td class="number">{person.left_share === null ? "–" : formatPercent(person.left_share)}</td>
-      <td class="number">{person.retest_agreement === null ? "–" : formatPercent(person.retest_agreement)}</td>
+      <td>{formatAgo(participant.last_seen, now)}</td>
+      <td class="number">{participant.median_seconds === null ? "–" : `${formatNumber(participant.median_seconds)} s`}</td>
+      <td class="number">{participant.left_share === null ? "–" : formatPercent(participant.left_share)}</td>
+      <td class="number">{participant.retest_agreement === null ? "–" : formatPercent(participant.retest_agreement)}</td>
     </tr>
   );
 }

@@ -1,5 +1,6 @@
 /** Video clips in step with the clock: they play by themselves, and are corrected when they drift. */
 
+import { filledPath } from "../server";
 import type { Playback } from "./playback";
 
 const DRIFT = 0.12; // seconds; less is not visible, and every correction stutters
@@ -67,6 +68,6 @@ function videoOf(index: number): HTMLVideoElement {
   video.loop = false;
   video.preload = "auto";
   video.disablePictureInPicture = true;
-  video.src = `/api/clips/${index}.mp4`;
+  video.src = filledPath("/api/clips/{index}.mp4", { index });
   return video;
 }

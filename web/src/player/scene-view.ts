@@ -61,9 +61,9 @@ export class SceneView implements PlaybackTarget {
       const renderer = await createRenderer(scene, this.box);
       if (this.disposed) renderer.dispose();
       else this.use(renderer);
-    } catch (problem) {
+    } catch (error) {
       this.failed = true;
-      this.onFailure(problem instanceof Error ? problem.message : NOT_LOADED);
+      this.onFailure(error instanceof Error ? error.message : NOT_LOADED);
     }
   }
 

@@ -38,15 +38,15 @@ interface SceneProps {
 
 function SceneBox({ scene, replay, group, playback, name }: SceneProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
-  const stage = useRef<SceneView | null>(null);
+  const view = useRef<SceneView | null>(null);
   const [failure, setFailure] = useState("");
   useEffect(() => {
     if (!box.current) return undefined;
-    const view = new SceneView(scene, box.current, playback, setFailure);
-    stage.current = view;
-    return () => view.dispose();
+    const created = new SceneView(scene, box.current, playback, setFailure);
+    view.current = created;
+    return () => created.dispose();
   }, [scene, playback]);
-  useEffect(() => stage.current?.load(replay, replaysOf(group)), [scene, replay, group, playback]);
+  useEffect(() => view.current?.load(replay, replaysOf(group)), [scene, replay, group, playback]);
   return (
     <div class="screen">
       <div class="screen-box" ref={box} role="img" aria-label={name} />

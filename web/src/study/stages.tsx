@@ -78,7 +78,7 @@ function QuestionView({ session, state, trajectories, blocked, note, onAnswer }:
 
 function NoQuestion({ session }: { session: Session }): JSX.Element {
   return (
-    <div class="reading">
+    <div class="text-page">
       <h1>No question</h1>
       <p>There is no question to answer at the moment.</p>
       <button type="button" class="button" onClick={() => void session.open()}>
@@ -91,7 +91,7 @@ function NoQuestion({ session }: { session: Session }): JSX.Element {
 function ScoresStage({ title, state, blocked, onDone }: StageProps): JSX.Element {
   const { target_scores: scores, text } = state;
   return (
-    <div class="reading">
+    <div class="text-page">
       <h1>{title}</h1>
       <p>
         {text ??

@@ -16,7 +16,7 @@ export function Consent({ title, state, blocked, onDone }: TextProps): JSX.Eleme
     if (agreed && !blocked) onDone({ agreed: true });
   };
   return (
-    <form class="reading" onSubmit={submit}>
+    <form class="text-page" onSubmit={submit}>
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
       <label class="agree">
@@ -31,7 +31,7 @@ export function Consent({ title, state, blocked, onDone }: TextProps): JSX.Eleme
 
 export function Instructions({ title, state, blocked, onDone }: TextProps): JSX.Element {
   return (
-    <div class="reading">
+    <div class="text-page">
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
       <h2>Keys</h2>
@@ -46,7 +46,7 @@ export function Instructions({ title, state, blocked, onDone }: TextProps): JSX.
 
 export function Done({ title, state }: TextProps): JSX.Element {
   return (
-    <div class="reading">
+    <div class="text-page">
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
       <p>Your answers are saved. You can close this page.</p>

@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import type { RewardSummary } from "../api";
+import type { ExportPath, RewardSummary } from "../api";
 import { Card, LoadingOrError } from "../components";
 import { formatNumber, pluralize } from "../format";
 import { useLoad } from "../hooks";
@@ -18,7 +18,7 @@ export function FinishView({ state, trajectories, server, open }: TabProps): JSX
       <h1>What you taught</h1>
       {state.answered === 0 && <p class="empty">You have not answered a question yet, so the robot can only guess.</p>}
       {!value && <LoadingOrError problem={problem} retry={retry} message="Finding the best motion…" />}
-      {value && <Result finish={value} trajectories={trajectories} />}
+      {value && <Result reward={value} trajectories={trajectories} />}
       <button type="button" class="button primary" onClick={() => open("compare")}>
         Continue comparing
       </button>
@@ -26,8 +26,8 @@ export function FinishView({ state, trajectories, server, open }: TabProps): JSX
   );
 }
 
-function Result({ finish, trajectories }: { finish: RewardSummary; trajectories: Trajectories }): JSX.Element {
-  const { best, answers, description, python } = finish;
+function Result({ reward, trajectories }: { reward: RewardSummary; trajectories: Trajectories }): JSX.Element {
+  const { best, answers, description, python } = reward;
   return (
     <>
       <Card title="The motion with the highest reward">
@@ -39,9 +39,9 @@ function Result({ finish, trajectories }: { finish: RewardSummary; trajectories:
       </Card>
       <Card title="Download">
         <div class="row">
-          <Download file="reward.json" label="The reward" />
-          <Download file="answers.csv" label="Your answers as CSV" />
-          <Download file="answers.parquet" label="Your answers as Parquet" />
+          <Download path="/api/export/reward.json" label="The reward" />
+          <Download path="/api/export/answers.csv" label="Your answers as CSV" />
+          <Download path="/api/export/answers.parquet" label="Your answers as Parquet" />
         </div>
         <Snippet python={python} />
       </Card>
@@ -49,9 +49,10 @@ function Result({ finish, trajectories }: { finish: RewardSummary; trajectories:
   );
 }
 
-function Download({ file, label }: { file: string; label: string }): JSX.Element {
+function Download({ path, label }: { path: ExportPath; label: string }): JSX.Element {
+  const file = path.replace("/api/export/", "");
   return (
-    <a class="button download" href={`/api/export/${file}`} download={file}>
+    <a class="button download" href={path} download={file}>
       {label} <span class="soft">{file}</span>
     </a>
   );

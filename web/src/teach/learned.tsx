@@ -15,14 +15,14 @@ import { History } from "./history";
 import type { TabProps } from "./tabs";
 
 export function LearnedView({ session, state, trajectories, server, open }: TabProps): JSX.Element {
-  const { answered: done } = state;
-  const summary = useLoad(() => server.get("/api/learning-summary"), done);
-  const history = useLoad(() => server.get("/api/history"), done);
+  const { answered } = state;
+  const summary = useLoad(() => server.get("/api/learning-summary"), answered);
+  const history = useLoad(() => server.get("/api/history"), answered);
   const past = history.value?.answers ?? [];
   return (
     <>
       <h1>What it learned</h1>
-      {done === 0 ? <Empty onCompare={() => open("compare")} /> : <Findings summary={summary} trajectories={trajectories} />}
+      {answered === 0 ? <Empty onCompare={() => open("compare")} /> : <Summary summary={summary} trajectories={trajectories} />}
       {past.length > 0 && (
         <Card title="Your answers">
           <History answers={past} blocked={session.blocked.value} onChange={changeAndReload(session, history.retry, summary.retry)} />
@@ -54,7 +54,7 @@ function Empty({ onCompare }: { onCompare: () => void }): JSX.Element {
   );
 }
 
-function Findings({ summary: loaded, trajectories }: { summary: Loaded<LearningSummary>; trajectories: Trajectories }): JSX.Element {
+function Summary({ summary: loaded, trajectories }: { summary: Loaded<LearningSummary>; trajectories: Trajectories }): JSX.Element {
   const summary = loaded.value;
   if (!summary) return <LoadingOrError {...loaded} message="Computing what was learned…" />;
   return (
@@ -73,7 +73,7 @@ function Findings({ summary: loaded, trajectories }: { summary: Loaded<LearningS
           ))}
         </div>
       </Card>
-      {summary.feature_maps.length > 0 && <Maps summary={summary} />}
+      {summary.feature_maps.length > 0 && <FeatureMaps summary={summary} />}
       <Ranking ranked={summary.ranking} features={summary.features} trajectories={trajectories} />
     </>
   );
@@ -83,7 +83,7 @@ function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
   return (
     <Card title="How well your answers can be predicted">
       <div class="accuracy">
-        <p class="big-figure">{formatPercent(summary.accuracy)}</p>
+        <p class="big-number">{formatPercent(summary.accuracy)}</p>
         <div>
           <p>of your answers to further questions are expected to be predicted correctly.</p>
           <p>{summary.hint}</p>
@@ -106,39 +106,39 @@ function Curve({ feature }: { feature: FeatureEffect }): JSX.Element {
 const KINDS = { mean: "Reward", std: "Uncertainty" } as const;
 
 /** For one pair of features both maps are shown; for many a switch selects which. */
-function Maps({ summary }: { summary: LearningSummary }): JSX.Element {
-  const [what, setWhat] = useState<"mean" | "std">("mean");
+function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
+  const [shown, setShown] = useState<"mean" | "std">("mean");
   const units = Object.fromEntries(summary.features.map(({ name, unit }) => [name, unit]));
-  const [only] = summary.feature_maps.length === 1 ? summary.feature_maps : [];
+  const [single] = summary.feature_maps.length === 1 ? summary.feature_maps : [];
   return (
     <Card title="How the reward depends on two features">
-      {!only && (
+      {!single && (
         <div class="switch" role="group" aria-label="What the maps show">
-          <Option on={what === "mean"} label={KINDS.mean} onClick={() => setWhat("mean")} />
-          <Option on={what === "std"} label={KINDS.std} onClick={() => setWhat("std")} />
+          <Option on={shown === "mean"} label={KINDS.mean} onClick={() => setShown("mean")} />
+          <Option on={shown === "std"} label={KINDS.std} onClick={() => setShown("std")} />
         </div>
       )}
       <div class="chart-grid">
-        {only && <PairMap pair={only} what="mean" units={units} />}
-        {only && <PairMap pair={only} what="std" units={units} />}
-        {!only && summary.feature_maps.map((pair) => <PairMap key={`${pair.x} ${pair.y}`} pair={pair} what={what} units={units} />)}
+        {single && <RewardMap map={single} shown="mean" units={units} />}
+        {single && <RewardMap map={single} shown="std" units={units} />}
+        {!single && summary.feature_maps.map((map) => <RewardMap key={`${map.x} ${map.y}`} map={map} shown={shown} units={units} />)}
       </div>
     </Card>
   );
 }
 
 interface MapProps {
-  pair: FeatureMap;
-  what: "mean" | "std";
+  map: FeatureMap;
+  shown: "mean" | "std";
   units: Record<string, string>;
 }
 
-function PairMap({ pair, what, units }: MapProps): JSX.Element {
-  const name = `${KINDS[what]} by ${pair.x} and ${pair.y}`;
+function RewardMap({ map, shown, units }: MapProps): JSX.Element {
+  const name = `${KINDS[shown]} by ${map.x} and ${map.y}`;
   return (
     <figure>
       <figcaption>{name}</figcaption>
-      <Chart name={name} draw={(charts, width) => charts.map(pair, what, units, width)} />
+      <Chart name={name} draw={(charts, width) => charts.map(map, shown, units, width)} />
     </figure>
   );
 }

@@ -27,7 +27,7 @@ export function Teach(props: Omit<TabProps, "open">): JSX.Element {
       <header class="header">
         <span class="brand">{state.title}</span>
         <Tabs tab={tab} open={open} />
-        <Progress done={state.answered} of={state.total} />
+        <Progress answered={state.answered} total={state.total} />
       </header>
       <main>
         <ProblemBanner problem={session.problem.value} />
