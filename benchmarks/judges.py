@@ -40,7 +40,7 @@ from prefero.kernels import RBF
 from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
 from prefero.questions import Answer, Comparisons
-from prefero.simulation.users import Person, RewardFunction
+from prefero.simulation.users import RewardFunction, SimulatedUser
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import reference
@@ -70,7 +70,10 @@ def drawn_reward(rng: np.random.Generator, centres: int = 150) -> RewardFunction
 def asked(how: How, probit: Probit, seed: int) -> Comparisons:
     """A simulated person's answers to Prefero's questions, or to random ones."""
     rng = np.random.default_rng(seed)
-    x, person = rng.standard_normal((POOL, FEATURES)), Person(drawn_reward(rng), probit.noise, probit.margin)
+    x, person = (
+        rng.standard_normal((POOL, FEATURES)),
+        SimulatedUser(drawn_reward(rng), probit.noise, probit.margin),
+    )
     told: list[Answer] = []
     for _ in range(ANSWERS):
         posterior, _ = infer(RBF(THETA), Comparisons.from_answers(x, told), probit)

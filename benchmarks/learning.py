@@ -64,7 +64,7 @@ def curve(run: Run) -> list[float]:
     return [step.accuracy for step in teach(task, learner, run.questions, seed=run.seed)]
 
 
-def questions_to(accuracy: Array, goal: float = 0.95) -> float:
+def questions_to_reach(accuracy: Array, goal: float = 0.95) -> float:
     """How many questions until the mean curve reaches the goal; infinity if it does not."""
     reached = np.flatnonzero(accuracy >= goal)
     return float(reached[0] + 1) if len(reached) else np.inf
@@ -80,7 +80,7 @@ def table(runs: Sequence[Run], curves: Sequence[list[float]], rows: Sequence[str
         means[method] = values.mean(axis=0)
         error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
         cells = "".join(f"  {means[method][n - 1]:.3f}±{error[n - 1]:.3f}" for n in at)
-        print(f"{method:18s}{cells}{questions_to(means[method]):10.0f}")
+        print(f"{method:18s}{cells}{questions_to_reach(means[method]):10.0f}")
     return means
 
 
@@ -102,7 +102,7 @@ def families(pool: ProcessPoolExecutor, seeds: range) -> None:
         ("linear", 2, 20), ("linear", 4, 40), ("quadratic", 2, 40), ("quadratic", 4, 60),
     ):  # fmt: skip
         means = compare(pool, kind, features, ("knows, Laplace", "knows", "belief"), seeds, questions)
-        ratio = questions_to(means["belief"]) / questions_to(means["knows"])
+        ratio = questions_to_reach(means["belief"]) / questions_to_reach(means["knows"])
         print(
             f"the belief needs {ratio:.2f} times the questions to 0.95: wanted 1.3, {_verdict(ratio <= 1.3)}"
         )

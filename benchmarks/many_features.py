@@ -18,34 +18,34 @@ from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.experiments.settings import Setting
 from prefero.learner import Learner
-from prefero.methods import THETAS, method_named, named
+from prefero.methods import THETAS, full_name, method_named
 from prefero.pools.pool import Pool
 from prefero.simulation import users
 from prefero.simulation.tasks import Task, accuracy_of
-from prefero.simulation.test_sets import Exam
-from prefero.simulation.users import Person
+from prefero.simulation.test_sets import TestSet
+from prefero.simulation.users import SimulatedUser
 from prefero.trajectories.diversity import sample_diverse
 
 USEFUL = 2
 USELESS = (0, 2, 6, 14, 30, 62)
-KINDS = ("linear", "quadratic")
+REWARD_KINDS = ("linear", "quadratic")
 NOISE = 0.1
-FIXED = tuple(named("ActiveGP", theta, NOISE) for theta in THETAS)
+FIXED = tuple(full_name("ActiveGP", theta, NOISE) for theta in THETAS)
 PREFERO = "Prefero"
 
 
-def task_with(kind: str, useless: int, seed: int, trajectories: int = 500, tests: int = 40) -> Task:
+def task_with(kind: str, useless: int, seed: int, trajectories: int = 500, test_size: int = 40) -> Task:
     """A reward of two features among others; exam trajectories differ in what matters."""
     rng = np.random.default_rng([seed, *kind.encode()])
-    features = rng.standard_normal((trajectories + 20 * tests, USEFUL))
-    wish = users.KINDS[kind](USEFUL, rng)
+    features = rng.standard_normal((trajectories + 20 * test_size, USEFUL))
+    wish = users.REWARD_KINDS[kind](USEFUL, rng)
     noise = rng.standard_normal((len(features), useless))
     both = np.column_stack([features, noise])
     pool = Pool(both[:trajectories])
-    reward = users.of_unit_size(lambda x: wish(x[:, :USEFUL]), pool.scaled)
+    reward = users.with_unit_std(lambda x: wish(x[:, :USEFUL]), pool.scaled)
     unseen = both[trajectories:]
-    chosen = unseen[sample_diverse(unseen[:, :USEFUL], tests, seed=seed)]
-    return Task(kind, pool, Person(reward, NOISE), Exam.of(chosen, reward(pool.scaling(chosen))))
+    chosen = unseen[sample_diverse(unseen[:, :USEFUL], test_size, seed=seed)]
+    return Task(kind, pool, SimulatedUser(reward, NOISE), TestSet.of(chosen, reward(pool.scaling(chosen))))
 
 
 def accuracy(kind: str, method: str, useless: int, seed: int, questions: int = 30) -> float:
@@ -57,7 +57,7 @@ def accuracy(kind: str, method: str, useless: int, seed: int, questions: int = 3
     for _ in range(questions):
         question = learner.ask(strategy=known.strategy)
         left, right = task.pool.scaled[[question.left, question.right]]
-        learner.tell(question, task.person.answer(left, right, rng))
+        learner.tell(question, task.user.answer(left, right, rng))
     return accuracy_of(learner.reward(), task)
 
 
@@ -139,7 +139,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     options = parser.parse_args(argv)
     panels = []
-    for kind in KINDS:
+    for kind in REWARD_KINDS:
         panels.append(measure(kind, seeds=options.seeds, jobs=options.jobs))
         print("\n".join(table(panels[-1])), flush=True)
     picture(options.out, panels)

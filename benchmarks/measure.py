@@ -13,7 +13,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.questions import Comparisons
-from prefero.simulation.users import Person, of_unit_size, quadratic
+from prefero.simulation.users import SimulatedUser, quadratic, with_unit_std
 
 
 def seconds(
@@ -49,7 +49,7 @@ def problem(answers: int, pool: int, features: int, seed: int = 0) -> tuple[Arra
     """A pool, and a person's answers to random questions about it."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((pool, features))
-    person = Person(of_unit_size(quadratic(features, rng), x), noise=0.1)
+    person = SimulatedUser(with_unit_std(quadratic(features, rng), x), noise=0.1)
     pairs = np.array([rng.choice(pool, 2, replace=False) for _ in range(answers)])
     won = [person.answer(x[i], x[j], rng) == "left" for i, j in pairs]
     return x, Comparisons.of(x, np.where(np.array(won)[:, None], pairs, pairs[:, ::-1]))

@@ -55,10 +55,12 @@ class People(NamedTuple):
 
 
 def people(answers: int, seed: int) -> People:
-    task = make_task("quadratic", features=FEATURES, trajectories=POOL, noise=NOISE, tests=TESTS, seed=seed)
+    task = make_task(
+        "quadratic", features=FEATURES, trajectories=POOL, noise=NOISE, test_size=TESTS, seed=seed
+    )
     x, rng = task.pool.scaled, np.random.default_rng([seed, answers])
     pairs = np.array([rng.choice(POOL, 2, replace=False) for _ in range(answers)])
-    left = np.array([task.person.answer(x[i], x[j], rng) == "left" for i, j in pairs])
+    left = np.array([task.user.answer(x[i], x[j], rng) == "left" for i, j in pairs])
     return People(task, np.where(left[:, None], pairs, pairs[:, ::-1]))
 
 
@@ -168,7 +170,7 @@ class Record:
 
     def add(self, fit: Fit, somebody: People) -> None:
         task, pairs = somebody
-        x, test = task.pool.scaled, task.pool.scaling(task.exam.features)
+        x, test = task.pool.scaled, task.pool.scaling(task.test_set.features)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             start = time.process_time()
@@ -178,7 +180,7 @@ class Record:
             done = time.process_time()
         self.fit.append(fitted - start)
         self.posterior.append(done - fitted)
-        self.accuracy.append(same_order(predict(test)[0], task.person.reward(test)))
+        self.accuracy.append(same_order(predict(test)[0], task.user.reward(test)))
         self.warned += bool(caught)
 
 

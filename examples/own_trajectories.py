@@ -15,7 +15,7 @@ from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
 from prefero.datasets import Episode
 from prefero.rendering.video import save_video
-from prefero.simulation.users import Person
+from prefero.simulation.users import SimulatedUser
 
 FPS, STEPS = 10, 15
 FEATURES = ["highest", "path-length", "jerk"]
@@ -132,7 +132,7 @@ def environment(folder: Path, episodes: int = 6) -> prefero.Pool:
 def taught(pool: prefero.Pool, questions: int = 5) -> int:
     """A simulated person answers some questions; the trajectory that is liked best then."""
     learner, rng = prefero.Learner(pool, seed=0), np.random.default_rng(0)
-    person = Person(lambda x: x[:, 0] - 0.5 * x[:, -1])
+    person = SimulatedUser(lambda x: x[:, 0] - 0.5 * x[:, -1])
     for _ in range(questions):
         question = learner.ask()
         left, right = pool.scaled[question.left], pool.scaled[question.right]

@@ -4,14 +4,14 @@ import numpy as np
 
 import prefero
 from prefero._support.arrays import Array
-from prefero.simulation.users import Person
+from prefero.simulation.users import SimulatedUser
 
 
 def main(questions: int = 24, trajectories: int = 300) -> None:
     world, rng = prefero.worlds.make("driver"), np.random.default_rng(0)
     pool = prefero.Pool.simulate(world, trajectories)
     wish = pool.scaling(world.rollout(np.tile([0.0, 0.8], 5)).features[None])  # straight on, and fast
-    person = Person(lambda x: -np.linalg.norm(x - wish, axis=1), noise=0.1)
+    person = SimulatedUser(lambda x: -np.linalg.norm(x - wish, axis=1), noise=0.1)
 
     def true(features: Array) -> float:
         return float(person.reward(pool.scaling(np.atleast_2d(features))).max())

@@ -4,7 +4,7 @@ import numpy as np
 
 import prefero
 from prefero._support.arrays import Array
-from prefero.simulation.users import Person
+from prefero.simulation.users import SimulatedUser
 
 
 def wish(features: Array) -> Array:
@@ -15,7 +15,7 @@ def wish(features: Array) -> Array:
 
 def main(questions: int = 15) -> None:
     rng = np.random.default_rng(0)
-    person = Person(wish, noise=0.1, margin=0.1)  # margin: closer than this is "about equal"
+    person = SimulatedUser(wish, noise=0.1, margin=0.1)  # margin: closer than this is "about equal"
     pool = prefero.Pool(rng.normal(size=(200, 2)), names=["speed", "distance"])
     learner = prefero.Learner(pool, seed=0)
     for _ in range(questions):

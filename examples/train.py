@@ -36,7 +36,7 @@ def taught(task: Task, questions: int, model: Any = None) -> prefero.Reward:
     for _ in range(questions):
         question = learner.ask()
         left, right = task.pool.scaled[question.left], task.pool.scaled[question.right]
-        learner.tell(question, task.person.answer(left, right, rng))
+        learner.tell(question, task.user.answer(left, right, rng))
     return learner.reward()
 
 
@@ -82,7 +82,7 @@ def main(questions: int = 40, decisions: int = 10_000, seed: int = 1) -> None:
     task = world_task(prefero.worlds.make("driver"), "quadratic", trajectories=500, seed=seed)
 
     def true(features: Array) -> Array:
-        return task.person.reward(task.pool.scaling(np.atleast_2d(features)))
+        return task.user.reward(task.pool.scaling(np.atleast_2d(features)))
 
     reward = taught(task, questions)
     print(f"After {questions} answers {reward.describe()}.")

@@ -17,7 +17,7 @@ from prefero.learner import AnswerConflict
 from prefero.models.solution import ConvergenceError
 from prefero.reward_file import RewardFileError
 from prefero.simulation.tasks import make_task, teach
-from prefero.simulation.users import Person
+from prefero.simulation.users import SimulatedUser
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "prefero"
@@ -26,7 +26,7 @@ USED_BY_USERS = [
     *(getattr(prefero, name) for name in prefero.__all__ if name not in ("kernels", "worlds")),
     AnswerConflict,
     ConvergenceError,
-    Person,
+    SimulatedUser,
     RewardFileError,
     best_question,
     make_task,

@@ -9,10 +9,10 @@ from prefero import Learner, Pool, PreferenceGP, worlds
 from prefero._support.arrays import Array
 from prefero.acquisition.expected_utility import ExpectedUtility
 from prefero.acquisition.mutual_information import Formula, MutualInformation
-from prefero.experiments.figures.base import CHOSEN
+from prefero.experiments.figures.base import TUNED
 from prefero.experiments.settings import Setting
 from prefero.learner import Model
-from prefero.methods import METHODS, SIGMAS, THETAS, method_named, named
+from prefero.methods import METHODS, SIGMAS, THETAS, full_name, method_named
 from prefero.models.linear import LinearPreference
 from prefero.questions import Comparisons
 
@@ -48,15 +48,15 @@ def test_every_method_can_be_taught_in_every_world(name: str) -> None:
 
 
 def test_every_method_of_the_paper_is_there_at_every_theta_and_sigma() -> None:
-    wanted = {named(family, t, s) for family in FAMILIES for t in THETAS for s in SIGMAS}
+    wanted = {full_name(family, t, s) for family in FAMILIES for t in THETAS for s in SIGMAS}
     assert wanted <= set(METHODS)
     assert len(wanted) == len(FAMILIES) * len(THETAS) * len(SIGMAS)
-    others = {"Prefero", "Prefero, random", "Prefero, best", "ActiveLinear", "Knows", "Knows, Laplace"}
+    others = {"Prefero", "Prefero, random", "Prefero, best", "ActiveLinear", "Oracle", "Oracle, Laplace"}
     assert set(METHODS) == wanted | others
 
 
 def test_a_model_is_built_anew_for_every_run() -> None:
-    for name in ("Prefero", "ActiveLinear", "Knows", named("ActiveGP", *CHOSEN)):
+    for name in ("Prefero", "ActiveLinear", "Oracle", full_name("ActiveGP", *TUNED)):
         method = method_named(name)
         assert method.model(SETTING, normal(2)) is not method.model(SETTING, normal(2))
 
@@ -83,7 +83,7 @@ def conditioned(theta: float, x: Array, y: Array) -> Array:
 def test_the_papers_kernel_is_the_papers(family: str, theta: float) -> None:
     rng = np.random.default_rng(0)
     x, y = rng.standard_normal((5, 3)), rng.standard_normal((4, 3))
-    kernel = gp(named(family, theta, SIGMAS[0])).kernel
+    kernel = gp(full_name(family, theta, SIGMAS[0])).kernel
     assert kernel is not None
     np.testing.assert_allclose(kernel(x, y), conditioned(theta, x, y), atol=1e-14)
     np.testing.assert_allclose(kernel.diagonal(x), np.diag(conditioned(theta, x, x)), atol=1e-14)
@@ -102,8 +102,8 @@ def test_the_papers_kernel_is_the_papers(family: str, theta: float) -> None:
 def test_the_papers_methods_differ_as_they_say(
     family: str, inference: str, formula: Formula, strategy: str
 ) -> None:
-    for theta, sigma in ((THETAS[0], SIGMAS[-1]), CHOSEN):
-        method = method_named(named(family, theta, sigma))
+    for theta, sigma in ((THETAS[0], SIGMAS[-1]), TUNED):
+        method = method_named(full_name(family, theta, sigma))
         model = gp(method.name)
         assert (method.acquisition, method.strategy) == (MutualInformation(formula), strategy)
         assert (model.inference, model.noise, model.learn) == (inference, sigma, False)
@@ -122,7 +122,7 @@ def test_active_gp_believes_in_the_mode_of_the_papers_posterior() -> None:
         return float(0.5 * rewards @ precision @ rewards - norm.logcdf(z).sum())
 
     mode = minimize(loss, np.zeros(6), method="BFGS", options={"gtol": 1e-6}).x
-    model = gp(named("ActiveGP", theta, sigma)).fit_comparisons(Comparisons.of(x, pairs))
+    model = gp(full_name("ActiveGP", theta, sigma)).fit_comparisons(Comparisons.of(x, pairs))
     np.testing.assert_allclose(model.predict(x), mode, rtol=1e-3, atol=1e-4)
 
 
@@ -131,7 +131,7 @@ def test_what_the_paper_fixed_stays_fixed() -> None:
     rng = np.random.default_rng(2)
     items = rng.standard_normal((10, 3))
     pairs = [(i, j) if items[i, 0] > items[j, 0] else (j, i) for i, j in rng.integers(10, size=(15, 2))]
-    model = gp(named("ActiveGP", theta, sigma)).fit(items, [p for p in pairs if p[0] != p[1]])
+    model = gp(full_name("ActiveGP", theta, sigma)).fit(items, [p for p in pairs if p[0] != p[1]])
     assert model.kernel_ == model.kernel
     assert model.noise_ == sigma
 
@@ -159,7 +159,7 @@ def test_the_linear_baseline_knows_the_noise_and_the_margin() -> None:
     assert (model.noise, model.margin) == (0.3, 0.2)
 
 
-# --- the one that knows -----------------------------------------------------------------------------------
+# --- the oracle -----------------------------------------------------------------------------------
 
 
 def drawn_variances(model: Model, x: Array, draws: int) -> Array:
@@ -172,29 +172,25 @@ def drawn_variances(model: Model, x: Array, draws: int) -> Array:
 
 @pytest.mark.parametrize("truth", ["linear", "quadratic"])
 @pytest.mark.parametrize("features", [1, *COUNTS])
-def test_a_reward_of_the_one_that_knows_has_variance_1_over_normal_features(
-    truth: str, features: int
-) -> None:
+def test_a_reward_of_the_oracle_has_variance_1_over_normal_features(truth: str, features: int) -> None:
     x = np.random.default_rng(5).standard_normal((150, features))
     x = (x - x.mean(axis=0)) / x.std(axis=0)
-    found = drawn_variances(gp("Knows", Setting("driver", truth), x), x, 3000)
+    found = drawn_variances(gp("Oracle", Setting("driver", truth), x), x, 3000)
     assert np.mean(found) == pytest.approx(1.0, rel=0.15)
 
 
 @pytest.mark.parametrize("truth", ["linear", "quadratic"])
 @pytest.mark.parametrize("world", ["driver", "tosser"])
-def test_a_reward_of_the_one_that_knows_has_variance_1_over_a_pool(world: str, truth: str) -> None:
+def test_a_reward_of_the_oracle_has_variance_1_over_a_pool(world: str, truth: str) -> None:
     """On average, whatever the tails of the features; people's rewards have exactly 1."""
-    setting = Setting(world, truth, trajectories=50, tests=4)
+    setting = Setting(world, truth, trajectories=50, test_size=4)
     x = setting.task(0).pool.scaled
-    assert np.mean(drawn_variances(gp("Knows", setting, x), x, 4000)) == pytest.approx(1.0, rel=0.15)
+    assert np.mean(drawn_variances(gp("Oracle", setting, x), x, 4000)) == pytest.approx(1.0, rel=0.15)
 
 
 @pytest.mark.parametrize("truth", ["linear", "quadratic"])
-@pytest.mark.parametrize(("name", "inference"), [("Knows", "ep"), ("Knows, Laplace", "laplace")])
-def test_the_one_that_knows_has_the_right_family_and_the_right_noise(
-    name: str, inference: str, truth: str
-) -> None:
+@pytest.mark.parametrize(("name", "inference"), [("Oracle", "ep"), ("Oracle, Laplace", "laplace")])
+def test_the_oracle_has_the_right_family_and_the_right_noise(name: str, inference: str, truth: str) -> None:
     """Its kernel is that of people's rewards: the mean of products of drawn ones, but for one factor."""
     model = gp(name, Setting("driver", truth, noise=0.3, margin=0.2), normal(2))
     assert (model.noise, model.margin, model.learn, model.inference) == (0.3, 0.2, False, inference)
@@ -205,8 +201,8 @@ def test_the_one_that_knows_has_the_right_family_and_the_right_noise(
     np.testing.assert_allclose(ratio, ratio[0, 0])
 
 
-@pytest.mark.parametrize("name", ["Knows", "Knows, Laplace"])
+@pytest.mark.parametrize("name", ["Oracle", "Oracle, Laplace"])
 @pytest.mark.parametrize("truth", ["targets", "bumpy"])
-def test_nobody_knows_other_families(name: str, truth: str) -> None:
-    with pytest.raises(ValueError, match=f"nobody knows the family of {truth} rewards"):
+def test_the_oracle_is_told_no_other_families(name: str, truth: str) -> None:
+    with pytest.raises(ValueError, match=f"linear or quadratic, but this is {truth}"):
         method_named(name).model(Setting("golf", truth), normal(2))

@@ -1,12 +1,12 @@
-"""The methods that are compared, each by its name.
+"""The methods that are compared, by name: each is a model with an acquisition function.
 
 ActiveGP, RandomGP     the paper's: an RBF kernel with a fixed theta and sigma, conditioned to be 0 at the
                        anchor, Laplace's approximation, the mutual information as printed
 CorrectedGP            ActiveGP with the exact mutual information
 ActiveGP+EP            CorrectedGP with expectation propagation
 ActiveLinear           the paper's linear baseline
-Prefero, ...           the default: a belief over structures, nothing to choose
-Knows                  a model that knows the reward's family, its prior and the noise: the limit
+Prefero, ...           the default: Bayesian model averaging over structures, nothing to choose
+Oracle                 a model that is told the reward's family, its prior and the noise: what can be reached
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from prefero.models.preference_gp import PreferenceGP
 THETAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 SIGMAS = (0.03, 0.1, 0.3, 1.0)
 MUTUAL_INFORMATION = MutualInformation()
-DRAWS = 25  # of the linear baseline's weights; each costs as much as a Gaussian process
+LINEAR_DRAWS = 25  # of the linear baseline's weights; each costs as much as a Gaussian process
 
 
 class GroundTruth(Protocol):
@@ -74,7 +74,7 @@ class Method:
         return self.strategy == "random" or getattr(self.acquisition, "formula", "exact") == "exact"
 
 
-def named(method: str, theta: float, sigma: float) -> str:
+def full_name(method: str, theta: float, sigma: float) -> str:
     """The name of a method with fixed hyper-parameters."""
     return f"{method} {theta:g} {sigma:g}"
 
@@ -91,24 +91,26 @@ def _fixed_methods(theta: float, sigma: float) -> list[Method]:
     laplace, ep = _fixed(theta, sigma, "laplace"), _fixed(theta, sigma, "ep")
     printed = MutualInformation("paper")
     return [
-        Method(named("ActiveGP", theta, sigma), laplace, acquisition=printed),
-        Method(named("RandomGP", theta, sigma), laplace, "random", printed),
-        Method(named("CorrectedGP", theta, sigma), laplace),
-        Method(named("ActiveGP+EP", theta, sigma), ep),
+        Method(full_name("ActiveGP", theta, sigma), laplace, acquisition=printed),
+        Method(full_name("RandomGP", theta, sigma), laplace, "random", printed),
+        Method(full_name("CorrectedGP", theta, sigma), laplace),
+        Method(full_name("ActiveGP+EP", theta, sigma), ep),
     ]
 
 
 def _linear(known: GroundTruth, _: Array) -> Model:
-    return LinearPreference(noise=known.noise, margin=known.margin, draws=DRAWS)
+    return LinearPreference(noise=known.noise, margin=known.margin, draws=LINEAR_DRAWS)
 
 
-def _knows(inference: Inference) -> Builder:
+def _oracle(inference: Inference) -> Builder:
     """The right kernel, scaled to rewards of variance 1 over the pool, and the right noise."""
 
     def build(known: GroundTruth, x: Array) -> Model:
         families: dict[str, Kernel] = {"linear": Linear(), "quadratic": Linear() + Quadratic()}
         if known.truth not in families:
-            raise ValueError(f"nobody knows the family of {known.truth} rewards")
+            raise ValueError(
+                f"the oracle is told the reward's family, linear or quadratic, but this is {known.truth}"
+            )
         kernel = families[known.truth]
         variance = float(np.mean(kernel.diagonal(x)) - np.mean(kernel(x, x)))
         return PreferenceGP(
@@ -129,8 +131,8 @@ METHODS: dict[str, Method] = {
         Method("Prefero, random", _prefero, "random"),
         Method("Prefero, best", _prefero, acquisition=ExpectedUtility()),
         Method("ActiveLinear", _linear),
-        Method("Knows", _knows("ep")),
-        Method("Knows, Laplace", _knows("laplace")),
+        Method("Oracle", _oracle("ep")),
+        Method("Oracle, Laplace", _oracle("laplace")),
         *(m for theta in THETAS for sigma in SIGMAS for m in _fixed_methods(theta, sigma)),
     ]
 }

@@ -58,11 +58,11 @@ def test_simulate_says_what_was_learned_and_where_it_is(
     simulated: tuple[Path, subprocess.CompletedProcess[str]],
 ) -> None:
     told = simulated[1].stdout
-    assert "chosen questions" in told
+    assert "active questions" in told
     assert "random questions" in told
-    assert "After 3 chosen questions the reward" in told
+    assert "After 3 active questions the reward" in told
     assert "prefero.load_reward('reward.json')" in told
-    assert f"The picture is in {Path('new', 'p.png')}." in told
+    assert f"The figure is in {Path('new', 'p.png')}." in told
     assert simulated[1].stderr == ""
 
 
@@ -87,7 +87,7 @@ def test_the_best_of_two_is_better_than_all_the_others() -> None:
 def test_a_simulated_person_teaches_in_a_world(tmp_path: Path) -> None:
     done = run("simulate", "driver", "--questions", "2", "--trajectories", "20", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "After 2 chosen questions" in done.stdout
+    assert "After 2 active questions" in done.stdout
 
 
 def test_worlds_lists_every_world_with_its_features_and_physics() -> None:
@@ -168,7 +168,7 @@ TINY = """
 from dataclasses import replace
 import prefero.experiments.reproduce as r
 grid = {"thetas": r.QUICK.thetas[:1], "sigmas": r.QUICK.sigmas[:1]}
-r.QUICK = replace(r.QUICK, runs=1, questions=15, trajectories=24, tests=6, **grid)
+r.QUICK = replace(r.QUICK, runs=1, questions=15, trajectories=24, test_size=6, **grid)
 from prefero.__main__ import main
 main()
 """
@@ -200,7 +200,7 @@ def test_reproduce_makes_runs_a_figure_and_a_report(
     assert (out / "driver-active.png").read_bytes().startswith(b"\x89PNG")
     assert "<img" in (out / "report.html").read_text(encoding="utf-8")
     assert "driver-active.png" in (out / "report.md").read_text(encoding="utf-8")
-    assert f"{count} runs to do; what is done is kept in my results." in done.stdout
+    assert f"{count} runs to do; finished runs are kept in my results." in done.stdout
     assert f"runs {count}/{count}, questions" in done.stdout
     assert f"{15 * count}/{15 * count}" in done.stdout
     html, text = Path("my results", "report.html"), Path("my results", "report.md")

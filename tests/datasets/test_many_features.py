@@ -6,12 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from prefero.methods import THETAS, named
+from prefero.methods import THETAS, full_name
 
 PLACE = Path(__file__).resolve().parents[2] / "benchmarks" / "many_features.py"
 MANY = SimpleNamespace(**runpy.run_path(str(PLACE)))
 FOURTEEN = 14
-FIXED = named("ActiveGP", min(THETAS), 0.1)  # of all thetas the best where features are many
+FIXED = full_name("ActiveGP", min(THETAS), 0.1)  # of all thetas the best where features are many
 
 
 def test_the_reward_depends_on_the_useful_features_alone_and_the_exam_on_them_too() -> None:
@@ -19,8 +19,8 @@ def test_the_reward_depends_on_the_useful_features_alone_and_the_exam_on_them_to
     assert task.pool.features.shape == (500, 8)
     other = task.pool.scaled.copy()
     other[:, MANY.USEFUL :] = 7.0
-    np.testing.assert_array_equal(task.person.reward(other), task.person.reward(task.pool.scaled))
-    assert np.ptp(task.exam.features[:, 0]) > 4
+    np.testing.assert_array_equal(task.user.reward(other), task.user.reward(task.pool.scaled))
+    assert np.ptp(task.test_set.features[:, 0]) > 4
 
 
 def test_with_fourteen_useless_features_thirty_answers_still_teach() -> None:

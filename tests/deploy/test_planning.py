@@ -17,7 +17,7 @@ from prefero._support.optional import MissingExtra
 from prefero.deploy.planning import maximize
 from prefero.kernels import RBF, Anchored, Linear, Quadratic
 from prefero.simulation.tasks import Task, teach, world_task
-from prefero.simulation.users import Person
+from prefero.simulation.users import SimulatedUser
 from prefero.worlds import make
 from worlds.toy_world import Toy, box
 
@@ -207,12 +207,12 @@ def test_impossible_plans_are_refused(world: Any, pool: Any, options: dict[str, 
 
 
 def true_reward(task: Task, features: Array) -> Array:
-    return task.person.reward(task.pool.scaling(np.atleast_2d(features)))
+    return task.user.reward(task.pool.scaling(np.atleast_2d(features)))
 
 
 @pytest.mark.parametrize("seed", [1, 5])
 def test_on_driver_the_plan_beats_the_pools_best_under_the_true_reward(seed: int) -> None:
-    task = world_task(make("driver"), "quadratic", trajectories=150, tests=4, seed=seed, progress=False)
+    task = world_task(make("driver"), "quadratic", trajectories=150, test_size=4, seed=seed, progress=False)
     learner = Learner(task.pool, seed=seed)
     list(teach(task, learner, 40, seed=seed))
     plan = prefero.plan(learner.reward(), "driver", task.pool, evaluations=800)
@@ -229,7 +229,7 @@ def true_reward_of_the_plan(seed: int, grow: bool) -> float:
     """
     world, pool = make("driver"), Pool.simulate("driver", 150, seed, progress=False)
     wanted = pool.scaling(world.rollout(np.tile([0.0, 0.8], 5)).features[None])
-    person = Person(lambda x: -np.linalg.norm(x - wanted, axis=1), noise=0.1)
+    person = SimulatedUser(lambda x: -np.linalg.norm(x - wanted, axis=1), noise=0.1)
     model = PreferenceGP(Anchored(RBF(0.1), (0.0,) * 4), noise=0.1, learn=False)
     learner, rng = Learner(pool, seed=seed, model=model), np.random.default_rng(seed)
     for number in range(30):
@@ -261,7 +261,9 @@ def test_a_policy_trained_on_what_was_taught_drives_better_than_the_pool() -> No
     assert specification.loader is not None
     example = importlib.util.module_from_spec(specification)
     specification.loader.exec_module(example)
-    task = example.world_task(make("driver"), "quadratic", trajectories=150, tests=4, seed=4, progress=False)
+    task = example.world_task(
+        make("driver"), "quadratic", trajectories=150, test_size=4, seed=4, progress=False
+    )
     learned = example.taught(task, 40, quick(4))
     features = example.driven(example.trained(learned, 2500), learned)
     assert true_reward(task, features)[0] > true_reward(task, task.pool.features).max() + 0.5

@@ -12,9 +12,11 @@ from prefero.experiments.figures.base import GRID_SIGMAS, GRID_THETAS, Scale
 from prefero.experiments.results import Results
 from prefero.experiments.runs import BEST_EVERY, BINS, CALIBRATED_AFTER, TEST_AFTER, Rows, Run
 
-TINY = Scale(runs=2, questions=16, trajectories=24, tests=6, thetas=GRID_THETAS[:2], sigmas=GRID_SIGMAS[:1])
+TINY = Scale(
+    runs=2, questions=16, trajectories=24, test_size=6, thetas=GRID_THETAS[:2], sigmas=GRID_SIGMAS[:1]
+)
 
-RIGHT = "hits"  # the column that counts right predictions
+RIGHT = "bin_correct"  # the column that counts right predictions
 
 _KEPT: dict[tuple[Path, int], Rows] = {}
 
@@ -35,8 +37,8 @@ def rows_of(
     *,
     accuracy: npt.ArrayLike = 0.8,
     log_likelihood: npt.ArrayLike = -0.4,
-    best: npt.ArrayLike = 0.5,
-    test: float = 0.6,
+    best_reward: npt.ArrayLike = 0.5,
+    answer_accuracy: float = 0.6,
     bins: Iterable[int] = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100),
     right: Iterable[int] = (5, 11, 19, 27, 36, 46, 58, 70, 83, 97),
 ) -> Rows:
@@ -50,11 +52,12 @@ def rows_of(
         "choice": ["left"] * questions,
         "accuracy": _curve(accuracy, questions),
         "log_likelihood": _curve(log_likelihood, questions),
-        "best": [
-            b if n % BEST_EVERY == 0 else None for n, b in zip(numbers, _curve(best, questions), strict=True)
+        "best_reward": [
+            b if n % BEST_EVERY == 0 else None
+            for n, b in zip(numbers, _curve(best_reward, questions), strict=True)
         ],
-        "test": [test if n == TEST_AFTER else None for n in numbers],
-        "bins": [list(bins) if n in CALIBRATED_AFTER else None for n in numbers],
+        "answer_accuracy": [answer_accuracy if n == TEST_AFTER else None for n in numbers],
+        "bin_counts": [list(bins) if n in CALIBRATED_AFTER else None for n in numbers],
         RIGHT: [list(right) if n in CALIBRATED_AFTER else None for n in numbers],
     }
 
@@ -74,8 +77,8 @@ def learned(run: Run) -> Rows:
         n,
         accuracy=accuracy,
         log_likelihood=np.log(np.clip(accuracy, 0.01, 0.99)),
-        best=np.clip(climb, 0, 1),
-        test=float(rng.integers(6)) / 5,
+        best_reward=np.clip(climb, 0, 1),
+        answer_accuracy=float(rng.integers(6)) / 5,
         bins=bins.tolist(),
         right=rng.integers(0, bins + 1).tolist(),
     )

@@ -13,17 +13,17 @@ import pytest
 from experiments.fake_runs import learned
 from prefero._support.optional import MissingExtra
 from prefero.experiments import backends, settings
-from prefero.experiments.backends import THREADS, carry_out, prepare
-from prefero.experiments.figures.base import CHOSEN
+from prefero.experiments.backends import THREADS, execute_runs, simulate_pools
+from prefero.experiments.figures.base import TUNED
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Rows, Run
 from prefero.experiments.settings import Setting
-from prefero.methods import named
+from prefero.methods import full_name
 from prefero.pools.simulate import simulate
 from prefero.trajectories.trajectory import Trajectory
 
-SETTING = Setting("driver", "quadratic", trajectories=20, tests=4, questions=6)
-METHODS = ["Knows", named("ActiveGP", *CHOSEN), named("RandomGP", *CHOSEN)]
+SETTING = Setting("driver", "quadratic", trajectories=20, test_size=4, questions=6)
+METHODS = ["Oracle", full_name("ActiveGP", *TUNED), full_name("RandomGP", *TUNED)]
 RUNS = [Run(SETTING, method, seed) for method in METHODS for seed in (0, 1)]
 
 
@@ -36,12 +36,12 @@ def results(tmp_path: Path) -> Results:
 def here(tmp_path_factory: pytest.TempPathFactory) -> Results:
     """The same runs, one after the other, in this process."""
     results = Results(tmp_path_factory.mktemp("here"))
-    carry_out(RUNS, results)
+    execute_runs(RUNS, results)
     return results
 
 
-class Plays:
-    """Counts what is played, and fails at one of them."""
+class CountedRuns:
+    """Counts the runs, and fails at one of them."""
 
     def __init__(self, fail_at: int = 0, error: BaseException | None = None) -> None:
         self.runs: list[Run] = []
@@ -61,19 +61,19 @@ class Plays:
 def test_an_interrupted_command_keeps_what_is_finished_and_goes_on_from_there(
     error: BaseException, results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = Plays(4, error)
-    monkeypatch.setattr(backends, "play", first)
+    first = CountedRuns(4, error)
+    monkeypatch.setattr(backends, "execute", first)
     with pytest.raises(type(error)):
-        carry_out(RUNS, results)
+        execute_runs(RUNS, results)
     assert set(RUNS) - set(results.missing(RUNS)) == set(first.runs[:3])
-    second = Plays()
-    monkeypatch.setattr(backends, "play", second)
-    carry_out(RUNS, results)
+    second = CountedRuns()
+    monkeypatch.setattr(backends, "execute", second)
+    execute_runs(RUNS, results)
     assert results.missing(RUNS) == []
     assert sorted(run.key for run in second.runs) == sorted(
         run.key for run in set(RUNS) - set(first.runs[:3])
     )
-    carry_out(RUNS, results)
+    execute_runs(RUNS, results)
     assert len(second.runs) == 3
 
 
@@ -82,12 +82,12 @@ def test_every_run_is_kept_before_the_next_one_begins(
 ) -> None:
     left: list[int] = []
 
-    def play(run: Run) -> Rows:
+    def execute(run: Run) -> Rows:
         left.append(len(results.missing(RUNS)))
         return learned(run)
 
-    monkeypatch.setattr(backends, "play", play)
-    carry_out(RUNS, results)
+    monkeypatch.setattr(backends, "execute", execute)
+    execute_runs(RUNS, results)
     assert left == [6, 5, 4, 3, 2, 1]
 
 
@@ -100,9 +100,9 @@ def test_each_run_is_reported_once_and_after_it_was_kept(
         assert results.path(run).is_file()
         told.append(run)
 
-    monkeypatch.setattr(backends, "play", Plays())
+    monkeypatch.setattr(backends, "execute", CountedRuns())
     results.save(RUNS[0], learned(RUNS[0]))
-    carry_out([*RUNS, *RUNS], results, done=done)
+    execute_runs([*RUNS, *RUNS], results, done=done)
     assert sorted(run.key for run in told) == sorted(run.key for run in RUNS[1:])
 
 
@@ -110,7 +110,7 @@ def test_two_at_once_keep_what_was_finished_before_one_fails(results: Results) -
     """The longest are done first, so the impossible one comes last; those under way with it are lost."""
     impossible = Run(replace(SETTING, questions=1), "Magic", 0)
     with pytest.raises(ValueError, match="no method 'Magic'"):
-        carry_out([impossible, *RUNS], results, jobs=2)
+        execute_runs([impossible, *RUNS], results, jobs=2)
     assert len(results.missing(RUNS)) <= 3
 
 
@@ -122,7 +122,7 @@ def numbers(results: Results) -> list[Rows]:
 
 
 def test_two_at_once_give_the_same_numbers(here: Results, results: Results) -> None:
-    carry_out(RUNS, results, jobs=2)
+    execute_runs(RUNS, results, jobs=2)
     assert numbers(results) == numbers(here)
 
 
@@ -131,11 +131,11 @@ def test_a_dask_cluster_gives_the_same_numbers(
 ) -> None:
     """Two workers in processes of their own, found by the scheduler's address."""
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(backends, "play", None)  # nothing is played here
+    monkeypatch.setattr(backends, "execute", None)  # nothing runs here
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
     ) as cluster:
-        carry_out(RUNS, results, backend="dask", address=cluster.scheduler_address)
+        execute_runs(RUNS, results, backend="dask", address=cluster.scheduler_address)
     assert numbers(results) == numbers(here)
 
 
@@ -144,18 +144,18 @@ def test_a_ray_cluster_gives_the_same_numbers(
 ) -> None:
     """Ray weighs much, so it is tried where somebody has installed it."""
     pytest.importorskip("ray")
-    monkeypatch.setattr(backends, "play", None)  # nothing is played here
-    carry_out(RUNS, results, jobs=2, backend="ray")
+    monkeypatch.setattr(backends, "execute", None)  # nothing runs here
+    execute_runs(RUNS, results, jobs=2, backend="ray")
     assert numbers(results) == numbers(here)
 
 
 def test_pools_are_simulated_before_the_runs_so_that_these_find_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Those of the exams as well, whose size is that of the exam."""
-    exams = [replace(SETTING, trajectories=21, tests=tests) for tests in (4, 12)]
-    runs = [Run(setting, METHODS[0], seed) for setting in exams for seed in (5, 6)]
-    prepare(runs)
+    """Those of the test sets as well, which have sizes of their own."""
+    both = [replace(SETTING, trajectories=21, test_size=test_size) for test_size in (4, 12)]
+    runs = [Run(setting, METHODS[0], seed) for setting in both for seed in (5, 6)]
+    simulate_pools(runs)
     settings._task.cache_clear()
 
     unprepared: list[Any] = []
@@ -185,17 +185,17 @@ def test_the_environment_is_left_as_it_was(
             monkeypatch.setenv(name, before)
     during: list[str | None] = []
 
-    def play(run: Run) -> Rows:
+    def execute(run: Run) -> Rows:
         during.extend(os.environ.get(name) for name in THREADS)
         return learned(run)
 
-    monkeypatch.setattr(backends, "play", play)
+    monkeypatch.setattr(backends, "execute", execute)
     if backend == "local":
-        carry_out(RUNS[:1], results, backend=backend)
+        execute_runs(RUNS[:1], results, backend=backend)
         assert during == ["1"] * len(THREADS)
     else:
         with pytest.raises(ValueError, match="abacus"):
-            carry_out(RUNS[:1], results, backend=backend)
+            execute_runs(RUNS[:1], results, backend=backend)
     assert [os.environ.get(name) for name in THREADS] == [before] * len(THREADS)
 
 
@@ -224,9 +224,9 @@ def test_a_missing_package_is_named_with_what_brings_it(
     package: str, backend: Any, results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uninstall(package, monkeypatch)
-    monkeypatch.setattr(backends, "play", learned)
+    monkeypatch.setattr(backends, "execute", learned)
     with pytest.raises(MissingExtra, match=f"needs the package '{package}'") as caught:
-        carry_out(RUNS, results, backend=backend)
+        execute_runs(RUNS, results, backend=backend)
     remedy = re.search(r"pip install '?([\w\[\]]+)", str(caught.value))
     assert remedy is not None
     extra = re.fullmatch(r"prefero\[(\w+)\]", remedy[1])
@@ -241,19 +241,19 @@ def test_what_cannot_be_done_is_said_before_any_work(
     work: list[str] = []
     uninstall(package, monkeypatch)
     monkeypatch.setattr(Setting, "task", lambda *_: work.append("simulated"))
-    monkeypatch.setattr(backends, "play", Plays(1, AssertionError("it was played")))
-    with pytest.raises((ValueError, MissingExtra), match=r"carried out by|needs the package"):
-        carry_out(RUNS, results, backend=backend)
+    monkeypatch.setattr(backends, "execute", CountedRuns(1, AssertionError("it was run")))
+    with pytest.raises((ValueError, MissingExtra), match=r"executed by|needs the package"):
+        execute_runs(RUNS, results, backend=backend)
     assert work == []
 
 
 def test_an_unknown_backend_is_answered_with_those_there_are(results: Results) -> None:
-    with pytest.raises(ValueError, match="carried out by local, dask or ray, but the backend is 'abacus'"):
-        carry_out(RUNS, results, backend="abacus")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="executed by local, dask or ray, but the backend is 'abacus'"):
+        execute_runs(RUNS, results, backend="abacus")  # type: ignore[arg-type]
 
 
 def test_nothing_is_needed_where_nothing_is_to_do(results: Results, monkeypatch: pytest.MonkeyPatch) -> None:
     results.save(RUNS[0], learned(RUNS[0]))
     monkeypatch.setitem(sys.modules, "joblib", None)
-    carry_out(RUNS[:1], results)
+    execute_runs(RUNS[:1], results)
     assert results.missing(RUNS[:1]) == []

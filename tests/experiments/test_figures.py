@@ -14,20 +14,20 @@ from plots.read_reports import tables_in
 from prefero import Pool
 from prefero.experiments import backends, runs, statistics
 from prefero.experiments.figures import calibration
-from prefero.experiments.figures.ablations import VARIATIONS, ExamSize
-from prefero.experiments.figures.base import CHOOSING_SEED, CHOSEN, Scale, hindsight
+from prefero.experiments.figures.ablations import ABLATIONS, SizeOfTestSet
+from prefero.experiments.figures.base import TUNED, TUNING_SEED, Scale, best_in_hindsight
 from prefero.experiments.figures.curves import CURVES, Curves
-from prefero.experiments.figures.questions_needed import GOALS, SETTINGS, Needed
-from prefero.experiments.figures.static import DRAWINGS
+from prefero.experiments.figures.questions_needed import GOALS, SETTINGS, QuestionsNeeded
+from prefero.experiments.figures.static import STATIC
 from prefero.experiments.reproduce import FIGURES, QUICK, plan_of
 from prefero.experiments.results import Results
 from prefero.experiments.runs import BINS, Rows, Run
 from prefero.experiments.settings import Setting
-from prefero.methods import METHODS, named
-from prefero.simulation.tasks import EXAM_SEED
+from prefero.methods import METHODS, full_name
+from prefero.simulation.tasks import TEST_SET_SEED
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
-SCALES = {"paper": Scale(), "quick": QUICK, "least": Scale(runs=1, questions=15, tests=2), "tiny": TINY}
+SCALES = {"paper": Scale(), "quick": QUICK, "least": Scale(runs=1, questions=15, test_size=2), "tiny": TINY}
 every_figure = pytest.mark.parametrize("name", FIGURES)
 
 
@@ -52,7 +52,7 @@ def only_files(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a figure is drawn from the files alone")
 
     for module in (runs, backends):
-        monkeypatch.setattr(module, "play", never)
+        monkeypatch.setattr(module, "execute", never)
     monkeypatch.setattr(Setting, "task", never)
 
 
@@ -76,9 +76,9 @@ def curves(saved: dict[Run, Rows], setting: Setting, method: str, column: str = 
 def test_every_figure_plans_runs_that_can_be_done(name: str, scale: str) -> None:
     plan = FIGURES[name].plan(SCALES[scale])
     assert {run.method for run in plan} <= set(METHODS)
-    assert all(run.setting.tests >= 2 and run.setting.questions >= 1 for run in plan)
-    assert all(run.setting.world != "golf" or "Knows" not in run.method for run in plan)
-    assert (plan == []) == (FIGURES[name] in DRAWINGS)
+    assert all(run.setting.test_size >= 2 and run.setting.questions >= 1 for run in plan)
+    assert all(run.setting.world != "golf" or "Oracle" not in run.method for run in plan)
+    assert (plan == []) == (FIGURES[name] in STATIC)
 
 
 @every_figure
@@ -91,7 +91,7 @@ def test_every_method_of_a_figure_has_all_seeds(name: str) -> None:
 
 def test_the_figures_are_those_of_the_issue() -> None:
     paper = {f"{world}-{kind}" for world in ("driver", "tosser") for kind in ("linear", "poly", "active")}
-    ours = {"questions-needed", "calibration", "formula", "inference", "lapses", "exam-size"}
+    ours = {"questions-needed", "calibration", "formula", "inference", "lapses", "test-set-size"}
     assert set(FIGURES) == paper | {"poisson", "targets"} | ours | {"golf", "golf-study"}
     assert all(figure.name == name and figure.title for name, figure in FIGURES.items())
 
@@ -107,8 +107,8 @@ def test_every_method_is_documented() -> None:
 
 
 def test_what_was_chosen_was_chosen_on_other_seeds() -> None:
-    assert named("ActiveGP", *CHOSEN) in METHODS
-    assert max(Scale().seeds) < CHOOSING_SEED
+    assert full_name("ActiveGP", *TUNED) in METHODS
+    assert max(Scale().seeds) < TUNING_SEED
 
 
 # --- pictures and tables ----------------------------------------------------------------------------------
@@ -133,9 +133,9 @@ def test_every_figure_is_drawn_from_the_files_alone(
 @every_figure
 @pytest.mark.usefixtures("only_files")
 def test_every_figure_is_told_from_the_files_alone(name: str, saved: tuple[Results, Any]) -> None:
-    text = FIGURES[name].tell(saved[0], TINY)
+    text = FIGURES[name].describe(saved[0], TINY)
     found = tables_in(text)
-    assert bool(found) == (FIGURES[name] not in DRAWINGS)
+    assert bool(found) == (FIGURES[name] not in STATIC)
     for rows in found:
         assert len(rows) > 1
         assert len({len(row) for row in rows}) == 1
@@ -149,13 +149,13 @@ def test_the_table_of_curves_is_by_hand(figure: Curves, saved: tuple[Results, di
     setting = figure.setting(TINY)
     shown = {name: name for name in figure.others}
     for method in figure.paper:
-        theta, sigma = CHOSEN
-        shown[f"{method} chosen (theta {theta:g}, sigma {sigma:g})"] = named(method, *CHOSEN)
-        grid = [named(method, t, s) for t in TINY.thetas for s in TINY.sigmas]
+        theta, sigma = TUNED
+        shown[f"{method} tuned (theta {theta:g}, sigma {sigma:g})"] = full_name(method, *TUNED)
+        grid = [full_name(method, t, s) for t in TINY.thetas for s in TINY.sigmas]
         best = max(grid, key=lambda name: float(curves(made, setting, name)[:, -1].mean()))
         words = best.split(" ")
         shown[f"{method} best in hindsight (theta {words[1]}, sigma {words[2]})"] = best
-    head, *rows = tables_in(figure.tell(results, TINY))[0]
+    head, *rows = tables_in(figure.describe(results, TINY))[0]
     assert head[1:-2] == ["5", "10", "16"]
     assert [row[0] for row in rows] == list(shown)
     first = curves(made, setting, "Prefero").mean(axis=1)
@@ -170,10 +170,10 @@ def test_the_table_of_curves_is_by_hand(figure: Curves, saved: tuple[Results, di
         assert row[-1] == ("" if method == "Prefero" else "0.500" if same_sign else "1.000")
 
 
-@pytest.mark.parametrize("figure", VARIATIONS, ids=lambda figure: figure.name)
+@pytest.mark.parametrize("figure", ABLATIONS, ids=lambda figure: figure.name)
 def test_the_table_of_a_variation_is_by_hand(figure: Any, saved: tuple[Results, dict[Run, Rows]]) -> None:
     results, made = saved
-    head, *rows = tables_in(figure.tell(results, TINY))[0]
+    head, *rows = tables_in(figure.describe(results, TINY))[0]
     at = [int(n) for n in head[2:]]
     assert at
     assert max(at) <= TINY.questions
@@ -187,13 +187,13 @@ def test_the_table_of_a_variation_is_by_hand(figure: Any, saved: tuple[Results, 
 
 def test_the_table_of_calibration_is_by_hand(saved: tuple[Results, dict[Run, Rows]]) -> None:
     results, made = saved
-    found = cells(FIGURES["calibration"].tell(results, TINY))
+    found = cells(FIGURES["calibration"].describe(results, TINY))
     assert found.pop("calibration error after") == ["10"]
     assert list(found) == list(calibration.LABELS)
     plan = set(FIGURES["calibration"].plan(TINY))
     for label, (cell,) in found.items():
         of = [rows for run, rows in made.items() if run in plan and run.method == calibration.LABELS[label]]
-        bins, right = (np.sum([rows[column][9] for rows in of], axis=0) for column in ("bins", RIGHT))
+        bins, right = (np.sum([rows[column][9] for rows in of], axis=0) for column in ("bin_counts", RIGHT))
         off = sum(
             int(bins[k]) * abs(int(right[k]) / int(bins[k]) - (0.525 + 0.05 * k))
             for k in range(len(BINS) - 1)
@@ -204,7 +204,7 @@ def test_the_table_of_calibration_is_by_hand(saved: tuple[Results, dict[Run, Row
 def test_the_table_of_questions_needed_is_by_hand(saved: tuple[Results, dict[Run, Rows]]) -> None:
     """Of two runs the interval is from the better to the worse, or as far as their mean."""
     results, made = saved
-    found = tables_in(Needed().tell(results, TINY))
+    found = tables_in(QuestionsNeeded().describe(results, TINY))
     assert len(found) == len(SETTINGS)
     for figure, (_, *rows) in zip(SETTINGS, found, strict=True):
         assert [row[0] for row in rows] == list(figure.shown(results, TINY))
@@ -245,26 +245,28 @@ def test_the_best_in_hindsight_is_the_best_at_the_end_over_all_runs(best: int, t
             way = np.full(TINY.questions, 0.5 if name == names[best] else 0.99)
             way[-1] = end
             results.save(Run(setting, name, seed), rows_of(TINY.questions, accuracy=way))
-    assert hindsight(results, TINY, setting, "ActiveGP") == names[best]
+    assert best_in_hindsight(results, TINY, setting, "ActiveGP") == names[best]
 
 
-# --- the size of the exam ---------------------------------------------------------------------------------
+# --- the size of the test set -----------------------------------------------------------------------------
 
 SHARES = {"half": 1 / 2, "a third": 1 / 3, "a quarter": 1 / 4, "a fifth": 1 / 5}
 
 
-def test_the_last_exam_holds_the_share_of_the_candidates_that_the_note_says(
+def test_the_last_test_set_holds_the_share_of_the_candidates_that_the_note_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     candidates: list[int] = []
 
     def simulate(_: Any, count: int, seed: int, **__: Any) -> Pool:
-        if seed >= EXAM_SEED:
+        if seed >= TEST_SET_SEED:
             candidates.append(count)
         return Pool(np.random.default_rng(seed).standard_normal((count, 2)), ["a", "b"])
 
     monkeypatch.setattr(Pool, "simulate", simulate)
-    *_, (setting, _methods) = ExamSize().panels(TINY).values()
+    *_, (setting, _methods) = SizeOfTestSet().panels(TINY).values()
     task = setting.task(987)
-    (share,) = [share for words, share in SHARES.items() if f"{words} of all candidates" in ExamSize.note]
-    assert len(task.exam.features) == pytest.approx(share * candidates[0], abs=1)
+    (share,) = [
+        share for words, share in SHARES.items() if f"{words} of all candidates" in SizeOfTestSet.note
+    ]
+    assert len(task.test_set.features) == pytest.approx(share * candidates[0], abs=1)

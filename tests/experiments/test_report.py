@@ -12,7 +12,7 @@ from experiments.fake_runs import TINY, Remembered, fabricate
 from plots.read_reports import HtmlReader, images_in, tables_in
 from prefero.experiments import report, statistics
 from prefero.experiments.claims import Claim
-from prefero.experiments.figures.base import CHOSEN, Figure, Scale
+from prefero.experiments.figures.base import TUNED, Figure, Scale
 from prefero.experiments.report import write_report
 from prefero.experiments.reproduce import FIGURES, plan_of
 from prefero.experiments.results import Results
@@ -101,8 +101,8 @@ def test_what_was_run_is_told(whole: Written) -> None:
         f"{TINY.runs} runs with seeds from {TINY.first_seed} on",
         f"{TINY.questions} questions",
         f"{TINY.trajectories} trajectories",
-        f"exams of {TINY.tests} diverse",
-        f"theta {CHOSEN[0]:g} and sigma",
+        f"test sets of {TINY.test_size} diverse",
+        f"theta {TUNED[0]:g} and sigma",
         "probit noise 0.1",
     ):
         assert words in " ".join(whole.html.text.split())
@@ -123,7 +123,7 @@ class Strange(Figure):
     def draw(self, results: Results, scale: Scale, path: Path) -> None:  # noqa: ARG002
         draw_dot(path, 200)
 
-    def tell(self, results: Results, scale: Scale) -> str:  # noqa: ARG002
+    def describe(self, results: Results, scale: Scale) -> str:  # noqa: ARG002
         return "| a < b | `x & y` |\n| --- | --- |\n| 5 > 4 | **bold** |\n\nUp to <b>here</b> & no further.\n"
 
 

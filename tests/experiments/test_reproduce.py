@@ -12,11 +12,11 @@ from pyarrow import parquet
 from experiments.fake_runs import TINY, fabricate
 from plots.read_reports import tables_in
 from prefero.experiments import backends
-from prefero.experiments.figures.base import CHOSEN, Figure
+from prefero.experiments.figures.base import TUNED, Figure
 from prefero.experiments.reproduce import FIGURES, QUICK, figures_named, plan_of, reproduce
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
-from prefero.methods import named
+from prefero.methods import full_name
 
 SCALE = replace(TINY, runs=1, questions=15, thetas=TINY.thetas[:1])
 FIGURE = FIGURES["driver-active"]
@@ -48,7 +48,7 @@ def test_runs_that_figures_share_are_planned_once() -> None:
 
 def test_a_quick_look_is_smaller_in_everything() -> None:
     paper = type(QUICK)()
-    for size in ("runs", "questions", "trajectories", "tests"):
+    for size in ("runs", "questions", "trajectories", "test_size"):
         assert getattr(QUICK, size) < getattr(paper, size)
     everything = list(FIGURES.values())
     assert asked(plan_of(everything, QUICK)) < asked(plan_of(everything, paper)) / 10
@@ -96,8 +96,8 @@ def test_the_report_tells_what_the_table_holds(folder: Path) -> None:
     for label, method in {
         "Prefero": "Prefero",
         "Prefero, random": "Prefero, random",
-        "ActiveGP chosen": named("ActiveGP", *CHOSEN),
-        "RandomGP chosen": named("RandomGP", *CHOSEN),
+        "ActiveGP tuned": full_name("ActiveGP", *TUNED),
+        "RandomGP tuned": full_name("RandomGP", *TUNED),
     }.items():
         of = [
             [r["accuracy"] for r in rows if (r["method"], r["question"]) == (method, n)] for n in (5, 10, 15)
@@ -108,13 +108,13 @@ def test_the_report_tells_what_the_table_holds(folder: Path) -> None:
 
 
 def test_the_second_call_does_nothing_new(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def play(run: Run) -> Any:
+    def execute(run: Run) -> Any:
         raise AssertionError(f"{run} was done before")
 
     def task(*_: Any) -> Any:
         raise AssertionError("nothing is to be simulated")
 
-    monkeypatch.setattr(backends, "play", play)
+    monkeypatch.setattr(backends, "execute", execute)
     monkeypatch.setattr("prefero.experiments.settings.Setting.task", task)
     before = {path: path.stat().st_mtime_ns for path in (folder / "runs").iterdir()}
     report, table = (
@@ -130,16 +130,16 @@ def test_the_second_call_does_nothing_new(folder: Path, monkeypatch: pytest.Monk
 
 
 def test_more_runs_do_only_what_is_new(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    played: list[Run] = []
+    executed: list[Run] = []
 
-    def play(run: Run) -> Any:
-        played.append(run)
+    def execute(run: Run) -> Any:
+        executed.append(run)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(backends, "play", play)
+    monkeypatch.setattr(backends, "execute", execute)
     with pytest.raises(KeyboardInterrupt):
         reproduce([FIGURE], replace(SCALE, runs=2), folder)
-    assert [run.seed for run in played] == [1]
+    assert [run.seed for run in executed] == [1]
 
 
 # --- from fabricated runs ---------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class Still(Figure):
     def draw(self, results: Results, scale: Any, path: Path) -> None:  # noqa: ARG002
         path.write_bytes(b"a picture")
 
-    def tell(self, results: Results, scale: Any) -> str:  # noqa: ARG002
+    def describe(self, results: Results, scale: Any) -> str:  # noqa: ARG002
         return "It stands still.\n"
 
 

@@ -18,8 +18,8 @@ from prefero.experiments.results import METADATA, Results
 from prefero.experiments.runs import VERSION, Run
 from prefero.experiments.settings import Setting
 
-SETTING = Setting("driver", "linear", trajectories=24, tests=6, questions=16)
-RUNS = [Run(SETTING, method, seed) for method in ("Prefero", "Knows") for seed in (0, 1)]
+SETTING = Setting("driver", "linear", trajectories=24, test_size=6, questions=16)
+RUNS = [Run(SETTING, method, seed) for method in ("Prefero", "Oracle") for seed in (0, 1)]
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_changed_configuration_is_another_run(results: Results) -> None:
 def test_curves_have_a_row_for_each_run_and_no_number_where_nothing_was_measured(results: Results) -> None:
     saved = fabricate(results, RUNS)
     np.testing.assert_array_equal(results.curves(RUNS, "accuracy"), [saved[run]["accuracy"] for run in RUNS])
-    best = results.curves(RUNS[:2], "best")
+    best = results.curves(RUNS[:2], "best_reward")
     assert best.shape == (2, 16)
     assert np.flatnonzero(np.isfinite(best[0])).tolist() == [4, 9, 14]
 
@@ -120,7 +120,7 @@ def test_a_damaged_file_is_as_good_as_none_or_is_named_with_the_way_out(results:
 @pytest.fixture
 def exported(results: Results) -> tuple[pa.Table, dict[Run, Any]]:
     """Runs of several lengths, kinds and seeds, one of them named twice."""
-    short = Run(dataclasses.replace(SETTING, questions=4, lapses=0.1), "Knows", 7)
+    short = Run(dataclasses.replace(SETTING, questions=4, lapse_rate=0.1), "Oracle", 7)
     golf = Run(dataclasses.replace(SETTING, world="golf", truth="targets", questions=31), "Prefero, best", 2)
     runs = [*RUNS, short, golf]
     saved = fabricate(results, runs)
@@ -148,9 +148,9 @@ def test_the_columns_of_the_table_have_their_types(exported: tuple[pa.Table, dic
     table, _ = exported
     kinds = {
         "world truth method choice": "string",
-        "noise lapses margin accuracy log_likelihood best test": "double",
-        "trajectories tests questions seed version question left": "int64",
-        f"bins {RIGHT}": "list<int64>",
+        "noise lapse_rate margin accuracy log_likelihood best_reward answer_accuracy": "double",
+        "trajectories test_size questions seed version question left": "int64",
+        f"bin_counts {RIGHT}": "list<int64>",
     }
     wanted = {name: kind for names, kind in kinds.items() for name in names.split()}
     found = {field.name: plain(field.type) for field in table.schema}

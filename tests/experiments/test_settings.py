@@ -10,10 +10,10 @@ from prefero import Pool, worlds
 from prefero._support.arrays import Array
 from prefero.experiments import settings
 from prefero.experiments.settings import Setting
-from prefero.simulation.tasks import EXAM_SEED, Task
+from prefero.simulation.tasks import TEST_SET_SEED, Task
 from prefero.worlds.golf import Golf
 
-SMALL = {"trajectories": 30, "tests": 6, "questions": 5}
+SMALL = {"trajectories": 30, "test_size": 6, "questions": 5}
 every_setting = pytest.mark.parametrize(
     ("world", "truth"), [("driver", "linear"), ("driver", "quadratic"), ("tosser", "quadratic")]
 )
@@ -43,42 +43,42 @@ def test_features_are_standardised_on_the_pool(world: str, truth: str) -> None:
 @every_setting
 def test_rewards_have_a_standard_deviation_of_1_on_the_pool(world: str, truth: str) -> None:
     task = Setting(world, truth, **SMALL).task(3)
-    assert np.std(task.person.reward(task.pool.scaled)) == pytest.approx(1.0)
+    assert np.std(task.user.reward(task.pool.scaled)) == pytest.approx(1.0)
 
 
 @every_setting
 def test_rewards_are_of_the_family_that_is_stated(world: str, truth: str) -> None:
     task = Setting(world, truth, **SMALL).task(3)
     x = np.random.default_rng(0).standard_normal((60, len(task.pool.names)))
-    terms, rewards = x if truth == "linear" else monomials(x), task.person.reward(x)
+    terms, rewards = x if truth == "linear" else monomials(x), task.user.reward(x)
     found, residual, *_ = np.linalg.lstsq(terms, rewards, rcond=None)
     assert residual == pytest.approx(0.0, abs=1e-18)
     assert np.all(found != 0)
 
 
 @every_setting
-def test_the_exam_is_from_another_pool_and_its_answers_are_noiseless(world: str, truth: str) -> None:
+def test_the_test_set_is_from_another_pool_and_its_answers_are_noiseless(world: str, truth: str) -> None:
     task = Setting(world, truth, **SMALL).task(3)
-    asked, examined = (set(map(tuple, x.tolist())) for x in (task.pool.features, task.exam.features))
-    other = Pool.simulate(world, 30, 3 + EXAM_SEED).features
-    assert len(examined) == 6
-    assert not asked & examined
-    assert examined <= set(map(tuple, other.tolist()))
+    asked, tested = (set(map(tuple, x.tolist())) for x in (task.pool.features, task.test_set.features))
+    other = Pool.simulate(world, 30, 3 + TEST_SET_SEED).features
+    assert len(tested) == 6
+    assert not asked & tested
+    assert tested <= set(map(tuple, other.tolist()))
     raw = task.pool.features
-    worth = task.person.reward((task.exam.features - raw.mean(axis=0)) / raw.std(axis=0))
+    worth = task.user.reward((task.test_set.features - raw.mean(axis=0)) / raw.std(axis=0))
     wanted = [worth[i] - worth[j] for i in range(6) for j in range(i + 1, 6)]
-    np.testing.assert_allclose(task.exam.differences, wanted, atol=1e-9)
+    np.testing.assert_allclose(task.test_set.differences, wanted, atol=1e-9)
 
 
-def test_the_person_has_the_noise_the_margin_and_the_lapses_of_the_setting() -> None:
-    person = Setting("driver", "linear", 0.3, 0.2, 0.4, **SMALL).task(0).person
-    assert (person.noise, person.lapses, person.margin) == (0.3, 0.2, 0.4)
+def test_the_user_has_the_noise_the_margin_and_the_lapse_rate_of_the_setting() -> None:
+    user = Setting("driver", "linear", 0.3, 0.2, 0.4, **SMALL).task(0).user
+    assert (user.noise, user.lapse_rate, user.margin) == (0.3, 0.2, 0.4)
 
 
-def test_the_noise_of_a_person_does_not_change_what_is_wanted() -> None:
+def test_the_noise_of_a_user_does_not_change_what_is_wanted() -> None:
     quiet, loud = (Setting("driver", "linear", noise, **SMALL).task(0) for noise in (0.1, 1.0))
     np.testing.assert_array_equal(quiet.pool.features, loud.pool.features)
-    np.testing.assert_array_equal(quiet.exam.differences, loud.exam.differences)
+    np.testing.assert_array_equal(quiet.test_set.differences, loud.test_set.differences)
 
 
 @every_setting
@@ -87,15 +87,15 @@ def test_the_seed_decides_the_task(world: str, truth: str) -> None:
     first, again, other = (fresh(setting, seed) for seed in (1, 1, 2))
     assert first is not again
     np.testing.assert_array_equal(first.pool.features, again.pool.features)
-    np.testing.assert_array_equal(first.exam.differences, again.exam.differences)
+    np.testing.assert_array_equal(first.test_set.differences, again.test_set.differences)
     x = first.pool.scaled
-    np.testing.assert_array_equal(first.person.reward(x), again.person.reward(x))
+    np.testing.assert_array_equal(first.user.reward(x), again.user.reward(x))
     assert not np.array_equal(first.pool.features, other.pool.features)
-    assert not np.allclose(first.person.reward(x), other.person.reward(x))
+    assert not np.allclose(first.user.reward(x), other.user.reward(x))
 
 
 def test_a_setting_survives_a_file() -> None:
-    setting = Setting("driver", "linear", lapses=0.1, **SMALL)
+    setting = Setting("driver", "linear", lapse_rate=0.1, **SMALL)
     assert Setting(**json.loads(json.dumps(setting.to_json()))) == setting
 
 
@@ -120,7 +120,7 @@ def quick_golf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("quick_golf")
 def test_golf_is_a_grid_and_the_same_for_everybody_but_people_differ() -> None:
-    setting = Setting("golf", "targets", trajectories=9, tests=2, questions=5)
+    setting = Setting("golf", "targets", trajectories=9, test_size=2, questions=5)
     first, other = (fresh(setting, seed) for seed in (0, 7))
     shots = first.pool.features
     speeds, angles = (sorted(set(column.round(9).tolist())) for column in shots.T)
@@ -129,10 +129,10 @@ def test_golf_is_a_grid_and_the_same_for_everybody_but_people_differ() -> None:
     for values in (speeds, angles):
         np.testing.assert_allclose(np.diff(values), values[1] - values[0], atol=1e-6)
     np.testing.assert_array_equal(shots, other.pool.features)
-    assert not np.allclose(first.person.reward(first.pool.scaled), other.person.reward(first.pool.scaled))
-    assert not np.allclose(first.exam.differences, other.exam.differences)
+    assert not np.allclose(first.user.reward(first.pool.scaled), other.user.reward(first.pool.scaled))
+    assert not np.allclose(first.test_set.differences, other.test_set.differences)
     for task in (first, other):
-        assert np.std(task.person.reward(task.pool.scaled)) == pytest.approx(1.0)
+        assert np.std(task.user.reward(task.pool.scaled)) == pytest.approx(1.0)
 
 
 def test_golf_has_as_many_speeds_as_angles() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero._support.arrays import Array
-from prefero.experiments.statistics import Interval, needed, questions_to
+from prefero.experiments.statistics import Interval, questions_needed, questions_to_reach
 
 # --- questions needed -------------------------------------------------------------------------------------
 
@@ -24,13 +24,13 @@ from prefero.experiments.statistics import Interval, needed, questions_to
 def test_questions_are_counted_until_the_goal_is_first_reached(
     curve: list[float], goal: float, wanted: float
 ) -> None:
-    assert questions_to(np.array(curve), goal) == wanted
+    assert questions_to_reach(np.array(curve), goal) == wanted
 
 
 @given(st.lists(st.floats(0, 1), max_size=30), st.floats(0, 1))
 def test_questions_needed_are_those_of_a_loop(curve: list[float], goal: float) -> None:
     wanted = next((n for n, value in enumerate(curve, 1) if value >= goal), np.inf)
-    assert questions_to(np.array(curve), goal) == wanted
+    assert questions_to_reach(np.array(curve), goal) == wanted
 
 
 def climbing(runs: int, questions: int = 40, seed: int = 0) -> Array:
@@ -40,21 +40,23 @@ def climbing(runs: int, questions: int = 40, seed: int = 0) -> Array:
 
 
 def test_identical_runs_leave_no_doubt() -> None:
-    assert needed(np.tile(climbing(1), (5, 1)), 0.8) == (found := needed(climbing(1), 0.8))
-    assert found.low == found.value == found.high == questions_to(climbing(1)[0], 0.8)
+    assert questions_needed(np.tile(climbing(1), (5, 1)), 0.8) == (
+        found := questions_needed(climbing(1), 0.8)
+    )
+    assert found.low == found.value == found.high == questions_to_reach(climbing(1)[0], 0.8)
 
 
 def test_what_is_never_reached_is_infinite() -> None:
-    assert needed(np.full((4, 10), 0.7), 0.9) == Interval(np.inf, np.inf, np.inf)
+    assert questions_needed(np.full((4, 10), 0.7), 0.9) == Interval(np.inf, np.inf, np.inf)
 
 
 def test_of_two_runs_the_interval_is_from_one_to_the_other() -> None:
     """A quarter of the draws are twice the first, a quarter twice the second."""
     soon, late = (np.where(np.arange(1, 31) >= n, 1.0, 0.0) for n in (5, 25))
-    assert needed(np.stack([soon, late]), 0.9) == Interval(25, 5, 25)
-    assert needed(np.stack([soon, late]), 0.5) == Interval(5, 5, 25)
+    assert questions_needed(np.stack([soon, late]), 0.9) == Interval(25, 5, 25)
+    assert questions_needed(np.stack([soon, late]), 0.5) == Interval(5, 5, 25)
     never = np.zeros(30)
-    assert needed(np.stack([soon, never]), 0.4) == Interval(5, 5, np.inf)
+    assert questions_needed(np.stack([soon, never]), 0.4) == Interval(5, 5, np.inf)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -65,7 +67,7 @@ def test_the_interval_is_that_of_a_bootstrap_by_hand(seed: int) -> None:
         chosen = [curves[rng.integers(8)] for _ in range(8)]
         mean = [sum(column) / 8 for column in zip(*chosen, strict=True)]
         drawn.append(next((n for n, value in enumerate(mean, 1) if value >= goal), np.inf))
-    found = needed(curves, goal)
+    found = questions_needed(curves, goal)
     assert found.value == next(n for n, v in enumerate(curves.mean(axis=0), 1) if v >= goal)
     low, high = np.quantile(drawn, [0.025, 0.975], method="inverted_cdf")
     assert abs(found.low - low) <= 1
@@ -74,7 +76,7 @@ def test_the_interval_is_that_of_a_bootstrap_by_hand(seed: int) -> None:
 
 
 def test_the_interval_is_the_same_again() -> None:
-    assert needed(climbing(6), 0.8) == needed(climbing(6), 0.8)
+    assert questions_needed(climbing(6), 0.8) == questions_needed(climbing(6), 0.8)
 
 
 def test_an_interval_reads_like_one() -> None:

@@ -42,9 +42,9 @@ def study(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_method_is_taught_its_own_answers_and_examined_on_the_persons_tests(study: Path) -> None:
+def test_every_method_is_taught_its_own_answers_and_evaluated_on_the_persons_tests(study: Path) -> None:
     outcomes = read_study(study)
-    assert {(o.person, o.method) for o in outcomes} == {
+    assert {(o.participant, o.method) for o in outcomes} == {
         (person, method) for person in ("ann", "bob") for method in ("Prefero", "ActiveLinear")
     }
     assert [o.rating for o in outcomes] == [7.0] * 4

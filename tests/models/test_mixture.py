@@ -27,12 +27,12 @@ RIGHT = {"linear": {"linear"}, "quadratic": {"quadratic"}, "bumpy": {"rbf", "lin
 @cache
 def answers(kind: str, number: int, seed: int = 1, margin: float = 0.0) -> Comparisons:
     """What a simulated person says to random questions; fewer answers are the beginning of more."""
-    task = make_task(kind, trajectories=80, margin=margin, tests=2, seed=seed)
+    task = make_task(kind, trajectories=80, margin=margin, test_size=2, seed=seed)
     rng, x = np.random.default_rng(seed), task.pool.scaled
     rows = []
     for _ in range(number):
         i, j = rng.choice(len(x), 2, replace=False)
-        choice = task.person.answer(x[i], x[j], rng)
+        choice = task.user.answer(x[i], x[j], rng)
         rows.append((x[j], x[i], False) if choice == "right" else (x[i], x[j], choice == "equal"))
     winners, losers, tied = (np.array(column) for column in zip(*rows, strict=True))
     return Comparisons(winners, losers, tied)

@@ -9,7 +9,7 @@ from prefero.plots.tables import markdown_table
 @pytest.mark.parametrize(
     "rows",
     [
-        [["Prefero", 0.5], ["Knows", 1]],
+        [["Prefero", 0.5], ["Oracle", 1]],
         [["", ""], ["", "12 (9 to more)"]],
         [["a|b", "c"], ["*x*", "`y`"]],
     ],

@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from plots.read_reports import rows_by_method
-from prefero.plots.user_study import Outcome, draw_study, study_table
+from prefero.plots.user_study import StudyOutcome, draw_study, study_table
 
 # In the paper: accuracy and rating of ActiveGP, ActiveLinear and RandomGP.
 PRINTED = {"ActiveGP": ("0.74", "6.9"), "ActiveLinear": ("0.62", "3.4"), "RandomGP": ("0.62", "5.1")}
@@ -32,12 +32,12 @@ P_ACCURACY = {"RandomGP": 2 * 2 / 32, "Prefero": 1.0}
 P_RATING = {"RandomGP": 2 * 3 / 32, "Prefero": 2 * 1 / 32}
 
 
-def outcomes() -> list[Outcome]:
+def outcomes() -> list[StudyOutcome]:
     """Method by method, and people in another order each time."""
     found = []
     for turn, method in enumerate(ACCURACY):
         of = list(zip(NAMES, ACCURACY[method], RATING[method], strict=True))
-        found += [Outcome(name, method, a, r) for name, a, r in [*of[turn:], *of[:turn]]]
+        found += [StudyOutcome(name, method, a, r) for name, a, r in [*of[turn:], *of[:turn]]]
     return found
 
 
@@ -83,21 +83,23 @@ def test_without_active_gp_there_is_nothing_to_test_against() -> None:
 
 def test_people_are_never_compared_with_others() -> None:
     """Bob taught only one of the methods, and Fred only the other: both are left out of the tests."""
-    taught = [o for o in outcomes() if o.method != "Prefero" and (o.person, o.method) != ("bob", "RandomGP")]
-    taught.append(Outcome("fred", "RandomGP", 0.2, 3.0))
-    both = [o for o in taught if o.person not in ("bob", "fred")]
+    taught = [
+        o for o in outcomes() if o.method != "Prefero" and (o.participant, o.method) != ("bob", "RandomGP")
+    ]
+    taught.append(StudyOutcome("fred", "RandomGP", 0.2, 3.0))
+    both = [o for o in taught if o.participant not in ("bob", "fred")]
     found, wanted = (rows_by_method(study_table(people))["RandomGP"] for people in (taught, both))
     assert (found[2], found[5]) == (wanted[2], wanted[5])
 
 
 @pytest.mark.parametrize("method", ["a|b", "<b>"])
 def test_strange_names_of_methods_do_not_break_the_table(method: str) -> None:
-    assert list(rows_by_method(study_table([Outcome("ann", method, 0.5, 5.0)]))) == [method]
+    assert list(rows_by_method(study_table([StudyOutcome("ann", method, 0.5, 5.0)]))) == [method]
 
 
 @pytest.mark.parametrize("kept", [["ann"], NAMES])
 def test_the_study_is_drawn(kept: list[str], tmp_path: Path) -> None:
-    draw_study([o for o in outcomes() if o.person in kept], tmp_path / "study.png")
+    draw_study([o for o in outcomes() if o.participant in kept], tmp_path / "study.png")
     with Image.open(tmp_path / "study.png") as picture:
         picture.load()
         assert picture.format == "PNG"

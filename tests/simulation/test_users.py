@@ -9,7 +9,7 @@ from scipy import stats
 
 from prefero._support.arrays import Array
 from prefero.simulation import users
-from prefero.simulation.users import Person
+from prefero.simulation.users import SimulatedUser
 
 COUNT = 4000
 
@@ -18,7 +18,7 @@ def first_feature(x: Array) -> Array:
     return x[:, 0]
 
 
-def shares(person: Person, difference: float, seed: int = 0) -> dict[str, float]:
+def shares(person: SimulatedUser, difference: float, seed: int = 0) -> dict[str, float]:
     """How often each answer is given to a question whose rewards differ by `difference`."""
     rng = np.random.default_rng(seed)
     left, right = np.array([0.3 + difference]), np.array([0.3])
@@ -35,7 +35,7 @@ def close_to(expected: float) -> Any:
 @pytest.mark.parametrize("ratio", [-2.0, -0.5, 0.0, 0.7, 1.5])
 def test_the_left_one_is_preferred_as_often_as_the_noise_convention_says(noise: float, ratio: float) -> None:
     """P = Phi(difference / (sqrt(2) noise)), the paper's sigma."""
-    found = shares(Person(first_feature, noise), ratio * noise)
+    found = shares(SimulatedUser(first_feature, noise), ratio * noise)
     assert found["left"] == close_to(stats.norm.cdf(ratio / np.sqrt(2)))
     assert found["equal"] == 0.0
 
@@ -43,7 +43,7 @@ def test_the_left_one_is_preferred_as_often_as_the_noise_convention_says(noise: 
 @pytest.mark.parametrize("ratio", [-1.0, 0.0, 0.5])
 def test_differences_that_look_smaller_than_the_margin_are_called_equal(ratio: float) -> None:
     noise, margin = 0.5, 0.6
-    found = shares(Person(first_feature, noise, margin), ratio)
+    found = shares(SimulatedUser(first_feature, noise, margin), ratio)
     scale = np.sqrt(2) * noise
     assert found["left"] == close_to(stats.norm.sf((margin - ratio) / scale))
     assert found["right"] == close_to(stats.norm.cdf((-margin - ratio) / scale))
@@ -52,15 +52,17 @@ def test_differences_that_look_smaller_than_the_margin_are_called_equal(ratio: f
     )
 
 
-@pytest.mark.parametrize("lapses", [0.0, 0.3, 1.0])
-def test_a_lapse_is_a_coin(lapses: float) -> None:
-    found = shares(Person(first_feature, 0.01, lapses=lapses), 1.0)
-    assert found["right"] == close_to(lapses / 2)
+@pytest.mark.parametrize("lapse_rate", [0.0, 0.3, 1.0])
+def test_a_lapse_is_a_coin(lapse_rate: float) -> None:
+    found = shares(SimulatedUser(first_feature, 0.01, lapse_rate=lapse_rate), 1.0)
+    assert found["right"] == close_to(lapse_rate / 2)
     assert found["equal"] == 0.0
 
 
 def test_the_same_generator_gives_the_same_answers() -> None:
-    assert shares(Person(first_feature), 0.05, seed=3) == shares(Person(first_feature), 0.05, seed=3)
+    assert shares(SimulatedUser(first_feature), 0.05, seed=3) == shares(
+        SimulatedUser(first_feature), 0.05, seed=3
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,14 +71,14 @@ def test_the_same_generator_gives_the_same_answers() -> None:
         ({"noise": 0.0}, "noise must be a positive number"),
         ({"noise": np.nan}, "noise must be a positive number"),
         ({"margin": -0.1}, "margin must be 0"),
-        ({"lapses": -0.1}, "lapses is a share between 0 and 1, but is -0.1"),
-        ({"lapses": 1.1}, "lapses is a share between 0 and 1, but is 1.1"),
-        ({"lapses": np.nan}, "lapses is a share between 0 and 1"),
+        ({"lapse_rate": -0.1}, "lapse_rate is a share between 0 and 1, but is -0.1"),
+        ({"lapse_rate": 1.1}, "lapse_rate is a share between 0 and 1, but is 1.1"),
+        ({"lapse_rate": np.nan}, "lapse_rate is a share between 0 and 1"),
     ],
 )
 def test_impossible_people_are_refused(options: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Person(first_feature, **options)
+        SimulatedUser(first_feature, **options)
 
 
 def third_difference(reward: users.RewardFunction, x: Array, step: Array) -> Array:
@@ -85,10 +87,10 @@ def third_difference(reward: users.RewardFunction, x: Array, step: Array) -> Arr
     return values
 
 
-@pytest.mark.parametrize("kind", users.KINDS)
+@pytest.mark.parametrize("kind", users.REWARD_KINDS)
 def test_rewards_have_the_shape_their_name_says(kind: str) -> None:
     rng = np.random.default_rng(1)
-    reward = users.KINDS[kind](3, rng)
+    reward = users.REWARD_KINDS[kind](3, rng)
     x, step = rng.standard_normal((50, 3)), rng.standard_normal((50, 3))
     second = reward(x + step) + reward(x - step) - 2 * reward(x)
     assert reward(x).shape == (50,)
@@ -103,12 +105,12 @@ def test_a_bumpy_reward_is_highest_where_its_best_bump_is() -> None:
     assert reward.min() >= 0.0
 
 
-@pytest.mark.parametrize("kind", users.KINDS)
+@pytest.mark.parametrize("kind", users.REWARD_KINDS)
 def test_a_reward_of_unit_size_has_deviation_one_over_the_trajectories(kind: str) -> None:
     rng = np.random.default_rng(3)
     features = rng.standard_normal((100, 2))
-    reward = users.KINDS[kind](2, rng)
-    scaled = users.of_unit_size(reward, features)
+    reward = users.REWARD_KINDS[kind](2, rng)
+    scaled = users.with_unit_std(reward, features)
     assert np.std(scaled(features)) == pytest.approx(1.0)
     assert np.corrcoef(scaled(features), reward(features))[0, 1] == pytest.approx(1.0)
 
@@ -142,4 +144,4 @@ def test_the_worth_falls_with_the_distance_and_slower_with_more_reach() -> None:
 
 def test_a_reward_that_is_the_same_everywhere_has_no_unit() -> None:
     with pytest.raises(ValueError, match="the reward is the same for every trajectory"):
-        users.of_unit_size(lambda x: np.ones(len(x)), np.zeros((5, 2)))
+        users.with_unit_std(lambda x: np.ones(len(x)), np.zeros((5, 2)))

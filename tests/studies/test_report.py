@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.plots.user_study import Outcome, study_table
+from prefero.plots.user_study import StudyOutcome, study_table
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Asker
 from prefero.studies.report import outcomes_of, write_study_report
@@ -60,10 +60,10 @@ def tiny_study(store: Store) -> Study:
 
 
 OUTCOMES = [
-    Outcome("P1", "ActiveGP", 1.0, 9.0),
-    Outcome("P1", "Other", 0.0, 4.0),
-    Outcome("P2", "ActiveGP", 0.5, 6.0),
-    Outcome("P2", "Other", 0.5, 5.0),
+    StudyOutcome("P1", "ActiveGP", 1.0, 9.0),
+    StudyOutcome("P1", "Other", 0.0, 4.0),
+    StudyOutcome("P2", "ActiveGP", 0.5, 6.0),
+    StudyOutcome("P2", "Other", 0.5, 5.0),
 ]
 
 
@@ -120,9 +120,9 @@ def test_the_folder_holds_page_tables_and_pictures(report: Path) -> None:
         *("outcomes.csv", "people.csv", "report.md", "report.html", "study.png", "times.png")
     }
     assert [
-        (row["person"], row["method"], float(row["accuracy"]), float(row["rating"]))
+        (row["participant"], row["method"], float(row["accuracy"]), float(row["rating"]))
         for row in table(report / "outcomes.csv")
-    ] == [(o.person, o.method, o.accuracy, o.rating) for o in OUTCOMES]
+    ] == [(o.participant, o.method, o.accuracy, o.rating) for o in OUTCOMES]
     assert [(row["label"], row["stage"], row["answered"]) for row in table(report / "people.csv")] == [
         ("P1", "done", "4"),
         ("P2", "done", "4"),

@@ -18,7 +18,7 @@ from prefero import Learner, Pool
 from prefero._support.arrays import Array
 from prefero._support.optional import MissingExtra
 from prefero.rendering.scenes import Mesh
-from prefero.simulation.users import Person, of_unit_size, on_targets
+from prefero.simulation.users import SimulatedUser, on_targets, with_unit_std
 from prefero.worlds import make
 from prefero.worlds.golf import Golf, Target, swing
 from prefero.worlds.mujoco import fetch, golf_renderer
@@ -413,10 +413,10 @@ def test_a_learned_reward_is_highest_on_a_middle_target(golf: Golf, golf_pool: P
     """Somebody wants the ball on the black target, or near it, and says so 25 times."""
     target = next(target for target in golf.targets if target.name == "black")
     nearness = on_targets(target.position[None], np.array([9.0]), reach=0.8)
-    wish = of_unit_size(
+    wish = with_unit_std(
         lambda x: nearness(golf.predict_ball_positions(golf_pool.scaling.inverse(x))), golf_pool.scaled
     )
-    person, rng, learner = Person(wish), np.random.default_rng(0), Learner(golf_pool)
+    person, rng, learner = SimulatedUser(wish), np.random.default_rng(0), Learner(golf_pool)
     for _ in range(25):
         question = learner.ask(purpose="best")
         left, right = golf_pool.scaled[question.left], golf_pool.scaled[question.right]

@@ -14,7 +14,7 @@ from gymnasium import spaces
 from prefero import Learner, Pool, PreferenceGP, worlds
 from prefero._support.arrays import Array
 from prefero.kernels import Anchored, Linear, Quadratic
-from prefero.simulation.users import Person
+from prefero.simulation.users import SimulatedUser
 from prefero.worlds import RendersVideo, World, from_gymnasium, make, names, register
 from prefero.worlds.clips import render_video
 from prefero.worlds.gymnasium_world import GymnasiumWorld
@@ -290,7 +290,7 @@ def test_a_pool_finds_its_world_again_also_where_the_factory_takes_no_options(na
 def test_it_can_be_taught_in() -> None:
     """Somebody wants it to end far to the right, whatever the effort."""
     pool = Pool.simulate(walk(), 60)
-    person, rng = Person(lambda x: x[:, 0]), np.random.default_rng(0)
+    person, rng = SimulatedUser(lambda x: x[:, 0]), np.random.default_rng(0)
     kernel = Anchored(0.5 * Linear() + 0.2 * Quadratic(), (0.0,) * 3)
     learner = Learner(pool, model=PreferenceGP(kernel=kernel, noise=0.1, learn=False))
     for _ in range(12):

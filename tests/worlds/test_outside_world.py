@@ -107,7 +107,7 @@ def test_it_is_shown(tmp_path: Path) -> None:
 
 
 def test_a_simulated_user_teaches_it_and_the_reward_plans_in_it() -> None:
-    task = world_task(make("puck"), "linear", trajectories=60, tests=10, seed=1, progress=False)
+    task = world_task(make("puck"), "linear", trajectories=60, test_size=10, seed=1, progress=False)
     learner = Learner(task.pool, seed=1)
     *_, last = teach(task, learner, 12, seed=1)
     assert last.accuracy > 0.8

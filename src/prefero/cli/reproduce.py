@@ -21,29 +21,31 @@ Backend = Literal["local", "dask", "ray"]
 def reproduce(
     figure: Annotated[
         list[str] | None,
-        typer.Option(help="A figure by name, more than once if you like; none: all of them."),
+        typer.Option(help="A figure by name, may be repeated; without it, all figures."),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="How many runs, each with its own seed.")] = 5,
     questions: Annotated[int, typer.Option(min=15, help="How many questions a run has.")] = 200,
-    tests: Annotated[int, typer.Option(min=2, help="How many diverse trajectories an exam has.")] = 40,
+    test_size: Annotated[
+        int, typer.Option(min=2, help="How many diverse trajectories the test set has.")
+    ] = 40,
     seed: Annotated[int, typer.Option(min=0, help="The first run's seed.")] = 0,
     jobs: Annotated[int, typer.Option(min=1, help="How many runs at once.")] = 2,
     out: Annotated[Path, typer.Option(help="The folder for runs, figures and the report.")] = Path("results"),
-    backend: Annotated[Backend, typer.Option(help="Where runs are carried out.")] = "local",
+    backend: Annotated[Backend, typer.Option(help="Where runs are executed.")] = "local",
     address: Annotated[str | None, typer.Option(help="Of the dask scheduler or the ray cluster.")] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="A first look: small, whatever the sizes above are.")
+        bool, typer.Option("--quick", help="Small runs for a first look; the sizes above are ignored.")
     ] = False,
     study: Annotated[
         Path | None,
-        typer.Option(help="A study's exported folder: the golf table from real people's answers."),
+        typer.Option(help="A study's exported folder: the golf table from its participants' answers."),
     ] = None,
     names: Annotated[bool, typer.Option("--list", help="List the figures and end.")] = False,
 ) -> None:
-    """Regenerate the paper's simulation figures and tables; what is done is kept, and not done again."""
+    """Regenerate the paper's simulation figures and tables; finished runs are kept and not run again."""
     from prefero.experiments.figures.base import Scale
     from prefero.experiments.reproduce import FIGURES, QUICK, figures_named, plan_of
-    from prefero.experiments.reproduce import reproduce as carry_out
+    from prefero.experiments.reproduce import reproduce as run_and_report
     from prefero.experiments.results import Results
 
     if names:
@@ -54,11 +56,11 @@ def reproduce(
         _study_table(study, out)
         return
     chosen = figures_named(figure or [])
-    scale = QUICK if quick else Scale(runs=runs, questions=questions, tests=tests, first_seed=seed)
+    scale = QUICK if quick else Scale(runs=runs, questions=questions, test_size=test_size, first_seed=seed)
     missing = Results(out).missing(plan_of(chosen, scale))
-    console.print(f"{len(missing)} runs to do; what is done is kept in {out}.")
+    console.print(f"{len(missing)} runs to do; finished runs are kept in {out}.")
     with _run_progress(missing) as done:
-        carry_out(
+        run_and_report(
             chosen,
             scale,
             out,
@@ -79,7 +81,7 @@ def _study_table(study: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     draw_study(outcomes, out / "golf-study.png")
     console.print(study_table(outcomes), soft_wrap=True)
-    console.print(f"The picture is in {out / 'golf-study.png'}.")
+    console.print(f"The figure is in {out / 'golf-study.png'}.")
 
 
 @contextmanager

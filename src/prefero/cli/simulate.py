@@ -1,4 +1,4 @@
-"""`prefero simulate`: a simulated person teaches in the terminal."""
+"""`prefero simulate`: a simulated user teaches in the terminal."""
 
 from functools import partial
 from pathlib import Path
@@ -24,27 +24,28 @@ def simulate(
         str, typer.Argument(help="A world (driver, tosser, golf), or 'synthetic': random features, no robot.")
     ] = SYNTHETIC,
     reward: Annotated[
-        Kind, typer.Option(help="What the person's reward is like; 'targets' is golf's.")
+        Kind, typer.Option(help="The kind of the user's reward; 'targets' is golf's.")
     ] = "quadratic",
-    questions: Annotated[int, typer.Option(min=1, help="How many questions the person answers.")] = 40,
+    questions: Annotated[int, typer.Option(min=1, help="How many questions the user answers.")] = 40,
     features: Annotated[int, typer.Option(min=1, help="How many features a synthetic trajectory has.")] = 2,
     trajectories: Annotated[int, typer.Option(min=2, help="How many trajectories can be asked about.")] = 500,
-    noise: Annotated[
-        float, typer.Option(help="The person's noise; rewards have standard deviation 1.")
-    ] = 0.1,
+    noise: Annotated[float, typer.Option(help="The user's noise; rewards have standard deviation 1.")] = 0.1,
     margin: Annotated[float, typer.Option(help="Differences below it are answered 'about equal'.")] = 0.0,
     purpose: Annotated[
-        Purpose, typer.Option(help="Learn the reward everywhere, or find the best.")
+        Purpose,
+        typer.Option(
+            help="Learn the reward everywhere (mutual information), or find the best trajectory (EUBO)."
+        ),
     ] = "learn",
     seed: Annotated[
         int, typer.Option(min=0, help="Decides the reward, the trajectories and the answers.")
     ] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Save a picture of the learning here (.png, .pdf, .svg).")
+        Path | None, typer.Option(help="Save a figure of the learning here (.png, .pdf, .svg).")
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Save the learned reward here (.json).")] = None,
 ) -> None:
-    """A simulated person teaches a reward in the terminal, with chosen questions beside random ones."""
+    """A simulated user teaches a reward in the terminal, with active questions beside random ones."""
     check_paths(out, save)
     made = (
         partial(make_task, reward, features=features)
@@ -57,8 +58,8 @@ def simulate(
     learned = active.reward()
     console.print(_table(curves))
     best = learned.best(task.pool)
-    true = task.person.reward(task.pool.scaled)
-    console.print(f"After {questions} chosen question{'s' * (questions > 1)} {learned.describe()}.")
+    true = task.user.reward(task.pool.scaled)
+    console.print(f"After {questions} active question{'s' * (questions > 1)} {learned.describe()}.")
     console.print(
         f"The trajectory it likes best is number {best.index}: "
         f"truly better than {(true < true[best.index]).sum() / (len(true) - 1):.1%} of the others."
@@ -68,29 +69,29 @@ def simulate(
         console.print(f"The reward is in {save}: prefero.load_reward({str(save)!r}) reads it.")
     if out:
         save_learning(out, curves, task, learned)
-        console.print(f"The picture is in {out}.")
+        console.print(f"The figure is in {out}.")
 
 
 def _teach_both(
     task: Task, active: Learner, random: Learner, questions: int, purpose: Purpose
 ) -> dict[str, list[float]]:
-    """Accuracy after every answer, for chosen and for random questions, with a progress bar."""
+    """Accuracy after every answer, for active and for random questions, with a progress bar."""
     columns = (
         TextColumn("teaching a {task.fields[kind]} reward"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("accuracy [bold]{task.fields[active]:.2f}[/] chosen, {task.fields[random]:.2f} random"),
+        TextColumn("accuracy [bold]{task.fields[active]:.2f}[/] active, {task.fields[random]:.2f} random"),
         TimeRemainingColumn(),
     )
-    curves: dict[str, list[float]] = {"chosen questions": [], "random questions": []}
+    curves: dict[str, list[float]] = {"active questions": [], "random questions": []}
     with Progress(*columns, console=console) as progress:
         bar = progress.add_task("", total=questions, kind=task.kind, active=0.5, random=0.5)
-        chosen, others = (
+        actives, randoms = (
             teach(task, active, questions, purpose=purpose, seed=active.seed),
             teach(task, random, questions, strategy="random", seed=random.seed),
         )
-        for one, other in zip(chosen, others, strict=True):
-            curves["chosen questions"].append(one.accuracy)
+        for one, other in zip(actives, randoms, strict=True):
+            curves["active questions"].append(one.accuracy)
             curves["random questions"].append(other.accuracy)
             progress.update(bar, advance=1, active=one.accuracy, random=other.accuracy)
     return curves

@@ -1,4 +1,4 @@
-"""Carrying out runs: here or on a dask cluster, through joblib; or on a ray cluster."""
+"""Executing runs: on this machine or a dask cluster, through joblib; or on a ray cluster."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -9,14 +9,14 @@ from typing import Literal, get_args
 
 from prefero._support.optional import MissingExtra, need
 from prefero.experiments.results import Results
-from prefero.experiments.runs import Rows, Run, play
+from prefero.experiments.runs import Rows, Run, execute
 
 Backend = Literal["local", "dask", "ray"]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-COST = {"ActiveLinear": 4.0, "Prefero": 3.0, "Prefero, best": 3.0, "Prefero, random": 2.0}  # relative times
+RELATIVE_COST = {"ActiveLinear": 4.0, "Prefero": 3.0, "Prefero, best": 3.0, "Prefero, random": 2.0}
 
 
-def carry_out(
+def execute_runs(
     runs: Sequence[Run],
     results: Results,
     *,
@@ -25,14 +25,14 @@ def carry_out(
     address: str | None = None,
     done: Callable[[Run], None] = lambda run: None,  # noqa: ARG005
 ) -> None:
-    """Do what is not done yet; every run is kept as soon as it is finished."""
+    """Execute the runs that are missing; every run is saved as soon as it is finished."""
     waiting = sorted(
-        results.missing(runs), key=lambda run: -COST.get(run.method, 1.0) * run.setting.questions
+        results.missing(runs), key=lambda run: -RELATIVE_COST.get(run.method, 1.0) * run.setting.questions
     )
     if not waiting:
         return
     _check(backend)
-    prepare(waiting)
+    simulate_pools(waiting)
     with one_thread_each():
         for run, rows in _finished(waiting, jobs, backend, address):
             results.save(run, rows)
@@ -42,7 +42,7 @@ def carry_out(
 def _check(backend: str) -> None:
     """Before any work is done: is there all that it takes?"""
     if backend not in get_args(Backend):
-        raise ValueError(f"runs are carried out by local, dask or ray, but the backend is {backend!r}")
+        raise ValueError(f"runs are executed by local, dask or ray, but the backend is {backend!r}")
     for package in ("joblib", "pyarrow"):
         need(package, extra="experiments")
     if backend == "dask":
@@ -51,15 +51,15 @@ def _check(backend: str) -> None:
         raise MissingExtra("this needs the package 'ray', which is not installed: type  pip install ray")
 
 
-def prepare(runs: Sequence[Run]) -> None:
+def simulate_pools(runs: Sequence[Run]) -> None:
     """Simulate the pools first, on all cores, so that the runs find them in the cache."""
-    first = {(r.setting.world, r.setting.trajectories, r.setting.tests, r.seed): r for r in runs}
+    first = {(r.setting.world, r.setting.trajectories, r.setting.test_size, r.seed): r for r in runs}
     for run in first.values():
         run.setting.task(run.seed)
 
 
 def _one(run: Run) -> tuple[Run, Rows]:
-    return run, play(run)
+    return run, execute(run)
 
 
 def _finished(
@@ -88,8 +88,8 @@ def _by_ray(runs: Sequence[Run], jobs: int, address: str | None) -> Iterator[tup
     here = {"num_cpus": jobs} if address is None else {}
     ray.init(address=address or "local", log_to_driver=False, logging_level="ERROR", **here)
     try:
-        played = ray.remote(_one)
-        waiting = [played.remote(run) for run in runs]
+        executed = ray.remote(_one)
+        waiting = [executed.remote(run) for run in runs]
         while waiting:
             finished, waiting = ray.wait(waiting)
             yield from ray.get(finished)

@@ -7,7 +7,7 @@ from pathlib import Path
 import prefero
 from prefero._support.files import write_atomically
 from prefero.experiments.claims import claims
-from prefero.experiments.figures.base import CHOSEN, Figure, Scale
+from prefero.experiments.figures.base import TUNED, Figure, Scale
 from prefero.experiments.results import Results
 from prefero.plots.html import markdown_to_html
 from prefero.worlds.mujoco.rollout import version
@@ -16,14 +16,14 @@ from prefero.worlds.mujoco.rollout import version
 def write_report(
     figures: Sequence[Figure], results: Results, scale: Scale, folder: Path, command: str, *, whole: bool
 ) -> None:
-    """Beside the pictures; the claims need the runs of all figures."""
+    """Beside the images; the claims need the runs of all figures."""
     parts = [f"# The paper's experiments with Prefero {prefero.__version__}\n", _what_was_run(scale, command)]
     if whole:
         parts.append("## What holds, and what does not\n")
         parts.append("\n".join(f"- {claim}" for claim in claims(results, scale)) + "\n")
     for figure in figures:
         parts.append(f"## {figure.title}\n\n![{figure.title}]({figure.name}.png)\n")
-        parts.append(figure.tell(results, scale))
+        parts.append(figure.describe(results, scale))
     text = "\n".join(parts)
     write_atomically(folder / "report.md", text)
     write_atomically(folder / "report.html", markdown_to_html(text, folder))
@@ -34,13 +34,13 @@ def _what_was_run(scale: Scale, command: str) -> str:
     return f"""`{command}`
 
 {scale.runs} runs with seeds from {scale.first_seed} on, {scale.questions} questions, training pools of
-{scale.trajectories} trajectories from uniformly random actions, exams of {scale.tests} diverse trajectories
-from pools of their own and all pairs of them with noiseless answers. People: probit noise 0.1, rewards with
-standard normal coefficients on standardised features, divided by their standard deviation over the training
-pool. Every method sees the same pool, person and exam. "Chosen" is theta {CHOSEN[0]:g} and sigma
-{CHOSEN[1]:g}, the best over all tasks on other seeds; "best in hindsight" is the best of the grid (theta
-{_list(scale.thetas)}; sigma {_list(scale.sigmas)}) on the very runs that are shown. Bands are standard
-deviations over the runs. {machine}.
+{scale.trajectories} trajectories from uniformly random actions, test sets of {scale.test_size} diverse
+trajectories from pools of their own and all pairs of them with noiseless answers. Simulated users: probit
+noise 0.1, rewards with standard normal coefficients on standardized features, divided by their standard
+deviation over the training pool. Every method has the same pool, user and test set. "Tuned" is theta
+{TUNED[0]:g} and sigma {TUNED[1]:g}, the best over all tasks on other seeds; "best in hindsight" is the best
+of the grid (theta {_list(scale.thetas)}; sigma {_list(scale.sigmas)}) on the very runs that are shown. Bands
+are standard deviations over the runs. {machine}.
 """
 
 

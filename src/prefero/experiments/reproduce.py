@@ -1,24 +1,24 @@
-"""Reproducing the paper: plan the runs of figures, carry them out, draw from what was kept, and report."""
+"""Reproducing the paper: plan the runs of figures, execute them, draw from the saved rows, and report."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from prefero.experiments.backends import Backend, carry_out
-from prefero.experiments.figures.ablations import VARIATIONS
+from prefero.experiments.backends import Backend, execute_runs
+from prefero.experiments.figures.ablations import ABLATIONS
 from prefero.experiments.figures.base import Figure, Scale
 from prefero.experiments.figures.calibration import Calibration
 from prefero.experiments.figures.curves import CURVES
 from prefero.experiments.figures.golf import GOLF
-from prefero.experiments.figures.questions_needed import Needed
-from prefero.experiments.figures.static import DRAWINGS
+from prefero.experiments.figures.questions_needed import QuestionsNeeded
+from prefero.experiments.figures.static import STATIC
 from prefero.experiments.report import write_report
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
 
 FIGURES: dict[str, Figure] = {
-    figure.name: figure for figure in [*CURVES, *DRAWINGS, Needed(), Calibration(), *VARIATIONS, *GOLF]
+    figure.name: figure for figure in [*CURVES, *STATIC, QuestionsNeeded(), Calibration(), *ABLATIONS, *GOLF]
 }
-QUICK = Scale(runs=2, questions=30, trajectories=150, tests=20, thetas=(0.01, 1.0), sigmas=(0.03,))
+QUICK = Scale(runs=2, questions=30, trajectories=150, test_size=20, thetas=(0.01, 1.0), sigmas=(0.03,))
 
 
 def figures_named(names: Sequence[str]) -> list[Figure]:
@@ -48,7 +48,7 @@ def reproduce(
     """Run what is missing, then draw every figure and write the report."""
     results, plan = Results(folder), plan_of(figures, scale)
     folder.mkdir(parents=True, exist_ok=True)
-    carry_out(plan, results, jobs=jobs, backend=backend, address=address, done=done)
+    execute_runs(plan, results, jobs=jobs, backend=backend, address=address, done=done)
     for figure in figures:
         figure.draw(results, scale, folder / f"{figure.name}.png")
     if plan:

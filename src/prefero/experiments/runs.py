@@ -1,10 +1,11 @@
-"""One run: a simulated person teaches one method, and what it has learned is examined after every answer.
+"""One run: a simulated user teaches one method, and the learned reward is evaluated after every answer.
 
-accuracy         the share of the exam's pairs whose better one is predicted
-log_likelihood   the mean log probability of the exam's true answers
-best             the true reward of the trajectory it likes best: 0 the worst of the pool, 1 the best
-test             the share right of five random questions that the person answered, noise and all
-bins, hits       calibration: how many of the exam's predictions were about this sure, and how many right
+accuracy          the share of the test set's pairs whose better one is predicted
+log_likelihood    the mean log probability of the test set's true answers
+best_reward       the true reward of the trajectory it likes best: 0 the worst of the pool, 1 the best
+answer_accuracy   the share predicted of five random questions that the user answered, with noise
+bin_counts        calibration: how many of the test set's predictions had a probability in each bin
+bin_correct       and how many of those were right
 """
 
 import hashlib
@@ -19,8 +20,8 @@ from prefero.experiments.settings import Setting
 from prefero.learner import Learner
 from prefero.methods import method_named
 from prefero.reward import Reward
-from prefero.simulation.tasks import Task, predicted
-from prefero.simulation.test_sets import Exam
+from prefero.simulation.tasks import Task, predicted_probabilities
+from prefero.simulation.test_sets import TestSet
 
 VERSION = 1  # raised when the same run may give other numbers
 BEST_EVERY = 5
@@ -50,62 +51,62 @@ class Run:
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
 
-def play(run: Run) -> Rows:
-    """Teach, and examine after every answer; one row a question."""
+def execute(run: Run) -> Rows:
+    """Teach, and evaluate after every answer; one row a question."""
     task, method = run.setting.task(run.seed), method_named(run.method)
     model = method.model(run.setting, task.pool.scaled)
     learner = Learner(task.pool, seed=run.seed, model=model, acquisition=method.acquisition)
     rng = np.random.default_rng([run.seed, 1])
-    truth = task.person.reward(task.pool.scaled)
+    truth = task.user.reward(task.pool.scaled)
     rows: Rows = {}
     for number in range(1, run.setting.questions + 1):
         question = learner.ask(strategy=method.strategy)
-        sides = task.pool.scaled[[question.left, question.right]]
-        choice = task.person.answer(sides[0], sides[1], rng)
+        left, right = task.pool.scaled[[question.left, question.right]]
+        choice = task.user.answer(left, right, rng)
         learner.tell(question, choice)
         row = {"question": number, "left": question.left, "right": question.right, "choice": choice}
-        for name, value in (row | _examined(learner.reward(), task, truth, run.seed, number)).items():
+        for name, value in (row | _evaluate(learner.reward(), task, truth, run.seed, number)).items():
             rows.setdefault(name, []).append(value)
     return rows
 
 
-def _examined(reward: Reward, task: Task, truth: Array, seed: int, number: int) -> dict[str, Any]:
-    chances = predicted(reward, task.exam)
+def _evaluate(reward: Reward, task: Task, truth: Array, seed: int, number: int) -> dict[str, Any]:
+    probability = predicted_probabilities(reward, task.test_set)
     found: dict[str, Any] = {
-        "accuracy": task.exam.accuracy(chances),
-        "log_likelihood": task.exam.log_likelihood(chances),
-        "best": None,
-        "test": None,
-        "bins": None,
-        "hits": None,
+        "accuracy": task.test_set.accuracy(probability),
+        "log_likelihood": task.test_set.log_likelihood(probability),
+        "best_reward": None,
+        "answer_accuracy": None,
+        "bin_counts": None,
+        "bin_correct": None,
     }
     if number % BEST_EVERY == 0:
         score = truth[reward.best(task.pool).index]
-        found["best"] = float((score - truth.min()) / (truth.max() - truth.min()))
+        found["best_reward"] = float((score - truth.min()) / (truth.max() - truth.min()))
     if number == TEST_AFTER:
-        found["test"] = tested(reward, task, seed)
+        found["answer_accuracy"] = answer_accuracy(reward, task, seed)
     if number in CALIBRATED_AFTER:
-        found["bins"], found["hits"] = calibration(chances, task.exam)
+        found["bin_counts"], found["bin_correct"] = calibration(probability, task.test_set)
     return found
 
 
-def tested(reward: Reward, task: Task, seed: int) -> float:
-    """The share of a few random questions whose answer is foretold; the same ones for every method."""
+def answer_accuracy(reward: Reward, task: Task, seed: int) -> float:
+    """The share of a few random questions whose answer is predicted; the same ones for every method."""
     rng = np.random.default_rng([seed, 2])
-    hits = []
+    correct = []
     for _ in range(TEST_QUESTIONS):
         i, j = rng.choice(len(task.pool), 2, replace=False)
-        choice = task.person.answer(task.pool.scaled[i], task.pool.scaled[j], rng)
+        choice = task.user.answer(task.pool.scaled[i], task.pool.scaled[j], rng)
         a, b = task.pool.features[[i]], task.pool.features[[j]]
         left, right = float(reward.predict_proba(a, b)[0]), float(reward.predict_proba(b, a)[0])
-        hits.append(("left" if left > right else "right") == choice)
-    return float(np.mean(hits))
+        correct.append(("left" if left > right else "right") == choice)
+    return float(np.mean(correct))
 
 
-def calibration(chances: Array, exam: Exam) -> tuple[list[int], list[int]]:
-    """How many predictions were this sure, from a half to 1 in ten steps, and how many of them right."""
-    sure = np.maximum(chances, 1 - chances)
-    right = np.sign(chances - 0.5) == np.sign(exam.differences)
-    place = np.clip(np.digitize(sure, BINS) - 1, 0, len(BINS) - 2)
+def calibration(probability: Array, test_set: TestSet) -> tuple[list[int], list[int]]:
+    """How many predictions had each probability, from a half to 1 in ten bins, and how many were right."""
+    confidence = np.maximum(probability, 1 - probability)
+    right = np.sign(probability - 0.5) == np.sign(test_set.differences)
+    place = np.clip(np.digitize(confidence, BINS) - 1, 0, len(BINS) - 2)
     size = len(BINS) - 1
     return np.bincount(place, minlength=size).tolist(), np.bincount(place[right], minlength=size).tolist()

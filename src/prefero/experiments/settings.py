@@ -1,9 +1,10 @@
-"""What is taught: a world, a person's reward, and how the teaching is done.
+"""What is taught: a world, a simulated user's reward, and the sizes of a run.
 
-Features are standardised on the training pool, to mean 0 and standard deviation 1. The person's reward has
+Features are standardized on the training pool, to mean 0 and standard deviation 1. The user's reward has
 independent standard normal coefficients on those, and is then divided by its standard deviation over the
-training pool, so that a noise of 0.1 is a tenth of the spread of rewards in every setting. Answers go through
-the probit model. The exam's trajectories come from a pool with another seed; its answers are noiseless.
+training pool, so that a noise of 0.1 is a tenth of the rewards' standard deviation in every setting. Answers
+go through the probit model. The test set's trajectories come from a pool with another seed; its answers are
+noiseless.
 """
 
 from dataclasses import asdict, dataclass
@@ -22,19 +23,19 @@ class Setting:
     world: str
     truth: str
     noise: float = 0.1
-    lapses: float = 0.0
+    lapse_rate: float = 0.0
     margin: float = 0.0
     trajectories: int = 1000
-    tests: int = 40
+    test_size: int = 40
     questions: int = 200
 
     def task(self, seed: int) -> Task:
-        """The pool, the person and the exam; the seed decides all three."""
+        """The pool, the simulated user and the test set; the seed decides all three."""
         return _task(self, seed)
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for a file."""
-        numbers = ("noise", "lapses", "margin")
+        numbers = ("noise", "lapse_rate", "margin")
         return asdict(self) | {name: float(getattr(self, name)) for name in numbers}
 
 
@@ -54,8 +55,8 @@ def _task(setting: Setting, seed: int) -> Task:
         trajectories=setting.trajectories,
         noise=setting.noise,
         margin=setting.margin,
-        lapses=setting.lapses,
-        tests=setting.tests,
+        lapse_rate=setting.lapse_rate,
+        test_size=setting.test_size,
         seed=seed,
         sampling=world.pool_sampling,
         pool_seed=0 if world.pool_sampling == "grid" else seed,

@@ -27,16 +27,16 @@ def _count(number: float) -> str:
     return f"{number:.0f}" if np.isfinite(number) else "more"
 
 
-def questions_to(curve: Array, goal: float) -> float:
+def questions_to_reach(curve: Array, goal: float) -> float:
     """The first question after which a curve has reached the goal; infinity if it does not."""
     reached = np.flatnonzero(curve >= goal)
     return float(reached[0] + 1) if len(reached) else np.inf
 
 
-def needed(curves: Array, goal: float, seed: int = 0) -> Interval:
+def questions_needed(curves: Array, goal: float, seed: int = 0) -> Interval:
     """Questions until the mean of the runs reaches the goal, with a bootstrap over the runs."""
     rng = np.random.default_rng(seed)
     means = (curves[rng.integers(len(curves), size=len(curves))].mean(axis=0) for _ in range(DRAWS))
-    drawn = np.sort([questions_to(mean, goal) for mean in means])
+    drawn = np.sort([questions_to_reach(mean, goal) for mean in means])
     low, high = drawn[int(0.025 * DRAWS)], drawn[int(0.975 * DRAWS)]
-    return Interval(questions_to(curves.mean(axis=0), goal), float(low), float(high))
+    return Interval(questions_to_reach(curves.mean(axis=0), goal), float(low), float(high))

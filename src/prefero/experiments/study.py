@@ -7,17 +7,17 @@ A study's export is a folder with
                    and of those that were asked again "retest"
     ratings.csv    person, method, rating: of the trajectory that the method thought best, from 1 to 9
 
-Every method is taught anew with its own answers, and examined on the person's own test questions.
+Every method is taught anew with its own answers, and evaluated on the person's own test questions.
 """
 
 import csv
 from collections.abc import Iterable
 from pathlib import Path
 
-from prefero.experiments.figures.golf import STUDIED
+from prefero.experiments.figures.golf import STUDY_METHODS
 from prefero.learner import Learner
 from prefero.methods import RealPerson, method_named
-from prefero.plots.user_study import Outcome
+from prefero.plots.user_study import StudyOutcome
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.simulation.test_sets import accuracy_on_answers
@@ -26,7 +26,7 @@ from prefero.studies.protocol import RETEST, TEST
 Rows = list[dict[str, str]]
 
 
-def read_study(folder: Path) -> list[Outcome]:
+def read_study(folder: Path) -> list[StudyOutcome]:
     """What every method learned from every person."""
     pool = Pool.load(folder / "pool.npz")
     answers = _read(folder / "answers.csv", ("person", "method", "left", "right", "choice"))
@@ -39,15 +39,15 @@ def read_study(folder: Path) -> list[Outcome]:
     if unrated:
         raise ValueError(f"{folder / 'ratings.csv'} has no rating of {unrated[0][1]} by {unrated[0][0]}")
     return [
-        Outcome(person, method, _accuracy(pool, answers, person, method), rating)
+        StudyOutcome(person, method, _accuracy(pool, answers, person, method), rating)
         for (person, method), rating in ratings.items()
     ]
 
 
 def _accuracy(pool: Pool, answers: Rows, person: str, method: str) -> float:
-    """The share of the person's test questions that the method foretells."""
+    """The share of the person's test questions whose answer the method predicts."""
     own = [row for row in answers if row["person"] == person]
-    known = method_named(STUDIED.get(method, method))
+    known = method_named(STUDY_METHODS.get(method, method))
     model = known.model(RealPerson(), pool.scaled)
     learner = Learner(pool, model=model, answers=_answers(row for row in own if row["method"] == method))
     tests = _answers(row for row in own if row["method"] == TEST)

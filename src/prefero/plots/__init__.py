@@ -1,1 +1,1 @@
-"""Pictures of worlds and of what was learned, with matplotlib."""
+"""Figures and tables: learning, worlds, user studies. With matplotlib."""

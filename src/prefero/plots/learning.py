@@ -1,4 +1,4 @@
-"""Pictures of learning, with matplotlib; saved to files, since there may be no screen."""
+"""Figures of learning, with matplotlib; saved to files, since there may be no screen."""
 
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,9 @@ def _reward_maps(axes: Any, task: Task, reward: Reward, size: int = 120) -> None
     low, high = low - 0.05 * (high - low), high + 0.05 * (high - low)
     across, up = np.meshgrid(np.linspace(low[0], high[0], size), np.linspace(low[1], high[1], size))
     grid = np.column_stack([across.ravel(), up.ravel()])
-    truth, learned = task.person.reward(task.pool.scaling(grid)), reward(grid)
+    truth, learned = task.user.reward(task.pool.scaling(grid)), reward(grid)
     for axis, title, values in (
-        (axes[0], "the person's reward", truth),
+        (axes[0], "the user's reward", truth),
         (axes[1], "the learned reward", learned),
     ):
         axis.contourf(across, up, _ranks(values).reshape(size, size), levels=20, cmap="viridis")

@@ -1,6 +1,6 @@
 """The outcome of a user study as a table and a figure, beside the paper's numbers.
 
-accuracy   on the test questions that a person answered, from 0 to 1
+accuracy   on the test questions that a participant answered, from 0 to 1
 rating     of the trajectory that a method thought best, from 1 to 9
 """
 
@@ -23,16 +23,16 @@ PAPER = {  # accuracy and rating, each with its standard error
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one method learned from one person."""
+class StudyOutcome:
+    """What one method learned from one participant."""
 
-    person: str
+    participant: str
     method: str
     accuracy: float
     rating: float
 
 
-def study_table(outcomes: Sequence[Outcome]) -> str:
+def study_table(outcomes: Sequence[StudyOutcome]) -> str:
     """Means with standard errors beside the paper's, and paired tests against ActiveGP."""
     methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
     rows = []
@@ -58,14 +58,12 @@ def study_table(outcomes: Sequence[Outcome]) -> str:
             ]
         )
     head = ["", "accuracy here", "in the paper", "p", "rating here", "in the paper", "p"]
-    return (
-        markdown_table(head, rows)
-        + "\nMean and standard error; p: Wilcoxon's signed-rank test against ActiveGP.\n"
-    )
+    note = "\nMean and standard error; p: Wilcoxon's signed-rank test against ActiveGP.\n"
+    return markdown_table(head, rows) + note
 
 
 def _mean(values: Array, digits: int) -> str:
-    """With its standard error; nothing where nothing was measured, no error where one person was."""
+    """With its standard error; nothing where nothing was measured, no error where one participant was."""
     known = values[np.isfinite(values)]
     if len(known) == 0:
         return ""
@@ -78,14 +76,15 @@ def _tested(first: Array, second: Array) -> str:
     return f"{paired_test(first[both], second[both]):.3f}" if both.any() else ""
 
 
-def _measured(outcomes: Sequence[Outcome], method: str, also: str | None = None) -> tuple[Array, Array]:
-    """Accuracies and ratings of a method, sorted by person; only of those who taught `also` too."""
-    taught = {o.person for o in outcomes if also is None or o.method == also}
-    of = sorted((o for o in outcomes if o.method == method and o.person in taught), key=lambda o: o.person)
-    return np.array([o.accuracy for o in of]), np.array([o.rating for o in of])
+def _measured(outcomes: Sequence[StudyOutcome], method: str, also: str | None = None) -> tuple[Array, Array]:
+    """Accuracies and ratings of a method, sorted by participant; only of those who taught `also` too."""
+    taught = {o.participant for o in outcomes if also is None or o.method == also}
+    kept = [o for o in outcomes if o.method == method and o.participant in taught]
+    kept.sort(key=lambda o: o.participant)
+    return np.array([o.accuracy for o in kept]), np.array([o.rating for o in kept])
 
 
-def draw_study(outcomes: Sequence[Outcome], path: Path) -> None:
+def draw_study(outcomes: Sequence[StudyOutcome], path: Path) -> None:
     """Accuracy and rating of each method, mean and standard error, with the paper's beside them."""
     methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
     figure, axes = new_figure(2, width=4.6, height=3.4)
@@ -101,5 +100,5 @@ def draw_study(outcomes: Sequence[Outcome], path: Path) -> None:
                 axis.errorbar(place + 0.25, mean, yerr=error, fmt="D", color="black", markersize=4, capsize=3)
         axis.set_xticks(range(len(methods)), [m.replace(", ", ",\n") for m in methods], fontsize=7)
         style_axis(axis, ylabel=("accuracy on 5 questions", "rating, 1 to 9")[measure])
-    figure.suptitle("bars: here; diamonds: the paper's people", fontsize=9)
+    figure.suptitle("bars: here; diamonds: the paper's participants", fontsize=9)
     save_figure(figure, path)

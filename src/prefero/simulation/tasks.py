@@ -1,7 +1,7 @@
-"""A simulated person teaches: the loop of a real one, with the truth known, so that learning can be seen.
+"""Teaching by a simulated user: the loop of a real session, with the true reward known.
 
-task       a pool to ask about, a person, and an exam of diverse trajectories from the same source
-accuracy   the share of the exam's pairs for which the predicted answer is the true one
+task       a pool to ask about, a simulated user, and a test set of diverse trajectories from the same source
+accuracy   the share of the test set's pairs for which the predicted answer is the true one
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,25 +19,25 @@ from prefero.pools.simulate import Sampling
 from prefero.questions import Question
 from prefero.reward import Reward
 from prefero.simulation import users
-from prefero.simulation.test_sets import Exam
-from prefero.simulation.users import Person, RewardFunction
+from prefero.simulation.test_sets import TestSet
+from prefero.simulation.users import RewardFunction, SimulatedUser
 from prefero.trajectories.diversity import sample_diverse
 
 if TYPE_CHECKING:
     from prefero.worlds.base import World
 
-EXAM_SEED = 1_000_003  # an exam's pool has the task's seed and this
+TEST_SET_SEED = 1_000_003  # a test set's pool has the task's seed and this
 BUMPY_BOX = 1.7  # bumps lie inside +-1.5: features of a bumpy task fill a box, others are normal
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Something to learn: its person's reward is a function of the pool's scaled features."""
+    """Something to learn: the user's reward is a function of the pool's scaled features."""
 
     kind: str
     pool: Pool
-    person: Person
-    exam: Exam
+    user: SimulatedUser
+    test_set: TestSet
 
 
 def make_task(
@@ -47,22 +47,23 @@ def make_task(
     trajectories: int = 500,
     noise: float = 0.1,
     margin: float = 0.0,
-    lapses: float = 0.0,
-    tests: int = 40,
+    lapse_rate: float = 0.0,
+    test_size: int = 40,
     seed: int = 0,
 ) -> Task:
-    """A synthetic task: a "linear", "quadratic" or "bumpy" reward of random features, of unit size.
+    """A synthetic task: a "linear", "quadratic" or "bumpy" reward of random features.
 
-    With `features` columns that are normal, or for a bumpy reward uniform. See `world_task` for real ones.
+    The `features` columns are normal, or uniform for a bumpy reward; rewards have standard deviation 1 over
+    the pool. See `world_task` for trajectories of a world.
     """
-    _check(kind, features=features, trajectories=trajectories, tests=tests)
+    _check(kind, features=features, trajectories=trajectories, test_size=test_size)
     rng = np.random.default_rng([seed, *kind.encode(), features])
     pool = Pool(_draw(kind, trajectories, features, rng))
-    reward = users.of_unit_size(users.KINDS[kind](features, rng), pool.scaled)
-    unseen = _draw(kind, 20 * tests, features, rng)
-    chosen = unseen[sample_diverse(unseen, tests, seed=seed)]
-    exam = Exam.of(chosen, reward(pool.scaling(chosen)))
-    return Task(kind, pool, Person(reward, noise, margin, lapses), exam)
+    reward = users.with_unit_std(users.REWARD_KINDS[kind](features, rng), pool.scaled)
+    candidates = _draw(kind, 20 * test_size, features, rng)
+    chosen = candidates[sample_diverse(candidates, test_size, seed=seed)]
+    test_set = TestSet.of(chosen, reward(pool.scaling(chosen)))
+    return Task(kind, pool, SimulatedUser(reward, noise, margin, lapse_rate), test_set)
 
 
 def world_task(
@@ -72,30 +73,36 @@ def world_task(
     trajectories: int = 1000,
     noise: float = 0.1,
     margin: float = 0.0,
-    lapses: float = 0.0,
-    tests: int = 40,
+    lapse_rate: float = 0.0,
+    test_size: int = 40,
     seed: int = 0,
     sampling: Sampling = "random",
     pool_seed: int | None = None,
     progress: bool | None = None,
 ) -> Task:
-    """A task in a world: its person likes the features by a random reward, or in golf has scores for targets.
+    """A task in a world: a random reward of the world's features, or in golf scores of its targets.
 
-    The exam's trajectories are the most diverse of a pool of their own, with random actions and another seed.
+    The test set has the most diverse trajectories of a pool of its own, with random actions and another seed.
     `pool_seed`, if it is given, decides both pools instead of `seed`; `sampling` decides the first's actions.
     """
-    _check(kind, (*users.KINDS, "targets"), trajectories=trajectories, tests=tests)
+    _check(kind, (*users.REWARD_KINDS, "targets"), trajectories=trajectories, test_size=test_size)
     if kind == "targets" and not hasattr(world, "targets"):
         raise ValueError(f"only golf has targets, but the world is {world.name}: choose another reward")
-    Person(np.ravel, noise, margin, lapses)  # refuses before anything is simulated
+    SimulatedUser(np.ravel, noise, margin, lapse_rate)  # refuses before anything is simulated
     rng = np.random.default_rng([seed, *kind.encode(), *world.name.encode()])
     drawn = seed if pool_seed is None else pool_seed
     pool = Pool.simulate(world, trajectories, drawn, sampling=sampling, progress=progress)
-    unseen = Pool.simulate(world, max(trajectories, 5 * tests), drawn + EXAM_SEED, progress=progress)
-    wish = _scores(world, pool, rng) if kind == "targets" else users.KINDS[kind](len(world.features), rng)
-    reward = users.of_unit_size(wish, pool.scaled)
-    exam = Exam.diverse(unseen, lambda x: reward(pool.scaling(x)), tests, seed)
-    return Task(kind, pool, Person(reward, noise, margin, lapses), exam)
+    others = max(trajectories, 5 * test_size)
+    candidates = Pool.simulate(world, others, drawn + TEST_SET_SEED, progress=progress)
+    reward = users.with_unit_std(_drawn_reward(world, kind, pool, rng), pool.scaled)
+    test_set = TestSet.diverse(candidates, lambda x: reward(pool.scaling(x)), test_size, seed)
+    return Task(kind, pool, SimulatedUser(reward, noise, margin, lapse_rate), test_set)
+
+
+def _drawn_reward(world: "World", kind: str, pool: Pool, rng: np.random.Generator) -> RewardFunction:
+    if kind == "targets":
+        return _scores(world, pool, rng)
+    return users.REWARD_KINDS[kind](len(world.features), rng)
 
 
 def _scores(world: "World", pool: Pool, rng: np.random.Generator) -> RewardFunction:
@@ -108,10 +115,10 @@ def _scores(world: "World", pool: Pool, rng: np.random.Generator) -> RewardFunct
     return lambda x: worth(world.predict_ball_positions(pool.scaling.inverse(x)))
 
 
-def _check(kind: str, kinds: Iterable[str] = users.KINDS, **sizes: int) -> None:
+def _check(kind: str, kinds: Iterable[str] = users.REWARD_KINDS, **sizes: int) -> None:
     if kind not in kinds:
         raise ValueError(f"there is no kind of reward {kind!r}: the kinds are {', '.join(kinds)}")
-    least = {"features": 1, "trajectories": 2, "tests": 2}
+    least = {"features": 1, "trajectories": 2, "test_size": 2}
     for name, value in sizes.items():
         if value < least[name]:
             raise ValueError(f"{name} must be {least[name]} or more, but is {value}")
@@ -123,8 +130,8 @@ def _draw(kind: str, count: int, features: int, rng: np.random.Generator) -> Arr
     return rng.standard_normal((count, features))
 
 
-class Step(NamedTuple):
-    """After an answer: how many there are, what was asked, and how well the reward predicts."""
+class Evaluation(NamedTuple):
+    """After an answer: how many there are, what was asked, and the accuracy on the test set."""
 
     answers: int
     question: Question
@@ -139,24 +146,24 @@ def teach(
     strategy: Strategy = "active",
     purpose: Purpose | None = None,
     seed: int = 0,
-) -> Iterator[Step]:
-    """Let the task's person answer the learner's questions, one step at a time."""
+) -> Iterator[Evaluation]:
+    """Let the task's user answer the learner's questions, and evaluate the reward after each answer."""
     rng = np.random.default_rng([seed, 1])
     for number in range(1, questions + 1):
         question = learner.ask(purpose, strategy)
         left, right = task.pool.scaled[question.left], task.pool.scaled[question.right]
-        learner.tell(question, task.person.answer(left, right, rng))
-        yield Step(number, question, accuracy_of(learner.reward(), task))
+        learner.tell(question, task.user.answer(left, right, rng))
+        yield Evaluation(number, question, accuracy_of(learner.reward(), task))
 
 
 def accuracy_of(reward: Reward, task: Task) -> float:
-    """The share of the exam's pairs whose true answer the reward predicts."""
-    return task.exam.accuracy(predicted(reward, task.exam))
+    """The share of the test set's pairs whose true answer the reward predicts."""
+    return task.test_set.accuracy(predicted_probabilities(reward, task.test_set))
 
 
-def predicted(reward: Reward, exam: Exam) -> Array:
-    """The probability, for every pair of the exam, that its first trajectory is the better one."""
-    first, second = exam.pairs.T
-    chances = preference_probabilities(reward.belief, reward.scaling(exam.features))
-    lead: Array = chances[first, second] - chances[second, first]  # with a margin they add up to less than 1
+def predicted_probabilities(reward: Reward, test_set: TestSet) -> Array:
+    """The probability, for every pair of a test set, that its first trajectory is the better one."""
+    first, second = test_set.pairs.T
+    matrix = preference_probabilities(reward.belief, reward.scaling(test_set.features))
+    lead: Array = matrix[first, second] - matrix[second, first]  # with a margin they add up to less than 1
     return 0.5 + 0.5 * lead

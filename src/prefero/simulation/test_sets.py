@@ -1,7 +1,7 @@
-"""Exams: questions with known answers, on which a learned reward is tested.
+"""Test sets: pairs of trajectories with known answers, on which a learned reward is evaluated.
 
-An exam is made of diverse trajectories (Poisson disk) that were not asked about, and of all pairs of them:
-most random trajectories are alike and dull, and a test on them would reward dullness.
+A test set is made of diverse trajectories (Poisson disk) that were not asked about, and of all pairs of them:
+most random trajectories are alike, and a test on them would measure little.
 
     features     (T, d)   of the diverse trajectories, raw
     pairs        (P, 2)   all pairs of them
@@ -20,26 +20,28 @@ from prefero.reward import Reward
 from prefero.simulation.users import RewardFunction
 from prefero.trajectories.diversity import sample_diverse
 
-SURE = 1e-15  # nobody is surer: the loss of being wrong is finite, and the same either way round
+LEAST_PROBABILITY = 1e-15  # so that the loss of a wrong prediction is finite
 
 
 @dataclass(frozen=True, eq=False)
-class Exam:
+class TestSet:
     """Pairs of trajectories with true answers."""
+
+    __test__ = False  # for pytest: this is no test
 
     features: Array
     pairs: Indices
     differences: Array
 
     @classmethod
-    def of(cls, features: Array, truth: Array) -> "Exam":
+    def of(cls, features: Array, truth: Array) -> "TestSet":
         """All pairs of these trajectories, whose true rewards are `truth` (T,)."""
         first, second = np.triu_indices(len(features), 1)
         return cls(features, np.column_stack([first, second]), truth[first] - truth[second])
 
     @classmethod
-    def diverse(cls, candidates: Pool, reward: RewardFunction, count: int, seed: int = 0) -> "Exam":
-        """`count` diverse candidates, in units of the candidates' spread; `reward` is of raw features."""
+    def diverse(cls, candidates: Pool, reward: RewardFunction, count: int, seed: int = 0) -> "TestSet":
+        """`count` diverse candidates, by their scaled features; `reward` is of raw features."""
         chosen = candidates.features[sample_diverse(candidates.scaled, count, seed=seed)]
         return cls.of(chosen, reward(chosen))
 
@@ -55,7 +57,7 @@ class Exam:
 
     def log_likelihood(self, probability: Array) -> float:
         """The mean log probability of the true answers; a tie in truth counts both ways."""
-        share = np.clip(probability, SURE, 1 - SURE)
+        share = np.clip(probability, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
         first = 0.5 + 0.5 * np.sign(self.differences)
         return float(np.mean(first * np.log(share) + (1 - first) * np.log1p(-share)))
 

@@ -1,9 +1,9 @@
-"""Simulated people: a true reward, and answers through the same probit noise that the model assumes.
+"""Simulated users: a true reward, and answers through the same probit noise that the model assumes.
 
     reward       a function of features, (M, d) -> (M,)
     noise        the paper's sigma: P(A preferred) = Phi((f(A) - f(B)) / (sqrt(2) noise))
     margin       differences that look smaller than this are called "about equal"
-    lapses       the share of questions that are answered by a coin
+    lapse_rate   the share of questions that are answered at random
 
 Rewards are drawn as in the paper, with independent standard normal coefficients, and then divided by their
 standard deviation over a pool, so that a noise means the same for all of them.
@@ -22,22 +22,22 @@ RewardFunction = Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
-class Person:
-    """Somebody with a reward in mind who compares two trajectories at a time."""
+class SimulatedUser:
+    """A reward with answer noise: compares two trajectories at a time."""
 
     reward: RewardFunction
     noise: float = 0.1
     margin: float = 0.0
-    lapses: float = 0.0
+    lapse_rate: float = 0.0
 
     def __post_init__(self) -> None:
         Probit(self.noise, self.margin)  # checks both
-        if not 0.0 <= self.lapses <= 1.0:
-            raise ValueError(f"lapses is a share between 0 and 1, but is {self.lapses!r}")
+        if not 0.0 <= self.lapse_rate <= 1.0:
+            raise ValueError(f"lapse_rate is a share between 0 and 1, but is {self.lapse_rate!r}")
 
     def answer(self, left: Array, right: Array, rng: np.random.Generator) -> Choice:
         """Compare two rows of features."""
-        if rng.random() < self.lapses:
+        if rng.random() < self.lapse_rate:
             return "left" if rng.random() < 0.5 else "right"
         both = self.reward(np.stack([left, right]))
         seen = both[0] - both[1] + np.sqrt(2.0) * self.noise * rng.standard_normal()
@@ -77,14 +77,14 @@ def on_targets(targets: Array, scores: Array, reach: float = 0.45) -> RewardFunc
     return worth
 
 
-KINDS: dict[str, Callable[[int, np.random.Generator], RewardFunction]] = {
+REWARD_KINDS: dict[str, Callable[[int, np.random.Generator], RewardFunction]] = {
     "linear": linear,
     "quadratic": quadratic,
     "bumpy": bumpy,
 }
 
 
-def of_unit_size(reward: RewardFunction, features: Array) -> RewardFunction:
+def with_unit_std(reward: RewardFunction, features: Array) -> RewardFunction:
     """The reward divided by its standard deviation over these trajectories."""
     size = float(np.std(reward(features)))
     if not size > 0:

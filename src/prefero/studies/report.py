@@ -16,7 +16,7 @@ from prefero.learner import Learner
 from prefero.plots.html import markdown_to_html
 from prefero.plots.style import new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table
-from prefero.plots.user_study import Outcome, draw_study, study_table
+from prefero.plots.user_study import StudyOutcome, draw_study, study_table
 from prefero.pools.pool import Pool
 from prefero.simulation.test_sets import accuracy_on_answers
 from prefero.studies.event_log import Live, Log
@@ -25,10 +25,10 @@ from prefero.studies.protocol import RETEST, TEST, Protocol
 from prefero.studies.storage.store import Person, Store, Study
 
 
-def outcomes_of(store: Store, study: Study) -> list[Outcome]:
+def outcomes_of(store: Store, study: Study) -> list[StudyOutcome]:
     """What every method learned from everybody who is done."""
     protocol, pool = Protocol.from_json(study.protocol), store.pool(study)
-    found: list[Outcome] = []
+    found: list[StudyOutcome] = []
     for person in store.people(study):
         log = store.log(person)
         if (protocol.tests or protocol.rate) and stage_of(log, protocol) == "done":
@@ -36,10 +36,10 @@ def outcomes_of(store: Store, study: Study) -> list[Outcome]:
     return found
 
 
-def _outcome(pool: Pool, protocol: Protocol, person: Person, log: Log, label: str) -> Outcome:
+def _outcome(pool: Pool, protocol: Protocol, person: Person, log: Log, label: str) -> StudyOutcome:
     rated = log.step("rate", label)
     rating = float(rated.data["rating"]) if rated else float("nan")
-    return Outcome(person.label, label, accuracy_of(pool, protocol, log, label), rating)
+    return StudyOutcome(person.label, label, accuracy_of(pool, protocol, log, label), rating)
 
 
 def accuracy_of(pool: Pool, protocol: Protocol, log: Log, label: str) -> float:
@@ -54,7 +54,7 @@ def accuracy_of(pool: Pool, protocol: Protocol, log: Log, label: str) -> float:
     return accuracy_on_answers(learner.reward(), pool, tests)
 
 
-def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome]:
+def write_study_report(store: Store, study: Study, folder: Path) -> list[StudyOutcome]:
     """Everything, in a folder; the outcomes."""
     folder.mkdir(parents=True, exist_ok=True)
     people, outcomes = progress_of(store, study), outcomes_of(store, study)
@@ -74,7 +74,9 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[Outcome
         _draw_times(answered, folder / "times.png")
         parts += ["## How people answered\n", "![Times and sides](times.png)\n", _people_table(people)]
     text = "\n".join(parts)
-    write_atomically(folder / "outcomes.csv", csv_text(list(Outcome.__annotations__), map(asdict, outcomes)))
+    write_atomically(
+        folder / "outcomes.csv", csv_text(list(StudyOutcome.__annotations__), map(asdict, outcomes))
+    )
     write_atomically(
         folder / "people.csv", csv_text(list(ParticipantProgress.__annotations__), map(asdict, people))
     )

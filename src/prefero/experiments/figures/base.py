@@ -1,4 +1,4 @@
-"""What a figure of the experiments is: the runs that it needs, a picture, and what it says in words."""
+"""What a figure of the experiments is: the runs that it needs, an image, and a description in Markdown."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -10,11 +10,11 @@ from prefero._support.arrays import Array
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
 from prefero.experiments.settings import Setting
-from prefero.methods import named
+from prefero.methods import full_name
 
 GRID_THETAS, GRID_SIGMAS = (0.01, 0.1, 1.0), (0.03, 0.1)
-CHOSEN = (0.01, 0.03)  # theta and sigma that were best over all tasks on the seeds from CHOOSING_SEED on
-CHOOSING_SEED = 1000
+TUNED = (0.01, 0.03)  # theta and sigma that were best over all tasks on the seeds from TUNING_SEED on
+TUNING_SEED = 1000
 
 
 @dataclass(frozen=True)
@@ -24,14 +24,14 @@ class Scale:
     runs: int = 5
     questions: int = 200
     trajectories: int = 1000
-    tests: int = 40
+    test_size: int = 40
     first_seed: int = 0
     thetas: tuple[float, ...] = GRID_THETAS
     sigmas: tuple[float, ...] = GRID_SIGMAS
 
     def setting(self, world: str, truth: str, **changes: Any) -> Setting:
         """A setting of this size."""
-        sizes = {"questions": self.questions, "trajectories": self.trajectories, "tests": self.tests}
+        sizes = {"questions": self.questions, "trajectories": self.trajectories, "test_size": self.test_size}
         return Setting(world, truth, **(sizes | changes))
 
     @property
@@ -45,7 +45,7 @@ class Scale:
 
     def grid(self, method: str) -> list[str]:
         """The paper's method at every theta and sigma."""
-        return [named(method, theta, sigma) for theta in self.thetas for sigma in self.sigmas]
+        return [full_name(method, theta, sigma) for theta in self.thetas for sigma in self.sigmas]
 
 
 class Figure(ABC):
@@ -56,18 +56,18 @@ class Figure(ABC):
 
     @abstractmethod
     def plan(self, scale: Scale) -> list[Run]:
-        """The runs that it is made of."""
+        """The runs that it needs."""
 
     @abstractmethod
     def draw(self, results: Results, scale: Scale, path: Path) -> None:
-        """Save the picture."""
+        """Save the image."""
 
     @abstractmethod
-    def tell(self, results: Results, scale: Scale) -> str:
+    def describe(self, results: Results, scale: Scale) -> str:
         """What it shows, in Markdown."""
 
 
-def hindsight(results: Results, scale: Scale, setting: Setting, method: str) -> str:
+def best_in_hindsight(results: Results, scale: Scale, setting: Setting, method: str) -> str:
     """The theta and sigma with which a method was the most accurate at the end, which nobody knows before."""
     final = {
         name: results.curves(scale.runs_of(setting, [name]), "accuracy")[:, -1].mean()

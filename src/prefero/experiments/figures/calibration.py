@@ -1,28 +1,28 @@
-"""Calibration: of the pairs that a model calls with 80 %, does it get 80 % right?"""
+"""Calibration: of the pairs that a model predicts with a probability of 80 %, are 80 % right?"""
 
 from pathlib import Path
 
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.experiments.figures.base import CHOSEN, Figure, Scale
+from prefero.experiments.figures.base import TUNED, Figure, Scale
 from prefero.experiments.results import Results
 from prefero.experiments.runs import BINS, CALIBRATED_AFTER, Run
-from prefero.methods import named
+from prefero.methods import full_name
 from prefero.plots.style import color_of, new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table
 
-LABELS = {"Prefero": "Prefero", "ActiveLinear": "ActiveLinear", "ActiveGP": named("ActiveGP", *CHOSEN)}
+LABELS = {"Prefero": "Prefero", "ActiveLinear": "ActiveLinear", "ActiveGP": full_name("ActiveGP", *TUNED)}
 SETTINGS = [(world, truth) for world in ("driver", "tosser") for truth in ("linear", "quadratic")]
 NOTE = """
-What is predicted are a person's answers, noise and all, and the exam's answers are free of noise: to be right
-more often than predicted is as it should be, to be right less often is not.
+A model predicts a user's answers, with their noise, and the test set's answers are noiseless: a calibrated
+model is right at least as often as it predicts.
 """
-LEAST = 50  # pairs in a bin, for a point to be drawn
+MIN_COUNT = 50  # pairs in a bin, for a point to be drawn
 
 
 class Calibration(Figure):
-    """Predicted against found shares of right answers, over all settings and runs."""
+    """The share of right predictions against the predicted probability, over all settings and runs."""
 
     name = "calibration"
     title = "Calibration of predicted preferences"
@@ -41,42 +41,41 @@ class Calibration(Figure):
         for run in self.plan(scale):
             if run.method == method:
                 rows = results.rows(run)
-                bins += rows["bins"][after - 1]
-                right += rows["hits"][after - 1]
+                bins += rows["bin_counts"][after - 1]
+                right += rows["bin_correct"][after - 1]
         return bins, right
 
-    def moments(self, scale: Scale) -> list[int]:
+    def checkpoints(self, scale: Scale) -> list[int]:
         """After how many questions."""
         return [after for after in CALIBRATED_AFTER if after <= scale.questions]
 
     def draw(self, results: Results, scale: Scale, path: Path) -> None:
         """A panel for each number of questions."""
-        moments = self.moments(scale)
-        figure, axes = new_figure(len(moments), width=3.6, height=3.6)
+        checkpoints = self.checkpoints(scale)
+        figure, axes = new_figure(len(checkpoints), width=3.6, height=3.6)
         middles = (BINS[1:] + BINS[:-1]) / 2
-        for axis, after in zip(axes, moments, strict=True):
+        for axis, after in zip(axes, checkpoints, strict=True):
             axis.plot([0.5, 1], [0.5, 1], color="#8a8a8a", linewidth=1, linestyle=":")
             for label, method in LABELS.items():
                 bins, right = self.counts(results, scale, method, after)
-                there = bins >= LEAST
+                there = bins >= MIN_COUNT
                 share = right[there] / bins[there]
                 axis.plot(middles[there], share, "o-", color=color_of(label), markersize=4, label=label)
-            style_axis(
-                axis, xlabel="predicted", ylabel="right", title=f"after {after} questions", ylim=(0.4, 1.02)
-            )
+            style_axis(axis, xlabel="predicted", ylabel="right", title=f"after {after} questions")
+            axis.set(ylim=(0.4, 1.02))
         axes[0].legend(frameon=False, fontsize=8)
         save_figure(figure, path)
 
-    def tell(self, results: Results, scale: Scale) -> str:
+    def describe(self, results: Results, scale: Scale) -> str:
         """The mean distance between predicted and found, weighted by how often it is predicted."""
         rows = []
         for label, method in LABELS.items():
             cells = []
-            for after in self.moments(scale):
+            for after in self.checkpoints(scale):
                 bins, right = self.counts(results, scale, method, after)
                 middles = (BINS[1:] + BINS[:-1]) / 2
                 gap = np.abs(right / np.maximum(bins, 1) - middles)
                 cells.append(f"{float(np.sum(bins * gap) / bins.sum()):.3f}")
             rows.append([label, *cells])
-        head = ["calibration error after", *(str(n) for n in self.moments(scale))]
+        head = ["calibration error after", *(str(n) for n in self.checkpoints(scale))]
         return markdown_table(head, rows) + NOTE

@@ -6,20 +6,20 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.statistics import paired_test
-from prefero.experiments.figures.base import CHOSEN, Figure, Scale, curves_of, hindsight
+from prefero.experiments.figures.base import TUNED, Figure, Scale, best_in_hindsight, curves_of
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Run
 from prefero.experiments.settings import Setting
-from prefero.methods import named
+from prefero.methods import full_name
 from prefero.plots.style import new_figure, plot_mean_and_std, save_figure, style_axis
 from prefero.plots.tables import markdown_table
 
 COLUMNS = (5, 10, 20, 50, 100, 200)
-MEASURES = {"accuracy": "accuracy on the exam", "log_likelihood": "mean log-likelihood of true answers"}
+MEASURES = {"accuracy": "accuracy on the test set", "log_likelihood": "mean log-likelihood of true answers"}
 
 
 class Curves(Figure):
-    """Some methods in one setting; those of the paper with the values chosen before, and the best after."""
+    """Some methods in one setting; the paper's with tuned hyper-parameters and with the best in hindsight."""
 
     def __init__(
         self, name: str, title: str, world: str, truth: str, paper: list[str], others: list[str]
@@ -33,15 +33,16 @@ class Curves(Figure):
 
     def plan(self, scale: Scale) -> list[Run]:
         """The paper's methods on the whole grid."""
-        fixed = [name for method in self.paper for name in (*scale.grid(method), named(method, *CHOSEN))]
+        fixed = [name for method in self.paper for name in (*scale.grid(method), full_name(method, *TUNED))]
         return scale.runs_of(self.setting(scale), [*self.others, *fixed])
 
     def shown(self, results: Results, scale: Scale) -> dict[str, str]:
         """Labels of the curves, and the methods that they are of."""
         found = {name: name for name in self.others}
         for method in self.paper:
-            found[f"{method} chosen"] = named(method, *CHOSEN)
-            found[f"{method} best in hindsight"] = hindsight(results, scale, self.setting(scale), method)
+            best = best_in_hindsight(results, scale, self.setting(scale), method)
+            found[f"{method} tuned"] = full_name(method, *TUNED)
+            found[f"{method} best in hindsight"] = best
         return found
 
     def draw(self, results: Results, scale: Scale, path: Path) -> None:
@@ -58,7 +59,7 @@ class Curves(Figure):
         figure.suptitle(self.title)
         save_figure(figure, path)
 
-    def tell(self, results: Results, scale: Scale) -> str:
+    def describe(self, results: Results, scale: Scale) -> str:
         """Accuracy at some numbers of questions, and paired tests against the first method."""
         at = [n for n in COLUMNS if n < scale.questions] + [scale.questions]
         curves = {
@@ -73,7 +74,7 @@ class Curves(Figure):
         head = ["accuracy after", *map(str, at), f"log-likelihood after {at[-1]}", f"p against {reference}"]
         rows = [
             [
-                self._full(name, self.shown(results, scale)[name]),
+                self._with_hyperparameters(name, self.shown(results, scale)[name]),
                 *(f"{values[:, n - 1].mean():.3f}" for n in at),
                 f"{likelihoods[name][:, -1].mean():.3f}",
                 "" if name == reference else f"{paired_test(_area(values), _area(curves[reference])):.3f}",
@@ -83,7 +84,7 @@ class Curves(Figure):
         note = "p: Wilcoxon's signed-rank test of the accuracy's mean over all questions, run by run.\n"
         return markdown_table(head, rows) + "\n" + note
 
-    def _full(self, label: str, method: str) -> str:
+    def _with_hyperparameters(self, label: str, method: str) -> str:
         words = method.split(" ")
         return f"{label} (theta {words[1]}, sigma {words[2]})" if len(words) == 3 else label
 
@@ -104,7 +105,7 @@ CURVES = [
             world,
             "linear",
             ["ActiveGP"],
-            ["Prefero", "ActiveLinear", "Knows"],
+            ["Prefero", "ActiveLinear", "Oracle"],
         ),
         Curves(
             f"{world}-poly",
@@ -112,11 +113,11 @@ CURVES = [
             world,
             "quadratic",
             ["ActiveGP"],
-            ["Prefero", "ActiveLinear", "Knows"],
+            ["Prefero", "ActiveLinear", "Oracle"],
         ),
         Curves(
             f"{world}-active",
-            f"{title}: chosen against random questions, a polynomial reward",
+            f"{title}: active against random questions, a polynomial reward",
             world,
             "quadratic",
             ["ActiveGP", "RandomGP"],

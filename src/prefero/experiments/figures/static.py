@@ -17,16 +17,16 @@ class Poisson(Figure):
     title = "Diverse and uniform samples of Tosser"
 
     def plan(self, scale: Scale) -> list[Run]:  # noqa: ARG002
-        """Nothing is taught."""
+        """No run."""
         return []
 
     def draw(self, results: Results, scale: Scale, path: Path) -> None:  # noqa: ARG002
         """As in the paper."""
         world_plots.save_poisson(path, Pool.simulate("tosser", scale.trajectories, scale.first_seed))
 
-    def tell(self, results: Results, scale: Scale) -> str:  # noqa: ARG002
+    def describe(self, results: Results, scale: Scale) -> str:  # noqa: ARG002
         """In words."""
-        return "Uniform samples are mostly dull; Poisson-disk sampling covers what can be reached.\n"
+        return "Most uniform samples are alike; Poisson-disk sampling covers what can be reached.\n"
 
 
 class Targets(Poisson):
@@ -39,9 +39,9 @@ class Targets(Poisson):
         """As in the paper."""
         world_plots.save_targets(path, Golf())
 
-    def tell(self, results: Results, scale: Scale) -> str:  # noqa: ARG002
+    def describe(self, results: Results, scale: Scale) -> str:  # noqa: ARG002
         """In words."""
         return "A linear reward is highest in a corner of what can be reached; most targets lie elsewhere.\n"
 
 
-DRAWINGS = [Poisson(), Targets()]
+STATIC = [Poisson(), Targets()]
