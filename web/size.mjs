@@ -1,4 +1,4 @@
-/** What the built page weighs: every file gzipped, and a limit on what is loaded before anything lazy. */
+/** Prints the gzipped size of each file of the built page, and fails if those loaded first are too large together. */
 
 import { readFileSync, readdirSync } from "node:fs";
 import { dirname, join, relative } from "node:path";

@@ -85,7 +85,7 @@ function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
       <div class="accuracy">
         <p class="big-number">{formatPercent(summary.accuracy)}</p>
         <div>
-          <p>of your answers to further questions are expected to be predicted correctly.</p>
+          <p>expected accuracy on further questions</p>
           <p>{summary.hint}</p>
         </div>
       </div>
