@@ -1,4 +1,4 @@
-"""Trajectories of one's own: a small dataset of every kind that Prefero reads, made here and brought in."""
+"""Your own trajectories: a small dataset of every format that Prefero reads, written here and taught with."""
 
 import json
 import tempfile
@@ -13,12 +13,12 @@ import prefero
 import prefero.worlds  # brings prefero/Driver-v0, which renders without anything else
 from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
-from prefero.datasets import Episode
+from prefero.datasets import Episode, FeatureOptions
 from prefero.rendering.video import save_video
 from prefero.simulation.users import SimulatedUser
 
 FPS, STEPS = 10, 15
-FEATURES = ["highest", "path-length", "jerk"]
+FEATURES = FeatureOptions(["max", "path-length", "jerk"], jobs=1)
 
 
 def reach(number: int, steps: int = STEPS) -> Array:
@@ -27,13 +27,13 @@ def reach(number: int, steps: int = STEPS) -> Array:
     return np.cumsum(rng.normal(rng.uniform(-1, 1, 2), 0.3, (steps, 2)), axis=0)
 
 
-def film(number: int) -> list[Image]:
+def video(number: int) -> list[Image]:
     """Brighter as time goes by."""
     return [np.full((48, 64, 3), 10 * number + 8 * t, dtype=np.uint8) for t in range(STEPS)]
 
 
 def lerobot(folder: Path, episodes: int = 12) -> prefero.Pool:
-    """LeRobot, version 3.0: all episodes in one file, and all of a camera's films too."""
+    """LeRobot, version 3.0: all episodes in one file, and all of a camera's videos too."""
     camera, place = "observation.images.top", {"chunk_index": 0, "file_index": 0}
     features = {
         "observation.state": {"dtype": "float32", "shape": [2], "names": ["shoulder", "elbow"]},
@@ -70,8 +70,8 @@ def lerobot(folder: Path, episodes: int = 12) -> prefero.Pool:
     (folder / "meta" / "info.json").write_text(json.dumps(info), encoding="utf-8")
     pq.write_table(frames, paths[0])
     pq.write_table(pa.Table.from_pylist(about), index)
-    save_video(paths[1], [picture for e in range(episodes) for picture in film(e)], FPS)
-    return prefero.Pool.from_lerobot(folder, FEATURES, clips=folder / "clips", jobs=1)
+    save_video(paths[1], [image for e in range(episodes) for image in video(e)], FPS)
+    return prefero.Pool.from_lerobot(folder, FEATURES, clip_folder=folder / "clips")
 
 
 def minari(folder: Path, episodes: int = 12) -> prefero.Pool:
@@ -95,42 +95,43 @@ def minari(folder: Path, episodes: int = 12) -> prefero.Pool:
     kept = storage.new(folder, box, box)
     kept.update_episodes(made)
     kept.update_metadata({"dataset_id": "reach-v0", "minari_version": "0.5.0"})
-    return prefero.Pool.from_minari(folder, FEATURES, seconds=1 / FPS, jobs=1)
+    return prefero.Pool.from_minari(folder, FEATURES, step_seconds=1 / FPS)
 
 
-def clips(folder: Path, count: int = 6) -> prefero.Pool:
-    """Films with a table of what was measured."""
+def videos(folder: Path, count: int = 6) -> prefero.Pool:
+    """Videos with a table of features."""
     folder.mkdir()
-    lines = ["clip,speed,height"]
+    lines = ["video,speed,height"]
     for number in range(count):
-        save_video(folder / f"throw{number}.mp4", film(number), FPS)
+        save_video(folder / f"throw{number}.mp4", video(number), FPS)
         lines.append(f"throw{number}.mp4,{1 + number},{np.sin(number)}")
     (folder / "throws.csv").write_text("\n".join(lines), encoding="utf-8")
-    return prefero.Pool.from_clips(folder)
+    return prefero.Pool.from_video_folder(folder)
 
 
 def archive(folder: Path, episodes: int = 30) -> prefero.Pool:
-    """States in a NumPy archive, with a feature of one's own beside the library's."""
+    """States in a NumPy archive, with a function of your own beside the library's features."""
 
     def detour(episode: Episode) -> float:
         straight = np.linalg.norm(episode.states[-1] - episode.states[0])
         return float(np.linalg.norm(np.diff(episode.states, axis=0), axis=1).sum() / straight)
 
     path = folder / "reach.npz"
-    np.savez(path, states=[reach(number) for number in range(episodes)], seconds=1 / FPS)
-    return prefero.Pool.from_table(path, ["final", detour], jobs=1)
+    np.savez(path, states=[reach(number) for number in range(episodes)], step_seconds=1 / FPS)
+    return prefero.Pool.from_table(path, FeatureOptions(["final", detour], jobs=1))
 
 
 def environment(folder: Path, episodes: int = 6) -> prefero.Pool:
     """A Gymnasium environment, played at random and rendered."""
-    words = ["highest(state 1)", "jerk"]
+    features = FeatureOptions(["max(state 1)", "jerk"], jobs=1)
+    clips = folder / "drives"
     return prefero.Pool.from_gymnasium(
-        "prefero/Driver-v0", words, episodes=episodes, steps=10, clips=folder / "drives", jobs=1
+        "prefero/Driver-v0", features, episodes=episodes, max_steps=10, clip_folder=clips
     )
 
 
-def taught(pool: prefero.Pool, questions: int = 5) -> int:
-    """A simulated person answers some questions; the trajectory that is liked best then."""
+def teach(pool: prefero.Pool, questions: int = 5) -> int:
+    """A simulated user answers some questions; the index of the trajectory with the highest reward then."""
     learner, rng = prefero.Learner(pool, seed=0), np.random.default_rng(0)
     person = SimulatedUser(lambda x: x[:, 0] - 0.5 * x[:, -1])
     for _ in range(questions):
@@ -146,13 +147,13 @@ def main() -> None:
         pools = {
             "LeRobot": lerobot(folder / "arm"),
             "Minari": minari(folder / "reach-v0"),
-            "clips": clips(folder / "throws"),
+            "videos": videos(folder / "throws"),
             "archive": archive(folder),
             "Gymnasium": environment(folder),
         }
         for name, pool in pools.items():
-            best, films = taught(pool), "with films" if pool.clips else "without films"
-            print(f"{name:10s}{len(pool):3d} trajectories {films}: {', '.join(pool.names)}; best: {best}")
+            best, shown = teach(pool), "with videos" if pool.clips else "without videos"
+            print(f"{name:10s}{len(pool):3d} trajectories {shown}: {', '.join(pool.names)}; best: {best}")
 
 
 if __name__ == "__main__":

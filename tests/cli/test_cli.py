@@ -147,7 +147,7 @@ def test_help_names_the_command_and_its_options() -> None:
     [
         (["--noise", "-1"], "prefero: noise must be a positive number"),
         (["--margin", "-0.5"], "prefero: margin must be 0"),
-        (["--out", "picture.docx"], "prefero: a picture is one of .png, .pdf, .svg"),
+        (["--out", "picture.docx"], "prefero: a figure is saved as .png, .pdf, .svg"),
         (["--save", "taken/reward.json"], "prefero: "),
     ],
 )

@@ -175,7 +175,7 @@ def test_features_far_from_all_that_was_taught_are_remarked_on(
     assert "half of these" not in capsys.readouterr().out
     assert run("score", "reward.json", "far.npz", monkeypatch=monkeypatch) == 0
     said = capsys.readouterr().out
-    assert "distance: half of these are more than 6 standard deviations away" in said
+    assert "distance: half of the trajectories are more than 6 standard deviations away" in said
     assert "speed: half of these" not in said
 
 
@@ -209,7 +209,7 @@ def text(content: str) -> Any:
         (
             "table.csv",
             text("speed,way\n1,2\n"),
-            "no column 'distance': the reward is about speed, distance, and the columns are speed, way",
+            "the reward is a function of speed, distance, but table has speed, way: add a column 'distance'",
         ),
         ("table.csv", text("speed,distance\n"), "table has no trajectory that can be used"),
         ("table.csv", text("speed,distance,speed\n1,2,3\n"), "table.csv has more than one column 'speed'"),
@@ -221,12 +221,12 @@ def text(content: str) -> Any:
         (
             "pool.npz",
             lambda path, x: np.savez(path, rewards=x),
-            "features or states, but this one holds rewards",
+            "features or states, but this one has rewards",
         ),
         (
             "pool.npz",
             lambda path, x: np.savez(path, features=x[:, :1]),
-            "the reward is about speed, distance, but of pool there are feature 1: bring 'speed', too",
+            "the reward is a function of speed, distance, but pool has feature 1: add a column 'speed'",
         ),
         (
             "pool.npz",
@@ -236,10 +236,10 @@ def text(content: str) -> Any:
         (
             "pool.npz",
             lambda path, x: Pool(x, ["a", "speed"]).save(path),
-            "the reward is about speed, distance, but of pool there are a, speed: bring 'distance', too",
+            "the reward is a function of speed, distance, but pool has a, speed: add a column 'distance'",
         ),
-        ("table.txt", text(""), "'table.txt' is none of what was looked for: a LeRobot dataset"),
-        ("there.csv", lambda *_: None, "'there.csv' is none of what was looked for: a LeRobot dataset"),
+        ("table.txt", text(""), "'table.txt' is not recognized: a dataset is a LeRobot dataset"),
+        ("there.csv", lambda *_: None, "'there.csv' is not recognized: a dataset is a LeRobot dataset"),
     ],
 )
 def test_files_that_cannot_be_scored_are_refused_in_one_line(
@@ -264,19 +264,19 @@ def test_files_that_cannot_be_scored_are_refused_in_one_line(
     [
         (["score", "reward.json", "pool.npz", "--out", "s.xlsx"], "scores are written as .parquet or .csv"),
         (["score", "nothing.json", "pool.npz"], "nothing.json"),
-        (["score", "reward.json", "pool.npz", "--replace-reward"], "say where, --into FOLDER"),
+        (["score", "reward.json", "pool.npz", "--replace-reward"], "give its folder, --copy-to FOLDER"),
         (
-            ["score", "reward.json", "pool.npz", "--into", "copy"],
-            "LeRobot and Minari datasets, and pool is none",
+            ["score", "reward.json", "pool.npz", "--copy-to", "copy"],
+            "pool cannot be copied with scores, which only these formats can: lerobot, minari",
         ),
         (["score", "reward.json", "pool.npz", "--window", "2s"], "has features and no steps"),
         (
             ["score", "reward.json", "CartPole-v1"],
-            "no word of the library notes 'speed': say what notes each",
+            "no word of the library extracts 'speed': give what extracts each",
         ),
         (
             ["score", "reward.json", "CartPole-v1", "--feature", "jerk"],
-            "of CartPole-v1 there are jerk: say what",
+            "CartPole-v1 has jerk: give what extracts",
         ),
         (["export", "reward.json", "--out", "reward.txt"], "one of .py, .onnx, but the path is reward.txt"),
         (["export", "reward.json", "--out", "reward.py", "--out", "reward"], "but the path is reward"),

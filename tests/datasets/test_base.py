@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prefero.datasets import BadEpisode, Clip, Episode
+from prefero.datasets import BadEpisode, Episode, VideoSpan
 
 
 def episode(steps: int = 10, more: int = 1, **changes: Any) -> Episode:
     """States that count the steps, with `more` of them than actions."""
     states = np.column_stack([np.arange(steps + more), 2.0 * np.arange(steps + more)])
     given = {"id": "7", "states": states, "actions": np.ones((steps, 3)), "rewards": np.arange(steps)}
-    return Episode(**(given | {"seconds": 0.1} | changes))
+    return Episode(**(given | {"step_seconds": 0.1} | changes))
 
 
 def test_an_episode_knows_how_long_it_lasts_and_what_its_numbers_are_called() -> None:
@@ -38,13 +38,13 @@ def test_a_single_column_may_come_without_its_axis() -> None:
         ({"states": [[0.0, np.nan]] * 11}, r"states are not finite: nan at step 0, column 1"),
         ({"actions": [[np.inf]] * 10}, "actions are not finite: inf"),
         ({"actions": np.zeros((0, 2)), "rewards": None, "states": np.zeros((0, 2))}, "it has no steps"),
-        ({"states": np.zeros((13, 2))}, "10 actions go with as many states or one more, but there are 13"),
+        ({"states": np.zeros((13, 2))}, "10 actions need as many states or one more, but there are 13"),
         ({"rewards": np.zeros(9)}, "10 actions, but rewards of shape"),
         ({"states": [[1.0], [1.0, 2.0]]}, "states are not numbers, or of different lengths"),
         ({"states": np.zeros((11, 2, 2))}, r"shape \(11, 2, 2\), wanted \(steps, numbers\)"),
         ({"state_names": ("x", "x")}, "as many different names"),
         ({"state_names": ("x",)}, "as many different names"),
-        ({"seconds": 0.0}, "a positive time"),
+        ({"step_seconds": 0.0}, "a positive time"),
     ],
 )
 def test_what_cannot_be_used_is_refused_by_name(changes: dict[str, Any], message: str) -> None:
@@ -55,22 +55,22 @@ def test_what_cannot_be_used_is_refused_by_name(changes: dict[str, Any], message
 @pytest.mark.parametrize("more", [0, 1])
 @given(first=st.integers(0, 9), last=st.integers(1, 10))
 def test_a_part_holds_exactly_its_steps(more: int, first: int, last: int) -> None:
-    whole = episode(more=more, clip=Clip(Path("film.mp4"), 4.0, 5.0))
+    whole = episode(more=more, video=VideoSpan(Path("video.mp4"), 4.0, 5.0))
     if first >= last:
         with pytest.raises(ValueError, match="has steps 0 to 10"):
-            whole.part((first, last))
+            whole.segment((first, last))
         return
-    part = whole.part((first, last))
+    part = whole.segment((first, last))
     assert part.id == f"7[{first}:{last}]"
     assert part.states[:, 0].tolist() == list(range(first, last + more))
     assert part.rewards is not None
     assert part.rewards.tolist() == list(range(first, last))
-    assert part.clip is not None
-    assert part.clip.end is not None
-    assert (part.clip.start, part.clip.end) == pytest.approx((4.0 + first / 10, 4.0 + last / 10))
+    assert part.video is not None
+    assert part.video.end is not None
+    assert (part.video.start, part.video.end) == pytest.approx((4.0 + first / 10, 4.0 + last / 10))
 
 
 def test_the_error_of_an_episode_survives_the_way_home_from_another_process() -> None:
     error = pickle.loads(pickle.dumps(BadEpisode("12", "it is empty")))
     assert isinstance(error, BadEpisode)
-    assert (str(error), error.episode, error.why) == ("episode 12: it is empty", "12", "it is empty")
+    assert (str(error), error.episode, error.reason) == ("episode 12: it is empty", "12", "it is empty")

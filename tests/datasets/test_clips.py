@@ -9,85 +9,96 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from datasets.recorded import clips, colors_in, cut_short, lerobot_2, lerobot_3, shade
-from prefero.datasets import BadEpisode, Windows, bring, extract_features, open_dataset
-from prefero.datasets.formats.tables import in_memory
-from prefero.datasets.formats.video_folder import clips_dataset
-from prefero.datasets.media.clips import clip_folder, cut, cut_clips, missing, plan
+from datasets.write_datasets import (
+    colors_in,
+    frame_color,
+    truncate,
+    write_lerobot_2,
+    write_lerobot_3,
+    write_video_folder,
+)
+from prefero import Pool
+from prefero.datasets import BadEpisode, FeatureOptions, extract_features, open_dataset
+from prefero.datasets.formats.archives import in_memory
+from prefero.datasets.formats.video_folder import VideoFolder
+from prefero.datasets.media.clips import clip_folder, cut_clips, cut_planned_clip, missing_clips, plan_clips
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return lerobot_3(tmp_path_factory.mktemp("lerobot") / "arm")
+    return write_lerobot_3(tmp_path_factory.mktemp("lerobot") / "arm")
 
 
 def test_all_clips_are_cut_on_several_processes_in_the_order_of_the_rows(
     folder: Path, tmp_path: Path
 ) -> None:
-    found = extract_features(open_dataset(folder), ["mean"], windows=Windows.of(6), jobs=1)
+    found = extract_features(open_dataset(folder), FeatureOptions(["mean"], window=6, jobs=1))
     same, paths = cut_clips(found, tmp_path, jobs=2)
     assert same.ids == found.ids
-    for path, (number, part) in zip(paths, zip(found.numbers, found.parts, strict=True), strict=True):
+    for path, (number, part) in zip(paths, zip(found.numbers, found.segments, strict=True), strict=True):
         assert part is not None
-        np.testing.assert_allclose(colors_in(path), [shade(number, t) for t in range(*part)], atol=8)
+        np.testing.assert_allclose(colors_in(path), [frame_color(number, t) for t in range(*part)], atol=8)
 
 
 def test_rows_without_a_film_stop_everything_or_are_left_out(tmp_path: Path) -> None:
-    damaged = lerobot_2(tmp_path / "arm")
-    cut_short(next((damaged / "videos").rglob("episode_000002.mp4")))
-    found = extract_features(open_dataset(damaged), ["mean"], jobs=1)
-    with pytest.raises(BadEpisode, match=r"^episode 2: its film is damaged.*--skip-bad"):
+    damaged = write_lerobot_2(tmp_path / "arm")
+    truncate(next((damaged / "videos").rglob("episode_000002.mp4")))
+    found = extract_features(open_dataset(damaged), FeatureOptions(["mean"], jobs=1))
+    with pytest.raises(BadEpisode, match=r"^episode 2: its video is damaged.*--skip-bad"):
         cut_clips(found, tmp_path / "clips", jobs=1)
     fewer, paths = cut_clips(found, tmp_path / "clips", skip_bad=True, jobs=1)
     assert fewer.ids == ("0", "1", "3")
     assert [path.name for path in paths] == ["000000.mp4", "000001.mp4", "000003.mp4"]
-    assert "its film is damaged" in fewer.left_out["2"]
+    assert "its video is damaged" in fewer.skipped["2"]
 
 
 def test_a_planned_clip_is_cut_when_it_is_wanted_by_somebody_who_knows_only_its_path(
     folder: Path, tmp_path: Path
 ) -> None:
-    found = extract_features(open_dataset(folder), ["mean"], windows=Windows.of(6), jobs=1)
-    paths = plan(found, tmp_path)
+    found = extract_features(open_dataset(folder), FeatureOptions(["mean"], window=6, jobs=1))
+    paths = plan_clips(found, tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["plan.json"]
-    assert missing(paths) == []
-    assert cut(paths[3]) == paths[3]
-    number, part = found.numbers[3], found.parts[3]
+    assert missing_clips(paths) == []
+    assert cut_planned_clip(paths[3]) == paths[3]
+    number, part = found.numbers[3], found.segments[3]
     assert part is not None
-    np.testing.assert_allclose(colors_in(paths[3]), [shade(number, t) for t in range(*part)], atol=8)
+    np.testing.assert_allclose(colors_in(paths[3]), [frame_color(number, t) for t in range(*part)], atol=8)
     assert len(list(tmp_path.glob("*.mp4"))) == 1
 
 
 def test_plans_of_one_dataset_add_up_and_those_of_another_are_refused(folder: Path, tmp_path: Path) -> None:
-    found = extract_features(open_dataset(folder), ["mean"], jobs=1)
-    plan(found, tmp_path)
-    plan(extract_features(open_dataset(folder), ["mean"], windows=Windows.of(5), jobs=1), tmp_path)
+    found = extract_features(open_dataset(folder), FeatureOptions(["mean"], jobs=1))
+    plan_clips(found, tmp_path)
+    plan_clips(extract_features(open_dataset(folder), FeatureOptions(["mean"], window=5, jobs=1)), tmp_path)
     assert len(json.loads((tmp_path / "plan.json").read_text(encoding="utf-8"))["clips"]) == 4 + 10
-    other = extract_features(open_dataset(clips(tmp_path / "throws", count=2)))
+    other = extract_features(open_dataset(write_video_folder(tmp_path / "throws", count=2)))
     with pytest.raises(ValueError, match="has clips of another dataset: choose another folder"):
-        plan(other, tmp_path)
+        plan_clips(other, tmp_path)
 
 
 def test_films_that_browsers_play_are_not_planned_but_shown(tmp_path: Path) -> None:
-    found = extract_features(open_dataset(clips(tmp_path / "throws", count=3)))
-    assert plan(found, tmp_path / "clips") == tuple(tmp_path / "throws" / f"throw {n}.mp4" for n in range(3))
+    found = extract_features(open_dataset(write_video_folder(tmp_path / "throws", count=3)))
+    assert plan_clips(found, tmp_path / "clips") == tuple(
+        tmp_path / "throws" / f"throw {n}.mp4" for n in range(3)
+    )
 
 
 def test_a_clip_without_a_plan_is_missing(tmp_path: Path) -> None:
-    assert missing([tmp_path / "a.mp4", tmp_path / "b.mp4"]) == [tmp_path / "a.mp4", tmp_path / "b.mp4"]
+    assert missing_clips([tmp_path / "a.mp4", tmp_path / "b.mp4"]) == [tmp_path / "a.mp4", tmp_path / "b.mp4"]
     with pytest.raises(ValueError, match=r"a\.mp4 is missing, and no plan beside it"):
-        cut(tmp_path / "a.mp4")
+        cut_planned_clip(tmp_path / "a.mp4")
     (tmp_path / "plan.json").write_text("{", encoding="utf-8")
     with pytest.raises(ValueError, match="no plan beside it"):
-        cut(tmp_path / "a.mp4")
+        cut_planned_clip(tmp_path / "a.mp4")
 
 
 def test_a_dataset_that_words_cannot_name_is_not_planned() -> None:
     found = extract_features(
-        in_memory({"states": np.random.default_rng(0).normal(size=(3, 5, 2))}), ["mean"], jobs=1
+        in_memory({"states": np.random.default_rng(0).normal(size=(3, 5, 2))}),
+        FeatureOptions(["mean"], jobs=1),
     )
-    with pytest.raises(ValueError, match="cannot be opened again from words alone"):
-        plan(found, Path("clips"))
+    with pytest.raises(ValueError, match="cannot be opened again by a path"):
+        plan_clips(found, Path("clips"))
 
 
 def test_clips_are_kept_in_the_cache_under_the_datasets_version(folder: Path, tmp_path: Path) -> None:
@@ -103,13 +114,13 @@ def test_clips_are_kept_in_the_cache_under_the_datasets_version(folder: Path, tm
 
 def test_films_of_two_folders_of_one_name_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
     table = pd.DataFrame({"id": ["throw 0", "throw 1"], "fun": [1.0, 2.0]})
-    one, other = (clips(tmp_path / place / "throws", count=2) for place in ("here", "there"))
-    assert clip_folder(clips_dataset(one, table)) == clip_folder(clips_dataset(one, table))
-    assert clip_folder(clips_dataset(one, table)) != clip_folder(clips_dataset(other, table))
+    one, other = (write_video_folder(tmp_path / place / "throws", count=2) for place in ("here", "there"))
+    assert clip_folder(VideoFolder(one, table=table)) == clip_folder(VideoFolder(one, table=table))
+    assert clip_folder(VideoFolder(one, table=table)) != clip_folder(VideoFolder(other, table=table))
 
 
 def test_a_film_that_was_replaced_is_copied_anew(tmp_path: Path) -> None:
-    folder = clips(tmp_path / "throws", count=2, codec="mpeg4")
+    folder = write_video_folder(tmp_path / "throws", count=2, codec="mpeg4")
     before = clip_folder(open_dataset(folder))
     os.utime(folder / "throw 1.mp4", (1, 1))
     assert clip_folder(open_dataset(folder)) != before
@@ -117,36 +128,40 @@ def test_a_film_that_was_replaced_is_copied_anew(tmp_path: Path) -> None:
 
 def test_bringing_cuts_clips_now_or_later(folder: Path, tmp_path: Path) -> None:
     dataset = open_dataset(folder)
-    now = bring(dataset, ["mean"], clips=tmp_path / "now", count=2, jobs=1)
-    later = bring(dataset, ["mean"], clips=tmp_path / "later", later=True, jobs=1)
+    now = Pool.from_dataset(dataset, FeatureOptions(["mean"], jobs=1), clip_folder=tmp_path / "now", count=2)
+    later = Pool.from_dataset(
+        dataset, FeatureOptions(["mean"], jobs=1), clip_folder=tmp_path / "later", clips="later"
+    )
     assert now.clips is not None
     assert later.clips is not None
     assert len(now.clips) == 2
     assert all(Path(clip).is_file() for clip in now.clips)
     assert not any(Path(clip).exists() for clip in later.clips)
-    assert cut(later.clips[1]).is_file()
-    assert bring(dataset, ["mean"], clips=False, jobs=1).clips is None
+    assert cut_planned_clip(later.clips[1]).is_file()
+    assert Pool.from_dataset(dataset, FeatureOptions(["mean"], jobs=1), clips="never").clips is None
 
 
 def test_kept_features_go_on_showing_the_films_of_their_dataset(folder: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(folder, tmp_path / "arm"))
     kept = tmp_path / "features.parquet"
-    extract_features(open_dataset(copy), ["mean"], windows=Windows.of(6), keep=kept, jobs=1)
-    again = bring(open_dataset(kept), clips=tmp_path / "clips", later=True)
+    extract_features(open_dataset(copy), FeatureOptions(["mean"], window=6, cache=kept, jobs=1))
+    again = Pool.from_dataset(open_dataset(kept), clip_folder=tmp_path / "clips", clips="later")
     assert again.clips is not None
-    np.testing.assert_allclose(colors_in(cut(again.clips[3])), [shade(1, t) for t in range(6, 12)], atol=8)
+    np.testing.assert_allclose(
+        colors_in(cut_planned_clip(again.clips[3])), [frame_color(1, t) for t in range(6, 12)], atol=8
+    )
     shutil.rmtree(copy)
-    with pytest.warns(UserWarning, match="but no films"):
+    with pytest.warns(UserWarning, match="but their videos cannot be shown"):
         assert not open_dataset(kept).has_video
 
 
 def test_a_plan_is_not_followed_when_its_dataset_has_changed(folder: Path, tmp_path: Path) -> None:
     kept = tmp_path / "features.parquet"
-    extract_features(open_dataset(folder), ["mean"], windows=Windows.of(6), keep=kept, jobs=1)
+    extract_features(open_dataset(folder), FeatureOptions(["mean"], window=6, cache=kept, jobs=1))
     before = clip_folder(open_dataset(kept))
-    planned = bring(open_dataset(kept), clips=tmp_path / "clips", later=True).clips
+    planned = Pool.from_dataset(open_dataset(kept), clip_folder=tmp_path / "clips", clips="later").clips
     assert planned is not None
-    extract_features(open_dataset(folder), ["mean"], windows=Windows.of(4), keep=kept, jobs=1)
+    extract_features(open_dataset(folder), FeatureOptions(["mean"], window=4, cache=kept, jobs=1))
     with pytest.raises(ValueError, match="its dataset has changed since it was planned"):
-        cut(planned[1])
+        cut_planned_clip(planned[1])
     assert clip_folder(open_dataset(kept)) != before

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero._support.arrays import Array
-from prefero.datasets.features.diagnostics import Diagnostic, diagnose, heavy_tailed, left_out
+from prefero.datasets.features.diagnostics import Diagnostic, diagnose, heavy_tailed, redundant
 
 ROWS = 400
 
@@ -15,11 +15,11 @@ def normal(columns: int = 3, seed: int = 0) -> Array:
     return np.random.default_rng(seed).normal(size=(ROWS, columns))
 
 
-def kinds(advice: list[Diagnostic]) -> list[tuple[str, tuple[str, ...]]]:
-    return [(one.kind, one.names) for one in advice]
+def kinds(found: list[Diagnostic]) -> list[tuple[str, tuple[str, ...]]]:
+    return [(one.kind, one.names) for one in found]
 
 
-def test_good_features_need_no_advice() -> None:
+def test_good_features_have_no_problems() -> None:
     assert diagnose(normal(), ["a", "b", "c"], np.full(ROWS, 50)) == []
 
 
@@ -28,31 +28,31 @@ def test_a_constant_is_found_however_large_it_is() -> None:
     features[:, 1] = 1e8 + 1e-4 * features[:, 1]
     found = diagnose(features, ["a", "b", "c"])
     assert kinds(found) == [("constant", ("b",))]
-    assert left_out(found) == {"b"}
+    assert redundant(found) == {"b"}
 
 
 @pytest.mark.parametrize(("size", "shift"), [(1.0, 0.0), (-3.0, 2.0), (1e-3, 1e3)])
-def test_a_copy_in_other_units_is_found_and_the_later_one_left_out(size: float, shift: float) -> None:
+def test_a_duplicate_in_other_units_is_found_and_the_second_is_redundant(size: float, shift: float) -> None:
     features = normal()
     features[:, 2] = size * features[:, 0] + shift
     found = diagnose(features, ["a", "b", "c"])
-    assert kinds(found) == [("duplicated", ("a", "c"))]
-    assert left_out(found) == {"c"}
-    assert "c is a in other units" in found[0].words
+    assert kinds(found) == [("duplicate", ("a", "c"))]
+    assert redundant(found) == {"c"}
+    assert "c is a in other units" in found[0].message
 
 
-def test_three_copies_leave_one() -> None:
+def test_of_three_duplicates_one_stays() -> None:
     features = np.repeat(normal(1), 3, axis=1)
-    assert left_out(diagnose(features, ["a", "b", "c"])) == {"b", "c"}
+    assert redundant(diagnose(features, ["a", "b", "c"])) == {"b", "c"}
 
 
 @given(st.floats(0.0, 0.5), st.integers(0, 5))
-def test_correlation_is_advised_about_above_98_hundredths_only(share: float, seed: int) -> None:
+def test_correlation_is_reported_above_98_hundredths_only(share: float, seed: int) -> None:
     features = normal(2, seed)
     features[:, 1] = features[:, 0] + share * features[:, 1]
     judge = abs(float(np.corrcoef(features[:, 0], features[:, 1])[0, 1]))
     found = [one.kind for one in diagnose(features, ["a", "b"])]
-    assert found == ([] if judge <= 0.98 else ["correlated"] if judge < 1 - 1e-9 else ["duplicated"])
+    assert found == ([] if judge <= 0.98 else ["correlated"] if judge < 1 - 1e-9 else ["duplicate"])
 
 
 @pytest.mark.parametrize(
@@ -67,33 +67,33 @@ def test_correlation_is_advised_about_above_98_hundredths_only(share: float, see
         (np.r_[np.random.default_rng(0).normal(size=ROWS - 1), 1e4], True),
     ],
 )
-def test_far_outliers_are_told_from_ordinary_spread(values: Array, far: bool) -> None:
+def test_heavy_tails_are_told_from_ordinary_variation(values: Array, far: bool) -> None:
     assert heavy_tailed(values) is far
     found = diagnose(np.column_stack([values, normal(1, seed=9)]), ["a", "b"])
-    assert kinds(found) == ([("tails", ("a",))] if far else [])
+    assert kinds(found) == ([("heavy-tailed", ("a",))] if far else [])
     logarithm = float(values.min()) > 0  # of other numbers there is none
-    assert all(("--log 'a'" in one.words) == logarithm for one in found)
-    assert all("leave the outliers out" in one.words for one in found)
+    assert all(("--log-transform 'a'" in one.message) == logarithm for one in found)
+    assert all("remove the outliers" in one.message for one in found)
 
 
-def test_unequal_lengths_are_explained_with_the_features_that_grow() -> None:
+def test_unequal_lengths_are_reported_with_the_features_that_grow() -> None:
     lengths = np.full(ROWS, 100)
-    names = ["energy", "mean x", "path length"]
+    names = ["control effort", "mean x", "path length"]
     assert diagnose(normal(), names, lengths) == []
     lengths[3] = 180
     (one,) = diagnose(normal(), names, lengths)
-    assert (one.kind, one.names) == ("lengths", ("energy", "path length"))
-    assert "100 to 180 steps" in one.words
-    assert "--window" in one.words
+    assert (one.kind, one.names) == ("unequal-length", ("control effort", "path length"))
+    assert "100 to 180 steps" in one.message
+    assert "--window" in one.message
     assert diagnose(normal(), ["mean x", "jerk", "mean y"], lengths) == []
 
 
-def test_a_feature_of_ones_own_that_goes_with_the_length_is_found() -> None:
+def test_a_user_feature_that_grows_with_the_length_is_found() -> None:
     lengths = np.random.default_rng(1).integers(50, 150, ROWS)
     features = normal()
     features[:, 1] = 3.0 * lengths + features[:, 1]
     (one,) = diagnose(features, ["a", "mine", "c"], lengths)
-    assert (one.kind, one.names) == ("lengths", ("mine",))
+    assert (one.kind, one.names) == ("unequal-length", ("mine",))
 
 
 def test_two_trajectories_are_no_evidence_of_correlation() -> None:

@@ -5,15 +5,8 @@ import pytest
 from sklearn.decomposition import PCA
 
 from prefero.datasets import LIBRARY, BadEpisode, Episode
-from prefero.datasets.features.embeddings import (
-    FEATURE_WORDS,
-    MOMENTS,
-    Embedding,
-    components,
-    course,
-    encoder,
-    network,
-)
+from prefero.datasets.features.embeddings import SAMPLES, Embedding, encoder, pca, random_network, resample
+from prefero.datasets.features.library import FEATURE_WORDS
 
 RNG = np.random.default_rng(5)
 
@@ -23,40 +16,40 @@ def walk(number: int, steps: int = 30, states: int = 3) -> Episode:
     return Episode(str(number), path, np.zeros((steps, 1)))
 
 
-def test_a_course_is_the_states_at_evenly_spaced_moments_whatever_the_length() -> None:
+def test_resampled_states_are_at_evenly_spaced_times_whatever_the_length() -> None:
     time = np.linspace(0, 1, 200)
-    made = course(Episode("a", np.column_stack([time, time**2]), np.zeros((199, 1))))
-    at = np.linspace(0, 1, MOMENTS)
+    made = resample(Episode("a", np.column_stack([time, time**2]), np.zeros((199, 1))))
+    at = np.linspace(0, 1, SAMPLES)
     np.testing.assert_allclose(made, np.concatenate([at, at**2]), atol=1e-4)
 
 
-def test_the_components_are_those_of_another_library() -> None:
+def test_the_principal_components_are_those_of_scikit_learn() -> None:
     examples = [walk(i) for i in range(40)]
-    note = components(examples, 3)
-    mine = np.array([list(note(example).values()) for example in examples])
-    courses = np.stack([course(example) for example in examples])
-    judge = PCA(3, whiten=True).fit_transform((courses - courses.mean(axis=0)) / courses.std(axis=0))
+    extract = pca(examples, 3)
+    mine = np.array([list(extract(example).values()) for example in examples])
+    resampled = np.stack([resample(example) for example in examples])
+    judge = PCA(3, whiten=True).fit_transform((resampled - resampled.mean(axis=0)) / resampled.std(axis=0))
     size = np.sqrt(40 / 39)  # they divide by one less
     np.testing.assert_allclose(np.abs(mine), np.abs(judge) * size, atol=1e-8)
     np.testing.assert_allclose(mine.std(axis=0), 1.0)
 
 
-def test_what_differs_in_one_way_is_told_by_one_component() -> None:
+def test_one_component_describes_what_differs_in_one_way() -> None:
     heights = RNG.normal(size=25)
     examples = [Episode(str(h), h * np.sin(np.linspace(0, 3, 20)), np.zeros(20)) for h in heights]
-    note = components(examples, 1)
-    found = np.array([note(example)["component 1"] for example in examples])
+    extract = pca(examples, 1)
+    found = np.array([extract(example)["pca 1"] for example in examples])
     assert abs(np.corrcoef(found, heights)[0, 1]) == pytest.approx(1.0)
-    with pytest.raises(ValueError, match=r"differ in 1 directions, but components\(2\) asks for 2"):
-        components(examples, 2)
+    with pytest.raises(ValueError, match=r"have 1 principal components, but pca\(2\) asks for 2"):
+        pca(examples, 2)
 
 
 def test_the_network_is_the_same_for_everybody_and_tells_episodes_apart() -> None:
     examples = [walk(i) for i in range(6)]
-    first, again = network(examples, 5), network(examples, 5)
+    first, again = random_network(examples, 5), random_network(examples, 5)
     rows = np.array([list(first(example).values()) for example in examples])
     np.testing.assert_array_equal(rows, [list(again(example).values()) for example in examples])
-    assert list(first(examples[0])) == [f"network {i + 1}" for i in range(5)]
+    assert list(first(examples[0])) == [f"random network {i + 1}" for i in range(5)]
     assert np.linalg.matrix_rank(rows - rows.mean(axis=0)) == 5
     assert np.abs(rows).max() < 1
 
@@ -64,26 +57,24 @@ def test_the_network_is_the_same_for_everybody_and_tells_episodes_apart() -> Non
 def test_the_network_does_not_care_in_which_unit_a_state_is() -> None:
     examples = [walk(i) for i in range(6)]
     larger = [Episode(e.id, e.states * [1000.0, 1.0, 0.01] + 7.0, e.actions) for e in examples]
-    one, other = network(examples, 4)(examples[2]), network(larger, 4)(larger[2])
+    one, other = random_network(examples, 4)(examples[2]), random_network(larger, 4)(larger[2])
     np.testing.assert_allclose(list(one.values()), list(other.values()), atol=1e-9)
 
 
 def test_an_encoder_of_mine_is_averaged_over_time_unless_it_speaks_of_the_whole() -> None:
     made = Embedding.of("encoder(numpy:square)")
     assert made is not None
-    assert not made.looks_first
+    assert not made.needs_examples
     episode = walk(3)
-    np.testing.assert_allclose(list(made.after([])(episode).values()), np.mean(episode.states**2, axis=0))
+    np.testing.assert_allclose(list(made.fit([])(episode).values()), np.mean(episode.states**2, axis=0))
     whole = Embedding.of("encoder(numpy:ravel)")
     assert whole is not None
-    assert len(whole.after([])(episode)) == episode.states.size
+    assert len(whole.fit([])(episode)) == episode.states.size
 
 
-@pytest.mark.parametrize("words", ["components(0)", "network(many)", "network()"])
-def test_an_embedding_says_how_many_numbers_are_wanted(words: str) -> None:
-    with pytest.raises(
-        ValueError, match=r"takes how many numbers are wanted, as in (components|network)\(4\)"
-    ):
+@pytest.mark.parametrize("words", ["pca(0)", "random-network(many)", "random-network()"])
+def test_an_embedding_needs_the_number_of_features(words: str) -> None:
+    with pytest.raises(ValueError, match=r"takes the number of features, as in (pca|random-network)\(4\)"):
         Embedding.of(words)
 
 
@@ -91,7 +82,7 @@ def test_an_encoder_is_named_by_its_module_and_function() -> None:
     made = Embedding.of("encoder(nobody)")
     assert made is not None
     with pytest.raises(ValueError, match="module:function"):
-        made.after([])
+        made.fit([])
 
 
 def test_other_words_are_no_embedding() -> None:
@@ -103,11 +94,11 @@ def test_an_encoder_that_fails_or_makes_another_shape_is_named() -> None:
     failing = Embedding.of("encoder(numpy.linalg:cholesky)")
     assert failing is not None
     with pytest.raises(BadEpisode, match=r"^episode 1: the encoder cholesky fails .*Last 2 dimensions"):
-        failing.after([])(walk(1))
+        failing.fit([])(walk(1))
     odd = Embedding.of("encoder(numpy:transpose)")
     assert odd is not None
-    with pytest.raises(ValueError, match=r"an encoder makes \(T, k\) or \(k,\)"):
-        odd.after([])(walk(1))
+    with pytest.raises(ValueError, match=r"an encoder must return \(T, k\) or \(k,\)"):
+        odd.fit([])(walk(1))
 
 
 def test_an_encoder_that_fails_in_its_own_way_is_named_with_the_episode() -> None:
@@ -126,8 +117,8 @@ def test_every_word_is_a_feature_or_an_embedding() -> None:
 
 
 def test_episodes_with_other_states_than_the_examples_are_named() -> None:
-    note = network([walk(0), walk(1)], 2)
+    extract = random_network([walk(0), walk(1)], 2)
     with pytest.raises(BadEpisode, match="episode 9: it has 2 states, but the examples have 3"):
-        note(walk(9, states=2))
+        extract(walk(9, states=2))
     with pytest.raises(ValueError, match="two examples or more, but there are 1"):
-        components([walk(0)], 1)
+        pca([walk(0)], 1)

@@ -1,4 +1,4 @@
-"""Gathering: every core, every episode once, kept and resumed; and what is done to features afterwards."""
+"""Extraction on all cores, the feature cache, and tables of features afterwards."""
 
 import warnings
 from collections.abc import Iterable
@@ -9,24 +9,25 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from prefero import Pool
 from prefero.datasets import (
     BadEpisode,
+    DatasetSpec,
     Episode,
+    EpisodeDataset,
     FeatureDataset,
+    FeatureOptions,
     FeatureTable,
-    Windows,
-    bring,
     extract_features,
     open_dataset,
 )
-from prefero.datasets.base import EpisodeDataset
-from prefero.datasets.build_pool import feature_file, prepared
-from prefero.datasets.features.summary import blocks, save_histograms, summary
-from prefero.datasets.formats.tables import Arrays
-from prefero.datasets.registry import Revisited
+from prefero.datasets.base import matrix_columns
+from prefero.datasets.features.cache import cache_path
+from prefero.datasets.features.summary import save_histograms, summarize, text_histogram
+from prefero.datasets.formats.archives import ArchiveDataset
 
 
-def walks(count: int = 80, steps: int = 12, **more: Any) -> Arrays:
+def walks(count: int = 80, steps: int = 12, **more: Any) -> ArchiveDataset:
     rng = np.random.default_rng(3)
     states = np.cumsum(rng.normal(size=(count, steps + 1, 2)), axis=1)
     arrays = {
@@ -34,18 +35,19 @@ def walks(count: int = 80, steps: int = 12, **more: Any) -> Arrays:
         "actions": rng.normal(size=(count, steps, 1)),
         "state_names": np.array(["x", "y"]),
     }
-    return Arrays("walks", arrays | more, {"kind": "archive", "path": "walks.npz"})
+    return ArchiveDataset("walks", arrays | more)
 
 
 class Counted(EpisodeDataset):
     """Episodes that count how often they are read, of which some are damaged, or end the process."""
 
-    def __init__(self, bad: Iterable[int] = (), power_cut: int | None = None) -> None:
-        self.name, self.ids, self.recipe = "counted", tuple(map(str, range(80))), {"kind": "counted"}
-        self.bad, self.power_cut, self.seen = set(bad), power_cut, list[int]()
+    def __init__(self, bad: Iterable[int] = (), interrupted_at: int | None = None) -> None:
+        self.name, self.ids = "counted", tuple(map(str, range(80)))
+        self.spec = DatasetSpec("counted", "counted", {})
+        self.bad, self.interrupted_at, self.seen = set(bad), interrupted_at, list[int]()
 
     def episode(self, number: int) -> Episode:
-        if number == self.power_cut:
+        if number == self.interrupted_at:
             raise KeyboardInterrupt
         self.seen.append(number)
         if number in self.bad:
@@ -53,7 +55,7 @@ class Counted(EpisodeDataset):
         return Episode(str(number), np.full((4, 1), float(number)), np.zeros((3, 1)))
 
 
-# --- gathering --------------------------------------------------------------------------------------------
+# --- extraction -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("named", [True, False])
@@ -61,9 +63,9 @@ def test_several_processes_find_what_one_finds(named: bool, tmp_path: Path) -> N
     np.savez(tmp_path / "walks.npz", states=walks().states)
     dataset = open_dataset(tmp_path / "walks.npz")
     if not named:
-        dataset.recipe = None  # then the dataset itself travels
-    words = ["mean", "path-length", "components(2)", "network(3)"]
-    one, several = (extract_features(dataset, words, jobs=jobs) for jobs in (1, 2))
+        dataset.spec = None  # then the dataset itself is sent to the workers
+    words = ["mean", "path-length", "pca(2)", "random-network(3)"]
+    one, several = (extract_features(dataset, FeatureOptions(words, jobs=jobs)) for jobs in (1, 2))
     np.testing.assert_array_equal(one.features, several.features)
     assert one.names == several.names
     assert one.ids == several.ids == tuple(map(str, range(80)))
@@ -71,7 +73,7 @@ def test_several_processes_find_what_one_finds(named: bool, tmp_path: Path) -> N
 
 def test_features_are_those_of_the_episodes_in_their_order() -> None:
     dataset = walks()
-    found = extract_features(dataset, ["final", "duration"], jobs=1)
+    found = extract_features(dataset, FeatureOptions(["final", "duration"], jobs=1))
     np.testing.assert_array_equal(found.features[:, :2], dataset.states[:, -1])
     assert found.names == ("final x", "final y", "duration")
     assert found.steps is not None
@@ -80,17 +82,17 @@ def test_features_are_those_of_the_episodes_in_their_order() -> None:
 
 def test_windows_become_rows_of_their_own() -> None:
     dataset = walks(3, lengths=np.array([12, 4, 9]))
-    found = extract_features(dataset, ["final"], windows=Windows.of(5, 3), jobs=1)
+    found = extract_features(dataset, FeatureOptions(["final"], window=5, stride=3, jobs=1))
     assert found.ids == ("0[0:5]", "0[3:8]", "0[6:11]", "2[0:5]", "2[3:8]")
     np.testing.assert_array_equal(found.features[1], dataset.states[0, 8])
-    assert found.left_out == {"1": "its 4 steps are fewer than a window has"}
+    assert found.skipped == {"1": "its 4 steps are fewer than a window has"}
 
 
 def test_a_damaged_episode_stops_everything_or_is_left_out() -> None:
-    with pytest.raises(BadEpisode, match=r"^episode 33: it is torn\. The others can be used with --skip-bad"):
-        extract_features(Counted(bad=[33, 70]), ["mean"], jobs=1)
-    found = extract_features(Counted(bad=[33, 70]), ["mean"], skip_bad=True, jobs=1)
-    assert found.left_out == {"33": "it is torn", "70": "it is torn"}
+    with pytest.raises(BadEpisode, match=r"^episode 33: it is torn\. Use --skip-bad"):
+        extract_features(Counted(bad=[33, 70]), FeatureOptions(["mean"], jobs=1))
+    found = extract_features(Counted(bad=[33, 70]), FeatureOptions(["mean"], skip_bad=True, jobs=1))
+    assert found.skipped == {"33": "it is torn", "70": "it is torn"}
     assert found.features[:, 0].tolist() == [n for n in range(80) if n not in (33, 70)]
 
 
@@ -99,25 +101,23 @@ def test_a_dataset_of_nothing_but_damage_says_why() -> None:
         r"counted has no episode that can be used: 0: it is torn; 1: it is torn; 2: it is torn; and 77 more$"
     )
     with pytest.raises(ValueError, match=why):
-        extract_features(Counted(bad=range(80)), ["mean"], skip_bad=True, jobs=1)
+        extract_features(Counted(bad=range(80)), FeatureOptions(["mean"], skip_bad=True, jobs=1))
 
 
 def test_what_others_say_ends_in_no_second_full_stop() -> None:
     torn = BadEpisode("3", "it is no parquet file.")
     assert str(torn) == "episode 3: it is no parquet file"
-    assert str(torn.or_skip()).startswith(
-        "episode 3: it is no parquet file. The others can be used with --skip"
-    )
+    assert str(torn.with_skip_hint()).startswith("episode 3: it is no parquet file. Use --skip")
 
 
-def test_code_of_ones_own_that_fails_is_named_with_the_episode_and_may_be_skipped() -> None:
+def test_user_code_that_fails_is_named_with_the_episode_and_may_be_skipped() -> None:
     def boom(episode: Episode) -> float:
         return 1.0 / (int(episode.id) - 33)
 
     with pytest.raises(BadEpisode, match=r"^episode 33: boom fails: ZeroDivisionError\(.*--skip-bad"):
-        extract_features(Counted(), [boom], jobs=1)
-    found = extract_features(Counted(), [boom], skip_bad=True, jobs=1)
-    assert (len(found), list(found.left_out)) == (79, ["33"])
+        extract_features(Counted(), FeatureOptions([boom], jobs=1))
+    found = extract_features(Counted(), FeatureOptions([boom], skip_bad=True, jobs=1))
+    assert (len(found), list(found.skipped)) == (79, ["33"])
 
 
 def test_features_that_differ_between_episodes_are_refused() -> None:
@@ -125,22 +125,22 @@ def test_features_that_differ_between_episodes_are_refused() -> None:
         return {"a" if episode.id == "50" else "b": 1.0}
 
     with pytest.raises(ValueError, match="all episodes must have the same features, but those of 50 are a"):
-        extract_features(walks(), [odd], jobs=1)
+        extract_features(walks(), FeatureOptions([odd], jobs=1))
     with pytest.raises(ValueError, match="a feature cannot be called 'steps'"):
-        extract_features(walks(), [lambda _: {"steps": 1.0}], jobs=1)
+        extract_features(walks(), FeatureOptions([lambda _: {"steps": 1.0}], jobs=1))
 
 
-# --- kept and resumed -------------------------------------------------------------------------------------
+# --- the feature cache ------------------------------------------------------------------------------------
 
 
-def test_what_was_done_before_a_power_cut_is_not_done_again(tmp_path: Path) -> None:
+def test_batches_finished_before_an_interruption_are_not_extracted_again(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
-    told = pytest.warns(UserWarning, match=r"features\.parquet is kept: the same call goes on there")
+    told = pytest.warns(UserWarning, match=r"features\.parquet is kept: the same call resumes there")
     with told, pytest.raises(KeyboardInterrupt):
-        extract_features(Counted(power_cut=70), ["mean"], keep=path, jobs=1)
+        extract_features(Counted(interrupted_at=70), FeatureOptions(["mean"], cache=path, jobs=1))
     assert not path.exists()
     again = Counted()
-    found = extract_features(again, ["mean"], keep=path, jobs=1)
+    found = extract_features(again, FeatureOptions(["mean"], cache=path, jobs=1))
     assert again.seen == list(range(64, 80))  # two whole batches were kept
     assert found.features[:, 0].tolist() == list(range(80))
     assert [file.name for file in tmp_path.iterdir()] == ["features.parquet"]
@@ -148,35 +148,35 @@ def test_what_was_done_before_a_power_cut_is_not_done_again(tmp_path: Path) -> N
 
 def test_what_is_finished_is_read_and_what_has_changed_is_done_again(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
-    first = extract_features(Counted(), ["mean"], keep=path, jobs=1)
+    first = extract_features(Counted(), FeatureOptions(["mean"], cache=path, jobs=1))
     idle = Counted()
     np.testing.assert_array_equal(
-        extract_features(idle, ["mean"], keep=path, jobs=1).features, first.features
+        extract_features(idle, FeatureOptions(["mean"], cache=path, jobs=1)).features, first.features
     )
     assert idle.seen == []
     busy = Counted()
-    assert extract_features(busy, ["mean", "final"], keep=path, jobs=1).names == (
+    assert extract_features(busy, FeatureOptions(["mean", "final"], cache=path, jobs=1)).names == (
         "mean state 1",
         "final state 1",
     )
     assert busy.seen == list(range(80))
 
 
-def test_ones_own_function_that_was_rewritten_is_another(tmp_path: Path) -> None:
+def test_an_edited_user_function_is_another_feature(tmp_path: Path) -> None:
     path, own = tmp_path / "features.parquet", tmp_path / "own.py"
     for factor in (1.0, 3.0):
         own.write_text(f"def scaled(episode): return {factor} * episode.states[0, 0]\n", encoding="utf-8")
-        found = extract_features(Counted(), [f"{own}:scaled"], keep=path, jobs=1)
+        found = extract_features(Counted(), FeatureOptions([f"{own}:scaled"], cache=path, jobs=1))
         assert found.features[7, 0] == 7 * factor
 
 
-def test_what_a_file_does_not_tell_apart_is_done_again(tmp_path: Path) -> None:
+def test_closures_are_extracted_again(tmp_path: Path) -> None:
     def times(factor: float) -> Any:
         return lambda episode: {"scaled": factor * episode.states[0, 0]}
 
     path = tmp_path / "features.parquet"
     for factor in (1.0, 3.0):
-        found = extract_features(Counted(), [times(factor)], keep=path, jobs=1)
+        found = extract_features(Counted(), FeatureOptions([times(factor)], cache=path, jobs=1))
         assert found.features[7, 0] == 7 * factor
 
 
@@ -184,75 +184,77 @@ def test_a_function_of_states_is_not_the_same_as_a_function_of_an_episode(tmp_pa
     path, own = tmp_path / "features.parquet", tmp_path / "own.py"
     own.write_text("def size(given): return [len(getattr(given, 'states', given))]\n", encoding="utf-8")
     names = [
-        extract_features(Counted(), [word], keep=path, jobs=1).names
+        extract_features(Counted(), FeatureOptions([word], cache=path, jobs=1)).names
         for word in (f"encoder({own}:size)", f"{own}:size")
     ]
-    assert names == [("encoded 1",), ("size",)]
+    assert names == [("encoder 1",), ("size",)]
 
 
 def test_with_skip_bad_the_damage_is_remembered(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
-    extract_features(Counted(bad=[5]), ["mean"], skip_bad=True, keep=path, jobs=1)
-    assert extract_features(Counted(bad=[5]), ["mean"], skip_bad=True, keep=path, jobs=1).left_out == {
-        "5": "it is torn"
-    }
+    extract_features(Counted(bad=[5]), FeatureOptions(["mean"], skip_bad=True, cache=path, jobs=1))
+    assert extract_features(
+        Counted(bad=[5]), FeatureOptions(["mean"], skip_bad=True, cache=path, jobs=1)
+    ).skipped == {"5": "it is torn"}
     with pytest.raises(BadEpisode, match=r"^episode 5"):
-        extract_features(Counted(bad=[5]), ["mean"], keep=path, jobs=1)
+        extract_features(Counted(bad=[5]), FeatureOptions(["mean"], cache=path, jobs=1))
 
 
 def test_a_damaged_file_of_features_is_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
     path.write_bytes(b"PAR1 and nothing more")
-    assert len(extract_features(Counted(), ["mean"], keep=path, jobs=1)) == 80
+    assert len(extract_features(Counted(), FeatureOptions(["mean"], cache=path, jobs=1))) == 80
     assert pq.read_table(path).num_rows == 80
     with pytest.raises(ValueError, match=r"kept in a \.parquet file"):
-        extract_features(Counted(), ["mean"], keep=tmp_path / "features.csv")
+        extract_features(Counted(), FeatureOptions(["mean"], cache=tmp_path / "features.csv"))
     with pytest.raises(ValueError, match=r"kept in a \.parquet file"):
-        extract_features(
-            FeatureDataset("mine", np.eye(2), ("a", "b"), ("0", "1")), keep=tmp_path / "features.csv"
-        )
+        extract_features(dataset_of(np.eye(2), ("a", "b")), FeatureOptions(cache=tmp_path / "features.csv"))
 
 
-# --- afterwards -------------------------------------------------------------------------------------------
+# --- tables of features -----------------------------------------------------------------------------------
 
 
-def noted(features: Any, names: tuple[str, ...]) -> FeatureTable:
+def dataset_of(features: Any, names: tuple[str, ...]) -> FeatureDataset:
     matrix = np.asarray(features, dtype=float)
-    return extract_features(FeatureDataset("mine", matrix, names, tuple(map(str, range(len(matrix))))))
+    return FeatureDataset("mine", matrix_columns(matrix, names), tuple(map(str, range(len(matrix)))))
 
 
-def test_constants_and_copies_are_left_out_with_a_word_about_them() -> None:
+def table_of(features: Any, names: tuple[str, ...]) -> FeatureTable:
+    return extract_features(dataset_of(features, names))
+
+
+def test_constants_and_duplicates_are_left_out_with_a_warning() -> None:
     speed = np.random.default_rng(0).normal(size=50)
-    found = noted(np.column_stack([speed, np.ones(50), -2 * speed]), ("speed", "one", "back"))
+    found = table_of(np.column_stack([speed, np.ones(50), -2 * speed]), ("speed", "one", "back"))
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        assert prepared(found).names == ("speed",)
+        assert Pool.from_dataset(found.dataset).names == ("speed",)
     assert [str(one.message).split(",")[0] for one in told] == [
-        "one is the same for all",
+        "one is the same for all trajectories",
         "back is speed in other units: back is left out",
     ]
 
 
-def test_a_logarithm_tames_tails_and_has_a_name_of_its_own() -> None:
+def test_a_logarithm_removes_heavy_tails_and_has_a_name_of_its_own() -> None:
     wild = np.random.default_rng(0).lognormal(0, 3, 400)
-    found = noted(wild[:, None], ("energy",))
-    assert [one.kind for one in found.advice()] == ["tails"]
-    tame = found.logarithms(["energy"])
-    assert (tame.names, tame.advice()) == (("log energy",), [])
+    found = table_of(wild[:, None], ("control effort",))
+    assert [one.kind for one in found.diagnostics()] == ["heavy-tailed"]
+    tame = found.log_transformed(["control effort"])
+    assert (tame.names, tame.diagnostics()) == (("log(control effort)",), [])
     assert np.array_equal(np.argsort(tame.features[:, 0]), np.argsort(wild))
-    fewer = noted(wild[:7, None], ("energy",)).logarithms(["energy"])
+    fewer = table_of(wild[:7, None], ("control effort",)).log_transformed(["control effort"])
     np.testing.assert_array_equal(fewer.features, tame.features[:7])  # means the same in another dataset
-    with pytest.raises(ValueError, match="'a' is 0 for some, so it has no logarithm"):
-        noted([[0.0], [2.0]], ("a",)).logarithms(["a"])
-    with pytest.raises(ValueError, match="there is no feature 'b': the features are energy"):
+    with pytest.raises(ValueError, match="'a' has values down to 0"):
+        table_of([[0.0], [2.0]], ("a",)).log_transformed(["a"])
+    with pytest.raises(ValueError, match="there is no feature 'b': the features are control effort"):
         found.without(["b"])
     with pytest.raises(ValueError, match="no feature is left"):
-        found.without(["energy"])
+        found.without(["control effort"])
 
 
 def test_a_diverse_choice_spans_what_all_span() -> None:
     rng = np.random.default_rng(0)
-    found = noted(rng.normal(size=(300, 2)) * [1.0, 1000.0], ("a", "b"))
+    found = table_of(rng.normal(size=(300, 2)) * [1.0, 1000.0], ("a", "b"))
     few = found.diverse(30)
     assert len(few) == len(set(few.ids)) == 30
     assert np.all(np.ptp(few.features, axis=0) > 0.7 * np.ptp(found.features, axis=0))
@@ -261,78 +263,74 @@ def test_a_diverse_choice_spans_what_all_span() -> None:
         np.testing.assert_array_equal(few.features[row], found.features[number])
 
 
-def test_features_that_were_noted_can_be_chosen_but_not_invented() -> None:
-    found = FeatureDataset("mine", np.eye(3), ("a", "b", "c"), ("0", "1", "2"))
+def test_known_features_can_be_chosen_but_not_extracted() -> None:
+    found = dataset_of(np.eye(3), ("a", "b", "c"))
     assert extract_features(found, ["c", "a"]).features.tolist() == [[0, 1], [0, 0], [1, 0]]
-    with pytest.raises(ValueError, match="noted already: choose among a, b, c, not 'mean'"):
+    with pytest.raises(ValueError, match="known already: choose among a, b, c, not 'mean'"):
         extract_features(found, ["mean"])
-    with pytest.raises(ValueError, match="no windows to cut"):
-        extract_features(found, windows=Windows.of(3))
+    with pytest.raises(ValueError, match="cannot be cut into windows"):
+        extract_features(found, FeatureOptions(window=3))
 
 
-def test_published_features_are_read_with_those_that_are_to_be_used(tmp_path: Path) -> None:
+def test_saved_features_are_read_again_with_those_that_are_to_be_used(tmp_path: Path) -> None:
     path, kept = tmp_path / "walks.npz", tmp_path / "features.parquet"
     np.savez(path, states=walks().states)
     found = extract_features(
-        open_dataset(path), ["highest", "duration"], windows=Windows.of(6), keep=kept, jobs=1
+        open_dataset(path), FeatureOptions(["max", "duration"], window=6, cache=kept, jobs=1)
     )
-    used = found.useful()
-    used.publish(kept)
+    used = found.without_redundant()
+    used.save(kept)
     again = open_dataset(kept)
-    assert isinstance(again, Revisited)
-    assert (
-        (again.names, again.ids)
-        == (used.names, used.ids)
-        == (("highest state 1", "highest state 2"), found.ids)
-    )
+    assert isinstance(again, FeatureDataset)
+    assert again.origin is not None
+    assert (again.names, again.ids) == (used.names, used.ids) == (("max state 1", "max state 2"), found.ids)
     np.testing.assert_array_equal(extract_features(again).features, used.features)
     # the file still knows all that was noted, so nothing is computed again
     assert (
-        extract_features(open_dataset(path), ["highest", "duration"], windows=Windows.of(6), keep=kept).names
+        extract_features(open_dataset(path), FeatureOptions(["max", "duration"], window=6, cache=kept)).names
         == found.names
     )
 
 
-def test_bringing_tells_what_was_left_out() -> None:
+def test_a_pool_of_a_dataset_warns_of_skipped_episodes() -> None:
     with pytest.warns(UserWarning, match=r"1 of 80 were left out: 5: it is torn"):
-        found = bring(Counted(bad=[5]), ["mean"], skip_bad=True, jobs=1)
+        found = Pool.from_dataset(Counted(bad=[5]), FeatureOptions(["mean"], skip_bad=True, jobs=1))
     assert found.clips is None
+    assert found.ids is not None
     assert (len(found.ids), found.features.shape, found.names) == (79, (79, 1), ("mean state 1",))
 
 
-def test_features_may_be_kept_in_the_cache() -> None:
+def test_features_may_be_cached() -> None:
     first, again = Counted(), Counted()
     for dataset in (first, again):
-        bring(dataset, ["mean"], keep=True, jobs=1)
+        Pool.from_dataset(dataset, FeatureOptions(["mean"], cache=True, jobs=1))
     assert (len(first.seen), again.seen) == (80, [])
-    assert feature_file(again).is_file()
+    assert cache_path(again).is_file()
 
 
 # --- the summary ------------------------------------------------------------------------------------------
 
 
-def test_the_summary_has_a_line_for_each_feature_with_its_trouble() -> None:
+def test_the_summary_has_a_line_for_each_feature_with_its_problems() -> None:
     rng = np.random.default_rng(0)
-    found = noted(np.column_stack([rng.normal(size=100), np.ones(100)]), ("a", "b"))
-    first, second = summary(found)
-    assert (first.name, first.trouble, second.trouble) == ("a", "", "constant")
-    assert first.low == found.features[:, 0].min()
+    found = table_of(np.column_stack([rng.normal(size=100), np.ones(100)]), ("a", "b"))
+    first, second = summarize(found)
+    assert (first.name, first.problems, second.problems) == ("a", "", "constant")
+    assert first.min == found.features[:, 0].min()
     assert first.median == np.median(found.features[:, 0])
 
 
 def test_a_histogram_in_a_line_is_as_high_as_the_counts() -> None:
-    assert blocks(np.array([0.0] * 8 + [1.0] * 4 + [3.0]), bars=4) == "█▄ ▁"
-    assert len(blocks(np.ones(5))) == 16
+    assert text_histogram(np.array([0.0] * 8 + [1.0] * 4 + [3.0]), bins=4) == "█▄ ▁"
+    assert len(text_histogram(np.ones(5))) == 16
 
 
-def test_the_picture_is_whole_and_shows_every_feature(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_figure_shows_every_feature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     monkeypatch.setattr(
         "prefero.datasets.features.summary._draw", lambda _, line, __: drawn.append(line.name)
     )
-    found = noted(np.random.default_rng(0).normal(size=(60, 7)), tuple("abcdefg"))
+    found = table_of(np.random.default_rng(0).normal(size=(60, 7)), tuple("abcdefg"))
     save_histograms(tmp_path / "features.png", found)
     assert drawn == list("abcdefg")
     assert (tmp_path / "features.png").read_bytes().startswith(b"\x89PNG")

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets.recorded import cut_short, lerobot_2, lerobot_3
+from datasets.write_datasets import truncate, write_lerobot_2, write_lerobot_3
 from prefero.__main__ import main
 
 WIDE = {"COLUMNS": "220", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -32,27 +32,29 @@ def told(*words: str, folder: Path) -> str:
 
 
 def test_features_are_summed_up_kept_drawn_and_complained_about(tmp_path: Path) -> None:
-    lerobot_3(tmp_path / "arm", lengths=tuple(range(8, 38)), cameras=())
+    write_lerobot_3(tmp_path / "arm", lengths=tuple(range(8, 38)), cameras=())
     (tmp_path / "mine.py").write_text("def answer(episode): return 42.0\n", encoding="utf-8")
     words = [
         "--feature",
-        "highest",
+        "max",
         "--feature",
-        "energy",
+        "control-effort",
         "--feature",
         "mine:answer",
-        "--picture",
+        "--figure",
         "new/look.png",
     ]
     out = told("arm", *words, folder=tmp_path)
     assert "arm: 30 trajectories, 4 features." in out
-    assert any("highest shoulder" in line and "█" in line for line in out.splitlines())
+    assert any("max shoulder" in line and "█" in line for line in out.splitlines())
     assert "constant: answer is the same for all" in out
-    assert re.search(r"lengths: episodes have 8 to 37 steps, which shows in .*energy", out)
-    assert "To be asked about them:  prefero teach features.parquet" in out
+    assert re.search(
+        r"unequal-length: episodes have 8 to 37 steps, and these features grow.*control effort", out
+    )
+    assert "To teach with them:  prefero teach features.parquet" in out
     assert (tmp_path / "new" / "look.png").read_bytes().startswith(b"\x89PNG")
     table = pq.read_table(tmp_path / "features.parquet")
-    assert table.column_names[-4:] == ["highest shoulder", "highest elbow", "energy", "answer"]
+    assert table.column_names[-4:] == ["max shoulder", "max elbow", "control effort", "answer"]
 
 
 def test_what_the_advice_says_can_be_typed(tmp_path: Path) -> None:
@@ -63,16 +65,16 @@ def test_what_the_advice_says_can_be_typed(tmp_path: Path) -> None:
     (tmp_path / "throws.csv").write_text("\n".join(lines), encoding="utf-8")
     out = told("throws.csv", folder=tmp_path)
     assert "--drop 'pace'" in out
-    assert "--log 'force'" in out
-    out = told("throws.csv", "--drop", "pace", "--log", "force", folder=tmp_path)
-    assert "log force" in out
+    assert "--log-transform 'force'" in out
+    out = told("throws.csv", "--drop", "pace", "--log-transform", "force", folder=tmp_path)
+    assert "log(force)" in out
     assert "--drop" not in out
-    assert "--log" not in out
+    assert "--log-transform" not in out
 
 
 def test_windows_are_cut_and_damage_is_skipped_when_asked(tmp_path: Path) -> None:
-    folder = lerobot_2(tmp_path / "arm", cameras=())
-    cut_short(next(folder.rglob("episode_000001.parquet")))
+    folder = write_lerobot_2(tmp_path / "arm", cameras=())
+    truncate(next(folder.rglob("episode_000001.parquet")))
     done = run("arm", "--window", "0.5s", "--stride", "2", folder=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("prefero: episode 1: its file ")
@@ -83,18 +85,18 @@ def test_windows_are_cut_and_damage_is_skipped_when_asked(tmp_path: Path) -> Non
 
 
 def test_an_environment_is_played(tmp_path: Path) -> None:
-    out = told("CartPole-v1", "--episodes", "5", "--seed", "2", "--steps", "9", folder=tmp_path)
+    out = told("CartPole-v1", "--episodes", "5", "--seed", "2", "--max-steps", "9", folder=tmp_path)
     assert "CartPole-v1: 5 trajectories" in out
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere"], "'nowhere' is none of what was looked for: a LeRobot dataset"),
+        (["nowhere"], "'nowhere' is not recognized: a dataset is a LeRobot dataset"),
         (["CartPole-v1", "--feature", "speed"], "there is no feature 'speed': there are mean"),
         (["CartPole-v1", "--window", "soon"], "a length is a number of steps"),
         (["CartPole-v1", "--table", "t.csv"], "has no option 'table'"),
-        (["CartPole-v1", "--picture", "look.doc"], "a picture is one of"),
+        (["CartPole-v1", "--figure", "look.doc"], "a figure is saved as"),
         (["CartPole-v1", "--out", "features.csv"], "features are kept in a .parquet file"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Episodes of Gymnasium environments: played the same every time, and rendered as they were played."""
+"""Episodes of GymnasiumDataset environments: played the same every time, and rendered as they were played."""
 
 from pathlib import Path
 from typing import Any
@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from datasets.recorded import colors_in
-from datasets.slide import Slide
-from prefero.datasets import BadEpisode, bring, extract_features, open_dataset
-from prefero.datasets.formats.gymnasium import Gymnasium
-from prefero.datasets.media.clips import cut
+from datasets.slide_environment import Slide
+from datasets.write_datasets import colors_in
+from prefero import Pool
+from prefero.datasets import BadEpisode, FeatureOptions, GymnasiumOptions, extract_features, open_dataset
+from prefero.datasets.formats.gymnasium import GymnasiumDataset
+from prefero.datasets.media.clips import cut_planned_clip
 
 
 class Bright(gymnasium.Env[Any, Any]):
@@ -45,27 +46,32 @@ def steady(_: Any) -> Any:
     return np.array([20.0])
 
 
-def lights(dataset: Gymnasium, number: int) -> np.ndarray:
+def lights(dataset: GymnasiumDataset, number: int) -> np.ndarray:
     episode = dataset.episode(number)
     return episode.states[:, episode.state_names.index("light")]
 
 
 def test_an_episode_is_the_same_whenever_it_is_read_and_others_are_others() -> None:
-    dataset = Gymnasium(Bright, episodes=3, steps=40)
+    dataset = GymnasiumDataset(Bright, GymnasiumOptions(episodes=3, max_steps=40))
     np.testing.assert_array_equal(lights(dataset, 1), lights(dataset, 1))
-    np.testing.assert_array_equal(lights(dataset, 1), lights(Gymnasium(Bright, episodes=9, steps=40), 1))
+    np.testing.assert_array_equal(
+        lights(dataset, 1), lights(GymnasiumDataset(Bright, GymnasiumOptions(episodes=9, max_steps=40)), 1)
+    )
     assert lights(dataset, 0)[0] != lights(dataset, 1)[0]
-    assert lights(dataset, 1)[0] != lights(Gymnasium(Bright, steps=40, seed=5), 1)[0]
+    assert (
+        lights(dataset, 1)[0]
+        != lights(GymnasiumDataset(Bright, GymnasiumOptions(max_steps=40, seed=5)), 1)[0]
+    )
 
 
 def test_an_episode_has_a_state_more_than_actions_and_ends_where_the_environment_ends_it() -> None:
-    episode = Gymnasium(Bright, steps=99).episode(0)
+    episode = GymnasiumDataset(Bright, GymnasiumOptions(max_steps=99)).episode(0)
     assert len(episode.states) == len(episode.actions) + 1
     assert episode.state_names == ("light", "count")
     light = episode.states[:, 0]
     np.testing.assert_allclose(np.diff(light), episode.actions[:, 0], rtol=1e-5)
     assert light[-1] > 180 >= light[-2]
-    assert len(Gymnasium(Bright, steps=3).episode(0)) == 3
+    assert len(GymnasiumDataset(Bright, GymnasiumOptions(max_steps=3)).episode(0)) == 3
 
 
 def test_a_policy_is_a_function_or_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,13 +80,15 @@ def test_a_policy_is_a_function_or_its_name(tmp_path: Path, monkeypatch: pytest.
     Path("policy_of_this_test.py").write_text(
         "import numpy as np\ndef steady(seen): return np.array([20.0])\n", encoding="utf-8"
     )
-    for policy in (steady, "policy_of_this_test:steady"):
-        actions = Gymnasium(Bright, policy=policy, steps=99).episode(2).actions
+    given = GymnasiumDataset(Bright, GymnasiumOptions(max_steps=99), policy=steady)
+    named = GymnasiumDataset(Bright, GymnasiumOptions(max_steps=99, policy="policy_of_this_test:steady"))
+    for dataset in (given, named):
+        actions = dataset.episode(2).actions
         assert set(actions.ravel().tolist()) == {20.0}
 
 
 def test_a_clip_shows_what_the_features_were_noted_of(tmp_path: Path) -> None:
-    dataset = Gymnasium(Bright, episodes=2, steps=99)
+    dataset = GymnasiumDataset(Bright, GymnasiumOptions(episodes=2, max_steps=99))
     for number in range(2):
         wanted = np.floor(lights(dataset, number)[:-1, None])
         np.testing.assert_allclose(colors_in(dataset.cut_clip(number, tmp_path)), np.tile(wanted, 3), atol=4)
@@ -92,15 +100,15 @@ def test_an_environment_that_forgets_its_seed_is_not_filmed(tmp_path: Path) -> N
     def loose(render_mode: str | None = None) -> Any:
         return Bright(render_mode, loose=True)
 
-    with pytest.raises(BadEpisode, match=r"^episode 0: played again it went another way"):
-        Gymnasium(loose, steps=9).cut_clip(0, tmp_path)
+    with pytest.raises(BadEpisode, match=r"^episode 0: played again it differs"):
+        GymnasiumDataset(loose, GymnasiumOptions(max_steps=9)).cut_clip(0, tmp_path)
 
 
 def test_an_id_is_recognised_and_says_when_an_episode_ends() -> None:
-    dataset = open_dataset("CartPole-v1", episodes=6)
-    assert isinstance(dataset, Gymnasium)
+    dataset = open_dataset("CartPole-v1", GymnasiumOptions(episodes=6))
+    assert isinstance(dataset, GymnasiumDataset)
     assert dataset.renders
-    found = extract_features(dataset, ["highest", "duration"], jobs=1)
+    found = extract_features(dataset, FeatureOptions(["max", "duration"], jobs=1))
     assert len(found) == 6
     assert found.names[-1] == "duration"
     assert set(np.round(found.features[:, -1] * 50) % 1) == {0.0}  # 50 steps a second
@@ -109,28 +117,28 @@ def test_an_id_is_recognised_and_says_when_an_episode_ends() -> None:
 @pytest.mark.parametrize(
     ("environment", "options", "message"),
     [
-        (Bright, {"steps": 0}, "1 or more episodes and steps"),
-        (Bright, {"steps": 9, "episodes": 0}, "1 or more episodes and steps"),
+        (Bright, {"max_steps": 0}, "1 or more episodes and steps"),
+        (Bright, {"max_steps": 9, "episodes": 0}, "1 or more episodes and steps"),
         ("Nowhere-v7", {}, "the environment 'Nowhere-v7' cannot be made"),
     ],
 )
 def test_what_cannot_be_played_is_said(environment: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        Gymnasium(environment, **options)
+        GymnasiumDataset(environment, GymnasiumOptions(**options))
 
 
 def test_an_environment_that_does_not_end_says_so() -> None:
-    with pytest.raises(ValueError, match=r"Slide has not ended an episode in 10,000 steps: say how many"):
-        Gymnasium(Slide).episode(0)
+    with pytest.raises(ValueError, match=r"Slide has not ended an episode in 10,000 steps: give --max-steps"):
+        GymnasiumDataset(Slide).episode(0)
 
 
 def test_an_environment_that_does_not_render_says_so(tmp_path: Path) -> None:
     class Dark(Bright):
         metadata = {"render_modes": []}  # noqa: RUF012
 
-    dataset = Gymnasium(Dark, steps=9)
+    dataset = GymnasiumDataset(Dark, GymnasiumOptions(max_steps=9))
     assert not dataset.has_video
-    with pytest.raises(ValueError, match=r"does not render pictures \(rgb_array\)"):
+    with pytest.raises(ValueError, match=r"does not render images \(rgb_array\)"):
         dataset.cut_clip(0, tmp_path)
 
 
@@ -143,24 +151,29 @@ def restless(_: Any) -> Any:
 
 def test_what_decides_how_it_is_played_decides_the_version() -> None:
     made = [
-        Gymnasium(Bright, episodes=3, steps=9),
-        Gymnasium(Bright, episodes=3, steps=9, seed=7),
-        Gymnasium(Bright, episodes=3, steps=8),
-        Gymnasium(Slide, episodes=3, steps=9),
-        Gymnasium(Bright, episodes=3, steps=9, policy=steady),
-        Gymnasium(Bright, episodes=3, steps=9, policy=restless),
-        Gymnasium("CartPole-v1", episodes=3, steps=9, policy=steady),
-        Gymnasium("CartPole-v1", episodes=3, steps=9, seed=7, policy=steady),
+        GymnasiumDataset(Bright, GymnasiumOptions(episodes=3, max_steps=9)),
+        GymnasiumDataset(Bright, GymnasiumOptions(episodes=3, max_steps=9, seed=7)),
+        GymnasiumDataset(Bright, GymnasiumOptions(episodes=3, max_steps=8)),
+        GymnasiumDataset(Slide, GymnasiumOptions(episodes=3, max_steps=9)),
+        GymnasiumDataset(Bright, GymnasiumOptions(episodes=3, max_steps=9), policy=steady),
+        GymnasiumDataset(Bright, GymnasiumOptions(episodes=3, max_steps=9), policy=restless),
+        GymnasiumDataset("CartPole-v1", GymnasiumOptions(episodes=3, max_steps=9), policy=steady),
+        GymnasiumDataset("CartPole-v1", GymnasiumOptions(episodes=3, max_steps=9, seed=7), policy=steady),
     ]
     assert len({dataset.version for dataset in made}) == len(made)
-    assert Gymnasium(Bright, episodes=3, steps=9, policy=steady).version == made[4].version
+    assert (
+        GymnasiumDataset(Bright, GymnasiumOptions(episodes=3, max_steps=9), policy=steady).version
+        == made[4].version
+    )
 
 
 def test_policies_that_no_file_tells_apart_never_match_and_keep_their_version() -> None:
     def always(light: float) -> Any:
         return lambda _: np.array([light])
 
-    one, other = (Gymnasium(Bright, steps=9, policy=always(light)) for light in (5.0, 9.0))
+    one, other = (
+        GymnasiumDataset(Bright, GymnasiumOptions(max_steps=9), policy=always(light)) for light in (5.0, 9.0)
+    )
     assert one.version != other.version
     assert one.version == one.version
 
@@ -168,15 +181,17 @@ def test_policies_that_no_file_tells_apart_never_match_and_keep_their_version() 
 def test_a_policy_that_was_rewritten_is_another_and_does_not_play_in_old_clips(tmp_path: Path) -> None:
     policy = tmp_path / "policy.py"
     policy.write_text("def left(seen): return 0\n", encoding="utf-8")
-    before = Gymnasium("CartPole-v1", episodes=2, policy=f"{policy}:left")
+    before = GymnasiumDataset("CartPole-v1", GymnasiumOptions(episodes=2, policy=f"{policy}:left"))
     before.has_video = True
-    found = bring(before, ["final"], clips=tmp_path / "clips", later=True, jobs=1)
+    found = Pool.from_dataset(
+        before, FeatureOptions(["final"], jobs=1), clip_folder=tmp_path / "clips", clips="later"
+    )
     policy.write_text("def left(seen): return 1\n", encoding="utf-8")
-    after = Gymnasium("CartPole-v1", episodes=2, policy=f"{policy}:left")
+    after = GymnasiumDataset("CartPole-v1", GymnasiumOptions(episodes=2, policy=f"{policy}:left"))
     assert before.version != after.version
     assert found.clips is not None
     with pytest.raises(ValueError, match="its dataset has changed since it was planned"):
-        cut(found.clips[0])
+        cut_planned_clip(found.clips[0])
 
 
 # --- code of one's own that fails -------------------------------------------------------------------------
@@ -192,18 +207,21 @@ def boom(_: Any) -> Any:
         (boom, r"the policy boom fails: KeyError\('speed'\)"),
         (lambda _: "left", r"Bright fails at the action 'left': ValueError"),
         (lambda _: None, r"Bright fails at the action None: TypeError"),
-        (lambda seen: np.ones(1 + seen["count"] % 2), "what was seen or done changes its shape"),
+        (lambda seen: np.ones(1 + seen["count"] % 2), "the shape of its observations or actions changes"),
     ],
 )
 def test_a_policy_that_fails_is_named_with_the_episode(policy: Any, why: str) -> None:
     with pytest.raises(BadEpisode, match=rf"^episode 0: {why}"):
-        extract_features(Gymnasium(Bright, episodes=2, policy=policy, steps=9), ["final"], jobs=1)
+        extract_features(
+            GymnasiumDataset(Bright, GymnasiumOptions(episodes=2, max_steps=9), policy=policy),
+            FeatureOptions(["final"], jobs=1),
+        )
 
 
 def test_an_environment_of_ones_own_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"the environment 'boom' cannot be made: TypeError"):
-        Gymnasium(boom)
-    dataset = Gymnasium(Bright, steps=9)
+        GymnasiumDataset(boom)
+    dataset = GymnasiumDataset(Bright, GymnasiumOptions(max_steps=9))
     monkeypatch.setattr(Bright, "_seen", lambda _: 1 / 0)
     with pytest.raises(BadEpisode, match=r"^episode 1: Bright fails at the start: ZeroDivisionError"):
         dataset.episode(1)
@@ -213,21 +231,21 @@ def test_an_environment_of_ones_own_that_fails_is_named(monkeypatch: pytest.Monk
 
 
 def test_an_environment_is_seen_to_render_before_anybody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Gymnasium(Bright, steps=9).has_video
+    assert GymnasiumDataset(Bright, GymnasiumOptions(max_steps=9)).has_video
 
     def unpainted(_: Any) -> Any:
         raise gymnasium.error.DependencyNotInstalled("pygame is not installed, run `pip install pygame`.")
 
     monkeypatch.setattr(Bright, "render", unpainted)
-    dataset = Gymnasium(Bright, episodes=4, steps=9)
-    extract_features(dataset, ["final"], jobs=1)  # for which nothing is rendered
-    why = r"^Bright cannot be rendered: pygame is not installed, run `pip install pygame`\. Mend that"
+    dataset = GymnasiumDataset(Bright, GymnasiumOptions(episodes=4, max_steps=9))
+    extract_features(dataset, FeatureOptions(["final"], jobs=1))  # for which nothing is rendered
+    why = r"^Bright cannot be rendered: pygame is not installed, run `pip install pygame`\. Repair that"
     with pytest.warns(UserWarning, match=why):
-        assert bring(dataset, ["mean(light)"], jobs=1).clips is None
+        assert Pool.from_dataset(dataset, FeatureOptions(["mean(light)"], jobs=1)).clips is None
     assert not dataset.has_video
 
 
 def test_a_picture_that_is_none_is_no_film(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Bright, "render", lambda _: None)
-    with pytest.warns(UserWarning, match="Bright cannot be rendered: it renders no picture"):
-        assert not Gymnasium(Bright, steps=9).has_video
+    with pytest.warns(UserWarning, match="Bright cannot be rendered: it renders no image"):
+        assert not GymnasiumDataset(Bright, GymnasiumOptions(max_steps=9)).has_video

@@ -12,21 +12,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets.recorded import (
+from datasets.write_datasets import (
     CAMERAS,
     FPS,
     LENGTHS,
     LEROBOT,
     actions_of,
     colors_in,
-    cut_short,
-    lerobot_2,
-    lerobot_3,
-    shade,
+    frame_color,
     states_of,
+    truncate,
+    write_lerobot_2,
+    write_lerobot_3,
 )
-from prefero.datasets import BadEpisode, Episode, extract_features
-from prefero.datasets.formats.lerobot.dataset import LeRobot, column_names, distinct
+from prefero.datasets import BadEpisode, Episode, FeatureOptions, LeRobotOptions, extract_features
+from prefero.datasets.formats.lerobot.dataset import LeRobotDataset, column_names, distinct
 
 VERSIONS = list(LEROBOT)
 
@@ -48,7 +48,7 @@ def mine(made: Path, tmp_path: Path) -> Path:
 
 
 def test_every_episode_is_read_as_it_was_written(made: Path) -> None:
-    dataset = LeRobot(made)
+    dataset = LeRobotDataset(made)
     assert (dataset.name, dataset.ids) == ("arm", ("0", "1", "2", "3"))
     for number, length in enumerate(LENGTHS):
         episode = dataset.episode(number)
@@ -57,11 +57,11 @@ def test_every_episode_is_read_as_it_was_written(made: Path) -> None:
         assert episode.rewards is not None
         assert episode.rewards.tolist() == [0.5] * length
         assert episode.state_names == ("shoulder", "elbow")
-        assert (episode.seconds, episode.duration) == pytest.approx((1 / FPS, length / FPS))
+        assert (episode.step_seconds, episode.duration) == pytest.approx((1 / FPS, length / FPS))
 
 
 def test_several_episodes_are_the_same_as_one_by_one_in_any_order(made: Path) -> None:
-    dataset = LeRobot(made)
+    dataset = LeRobotDataset(made)
     for number, episode in zip([2, 0, 3, 1, 1], dataset.read([2, 0, 3, 1, 1]), strict=True):
         assert isinstance(episode, Episode)
         np.testing.assert_array_equal(episode.states, dataset.episode(number).states)
@@ -70,7 +70,7 @@ def test_several_episodes_are_the_same_as_one_by_one_in_any_order(made: Path) ->
 def test_a_file_of_many_episodes_is_read_once_for_those_that_follow_each_other(
     made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dataset, read = LeRobot(made), pq.read_table
+    dataset, read = LeRobotDataset(made), pq.read_table
     opened: list[Path] = []
 
     def noticed(path: Path, **options: Any) -> Any:
@@ -79,12 +79,12 @@ def test_a_file_of_many_episodes_is_read_once_for_those_that_follow_each_other(
 
     monkeypatch.setattr(pq, "read_table", noticed)
     list(dataset.read(range(4)))
-    assert len(opened) == len(set(opened)) == len({place.path for place in dataset.places})
+    assert len(opened) == len(set(opened)) == len({place.path for place in dataset.entries})
 
 
 def test_there_is_no_such_episode(made: Path) -> None:
     with pytest.raises(ValueError, match="arm has episodes 0 to 3, but this is 4"):
-        LeRobot(made).episode(4)
+        LeRobotDataset(made).episode(4)
 
 
 def test_all_observed_numbers_are_states_and_names_that_come_twice_get_a_number() -> None:
@@ -96,14 +96,14 @@ def test_all_observed_numbers_are_states_and_names_that_come_twice_get_a_number(
 
 
 def test_an_environments_state_is_a_state_too(tmp_path: Path) -> None:
-    folder = lerobot_3(tmp_path / "push", cameras=())
+    folder = write_lerobot_3(tmp_path / "push", cameras=())
     info = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
     info["features"]["observation.environment_state"] = {"dtype": "float32", "shape": [1], "names": None}
     (folder / "meta" / "info.json").write_text(json.dumps(info), encoding="utf-8")
     for file in (folder / "data").rglob("*.parquet"):
         table = pq.read_table(file)
         pq.write_table(table.append_column("observation.environment_state", table["timestamp"]), file)
-    episode = LeRobot(folder).episode(1)
+    episode = LeRobotDataset(folder).episode(1)
     assert episode.state_names == ("shoulder", "elbow", "environment_state")
     np.testing.assert_allclose(episode.states[:, 2], np.arange(15) / FPS, atol=1e-6)
 
@@ -115,21 +115,21 @@ def test_an_environments_state_is_a_state_too(tmp_path: Path) -> None:
 def test_a_clip_shows_its_episode_and_nothing_else(
     made: Path, tmp_path: Path, camera: str | None, number: int
 ) -> None:
-    dataset = LeRobot(made, camera)
+    dataset = LeRobotDataset(made, LeRobotOptions(camera=camera))
     for episode in (0, 1, 3):
         colors = colors_in(dataset.cut_clip(episode, tmp_path / "clips"))
-        wanted = [shade(episode, t, number) for t in range(LENGTHS[episode])]
+        wanted = [frame_color(episode, t, number) for t in range(LENGTHS[episode])]
         np.testing.assert_allclose(colors, wanted, atol=8)  # neighbours are 10 apart, episodes 40
 
 
 def test_a_part_of_an_episode_has_its_part_of_the_film(made: Path, tmp_path: Path) -> None:
-    path = LeRobot(made).cut_clip(1, tmp_path, (4, 9))
+    path = LeRobotDataset(made).cut_clip(1, tmp_path, (4, 9))
     assert path.name == "000001-000004-000009.mp4"
-    np.testing.assert_allclose(colors_in(path), [shade(1, t) for t in range(4, 9)], atol=8)
+    np.testing.assert_allclose(colors_in(path), [frame_color(1, t) for t in range(4, 9)], atol=8)
 
 
 def test_a_clip_is_cut_once(made: Path, tmp_path: Path) -> None:
-    dataset = LeRobot(made)
+    dataset = LeRobotDataset(made)
     first = dataset.cut_clip(0, tmp_path)
     time = first.stat().st_mtime_ns
     assert dataset.cut_clip(0, tmp_path) == first
@@ -137,7 +137,7 @@ def test_a_clip_is_cut_once(made: Path, tmp_path: Path) -> None:
 
 
 def test_av1_becomes_h264_for_browsers(tmp_path: Path) -> None:
-    dataset = LeRobot(lerobot_3(tmp_path / "arm", lengths=(6, 7), codec="libsvtav1"))
+    dataset = LeRobotDataset(write_lerobot_3(tmp_path / "arm", lengths=(6, 7), codec="libsvtav1"))
     with av.open(str(tmp_path / "arm" / "videos" / CAMERAS[0] / "chunk-000" / "file-000.mp4")) as film:
         assert "264" not in film.streams.video[0].codec_context.name
     path = dataset.cut_clip(1, tmp_path / "clips")
@@ -148,30 +148,30 @@ def test_av1_becomes_h264_for_browsers(tmp_path: Path) -> None:
             "yuv420p",
             FPS,
         )
-    np.testing.assert_allclose(colors_in(path), [shade(1, t) for t in range(7)], atol=10)
+    np.testing.assert_allclose(colors_in(path), [frame_color(1, t) for t in range(7)], atol=10)
 
 
 def test_a_dataset_without_films_says_so(tmp_path: Path) -> None:
-    dataset = LeRobot(lerobot_2(tmp_path / "arm", cameras=()))
+    dataset = LeRobotDataset(write_lerobot_2(tmp_path / "arm", cameras=()))
     assert not dataset.has_video
-    with pytest.raises(ValueError, match="arm has no films"):
+    with pytest.raises(ValueError, match="arm has no videos"):
         dataset.cut_clip(0, tmp_path)
 
 
 def test_a_camera_that_is_not_there_is_refused_with_those_that_are(made: Path) -> None:
     with pytest.raises(ValueError, match=r"no camera 'front': the cameras are .*top, .*wrist"):
-        LeRobot(made, "front")
+        LeRobotDataset(made, LeRobotOptions(camera="front"))
 
 
 # --- damage -----------------------------------------------------------------------------------------------
 
 
 def data_of(folder: Path, episode: int) -> Path:
-    return LeRobot(folder).places[episode].path
+    return LeRobotDataset(folder).entries[episode].path
 
 
 def film_of(folder: Path, episode: int) -> Path:
-    return LeRobot(folder).places[episode].clips[CAMERAS[0]].path
+    return LeRobotDataset(folder).entries[episode].videos[CAMERAS[0]].path
 
 
 def changed(folder: Path, episode: int, change: Callable[[dict[str, list[Any]]], None]) -> None:
@@ -191,7 +191,7 @@ def missing_file(folder: Path) -> None:
 
 
 def truncated_file(folder: Path) -> None:
-    cut_short(data_of(folder, 3))
+    truncate(data_of(folder, 3))
 
 
 def not_a_number(folder: Path) -> None:
@@ -236,7 +236,7 @@ DAMAGE: dict[Callable[[Path], None], str] = {
     truncated_file: "its file .* is damaged or cut short",
     not_a_number: "its states are not finite: nan at step 2, column 1",
     nothing_there: "its states are not finite",
-    rows_lost: "it should have 20 frames, but .* holds 19 of it",
+    rows_lost: "it should have 20 frames, but .* has 19 of it",
     out_of_order: "its frames are not in their order",
     zero_length: "it has no steps",
 }
@@ -247,50 +247,60 @@ def test_a_damaged_episode_is_named_and_the_others_can_be_used(
     mine: Path, damage: Callable[[Path], None]
 ) -> None:
     damage(mine)
-    dataset = LeRobot(mine)
+    dataset = LeRobotDataset(mine)
     with pytest.raises(BadEpisode, match=f"^episode 3: {DAMAGE[damage]}"):
         dataset.episode(3)
     with pytest.raises(BadEpisode, match=r"^episode [23]: .*--skip-bad"):
-        extract_features(dataset, ["mean"], jobs=1)
-    found = extract_features(dataset, ["mean"], skip_bad=True, jobs=1)
+        extract_features(dataset, FeatureOptions(["mean"], jobs=1))
+    found = extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1))
     whole = (
         {"0", "1"}
         if damage in (missing_file, truncated_file) and "v3" in str(dataset.info)
         else {"0", "1", "2"}
     )
     assert set(found.ids) == whole
-    assert set(found.left_out) == set(dataset.ids) - whole
+    assert set(found.skipped) == set(dataset.ids) - whole
 
 
 def test_an_episode_that_was_repaired_is_read_again(mine: Path, tmp_path: Path) -> None:
     whole, kept = data_of(mine, 3).read_bytes(), tmp_path / "features.parquet"
-    cut_short(data_of(mine, 3))
-    assert "3" in extract_features(LeRobot(mine), ["mean"], skip_bad=True, keep=kept, jobs=1).left_out
+    truncate(data_of(mine, 3))
+    assert (
+        "3"
+        in extract_features(
+            LeRobotDataset(mine), FeatureOptions(["mean"], skip_bad=True, cache=kept, jobs=1)
+        ).skipped
+    )
     data_of(mine, 3).write_bytes(whole)
-    assert extract_features(LeRobot(mine), ["mean"], skip_bad=True, keep=kept, jobs=1).left_out == {}
+    assert (
+        extract_features(
+            LeRobotDataset(mine), FeatureOptions(["mean"], skip_bad=True, cache=kept, jobs=1)
+        ).skipped
+        == {}
+    )
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 def test_a_film_that_is_cut_short_is_named_and_no_clip_is_left_behind(
     mine: Path, tmp_path: Path, share: float
 ) -> None:
-    cut_short(film_of(mine, 3), share)
-    with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: .*\.mp4"):
-        LeRobot(mine).cut_clip(3, tmp_path / "clips")
+    truncate(film_of(mine, 3), share)
+    with pytest.raises(BadEpisode, match=r"^episode 3: its video is damaged: .*\.mp4"):
+        LeRobotDataset(mine).cut_clip(3, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
 
 
 def test_a_film_that_is_missing_is_named(mine: Path, tmp_path: Path) -> None:
     film_of(mine, 3).unlink()
-    with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: the film .* is missing"):
-        LeRobot(mine).cut_clip(3, tmp_path)
+    with pytest.raises(BadEpisode, match=r"^episode 3: its video is damaged: the video .* is missing"):
+        LeRobotDataset(mine).cut_clip(3, tmp_path)
 
 
 def test_a_film_that_is_shorter_than_its_episode_is_named(tmp_path: Path) -> None:
-    folder = lerobot_2(tmp_path / "arm", lengths=(12, 8))
+    folder = write_lerobot_2(tmp_path / "arm", lengths=(12, 8))
     shutil.copy(film_of(folder, 1), film_of(folder, 0))
-    with pytest.raises(BadEpisode, match=r"^episode 0: its film is damaged: .* shows 8 of its 12 frames"):
-        LeRobot(folder).cut_clip(0, tmp_path)
+    with pytest.raises(BadEpisode, match=r"^episode 0: its video is damaged: .* shows 8 of its 12 frames"):
+        LeRobotDataset(folder).cut_clip(0, tmp_path)
 
 
 def broken_info(folder: Path) -> None:
@@ -325,14 +335,14 @@ def no_episodes(folder: Path) -> None:
 
 def broken_episodes(folder: Path) -> None:
     for path in [*(folder / "meta").rglob("file-000.parquet"), *(folder / "meta").glob("*.jsonl")]:
-        cut_short(path, 0.6)
+        truncate(path, 0.6)
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
         (broken_info, r"is no LeRobot dataset: .*info.json cannot be read"),
-        (no_rate, r"info.json is damaged: it does not say 'fps'"),
+        (no_rate, r"info.json is damaged: it has no 'fps'"),
         (future_version, "of version v4.0, and 2.0, 2.1 and 3.0 are read"),
         (odd_template, "cannot be filled in"),
         (no_episodes, r"meta/episodes"),
@@ -344,4 +354,4 @@ def test_metadata_that_cannot_be_used_are_named(
 ) -> None:
     damage(mine)
     with pytest.raises(ValueError, match=message):
-        LeRobot(mine)
+        LeRobotDataset(mine)

@@ -15,21 +15,21 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from datasets.recorded import (
+from datasets.write_datasets import (
     CAMERAS,
     FPS,
     LENGTHS,
     LEROBOT,
     colors_in,
-    cut_short,
     encode,
-    lerobot_2,
-    lerobot_3,
-    shade,
+    frame_color,
     states_of,
+    truncate,
+    write_lerobot_2,
+    write_lerobot_3,
 )
-from prefero.datasets import BadEpisode, extract_features, open_dataset
-from prefero.datasets.formats.lerobot.dataset import LeRobot, column_names, distinct
+from prefero.datasets import BadEpisode, FeatureOptions, LeRobotOptions, extract_features, open_dataset
+from prefero.datasets.formats.lerobot.dataset import LeRobotDataset, column_names, distinct
 from prefero.datasets.media.video_files import VideoError, check_span, read_frames
 
 VERSIONS = list(LEROBOT)
@@ -38,7 +38,7 @@ INDEX = Path("meta") / "episodes" / "chunk-000" / "file-000.parquet"
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return lerobot_3(tmp_path_factory.mktemp("places") / "arm")
+    return write_lerobot_3(tmp_path_factory.mktemp("places") / "arm")
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def informed(folder: Path, **changes: Any) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    dataset = LeRobot(folder)
+    dataset = LeRobotDataset(folder)
     wanted = [states_of(episode, length) for episode, length in enumerate(LENGTHS)]
     return all(np.allclose(dataset.episode(n).states, w, atol=1e-6) for n, w in enumerate(wanted))
 
@@ -74,7 +74,7 @@ def test_an_episode_is_found_in_the_next_file_where_the_converter_lists_it_in_th
     """LeRobot's issue 2401: datasets converted from version 2.1, as soon as they have two files."""
     listed(mine, lambda number, row: row | ({"data/file_index": 0} if number == 2 else {}))
     assert is_whole(mine)
-    assert [place.path.name for place in LeRobot(mine).places] == ["file-000.parquet"] * 2 + [
+    assert [place.path.name for place in LeRobotDataset(mine).entries] == ["file-000.parquet"] * 2 + [
         "file-001.parquet"
     ] * 2
 
@@ -88,9 +88,13 @@ def test_an_episode_is_found_where_the_file_that_is_listed_was_never_written(min
 
 def test_what_is_in_no_file_is_named_with_the_file_that_was_listed(mine: Path) -> None:
     listed(mine, lambda number, row: row | ({"episode_index": 7} if number == 3 else {}))
-    with pytest.raises(BadEpisode, match=r"^episode 7: it should have 20 frames, but .*file-001.* holds 0"):
-        LeRobot(mine).episode(3)
-    assert extract_features(LeRobot(mine), ["mean"], skip_bad=True, jobs=1).ids == ("0", "1", "2")
+    with pytest.raises(BadEpisode, match=r"^episode 7: it should have 20 frames, but .*file-001.* has 0"):
+        LeRobotDataset(mine).episode(3)
+    assert extract_features(LeRobotDataset(mine), FeatureOptions(["mean"], skip_bad=True, jobs=1)).ids == (
+        "0",
+        "1",
+        "2",
+    )
 
 
 def test_the_metadata_may_be_in_several_files_in_any_order(mine: Path) -> None:
@@ -99,7 +103,7 @@ def test_the_metadata_may_be_in_several_files_in_any_order(mine: Path) -> None:
         place = mine / "meta" / "episodes" / f"chunk-00{number}" / "file-000.parquet"
         place.parent.mkdir(exist_ok=True)
         pq.write_table(pa.Table.from_pylist(part), place)
-    assert LeRobot(mine).ids == ("0", "1", "2", "3")
+    assert LeRobotDataset(mine).ids == ("0", "1", "2", "3")
     assert is_whole(mine)
 
 
@@ -108,11 +112,11 @@ def test_an_episode_that_is_listed_twice_is_one_unless_they_differ(mine: Path) -
     shutil.copy(mine / INDEX, other)
     assert is_whole(mine)
     listed(mine, lambda number, row: row | ({"length": 8} if number == 2 else {}))
-    dataset = LeRobot(mine)
+    dataset = LeRobotDataset(mine)
     assert dataset.ids == ("0", "1", "2", "3")
-    with pytest.raises(BadEpisode, match=r"^episode 2: it is listed more than once, and not alike"):
+    with pytest.raises(BadEpisode, match=r"^episode 2: it is listed twice, with different data"):
         dataset.episode(2)
-    assert set(extract_features(dataset, ["mean"], skip_bad=True, jobs=1).left_out) == {"2"}
+    assert set(extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1)).skipped) == {"2"}
 
 
 def test_numbers_that_became_fractions_are_numbers(mine: Path) -> None:
@@ -125,36 +129,40 @@ def test_numbers_that_became_fractions_are_numbers(mine: Path) -> None:
 @pytest.mark.parametrize("key", ["length", "data/chunk_index", "data/file_index"])
 def test_an_episode_of_which_nobody_knows_where_it_is_is_named(mine: Path, key: str, lost: Any) -> None:
     listed(mine, lambda number, row: row | ({key: lost} if number == 1 else {}))
-    dataset = LeRobot(mine)
+    dataset = LeRobotDataset(mine)
     with pytest.raises(BadEpisode, match=r"^episode 1: meta/episodes does not say where it is$"):
         dataset.episode(1)
     assert [isinstance(found, BadEpisode) for found in dataset.read([0, 1, 2])] == [False, True, False]
-    assert extract_features(dataset, ["mean"], skip_bad=True, jobs=1).ids == ("0", "2", "3")
+    assert extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1)).ids == ("0", "2", "3")
 
 
 def test_rows_about_no_episode_are_damage(mine: Path) -> None:
     listed(mine, lambda number, row: row | ({"episode_index": None} if number == 1 else {}))
-    with pytest.raises(ValueError, match=r"file-000\.parquet is damaged: it has rows that do not say which"):
-        LeRobot(mine)
+    with pytest.raises(ValueError, match=r"file-000\.parquet is damaged: it has rows without an episode"):
+        LeRobotDataset(mine)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_pointer_of_gits_is_not_called_damage(version: str, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm")
-    dataset = LeRobot(folder)
-    for path in (dataset.places[3].path, dataset.places[3].clips[CAMERAS[0]].path):
+    dataset = LeRobotDataset(folder)
+    for path in (dataset.entries[3].path, dataset.entries[3].videos[CAMERAS[0]].path):
         path.write_text(
             "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", encoding="utf-8"
         )
-    with pytest.raises(BadEpisode, match=r"^episode 3: its file .* is only a pointer .* `git lfs pull`"):
-        LeRobot(folder).episode(3)
-    with pytest.raises(BadEpisode, match=r"^episode 3: its film .* is only a pointer .* `git lfs pull`"):
-        LeRobot(folder).cut_clip(3, tmp_path)
+    with pytest.raises(
+        BadEpisode, match=r"^episode 3: its file .* is only a Git LFS pointer: `git lfs pull`"
+    ):
+        LeRobotDataset(folder).episode(3)
+    with pytest.raises(
+        BadEpisode, match=r"^episode 3: its video .* is only a Git LFS pointer: `git lfs pull`"
+    ):
+        LeRobotDataset(folder).cut_clip(3, tmp_path)
 
 
 def test_fewer_episodes_than_the_dataset_speaks_of_are_told(mine: Path) -> None:
     informed(mine, total_episodes=9)
-    with pytest.warns(UserWarning, match=r"info\.json speaks of 9 episodes, but 4 are listed and used"):
+    with pytest.warns(UserWarning, match=r"info\.json counts 9 episodes, but 4 are listed and used"):
         open_dataset(mine)
 
 
@@ -164,8 +172,8 @@ def test_fewer_episodes_than_the_dataset_speaks_of_are_told(mine: Path) -> None:
         ({"fps": "30"}, "fps is a positive number, but here '30'"),
         ({"fps": 0}, "fps is a positive number, but here 0"),
         ({"fps": float("nan")}, "fps is a positive number, but here nan"),
-        ({"features": []}, "its features do not say what each column is"),
-        ({"features": {"action": None}}, "its features do not say what each column is"),
+        ({"features": []}, "its features do not describe each column"),
+        ({"features": {"action": None}}, "its features do not describe each column"),
         ({"video_path": None}, "has a video_path that cannot be filled in: None"),
     ],
 )
@@ -174,7 +182,7 @@ def test_what_the_dataset_says_about_itself_is_checked(
 ) -> None:
     informed(mine, **changes)
     with pytest.raises(ValueError, match=rf"info\.json (is damaged: )?{message}"):
-        LeRobot(mine)
+        LeRobotDataset(mine)
 
 
 # --- numbers ----------------------------------------------------------------------------------------------
@@ -193,7 +201,7 @@ def test_observations_may_have_rows_and_columns(version: str, tmp_path: Path) ->
         kind = pa.list_(pa.list_(pa.float32()))
         pq.write_table(table.append_column("observation.pose", pa.array(values, kind)), path)
     for episode in (0, 3):
-        read = LeRobot(folder).episode(episode)
+        read = LeRobotDataset(folder).episode(episode)
         assert read.state_names == ("shoulder", "elbow", *(f"pose {i}" for i in range(1, 7)))
         wanted = np.arange(LENGTHS[episode])[:, None] + np.arange(6)
         np.testing.assert_array_equal(read.states[:, 2:], wanted)
@@ -201,16 +209,16 @@ def test_observations_may_have_rows_and_columns(version: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize("broken", [[[1.0, 2.0], [3.0]], [[1.0, 2.0], None], None])
 def test_lists_of_unequal_lengths_are_named(broken: Any, tmp_path: Path) -> None:
-    folder = lerobot_2(tmp_path / "arm", lengths=(3, 3), cameras=())
+    folder = write_lerobot_2(tmp_path / "arm", lengths=(3, 3), cameras=())
     told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
     informed(folder, features=told | {"observation.pose": {"dtype": "float32", "shape": [2, 2]}})
     for number, path in enumerate(sorted((folder / "data").rglob("*.parquet"))):
         whole = [[1.0, 2.0], [3.0, 4.0]]
         column = pa.array([whole, whole, broken if number else whole], pa.list_(pa.list_(pa.float64())))
         pq.write_table(pq.read_table(path).append_column("observation.pose", column), path)
-    assert LeRobot(folder).episode(0).states[2].tolist()[2:] == [1.0, 2.0, 3.0, 4.0]
+    assert LeRobotDataset(folder).episode(0).states[2].tolist()[2:] == [1.0, 2.0, 3.0, 4.0]
     with pytest.raises(BadEpisode, match=r"^episode 1: its observation.pose are not numbers, or not equally"):
-        LeRobot(folder).episode(1)
+        LeRobotDataset(folder).episode(1)
 
 
 def test_names_may_be_the_keys_of_places_and_are_never_twice_the_same() -> None:
@@ -241,17 +249,17 @@ def retimed(folder: Path, change: Callable[[int, float, float], tuple[float, flo
 
 @pytest.mark.parametrize("rate", ["7", "25/2", "24", "30000/1001", "50"])
 def test_films_of_every_rate_are_cut_where_episodes_begin(rate: str, tmp_path: Path) -> None:
-    folder, fps = lerobot_3(tmp_path / "arm", split=4), Fraction(rate)
+    folder, fps = write_lerobot_3(tmp_path / "arm", split=4), Fraction(rate)
     informed(folder, fps=round(float(fps), 2))
-    colors = [shade(e, t) for e, n in enumerate(LENGTHS) for t in range(n)]
+    colors = [frame_color(e, t) for e, n in enumerate(LENGTHS) for t in range(n)]
     encode(next((folder / "videos").rglob("*.mp4")), colors, rate=fps)
     starts = np.cumsum([0, *LENGTHS]) / float(fps)
     retimed(folder, lambda number, *_: (starts[number], starts[number + 1]))
-    dataset = LeRobot(folder, shown=True)
+    dataset = LeRobotDataset(folder, LeRobotOptions(videos="check"))
     for episode, length in enumerate(LENGTHS):
         assert len(dataset.episode(episode)) == length
         seen = colors_in(dataset.cut_clip(episode, tmp_path / "clips"))
-        np.testing.assert_allclose(seen, [shade(episode, t) for t in range(length)], atol=8)
+        np.testing.assert_allclose(seen, [frame_color(episode, t) for t in range(length)], atol=8)
 
 
 @settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -260,70 +268,75 @@ def test_times_that_were_added_up_with_rounding_do_no_harm(
     kept: Path, drift: float, first: int, count: int
 ) -> None:
     """LeRobot's issue 3177: beginnings drift, as long as a whole picture is not lost."""
-    (film,) = {place.clips[CAMERAS[0]].path for place in LeRobot(kept).places[:2]}
+    (film,) = {place.videos[CAMERAS[0]].path for place in LeRobotDataset(kept).entries[:2]}
     last = min(first + count, 15)
     start = (12 + drift + first) / FPS
     seen = np.array([p[24, 32] for p in read_frames(film, start, start + (last - first) / FPS, FPS)])
-    np.testing.assert_allclose(seen, [shade(1, t) for t in range(first, last)], atol=8)
+    np.testing.assert_allclose(seen, [frame_color(1, t) for t in range(first, last)], atol=8)
 
 
 @pytest.mark.parametrize("missing", [2, 9])
 def test_a_film_that_lost_pictures_does_not_go_on_with_the_next_episode(
     mine: Path, tmp_path: Path, missing: int
 ) -> None:
-    """As when the encoder was too slow: the film is shorter than the numbers are, and says so."""
+    """As when the encoder was too slow: the video is shorter than the numbers are, and says so."""
     retimed(mine, lambda number, start, end: (start, end - (missing / FPS if number == 0 else 0)))
     shown = 12 - missing
-    with pytest.raises(BadEpisode, match=rf"^episode 0: its film is damaged: .* shows {shown} of its 12"):
-        LeRobot(mine).cut_clip(0, tmp_path)
+    with pytest.raises(BadEpisode, match=rf"^episode 0: its video is damaged: .* shows {shown} of its 12"):
+        LeRobotDataset(mine).cut_clip(0, tmp_path)
     with pytest.raises(BadEpisode, match=rf"^episode 0: .* shows {shown / FPS:.2f} s of its 1.20 s"):
-        LeRobot(mine, shown=True).episode(0)
-    part = colors_in(LeRobot(mine).cut_clip(0, tmp_path, (0, shown)))
-    np.testing.assert_allclose(part, [shade(0, t) for t in range(shown)], atol=8)
+        LeRobotDataset(mine, LeRobotOptions(videos="check")).episode(0)
+    part = colors_in(LeRobotDataset(mine).cut_clip(0, tmp_path, (0, shown)))
+    np.testing.assert_allclose(part, [frame_color(0, t) for t in range(shown)], atol=8)
 
 
 def test_a_film_may_begin_at_any_time(tmp_path: Path) -> None:
     """Some are cut from longer ones, and keep their times."""
-    folder = lerobot_2(tmp_path / "arm", lengths=(12, 9))
-    film = LeRobot(folder).places[1].clips[CAMERAS[0]].path
-    encode(film.with_suffix(".mkv"), [shade(1, t) for t in range(9)], first=7)
+    folder = write_lerobot_2(tmp_path / "arm", lengths=(12, 9))
+    film = LeRobotDataset(folder).entries[1].videos[CAMERAS[0]].path
+    encode(film.with_suffix(".mkv"), [frame_color(1, t) for t in range(9)], first=7)
     film.with_suffix(".mkv").rename(film)
     with av.open(str(film)) as opened:
         assert next(opened.decode(video=0)).time == pytest.approx(0.7)
-    seen = colors_in(LeRobot(folder, shown=True).cut_clip(1, tmp_path))
-    np.testing.assert_allclose(seen, [shade(1, t) for t in range(9)], atol=8)
+    seen = colors_in(LeRobotDataset(folder, LeRobotOptions(videos="check")).cut_clip(1, tmp_path))
+    np.testing.assert_allclose(seen, [frame_color(1, t) for t in range(9)], atol=8)
 
 
 def test_a_camera_without_a_film_of_an_episode_is_told(mine: Path, tmp_path: Path) -> None:
     key = f"videos/{CAMERAS[0]}/from_timestamp"
     listed(mine, lambda number, row: row | ({key: None} if number == 1 else {}))
-    dataset = LeRobot(mine, shown=True)
+    dataset = LeRobotDataset(mine, LeRobotOptions(videos="check"))
     for ask in (lambda: dataset.episode(1), lambda: dataset.cut_clip(1, tmp_path)):
-        with pytest.raises(BadEpisode, match=rf"^episode 1: there is no film of it by {CAMERAS[0]}"):
+        with pytest.raises(BadEpisode, match=rf"^episode 1: there is no video of it by {CAMERAS[0]}"):
             ask()
-    assert extract_features(dataset, ["mean"], skip_bad=True, jobs=1).ids == ("0", "2", "3")
+    assert extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1)).ids == ("0", "2", "3")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_who_brought_the_numbers_alone_does_without_films(version: str, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm")
     shutil.rmtree(folder / "videos")
-    with pytest.warns(UserWarning, match=rf"no film of {CAMERAS[0]} is in .*shown by their features"):
-        dataset = open_dataset(folder, shown=True)
+    with pytest.warns(UserWarning, match=rf"no video of {CAMERAS[0]} is in .*shown by their features"):
+        dataset = open_dataset(folder, LeRobotOptions(videos="check"))
     assert not dataset.has_video
-    assert len(extract_features(dataset, ["mean"], jobs=1)) == 4
+    assert len(extract_features(dataset, FeatureOptions(["mean"], jobs=1))) == 4
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_film_is_looked_at_before_it_is_shown(version: str, share: float, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm")
-    cut_short(LeRobot(folder).places[3].clips[CAMERAS[0]].path, share)
-    assert extract_features(LeRobot(folder), ["mean"], jobs=1).left_out == {}
-    with pytest.raises(BadEpisode, match=r"^episode [23]: its film is damaged: .*--skip-bad"):
-        extract_features(LeRobot(folder, shown=True), ["mean"], jobs=1)
-    found = extract_features(LeRobot(folder, shown=True), ["mean"], skip_bad=True, jobs=1)
-    assert "3" in found.left_out
+    truncate(LeRobotDataset(folder).entries[3].videos[CAMERAS[0]].path, share)
+    assert extract_features(LeRobotDataset(folder), FeatureOptions(["mean"], jobs=1)).skipped == {}
+    with pytest.raises(BadEpisode, match=r"^episode [23]: its video is damaged: .*--skip-bad"):
+        extract_features(
+            LeRobotDataset(folder, LeRobotOptions(videos="check")), FeatureOptions(["mean"], jobs=1)
+        )
+    found = extract_features(
+        LeRobotDataset(folder, LeRobotOptions(videos="check")),
+        FeatureOptions(["mean"], skip_bad=True, jobs=1),
+    )
+    assert "3" in found.skipped
     assert {"0", "1"} <= set(found.ids)
 
 
@@ -346,13 +359,13 @@ def test_films_with_their_index_in_front_are_seen_to_end_too_soon(tmp_path: Path
     index_in_front(whole, front)
     for start, end in ((0.0, 6.0), (2.0, 4.0), (5.9, 6.0)):
         check_span(front, start, end, FPS)
-    cut_short(front, 0.6)
+    truncate(front, 0.6)
     check_span(front, 0.0, 1.0, FPS)
     for start, end in ((0.0, 6.0), (5.0, 5.5), (5.9, 6.0)):
         with pytest.raises(VideoError, match=r"front\.mp4"):
             check_span(front, start, end, FPS)
     for start, end in ((0.0, 7.0), (6.0, 6.1)):
-        with pytest.raises(VideoError, match=rf"should go on until {end:.2f} s, but ends after 5\.90 s"):
+        with pytest.raises(VideoError, match=rf"should last until {end:.2f} s, but ends after 5\.90 s"):
             check_span(whole, start, end, FPS)
 
 
@@ -362,12 +375,12 @@ def test_half_a_picture_is_none(tmp_path: Path) -> None:
     place, size = index_in_front(whole, front)[-2]
     front.write_bytes(front.read_bytes()[: place + size // 2])
     check_span(front, 0.0, 1.9, FPS)
-    with pytest.raises(VideoError, match=r"front\.mp4 should go on until 2\.00 s, but ends after 1\.70 s"):
+    with pytest.raises(VideoError, match=r"front\.mp4 should last until 2\.00 s, but ends after 1\.70 s"):
         check_span(front, 0.0, 2.0, FPS)
 
 
 def test_another_film_is_another_dataset(mine: Path) -> None:
     """Clips that were cut from the old one are not shown for it."""
-    before = LeRobot(mine).version
-    encode(LeRobot(mine).places[0].clips[CAMERAS[0]].path, [(9, 9, 9)] * 27)
-    assert LeRobot(mine).version != before
+    before = LeRobotDataset(mine).version
+    encode(LeRobotDataset(mine).entries[0].videos[CAMERAS[0]].path, [(9, 9, 9)] * 27)
+    assert LeRobotDataset(mine).version != before

@@ -16,21 +16,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from datasets.recorded import (
+from datasets.write_datasets import (
     CAMERAS,
     LENGTHS,
     LEROBOT,
     PICTURE,
     colors_in,
-    cut_short,
-    lerobot_2,
-    lerobot_3,
-    painted,
+    frame_color,
     png,
-    shade,
+    solid_image,
+    truncate,
+    write_lerobot_2,
+    write_lerobot_3,
 )
-from prefero.datasets import BadEpisode, extract_features, open_dataset
-from prefero.datasets.formats.lerobot.dataset import LeRobot
+from prefero.datasets import BadEpisode, FeatureOptions, LeRobotOptions, extract_features, open_dataset
+from prefero.datasets.formats.lerobot.dataset import LeRobotDataset
 from prefero.datasets.media.images import as_image, choose_camera, decode_image, is_image
 from prefero.datasets.media.video_files import VideoError
 
@@ -70,18 +70,18 @@ def rewritten(folder: Path, change: Callable[[int, int, Any], Any], kind: Any = 
 def test_pictures_in_a_column_are_shown_as_a_film(
     made: Path, tmp_path: Path, camera: str | None, number: int
 ) -> None:
-    dataset = LeRobot(made, camera)
+    dataset = LeRobotDataset(made, LeRobotOptions(camera=camera))
     assert dataset.has_video
     for episode in (1, 2):
         colors = colors_in(dataset.cut_clip(episode, tmp_path))
-        wanted = [shade(episode, t, number) for t in range(LENGTHS[episode])]
+        wanted = [frame_color(episode, t, number) for t in range(LENGTHS[episode])]
         np.testing.assert_allclose(colors, wanted, atol=8)
     part = colors_in(dataset.cut_clip(3, tmp_path, (5, 19)))
-    np.testing.assert_allclose(part, [shade(3, t, number) for t in range(5, 19)], atol=8)
+    np.testing.assert_allclose(part, [frame_color(3, t, number) for t in range(5, 19)], atol=8)
 
 
 def test_the_film_lasts_as_long_as_the_episode(made: Path, tmp_path: Path) -> None:
-    with av.open(str(LeRobot(made).cut_clip(1, tmp_path))) as film:
+    with av.open(str(LeRobotDataset(made).cut_clip(1, tmp_path))) as film:
         assert film.duration == pytest.approx(1e6 * LENGTHS[1] / 10, rel=0.01)
 
 
@@ -92,22 +92,21 @@ def test_the_numbers_are_read_without_the_pictures(made: Path, monkeypatch: pyte
         asked.extend(columns)
         return read(path, columns=columns, **options)
 
-    dataset = LeRobot(made)
+    dataset = LeRobotDataset(made)
     monkeypatch.setattr(pq, "read_table", noticed)
     assert dataset.episode(1).state_names == ("shoulder", "elbow")
     assert not set(asked) & set(CAMERAS)
 
 
 def test_a_camera_is_chosen_among_films_and_columns(tmp_path: Path) -> None:
-    folder = lerobot_3(tmp_path / "arm", lengths=(6, 7), cameras=CAMERAS[:1], images=CAMERAS[1:])
-    film, column = LeRobot(folder), LeRobot(folder, "wrist")
+    folder = write_lerobot_3(tmp_path / "arm", lengths=(6, 7), cameras=CAMERAS[:1], images=CAMERAS[1:])
+    film, column = LeRobotDataset(folder), LeRobotDataset(folder, LeRobotOptions(camera="wrist"))
     assert (film.camera, column.camera) == CAMERAS
     for dataset in (film, column):
         colors = colors_in(dataset.cut_clip(1, tmp_path / str(dataset.camera)))
-        np.testing.assert_allclose(colors, [shade(1, t) for t in range(7)], atol=8)
-    recipe = column.recipe
-    assert recipe is not None
-    assert recipe["camera"] == CAMERAS[1]
+        np.testing.assert_allclose(colors, [frame_color(1, t) for t in range(7)], atol=8)
+    assert column.spec is not None
+    assert column.spec.options["camera"] == CAMERAS[1]
 
 
 @pytest.mark.parametrize(
@@ -115,19 +114,19 @@ def test_a_camera_is_chosen_among_films_and_columns(tmp_path: Path) -> None:
     [("info", "video.is_depth_map"), ("info", "is_depth_map"), ("video_info", "video.is_depth_map")],
 )
 def test_a_camera_of_depths_is_not_the_first_choice(where: str, key: str, tmp_path: Path) -> None:
-    folder = lerobot_2(tmp_path / "arm", lengths=(5, 6), cameras=CAMERAS)
+    folder = write_lerobot_2(tmp_path / "arm", lengths=(5, 6), cameras=CAMERAS)
     told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
     told["features"][CAMERAS[0]][where] = {key: True}
     (folder / "meta" / "info.json").write_text(json.dumps(told), encoding="utf-8")
-    assert LeRobot(folder).camera == CAMERAS[1]
-    assert LeRobot(folder, "top").camera == CAMERAS[0]
+    assert LeRobotDataset(folder).camera == CAMERAS[1]
+    assert LeRobotDataset(folder, LeRobotOptions(camera="top")).camera == CAMERAS[0]
 
 
 def test_one_may_do_without_films(made: Path) -> None:
-    dataset = open_dataset(made, camera="none")
+    dataset = open_dataset(made, LeRobotOptions(camera="none"))
     assert not dataset.has_video
-    assert dataset.recipe is not None
-    assert dataset.recipe["camera"] == "none"
+    assert dataset.spec is not None
+    assert dataset.spec.options["camera"] == "none"
 
 
 def test_a_whole_name_comes_before_the_end_of_another() -> None:
@@ -156,8 +155,8 @@ def test_a_path_will_do_where_the_picture_itself_is_not_in_the_table(
         return {"bytes": None, "path": place.name}
 
     rewritten(mine, out)
-    colors = colors_in(LeRobot(mine).cut_clip(1, tmp_path / "clips"))
-    np.testing.assert_allclose(colors, [shade(1, t) for t in range(LENGTHS[1])], atol=8)
+    colors = colors_in(LeRobotDataset(mine).cut_clip(1, tmp_path / "clips"))
+    np.testing.assert_allclose(colors, [frame_color(1, t) for t in range(LENGTHS[1])], atol=8)
 
 
 @pytest.mark.parametrize("kind", [pa.binary(), pa.string()], ids=str)
@@ -171,8 +170,8 @@ def test_a_column_of_bytes_or_of_paths_is_understood(mine: Path, tmp_path: Path,
         return str(place) if frame % 2 else str(place.relative_to(mine))
 
     rewritten(mine, plain, kind)
-    colors = colors_in(LeRobot(mine).cut_clip(2, tmp_path / "clips"))
-    np.testing.assert_allclose(colors, [shade(2, t) for t in range(LENGTHS[2])], atol=8)
+    colors = colors_in(LeRobotDataset(mine).cut_clip(2, tmp_path / "clips"))
+    np.testing.assert_allclose(colors, [frame_color(2, t) for t in range(LENGTHS[2])], atol=8)
 
 
 # --- damage -----------------------------------------------------------------------------------------------
@@ -192,60 +191,60 @@ def lost_path(episode: int, frame: int, value: Any) -> Any:
 
 
 def another_size(episode: int, frame: int, value: Any) -> Any:
-    return value | {"bytes": png(painted((9, 9, 9))[:40])} if (episode, frame) == (3, 7) else value
+    return value | {"bytes": png(solid_image((9, 9, 9))[:40])} if (episode, frame) == (3, 7) else value
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (half_a_picture, "the picture of step 7 is damaged or cut short"),
-        (no_picture, "the picture of step 7 is damaged or cut short"),
-        (lost_path, "the picture of step 7 is missing"),
-        (another_size, r"the picture of step 7 is \(40, 64, 3\), and the first \(48, 64, 3\)"),
+        (half_a_picture, "the image of step 7 is damaged or cut short"),
+        (no_picture, "the image of step 7 is damaged or cut short"),
+        (lost_path, "the image of step 7 is missing"),
+        (another_size, r"the image of step 7 is \(40, 64, 3\), and the first \(48, 64, 3\)"),
     ],
 )
 def test_a_damaged_picture_is_named_and_no_clip_is_left_behind(
     mine: Path, tmp_path: Path, damage: Callable[[int, int, Any], Any], message: str
 ) -> None:
     rewritten(mine, damage)
-    dataset = LeRobot(mine)
-    with pytest.raises(BadEpisode, match=f"^episode 3: its film is damaged: {message}"):
+    dataset = LeRobotDataset(mine)
+    with pytest.raises(BadEpisode, match=f"^episode 3: its video is damaged: {message}"):
         dataset.cut_clip(3, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
     assert dataset.cut_clip(3, tmp_path / "clips", (8, 12)).is_file()
 
 
 def test_a_file_that_is_cut_short_or_gone_shows_nothing(mine: Path, tmp_path: Path) -> None:
-    dataset = LeRobot(mine)
-    path = dataset.places[3].path
-    cut_short(path)
-    with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: the file .* is damaged or cut"):
+    dataset = LeRobotDataset(mine)
+    path = dataset.entries[3].path
+    truncate(path)
+    with pytest.raises(BadEpisode, match=r"^episode 3: its video is damaged: the file .* is damaged or cut"):
         dataset.cut_clip(3, tmp_path)
     path.unlink()
-    with pytest.raises(BadEpisode, match=r"^episode 3: its film is damaged: the file .* is missing"):
+    with pytest.raises(BadEpisode, match=r"^episode 3: its video is damaged: the file .* is missing"):
         dataset.cut_clip(3, tmp_path)
 
 
 def test_a_column_that_is_missing_is_told_before_anything_is_shown(mine: Path) -> None:
-    path = LeRobot(mine).places[3].path
+    path = LeRobotDataset(mine).entries[3].path
     table = pq.read_table(path)
     pq.write_table(table.drop_columns([CAMERAS[0]]), path)
-    assert extract_features(LeRobot(mine), ["mean"], jobs=1).left_out == {}
+    assert extract_features(LeRobotDataset(mine), FeatureOptions(["mean"], jobs=1)).skipped == {}
     with pytest.raises(BadEpisode, match=rf"^episode 3: .* has no column '{CAMERAS[0]}'"):
-        LeRobot(mine, shown=True).episode(3)
+        LeRobotDataset(mine, LeRobotOptions(videos="check")).episode(3)
 
 
 def test_steps_without_a_picture_are_counted(mine: Path, tmp_path: Path) -> None:
-    dataset = LeRobot(mine)
-    path = dataset.places[3].path
+    dataset = LeRobotDataset(mine)
+    path = dataset.entries[3].path
     table = pq.read_table(path)
     gone = (np.array(table["episode_index"]) == 3) & (np.array(table["frame_index"]) == 12)
     pq.write_table(table.filter(pa.array(~gone)), path)
-    with pytest.raises(BadEpisode, match="the picture of step 12 is missing, or not in its order"):
+    with pytest.raises(BadEpisode, match="the image of step 12 is missing, or out of order"):
         dataset.cut_clip(3, tmp_path)
     gone = (np.array(table["episode_index"]) == 3) & (np.array(table["frame_index"]) >= 12)
     pq.write_table(table.filter(pa.array(~gone)), path)
-    with pytest.raises(BadEpisode, match="holds 12 of its 20 pictures"):
+    with pytest.raises(BadEpisode, match="has 12 of its 20 images"):
         dataset.cut_clip(3, tmp_path)
 
 

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets.recorded import LENGTHS, LEROBOT, lerobot_2, lerobot_3
+from datasets.write_datasets import LENGTHS, LEROBOT, write_lerobot_2, write_lerobot_3
 from prefero import Pool
 from prefero.__main__ import main
-from prefero.datasets import extract_features, open_dataset
-from prefero.datasets.formats.lerobot.dataset import LeRobot
-from prefero.datasets.registry import open_recipe
+from prefero.datasets import FeatureOptions, LeRobotOptions, extract_features, open_dataset
+from prefero.datasets.formats.lerobot.dataset import LeRobotDataset
+from prefero.datasets.registry import open_spec
 
 VERSIONS = list(LEROBOT)
 TASKS = ("pick the cube", "open the drawer")
@@ -49,8 +49,8 @@ def told(folder: Path, tasks: Sequence[Any]) -> None:
 
 @pytest.mark.parametrize("said", ["open the drawer", "Open the  drawer.", " OPEN THE DRAWER"])
 def test_a_task_is_chosen_by_its_words(made: Path, said: str) -> None:
-    dataset = open_dataset(made, task=said)
-    assert isinstance(dataset, LeRobot)
+    dataset = open_dataset(made, LeRobotOptions(task=said))
+    assert isinstance(dataset, LeRobotDataset)
     assert (dataset.task, dataset.ids) == ("open the drawer", ("1", "3"))
     assert [len(dataset.episode(number)) for number in range(2)] == [LENGTHS[1], LENGTHS[3]]
     with pytest.raises(ValueError, match="arm has episodes 0 to 1, but this is 2"):
@@ -58,43 +58,47 @@ def test_a_task_is_chosen_by_its_words(made: Path, said: str) -> None:
 
 
 def test_the_dataset_is_found_again_with_its_task(made: Path) -> None:
-    dataset = open_dataset(made, task="Open the drawer")
-    assert dataset.recipe is not None
-    again = open_recipe(dataset.recipe)
+    dataset = open_dataset(made, LeRobotOptions(task="Open the drawer"))
+    assert dataset.spec is not None
+    again = open_spec(dataset.spec)
     assert (again.ids, again.version) == (("1", "3"), dataset.version)
-    assert dataset.version != LeRobot(made, task=TASKS[0]).version != LeRobot(made).version
+    assert (
+        dataset.version
+        != LeRobotDataset(made, LeRobotOptions(task=TASKS[0])).version
+        != LeRobotDataset(made).version
+    )
 
 
 def test_a_task_that_nobody_did_is_refused_with_those_that_there_are(made: Path) -> None:
     with pytest.raises(ValueError, match=r"task 'dance': the tasks are 'pick the cube', 'open the drawer'$"):
-        LeRobot(made, task="dance")
+        LeRobotDataset(made, LeRobotOptions(task="dance"))
 
 
 def test_words_that_differ_by_letters_alone_are_told_apart(tmp_path: Path) -> None:
-    folder = lerobot_3(tmp_path / "arm", cameras=(), tasks=("Pick", "pick"))
-    assert LeRobot(folder, task="pick").ids == ("1", "3")
+    folder = write_lerobot_3(tmp_path / "arm", cameras=(), tasks=("Pick", "pick"))
+    assert LeRobotDataset(folder, LeRobotOptions(task="pick")).ids == ("1", "3")
     with pytest.raises(ValueError, match="no episode has the task 'PICK': the tasks are 'Pick', 'pick'"):
-        LeRobot(folder, task="PICK")
+        LeRobotDataset(folder, LeRobotOptions(task="PICK"))
 
 
 def test_many_tasks_are_not_all_listed(tmp_path: Path) -> None:
     names = [f"task {number}" for number in range(40)]
-    folder = lerobot_3(tmp_path / "arm", lengths=(4,) * 40, cameras=(), tasks=names)
+    folder = write_lerobot_3(tmp_path / "arm", lengths=(4,) * 40, cameras=(), tasks=names)
     with pytest.raises(ValueError, match=r"'task 11' and 28 more$"):
-        LeRobot(folder, task="dance")
+        LeRobotDataset(folder, LeRobotOptions(task="dance"))
 
 
 def test_an_episode_of_several_tasks_belongs_to_each(tmp_path: Path) -> None:
-    folder = lerobot_2(tmp_path / "arm", cameras=())
+    folder = write_lerobot_2(tmp_path / "arm", cameras=())
     told(folder, [["reach", "grasp"], ["grasp"], ["lift"], []])
-    ids = {task: LeRobot(folder, task=task).ids for task in ("reach", "grasp", "lift")}
+    ids = {task: LeRobotDataset(folder, LeRobotOptions(task=task)).ids for task in ("reach", "grasp", "lift")}
     assert ids == {"reach": ("0", "3"), "grasp": ("0", "1"), "lift": ("2",)}  # 3 is the dataset's only task
 
 
 def test_a_pool_is_of_one_task(made: Path) -> None:
-    pool = Pool.from_lerobot(made, ["highest"], task="pick the cube", jobs=1)
+    pool = Pool.from_lerobot(made, FeatureOptions(["max"], jobs=1), task="pick the cube")
     assert pool.ids == ("0", "2")
-    whole = extract_features(LeRobot(made), ["highest"], jobs=1)
+    whole = extract_features(LeRobotDataset(made), FeatureOptions(["max"], jobs=1))
     np.testing.assert_array_equal(pool.features, whole.features[[0, 2]])
 
 
@@ -105,9 +109,9 @@ def test_a_pool_is_of_one_task(made: Path) -> None:
 def test_frames_say_the_task_where_the_episodes_do_not(version: str, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm", cameras=(), tasks=TASKS)
     told(folder, [None] * 4)
-    assert LeRobot(folder, task="open the drawer").ids == ("1", "3")
+    assert LeRobotDataset(folder, LeRobotOptions(task="open the drawer")).ids == ("1", "3")
     told(folder, [None, ["open the drawer"], None, ["open the drawer"]])
-    assert LeRobot(folder, task="pick the cube").ids == ("0", "2")
+    assert LeRobotDataset(folder, LeRobotOptions(task="pick the cube")).ids == ("0", "2")
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -118,25 +122,25 @@ def test_a_list_of_tasks_that_is_missing_does_no_harm(version: str, damage: str,
     path.unlink()
     if damage == "broken":
         path.write_text("{", encoding="utf-8")
-    assert LeRobot(folder, task="open the drawer").ids == ("1", "3")
+    assert LeRobotDataset(folder, LeRobotOptions(task="open the drawer")).ids == ("1", "3")
     told(folder, [None] * 4)
-    assert len(LeRobot(folder)) == 4
-    with pytest.raises(ValueError, match="no episode has the task 'reach': the tasks are not said"):
-        LeRobot(folder, task="reach")
+    assert len(LeRobotDataset(folder)) == 4
+    with pytest.raises(ValueError, match="no episode has the task 'reach': the tasks are not given"):
+        LeRobotDataset(folder, LeRobotOptions(task="reach"))
 
 
 def test_a_file_of_frames_that_is_damaged_has_no_task(tmp_path: Path) -> None:
-    folder = lerobot_2(tmp_path / "arm", cameras=(), tasks=TASKS)
+    folder = write_lerobot_2(tmp_path / "arm", cameras=(), tasks=TASKS)
     told(folder, [None] * 4)
     next(folder.rglob("episode_000001.parquet")).write_bytes(b"nothing")
-    assert LeRobot(folder, task="open the drawer").ids == ("3",)
+    assert LeRobotDataset(folder, LeRobotOptions(task="open the drawer")).ids == ("3",)
 
 
 def test_newer_datasets_call_the_column_of_tasks_by_its_name(tmp_path: Path) -> None:
-    folder = lerobot_3(tmp_path / "arm", cameras=(), tasks=TASKS)
+    folder = write_lerobot_3(tmp_path / "arm", cameras=(), tasks=TASKS)
     told(folder, [None] * 4)
     pq.write_table(pa.table({"task": list(TASKS), "task_index": [1, 0]}), folder / "meta" / "tasks.parquet")
-    assert LeRobot(folder, task="pick the cube").ids == ("1", "3")
+    assert LeRobotDataset(folder, LeRobotOptions(task="pick the cube")).ids == ("1", "3")
 
 
 # --- none was chosen --------------------------------------------------------------------------------------
@@ -147,16 +151,16 @@ def test_whoever_compares_different_tasks_is_told(made: Path) -> None:
     with pytest.warns(UserWarning, match=said):
         assert len(open_dataset(made)) == 4
     with pytest.warns(UserWarning, match=said):
-        Pool.from_lerobot(made, ["highest"], jobs=1)
+        Pool.from_lerobot(made, FeatureOptions(["max"], jobs=1))
 
 
 def test_nobody_is_told_twice_or_for_nothing(made: Path, tmp_path: Path) -> None:
     """Warnings are errors here."""
-    dataset = LeRobot(made)
-    assert dataset.recipe is not None
-    open_recipe(dataset.recipe)
-    open_dataset(made, task=TASKS[0])
-    folder = lerobot_3(tmp_path / "arm", cameras=())
+    dataset = LeRobotDataset(made)
+    assert dataset.spec is not None
+    open_spec(dataset.spec)
+    open_dataset(made, LeRobotOptions(task=TASKS[0]))
+    folder = write_lerobot_3(tmp_path / "arm", cameras=())
     told(folder, [["reach", "grasp"], ["grasp", "reach"], ["reach", "grasp"], ["reach", "grasp"]])
     open_dataset(folder)  # all do both
 
@@ -167,7 +171,7 @@ def test_nobody_is_told_twice_or_for_nothing(made: Path, tmp_path: Path) -> None
 @pytest.fixture
 def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     """`prefero features arm`, with more words; the exit code."""
-    lerobot_3(tmp_path / "arm", cameras=(), tasks=TASKS)
+    write_lerobot_3(tmp_path / "arm", cameras=(), tasks=TASKS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)  # the command has its own
 

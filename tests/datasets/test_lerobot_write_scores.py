@@ -12,9 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from datasets.recorded import LENGTHS, cut_short, lerobot_2, lerobot_3
+from datasets.write_datasets import LENGTHS, truncate, write_lerobot_2, write_lerobot_3
 from prefero._support.arrays import Array
-from prefero.datasets import BadEpisode, FeatureTable, Windows, extract_features, open_dataset, write_scores
+from prefero.datasets import (
+    BadEpisode,
+    FeatureOptions,
+    FeatureTable,
+    extract_features,
+    open_dataset,
+    write_scores,
+)
 
 MEANS, STDS = [0.25, -1.5, 2.0, 0.75], [0.1, 0.2, 0.3, 0.4]
 BASIC, NEW = ["min", "max", "mean", "std", "count"], ["q01", "q10", "q50", "q90", "q99"]
@@ -77,7 +84,7 @@ def finish(folder: Path, version: str) -> Path:
 
 
 def made(folder: Path, version: str, **how: Any) -> Path:
-    arm = lerobot_3(folder, **how) if version == "v3.0" else lerobot_2(folder, **how)
+    arm = write_lerobot_3(folder, **how) if version == "v3.0" else write_lerobot_2(folder, **how)
     return finish(arm, version)
 
 
@@ -92,7 +99,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def noted(folder: Path, **how: Any) -> FeatureTable:
-    return extract_features(open_dataset(folder), ["highest"], jobs=1, **how)
+    return extract_features(open_dataset(folder), FeatureOptions(["max"], jobs=1, **how))
 
 
 def read_json(path: Path) -> Any:
@@ -207,7 +214,7 @@ def declare(folder: Path, **features: Any) -> None:
 
 
 def test_a_reward_in_whole_numbers_does_not_round_the_learned_one(tmp_path: Path) -> None:
-    folder = lerobot_3(tmp_path / "arm", cameras=())
+    folder = write_lerobot_3(tmp_path / "arm", cameras=())
     counted = {"dtype": "int64", "shape": [1], "names": None}
     declare(folder, **{"next.reward": counted})
     rewrite(
@@ -225,7 +232,7 @@ def test_a_reward_in_whole_numbers_does_not_round_the_learned_one(tmp_path: Path
 
 
 def test_a_dataset_without_a_reward_gets_one(tmp_path: Path) -> None:
-    folder = lerobot_2(tmp_path / "arm", cameras=())
+    folder = write_lerobot_2(tmp_path / "arm", cameras=())
     declare(folder, **{"next.reward": None})
     rewrite(folder, lambda table: table.drop_columns(["next.reward"]))
     write_scores(noted(folder), MEANS, STDS, tmp_path / "scored", replace_reward=True)
@@ -285,7 +292,7 @@ def test_an_episode_that_was_left_out_has_no_score_and_no_part_in_the_statistics
 def test_a_file_that_cannot_be_read_is_copied_as_it_is(tmp_path: Path) -> None:
     folder, copy = made(tmp_path / "arm", "v2.1", cameras=()), tmp_path / "scored"
     damaged = "data/chunk-000/episode_000002.parquet"
-    cut_short(folder / damaged)
+    truncate(folder / damaged)
     write_scores(noted(folder, skip_bad=True), [1.0, 2.0, 3.0], [0.1, 0.2, 0.3], copy)
     assert contents(copy)[damaged] == contents(folder)[damaged]
     others = [pq.read_table(path) for path in sorted(copy.rglob("episode_*.parquet")) if path.stem[-1] != "2"]
@@ -296,36 +303,38 @@ def test_a_file_that_cannot_be_read_is_copied_as_it_is(tmp_path: Path) -> None:
 
 
 def test_a_copy_never_lies_in_the_way_of_anything(tmp_path: Path) -> None:
-    folder = lerobot_3(tmp_path / "arm", cameras=())
+    folder = write_lerobot_3(tmp_path / "arm", cameras=())
     found, before = noted(folder), contents(tmp_path)
     (tmp_path / "there").mkdir()
     for place, message in [
-        (tmp_path / "there", "there is there already, and nothing is overwritten"),
-        (folder, "arm is there already"),
+        (tmp_path / "there", "there exists already, and nothing is overwritten"),
+        (folder, "arm exists already"),
         (folder / "data" / "scored", "is inside the dataset that it would be a copy of"),
     ]:
         with pytest.raises(ValueError, match=message):
             write_scores(found, MEANS, STDS, place)
-    windows = extract_features(open_dataset(folder), ["highest"], windows=Windows.of(5), jobs=1)
+    windows = extract_features(open_dataset(folder), FeatureOptions(["max"], window=5, jobs=1))
     with pytest.raises(ValueError, match="scores of windows, and only those of whole episodes"):
         write_scores(windows, np.ones(len(windows)), np.ones(len(windows)), tmp_path / "scored")
     for mean in ([1.0, 2.0], [1.0, 2.0, 3.0, np.nan]):
-        with pytest.raises(ValueError, match="4 episodes were noted, so there are as many finite"):
+        with pytest.raises(ValueError, match="4 episodes need as many finite"):
             write_scores(found, mean, np.ones(len(mean)), tmp_path / "scored")
     assert contents(tmp_path) == before
 
 
 def test_a_copy_with_scores_is_not_scored_again(tmp_path: Path) -> None:
-    folder = lerobot_3(tmp_path / "arm", cameras=())
+    folder = write_lerobot_3(tmp_path / "arm", cameras=())
     write_scores(noted(folder), MEANS, STDS, tmp_path / "scored")
-    with pytest.raises(ValueError, match=r"scored has 'prefero.mean' already, as a copy with scores does"):
+    with pytest.raises(
+        ValueError, match=r"scored has a column 'prefero.mean' already, as a copy with scores does"
+    ):
         write_scores(noted(tmp_path / "scored"), MEANS, STDS, tmp_path / "twice")
     assert not (tmp_path / "twice").exists()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("no space left")])
 def test_an_interruption_leaves_nothing(error: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = lerobot_3(tmp_path / "arm")
+    folder = write_lerobot_3(tmp_path / "arm")
     found, before = noted(folder), contents(tmp_path)
     films = []
 
@@ -348,48 +357,53 @@ def test_an_interruption_leaves_nothing(error: Any, tmp_path: Path, monkeypatch:
 
 def kept(folder: Path, place: Path, **how: Any) -> FeatureTable:
     """Features as `prefero features` keeps them, opened again."""
-    extract_features(open_dataset(folder), ["highest"], keep=place, jobs=1, **how)
+    extract_features(open_dataset(folder), FeatureOptions(["max"], cache=place, jobs=1, **how))
     return extract_features(open_dataset(place))
 
 
 def test_features_that_were_kept_know_whose_they_are(tmp_path: Path) -> None:
-    folder = lerobot_3(tmp_path / "arm", cameras=())
+    folder = write_lerobot_3(tmp_path / "arm", cameras=())
     spoil(folder, 0)
     found = kept(folder, tmp_path / "features.parquet", skip_bad=True)
     write_scores(found, MEANS[1:], STDS[1:], tmp_path / "scored")
     mean, episode = (frames_in(tmp_path / "scored")[k].to_numpy() for k in ("prefero.mean", "episode_index"))
     np.testing.assert_array_equal(mean[episode > 0], np.array(MEANS, np.float32)[episode[episode > 0]])
     assert np.isnan(mean[episode == 0]).all()
-    windows = kept(folder, tmp_path / "windows.parquet", skip_bad=True, windows=Windows.of(5))
-    with pytest.raises(ValueError, match="scores of windows are not written back"):
+    windows = kept(folder, tmp_path / "windows.parquet", skip_bad=True, window=5)
+    with pytest.raises(ValueError, match="scores of windows are not written into a copy"):
         write_scores(windows, np.ones(len(windows)), np.ones(len(windows)), tmp_path / "again")
 
 
 def test_a_dataset_that_has_changed_since_is_not_given_scores(tmp_path: Path) -> None:
-    folder = lerobot_3(tmp_path / "arm", cameras=())
-    extract_features(open_dataset(folder), ["highest"], keep=tmp_path / "features.parquet", jobs=1)
+    folder = write_lerobot_3(tmp_path / "arm", cameras=())
+    extract_features(
+        open_dataset(folder), FeatureOptions(["max"], cache=tmp_path / "features.parquet", jobs=1)
+    )
     shutil.rmtree(folder)
-    lerobot_3(folder, (12, 15, 9, 21), cameras=())
+    write_lerobot_3(folder, (12, 15, 9, 21), cameras=())
     found = extract_features(open_dataset(tmp_path / "features.parquet"))
     with pytest.raises(BadEpisode, match="episode 3: it has 21 steps, but had 20 when its features were"):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     shutil.rmtree(folder)
-    lerobot_3(folder, LENGTHS[:3], cameras=())
-    with pytest.warns(UserWarning, match="arm has changed since they were noted"):
+    write_lerobot_3(folder, LENGTHS[:3], cameras=())
+    with pytest.warns(UserWarning, match="arm, which has changed since they were extracted"):
         found = extract_features(open_dataset(tmp_path / "features.parquet"))
-    with pytest.raises(ValueError, match="LeRobot and Minari datasets, and features is none"):
+    with pytest.raises(
+        ValueError,
+        match="features cannot be copied with scores, which only these formats can: lerobot, minari",
+    ):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     assert not (tmp_path / "scored").exists()
 
 
 def test_a_dataset_that_was_damaged_since_is_not_given_scores(tmp_path: Path) -> None:
-    folder = lerobot_2(tmp_path / "arm", cameras=())
+    folder = write_lerobot_2(tmp_path / "arm", cameras=())
     found = kept(folder, tmp_path / "features.parquet")
     path = next(folder.rglob("episode_000001.parquet"))
     pq.write_table(pq.read_table(path).slice(3), path)
     with pytest.raises(BadEpisode, match="episode 1: it should have 15 frames, but has 12"):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
-    cut_short(path)
+    truncate(path)
     with pytest.raises(BadEpisode, match=r"episode 1: its file .* is damaged or cut short"):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["arm", "features.parquet"]

@@ -10,19 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from prefero.datasets import LIBRARY, BadEpisode, Episode, Windows
+from prefero.datasets import LIBRARY, BadEpisode, Episode
 from prefero.datasets.features.library import DEFAULT, extractor_for, features_of
-from prefero.datasets.features.user_functions import described
-from prefero.datasets.features.windows import Length
+from prefero.datasets.features.user_functions import function_digest
+from prefero.datasets.features.windows import Length, Windows
 
 COURSES = arrays(float, (9, 2), elements=st.floats(-5, 5).map(lambda x: round(x, 3)))
 
 
-def moving(states: object, seconds: float = 0.5, **more: object) -> Episode:
+def moving(states: object, step_seconds: float = 0.5, **more: object) -> Episode:
     path = np.asarray(states, dtype=float)
     actions = np.ones((len(path) - 1, 2))
     given = {"state_names": ("x", "y")[: path.shape[1]], "rewards": np.ones(len(actions))}
-    return Episode("e", path, actions, seconds=seconds, **(given | more))  # type: ignore[arg-type]
+    return Episode("e", path, actions, step_seconds=step_seconds, **(given | more))  # type: ignore[arg-type]
 
 
 def value(feature: str, episode: Episode) -> float:
@@ -35,8 +35,8 @@ def test_what_is_noted_of_each_state_is_what_a_loop_over_its_steps_finds(course:
     episode = moving(course)
     for number, name in enumerate(("x", "y")):
         values = [row[number] for row in course.tolist()]
-        assert extractor_for("lowest")(episode)[f"lowest {name}"] == min(values)
-        assert extractor_for("highest")(episode)[f"highest {name}"] == max(values)
+        assert extractor_for("min")(episode)[f"min {name}"] == min(values)
+        assert extractor_for("max")(episode)[f"max {name}"] == max(values)
         assert extractor_for("final")(episode)[f"final {name}"] == values[-1]
         assert extractor_for("mean")(episode)[f"mean {name}"] == pytest.approx(sum(values) / 9)
 
@@ -49,7 +49,7 @@ def test_a_path_is_as_long_as_its_steps_together(course: np.ndarray) -> None:
 
 def test_brackets_choose_states() -> None:
     episode = moving([[0.0, 5.0], [3.0, 1.0], [4.0, 2.0]])
-    assert extractor_for("highest(y)")(episode) == {"highest y": 5.0}
+    assert extractor_for("max(y)")(episode) == {"max y": 5.0}
     assert list(extractor_for("final( y , x )")(episode)) == ["final y", "final x"]
     assert value("path-length(x)", episode) == 4.0
 
@@ -65,21 +65,21 @@ def test_smoothness_is_highest_for_a_straight_way_at_one_speed() -> None:
     wave = moving(np.column_stack([time, np.sin(6 * time)]))
     shaken = moving(np.column_stack([time, 0.1 * np.random.default_rng(0).normal(size=40)]))
     still = moving(np.zeros((40, 2)))
-    assert value("smoothness", straight) == pytest.approx(0.0, abs=1e-9)
-    assert value("smoothness", still) == 0.0
-    assert 0 > value("smoothness", wave) > value("smoothness", shaken)
+    assert value("log-dimensionless-jerk", straight) == pytest.approx(0.0, abs=1e-9)
+    assert value("log-dimensionless-jerk", still) == 0.0
+    assert 0 > value("log-dimensionless-jerk", wave) > value("log-dimensionless-jerk", shaken)
 
 
 @given(COURSES, st.floats(0.1, 10), st.floats(0.1, 10))
 def test_smoothness_has_no_unit_of_length_or_time(course: np.ndarray, size: float, slower: float) -> None:
-    here = value("smoothness", moving(course))
-    there = value("smoothness", moving(size * course, seconds=0.5 * slower))
+    here = value("log-dimensionless-jerk", moving(course))
+    there = value("log-dimensionless-jerk", moving(size * course, step_seconds=0.5 * slower))
     assert there == pytest.approx(here, rel=1e-6, abs=1e-6)
 
 
 def test_energy_and_duration_are_integrals_over_time_and_the_return_is_a_sum() -> None:
-    episode = moving(np.zeros((5, 2)), seconds=0.25)  # four steps, two actions of 1 each
-    assert value("energy", episode) == pytest.approx(4 * 2 * 0.25)
+    episode = moving(np.zeros((5, 2)), step_seconds=0.25)  # four steps, two actions of 1 each
+    assert value("control-effort", episode) == pytest.approx(4 * 2 * 0.25)
     assert value("duration", episode) == 1.0
     assert value("return", episode) == 4.0
 
@@ -96,8 +96,8 @@ def test_a_goal_is_a_place_of_some_states() -> None:
 @pytest.mark.parametrize(
     ("feature", "message"),
     [
-        ("speed", "there is no feature 'speed': there are mean, lowest"),
-        ("energy(x)", "energy takes nothing in brackets"),
+        ("speed", "there is no feature 'speed': there are mean, min"),
+        ("control-effort(x)", "control-effort takes nothing in brackets"),
         ("goal(x)", r"wanted states and numbers, as in goal\(x=0.3, y=0.1\)"),
         ("goal", "goal needs a place"),
         ("mean(z)", "there is no state 'z': the states are x, y"),
@@ -105,8 +105,8 @@ def test_a_goal_is_a_place_of_some_states() -> None:
         ("math:pi", "'math:pi' is not a function, but float"),
         ("math:tau_of_mine", "was not found"),
         (
-            "components",
-            r"are mean, .*, components\(n\), network\(n\), encoder\(module:function\), and your own",
+            "pca",
+            r"are mean, .*, pca\(n\), random-network\(n\), encoder\(module:function\), and your own",
         ),
     ],
 )
@@ -175,7 +175,10 @@ def test_a_module_that_was_edited_is_imported_anew(tmp_path: Path, monkeypatch: 
     for answer in (1, 22):
         Path("edited_in_this_test.py").write_text(f"def f(_): return {answer}\n", encoding="utf-8")
         told.append(
-            (value("edited_in_this_test:f", moving(np.zeros((5, 2)))), described("edited_in_this_test:f"))
+            (
+                value("edited_in_this_test:f", moving(np.zeros((5, 2)))),
+                function_digest("edited_in_this_test:f"),
+            )
         )
     assert [one[0] for one in told] == [1.0, 22.0]
     assert told[0][1] != told[1][1]
@@ -186,9 +189,9 @@ def test_a_function_is_described_by_its_file_and_name_or_like_no_other() -> None
         def __call__(self, _: Episode) -> float:
             return 1.0
 
-    assert described(moving) == described(moving) != described(value)
+    assert function_digest(moving) == function_digest(moving) != function_digest(value)
     for own in (lambda _: 1.0, partial(value, "mean"), Scaled(), Scaled, len):
-        assert described(own) != described(own)
+        assert function_digest(own) != function_digest(own)
 
 
 def test_two_features_of_one_name_and_numbers_that_are_none_are_refused() -> None:
@@ -206,7 +209,7 @@ def test_two_features_of_one_name_and_numbers_that_are_none_are_refused() -> Non
 def test_windows_have_one_length_lie_inside_and_start_a_stride_apart(
     steps: int, long: int, stride: int
 ) -> None:
-    parts = list(Windows.of(long, stride).parts(moving(np.zeros((steps + 1, 2)))))
+    parts = list(Windows.of(long, stride).segments(moving(np.zeros((steps + 1, 2)))))
     assert all(last - first == long and last <= steps for first, last in parts)
     assert [first for first, _ in parts] == [stride * i for i in range(len(parts))]
     following = stride * len(parts)
@@ -214,10 +217,10 @@ def test_windows_have_one_length_lie_inside_and_start_a_stride_apart(
 
 
 def test_a_window_may_be_in_seconds_and_stands_beside_the_last_without_a_stride() -> None:
-    episode = moving(np.zeros((11, 2)), seconds=0.5)
-    assert list(Windows.of("2s").parts(episode)) == [(0, 4), (4, 8)]
-    assert list(Windows.of("2s", "0.5s").parts(episode))[:2] == [(0, 4), (1, 5)]
-    assert list(Windows.of("6 steps", 2).parts(episode)) == [(0, 6), (2, 8), (4, 10)]
+    episode = moving(np.zeros((11, 2)), step_seconds=0.5)
+    assert list(Windows.of("2s").segments(episode)) == [(0, 4), (4, 8)]
+    assert list(Windows.of("2s", "0.5s").segments(episode))[:2] == [(0, 4), (1, 5)]
+    assert list(Windows.of("6 steps", 2).segments(episode)) == [(0, 6), (2, 8), (4, 10)]
 
 
 def test_a_stride_needs_windows() -> None:
@@ -225,7 +228,7 @@ def test_a_stride_needs_windows() -> None:
     assert Windows.maybe("2s", None) == Windows.of("2s")
     assert Windows.maybe(6, 2) == Windows.of(6, 2)
     with pytest.raises(
-        ValueError, match=r"a stride \(2\) .* no windows: say how long they are, too \(--window\)"
+        ValueError, match=r"a stride \(2\) .* there are none: give their length as well \(--window\)"
     ):
         Windows.maybe(None, 2)
 

@@ -1,4 +1,4 @@
-"""The features that a reward is about are found in a dataset by their names, or the error says what to do."""
+"""The features of a reward are found in a dataset by their names, or the error says what to do."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,16 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from datasets.recorded import FPS, LENGTHS, actions_of, clips, cut_short, lerobot_3, states_of
-from prefero.datasets import Dataset, Episode, Windows, extract_for_reward, open_dataset
+from datasets.write_datasets import (
+    FPS,
+    LENGTHS,
+    actions_of,
+    states_of,
+    truncate,
+    write_lerobot_3,
+    write_video_folder,
+)
+from prefero.datasets import Dataset, Episode, FeatureOptions, extract_for_reward, open_dataset
 from prefero.datasets.features.library import LIBRARY
-from prefero.datasets.features.match_reward import library_words_for, open_named
+from prefero.datasets.features.match_reward import library_words_for
+from prefero.datasets.formats.archives import in_memory
 from prefero.datasets.formats.lerobot.statistics import Additions
-from prefero.datasets.formats.tables import in_memory
 
 
 def arm(tmp_path: Path) -> Dataset:
-    return open_dataset(lerobot_3(tmp_path / "arm", cameras=()))
+    return open_dataset(write_lerobot_3(tmp_path / "arm", cameras=()))
 
 
 def turns(episode: Episode) -> float:
@@ -26,62 +34,80 @@ def turns(episode: Episode) -> float:
     return float(np.sum(np.diff(np.sign(np.diff(episode.states[:, 0]))) != 0))
 
 
-def test_words_are_found_by_the_names_of_what_they_note() -> None:
-    names = ["highest elbow", "path length", "highest shoulder", "return", "mean a, (b)", "smoothness"]
-    assert library_words_for(names) == ["highest", "path-length", "return", "mean", "smoothness"]
-    with pytest.raises(ValueError, match="is about jerk, turns, and no word of the library notes 'turns'"):
+def test_words_are_found_by_the_names_of_their_features() -> None:
+    names = ["max elbow", "path length", "max shoulder", "return", "mean a, (b)", "log dimensionless jerk"]
+    assert library_words_for(names) == ["max", "path-length", "return", "mean", "log-dimensionless-jerk"]
+    with pytest.raises(
+        ValueError, match="is a function of jerk, turns, and no word of the library extracts 'turns'"
+    ):
         library_words_for(["jerk", "turns"])
-    with pytest.raises(ValueError, match="notes 'highestelbow'"):
-        library_words_for(["highestelbow"])
+    with pytest.raises(ValueError, match="extracts 'maxelbow'"):
+        library_words_for(["maxelbow"])
 
 
 @pytest.mark.parametrize("word", [word for word in LIBRARY if word != "goal"])  # whose place has no name
-def test_every_word_is_found_again_by_what_it_notes(word: str, tmp_path: Path) -> None:
+def test_every_word_is_found_again_by_its_features(word: str, tmp_path: Path) -> None:
     dataset = arm(tmp_path)
-    noted = LIBRARY[word].extract
+    extract = LIBRARY[word].extract
     episode = dataset.episode(1)  # type: ignore[attr-defined]
-    names = list(noted(episode, ()) if LIBRARY[word].takes else noted(episode))
-    found = extract_for_reward(dataset, names[::-1], jobs=1)
+    names = list(extract(episode, ()) if LIBRARY[word].takes else extract(episode))
+    found = extract_for_reward(dataset, names[::-1], FeatureOptions(jobs=1))
     assert found.names == tuple(names[::-1])
 
 
 def test_names_decide_which_features_there_are_and_their_order(tmp_path: Path) -> None:
-    found = extract_for_reward(arm(tmp_path), ["energy", "final elbow", "highest shoulder"], jobs=1)
+    found = extract_for_reward(
+        arm(tmp_path), ["control effort", "final elbow", "max shoulder"], FeatureOptions(jobs=1)
+    )
     for episode, row in enumerate(found.features):
         states, actions = states_of(episode, LENGTHS[episode]), actions_of(episode, LENGTHS[episode])
         wanted = [np.sum(actions**2) / FPS, states[-1, 1], states[:, 0].max()]
         np.testing.assert_allclose(row, wanted, rtol=1e-5)
 
 
-def test_features_of_ones_own_windows_and_logarithms(tmp_path: Path) -> None:
+def test_user_functions_windows_and_logarithms(tmp_path: Path) -> None:
     dataset = arm(tmp_path)
-    energy = np.array([np.sum(actions_of(e, n) ** 2) / FPS for e, n in enumerate(LENGTHS)])
-    own = extract_for_reward(dataset, ["log energy", "turns"], ["energy", turns], log=["energy"], jobs=1)
-    guessed = extract_for_reward(dataset, ["log energy", "duration"], jobs=1)
+    effort = np.array([np.sum(actions_of(e, n) ** 2) / FPS for e, n in enumerate(LENGTHS)])
+    own = extract_for_reward(
+        dataset,
+        ["log(control effort)", "turns"],
+        FeatureOptions(["control-effort", turns], log_transform=["control effort"], jobs=1),
+    )
+    guessed = extract_for_reward(dataset, ["log(control effort)", "duration"], FeatureOptions(jobs=1))
     for found in (own, guessed):
-        np.testing.assert_allclose(found.features[:, 0], np.log(energy), rtol=1e-5)
-    windows = extract_for_reward(dataset, ["final elbow"], windows=Windows.of(4), jobs=1)
+        np.testing.assert_allclose(found.features[:, 0], np.log(effort), rtol=1e-5)
+    windows = extract_for_reward(dataset, ["final elbow"], FeatureOptions(window=4, jobs=1))
     assert windows.ids[:3] == ("0[0:4]", "0[4:8]", "0[8:12]")
-    components = extract_for_reward(dataset, ["component 2"], ["components(2)"], jobs=1)
+    components = extract_for_reward(dataset, ["pca 2"], FeatureOptions(["pca(2)"], jobs=1))
     assert components.features.shape == (4, 1)
 
 
 @pytest.mark.parametrize(
     ("names", "features", "log", "message"),
     [
-        (["jerk", "turns"], ["jerk"], [], "of arm there are jerk: say what notes 'turns', with --feature"),
-        (["log energy"], ["energy"], [], "there are energy: take the logarithm, --log 'energy'"),
-        (["energy"], ["energy"], ["energy"], "there are log energy: leave out --log 'energy'"),
-        (["final knee"], None, [], "there are final shoulder, final elbow: say what notes 'final knee'"),
-        (["component 3"], ["components(2)"], [], "there are component 1, component 2: say what notes"),
+        (["jerk", "turns"], ["jerk"], [], "arm has jerk: give what extracts 'turns' with --feature"),
+        (
+            ["log(control effort)"],
+            ["control-effort"],
+            [],
+            "arm has control effort: take the logarithm, --log-transform 'control effort'",
+        ),
+        (
+            ["control effort"],
+            ["control-effort"],
+            ["control effort"],
+            r"arm has log\(control effort\): omit --log-transform 'control effort'",
+        ),
+        (["final knee"], None, [], "arm has final shoulder, final elbow: give what extracts 'final knee'"),
+        (["pca 3"], ["pca(2)"], [], "arm has pca 1, pca 2: give what extracts"),
     ],
 )
-def test_what_is_missing_is_said_before_all_is_read(
+def test_a_missing_feature_is_an_error_with_the_remedy(
     names: list[str], features: list[str] | None, log: list[str], message: str, tmp_path: Path
 ) -> None:
     dataset = arm(tmp_path)
     with pytest.raises(ValueError, match=message):
-        extract_for_reward(dataset, names, features, log=log, jobs=1)
+        extract_for_reward(dataset, names, FeatureOptions(features or (), log_transform=log, jobs=1))
 
 
 def test_one_episode_is_enough_to_see_that_a_name_is_missing(
@@ -96,46 +122,49 @@ def test_one_episode_is_enough_to_see_that_a_name_is_missing(
             yield from whole(self, [number])
 
     monkeypatch.setattr(type(dataset), "read", read)
-    with pytest.raises(ValueError, match="say what notes 'final knee'"):
-        extract_for_reward(dataset, ["final knee"], jobs=1)
+    with pytest.raises(ValueError, match="give what extracts 'final knee'"):
+        extract_for_reward(dataset, ["final knee"], FeatureOptions(jobs=1))
     assert seen == [0]
 
 
-# --- what is noted already --------------------------------------------------------------------------------
+# --- features that are known already ----------------------------------------------------------------------
 
 
 def test_of_a_table_only_the_features_of_the_reward_count(tmp_path: Path) -> None:
     path = tmp_path / "throws.csv"
     path.write_text("task,height,speed,spin\nlift,1,2,\nlift,3,4,\n", encoding="utf-8")
-    found = extract_for_reward(open_named(path, ["speed", "height"]), ["speed", "height"])
+    found = extract_for_reward(open_dataset(path), ["speed", "height"])
     assert found.features.tolist() == [[2.0, 1.0], [4.0, 3.0]]
-    logs = ["log speed", "height"]
+    logs = ["log(speed)", "height"]
     for log in (["speed"], []):
-        found = extract_for_reward(open_named(f"table:{path}", logs, log=log), logs, log=log)
+        found = extract_for_reward(open_dataset(f"table:{path}"), logs, FeatureOptions(log_transform=log))
         np.testing.assert_allclose(found.features, [[np.log(2), 1], [np.log(4), 3]])
-    path.write_text("log speed,speed\n7,2\n8,4\n", encoding="utf-8")
-    found = extract_for_reward(open_named(path, ["log speed"]), ["log speed"])
+    path.write_text("log(speed),speed\n7,2\n8,4\n", encoding="utf-8")
+    found = extract_for_reward(open_dataset(path), ["log(speed)"])
     assert found.features.tolist() == [[7.0], [8.0]]
-    with pytest.raises(ValueError, match=r"throws.csv has no column 'mass': the reward is about speed, mass"):
-        open_named(path, ["speed", "mass"])
+    with pytest.raises(
+        ValueError,
+        match=r"is a function of speed, mass, but throws has log\(speed\), speed: add a column 'mass'",
+    ):
+        extract_for_reward(open_dataset(path), ["speed", "mass"])
 
 
-def test_of_clips_too(tmp_path: Path) -> None:
-    folder = clips(tmp_path / "throws", count=3)
-    cut_short(folder / "throw 1.mp4")  # which nobody looks at
-    found = extract_for_reward(open_named(folder, ["height"]), ["height"])
+def test_damaged_videos_do_not_matter(tmp_path: Path) -> None:
+    folder = write_video_folder(tmp_path / "throws", count=3)
+    truncate(folder / "throw 1.mp4")  # which nobody looks at
+    found = extract_for_reward(open_dataset(folder), ["height"])
     assert found.features.tolist() == [[0.0], [2.0], [4.0]]
 
 
 def test_an_archive_without_names_has_its_features_in_the_rewards_order(tmp_path: Path) -> None:
     features, path = np.arange(6.0).reshape(3, 2), tmp_path / "mine.npz"
     np.savez(path, features=features)
-    found = extract_for_reward(open_named(path, ["speed", "height"]), ["speed", "height"])
+    found = extract_for_reward(open_dataset(path), ["speed", "height"])
     np.testing.assert_array_equal(found.features, features)
     np.savez(path, features=features, names=["height", "speed"])
-    found = extract_for_reward(open_named(path, ["speed", "height"]), ["speed", "height"])
+    found = extract_for_reward(open_dataset(path), ["speed", "height"])
     np.testing.assert_array_equal(found.features, features[:, ::-1])
-    with pytest.raises(ValueError, match="of archive there are height, speed: bring 'mass', too"):
+    with pytest.raises(ValueError, match="archive has height, speed: add a column 'mass'"):
         extract_for_reward(in_memory({"features": features, "names": ["height", "speed"]}), ["mass", "speed"])
 
 
@@ -150,15 +179,17 @@ def test_statistics_of_episodes_make_up_those_of_all_frames(
 ) -> None:
     """As LeRobot joins them, by the number of frames; episodes without a score weigh nothing."""
     numbers = [n for n in range(20) if n not in unknown][: len(known)]
-    course = {n: np.full(length, mean) for n, (mean, length) in zip(numbers, known, strict=True)}
-    added = Additions({"prefero.mean": course}, {})
+    values = {n: np.full(length, mean) for n, (mean, length) in zip(numbers, known, strict=True)}
+    added = Additions({"prefero.mean": values}, {})
     what = ["min", "max", "mean", "std", "count"]
     whole = added.with_all({})["prefero.mean"]
     rows = dict(added._columns([*numbers, *unknown], what))
     low, high, mean, std, count = (np.array(rows[f"stats/prefero.mean/{w}"])[:, 0] for w in what)
     total = count.sum()
     joined = (count @ mean) / total
-    spread = np.sqrt(count @ (std**2 + (mean - joined) ** 2) / total)
+    joined_std = np.sqrt(count @ (std**2 + (mean - joined) ** 2) / total)
     assert total == whole["count"][0] == sum(length for _, length in known)
     assert (low.min(), high.max()) == (whole["min"][0], whole["max"][0])
-    np.testing.assert_allclose([joined, spread], [whole["mean"][0], whole["std"][0]], atol=1e-6, rtol=1e-6)
+    np.testing.assert_allclose(
+        [joined, joined_std], [whole["mean"][0], whole["std"][0]], atol=1e-6, rtol=1e-6
+    )

@@ -11,10 +11,18 @@ import pytest
 from gymnasium import spaces
 from minari.data_collector import EpisodeBuffer
 
-from datasets.recorded import colors_in
-from datasets.slide import Slide
-from prefero.datasets import BadEpisode, Episode, extract_features, open_dataset
-from prefero.datasets.formats.minari.dataset import Minari, side_by_side
+from datasets.slide_environment import Slide
+from datasets.write_datasets import colors_in
+from prefero.datasets import (
+    BadEpisode,
+    Episode,
+    FeatureOptions,
+    MinariOptions,
+    extract_features,
+    open_dataset,
+)
+from prefero.datasets.formats.minari.dataset import MinariDataset
+from prefero.datasets.formats.observations import side_by_side
 
 FORMATS = ["hdf5", "arrow"]
 BOX, BUTTON = spaces.Box(-9, 9, (2,), np.float64), spaces.Box(-1, 1, (1,), np.float64)
@@ -58,8 +66,8 @@ class TestStorages:
     def test_every_episode_is_read_as_it_was_written(self, storage: str) -> None:
         lengths = (7, 4, 9)
         made("mine/walks-v0", storage, [buffer(e, n) for e, n in enumerate(lengths)])
-        dataset = open_dataset("mine/walks-v0", seconds=0.05)
-        assert isinstance(dataset, Minari)
+        dataset = open_dataset("mine/walks-v0", MinariOptions(step_seconds=0.05))
+        assert isinstance(dataset, MinariDataset)
         assert (dataset.name, dataset.ids) == ("mine/walks-v0", ("0", "1", "2"))
         for number, steps in enumerate(lengths):
             episode = dataset.episode(number)
@@ -68,7 +76,7 @@ class TestStorages:
             assert episode.rewards is not None
             assert episode.rewards.tolist() == list(range(steps))
             assert episode.duration == pytest.approx(steps / 20)
-        found = extract_features(dataset, ["final", "return"], jobs=1)
+        found = extract_features(dataset, FeatureOptions(["final", "return"], jobs=1))
         assert found.names == ("final state 1", "final state 2", "return")
 
     def test_a_folder_will_do_wherever_it_is(self, storage: str, tmp_path: Path) -> None:
@@ -84,15 +92,15 @@ class TestStorages:
         made("walks-v0", storage, [buffer(0, 5), buffer(1, 5, observations=odd), buffer(2, 5), buffer(3, 5)])
         lose_episode(tmp_path / "minari" / "walks-v0" / "data", storage, 2)
         dataset = open_dataset("walks-v0")
-        assert isinstance(dataset, Minari)
+        assert isinstance(dataset, MinariDataset)
         with pytest.raises(
             BadEpisode, match=r"^episode 1: its states are not finite: nan at step 3, column 1"
         ):
             dataset.episode(1)
         with pytest.raises(BadEpisode, match=r"^episode 2: it cannot be read from"):
             dataset.episode(2)
-        found = extract_features(dataset, ["mean"], skip_bad=True, jobs=1)
-        assert (found.ids, set(found.left_out)) == (("0", "3"), {"1", "2"})
+        found = extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1))
+        assert (found.ids, set(found.skipped)) == (("0", "3"), {"1", "2"})
 
     def test_dictionaries_and_tuples_are_put_side_by_side_and_pictures_left_out(self, storage: str) -> None:
         space = spaces.Dict(
@@ -104,7 +112,7 @@ class TestStorages:
             "hand": (np.array([0, 1, 2, 3]),),
         }
         made("hands-v0", storage, [buffer(0, 3, observations=seen)], observation_space=space)
-        episode = Minari("hands-v0").episode(0)
+        episode = MinariDataset("hands-v0").episode(0)
         assert episode.state_names == ("arm 1", "arm 2", "hand.1")
         np.testing.assert_array_equal(episode.states[:, 2], [0, 1, 2, 3])
 
@@ -125,15 +133,15 @@ def test_a_truncated_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "minari" / "walks-v0" / "data" / "main_data.hdf5"
     path.write_bytes(path.read_bytes()[:2000])
     with pytest.raises(BadEpisode, match=r"^episode 0: it cannot be read from"):
-        extract_features(Minari("walks-v0"), ["mean"], jobs=1)
+        extract_features(MinariDataset("walks-v0"), FeatureOptions(["mean"], jobs=1))
     (path.parent / "metadata.json").write_text('{"data_format": "hdf5"}', encoding="utf-8")
     with pytest.raises(ValueError, match="is a damaged Minari dataset"):
-        Minari("walks-v0")
+        MinariDataset("walks-v0")
 
 
 def test_what_is_not_there_is_not_downloaded() -> None:
     with pytest.raises(ValueError, match=r"neither a folder with a Minari dataset nor .* minari download ID"):
-        Minari("D4RL/door/human-v2")
+        MinariDataset("D4RL/door/human-v2")
 
 
 def test_names_say_where_a_number_comes_from() -> None:
@@ -151,7 +159,7 @@ def slides() -> str:
     """Two episodes of Slide, recorded by hand."""
     name = "Slide-v0"
     gymnasium.registry.pop(name, None)
-    gymnasium.register(name, "datasets.slide:Slide", max_episode_steps=50)
+    gymnasium.register(name, "datasets.slide_environment:Slide", max_episode_steps=50)
     buffers, env = [], Slide()
     for episode in range(2):
         actions = np.full((6, 1), 0.5 + 0.25 * episode, dtype=np.float32)
@@ -166,8 +174,8 @@ def slides() -> str:
 def test_a_recovered_environment_plays_the_recorded_actions_for_the_camera(
     slides: str, tmp_path: Path
 ) -> None:
-    dataset = Minari(slides, render=True)
-    assert dataset.seconds == pytest.approx(1 / 20)  # the environment says so
+    dataset = MinariDataset(slides, MinariOptions(render=True))
+    assert dataset.step_seconds == pytest.approx(1 / 20)  # the environment says so
     for number in range(2):
         episode = dataset.episode(number)
         assert isinstance(episode, Episode)
@@ -183,13 +191,13 @@ def test_an_environment_that_goes_another_way_is_not_filmed(
 ) -> None:
     monkeypatch.setattr(Slide, "drift", 0.1)
     with pytest.raises(
-        BadEpisode, match=r"^episode 0: played again, it differs from what was recorded at step 1"
+        BadEpisode, match=r"^episode 0: played again, it differs from the recording at step 1"
     ):
-        Minari(slides, render=True).cut_clip(0, tmp_path / "clips")
+        MinariDataset(slides, MinariOptions(render=True)).cut_clip(0, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_without_rendering_there_is_no_film(slides: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="has no films: open it with render=True"):
-        Minari(slides).cut_clip(0, tmp_path)
+    with pytest.raises(ValueError, match="has no videos: open it with render=True"):
+        MinariDataset(slides).cut_clip(0, tmp_path)

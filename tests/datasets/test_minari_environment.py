@@ -11,12 +11,13 @@ import pytest
 from gymnasium.envs.registration import EnvSpec, WrapperSpec
 from minari.data_collector import EpisodeBuffer
 
-from datasets.slide import Slide
-from prefero.datasets.formats.minari.dataset import Minari
+from datasets.slide_environment import Slide
+from prefero.datasets import MinariOptions
+from prefero.datasets.formats.minari.dataset import MinariDataset
 from prefero.datasets.formats.minari.environment import check_specification
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # Minari wants a description of each dataset
-SLIDE = "datasets.slide:Slide"
+SLIDE = "datasets.slide_environment:Slide"
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ def change_specification(folder: Path, **changes: Any) -> None:
 
 
 def test_the_recorded_environment_is_asked_for_its_rate(recorded: Path) -> None:
-    assert Minari(recorded).seconds == 1 / 20
+    assert MinariDataset(recorded).step_seconds == 1 / 20
 
 
 def test_opening_a_dataset_calls_no_function_that_it_names(recorded: Path, tmp_path: Path) -> None:
@@ -54,9 +55,9 @@ def test_opening_a_dataset_calls_no_function_that_it_names(recorded: Path, tmp_p
         minari.MinariDataset(str(recorded)).recover_environment()
     assert harm.is_dir()
     harm.rmdir()
-    assert Minari(recorded).seconds == 1.0
+    assert MinariDataset(recorded).step_seconds == 1.0
     with pytest.raises(ValueError, match=r"'os:mkdir', which is no subclass of gymnasium\.Env"):
-        Minari(recorded, render=True)
+        MinariDataset(recorded, MinariOptions(render=True))
     assert not harm.exists()
 
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from datasets.recorded import colors_in, cut_short, painted, shade
-from datasets.slide import Slide
+from datasets.slide_environment import Slide
 from datasets.test_minari import BOX, buffer, course, made, slides, somewhere
+from datasets.write_datasets import colors_in, frame_color, solid_image, truncate
 from prefero import Pool
 from prefero._support.arrays import Array
-from prefero.datasets import BadEpisode, extract_features, open_dataset
-from prefero.datasets.formats.minari.dataset import Minari
-from prefero.datasets.registry import open_recipe
+from prefero.datasets import BadEpisode, FeatureOptions, MinariOptions, extract_features, open_dataset
+from prefero.datasets.formats.minari.dataset import MinariDataset
+from prefero.datasets.registry import open_spec
 
 __all__ = ["slides", "somewhere"]  # fixtures
 
@@ -34,7 +34,7 @@ def storage(request: pytest.FixtureRequest) -> str:
 
 
 def views(episode: int, steps: int, camera: int = 0) -> np.ndarray:
-    return np.stack([painted(shade(episode, t, camera)) for t in range(steps + 1)])
+    return np.stack([solid_image(frame_color(episode, t, camera)) for t in range(steps + 1)])
 
 
 def watched(name: str, storage: str, lengths: tuple[int, ...] = LENGTHS) -> None:
@@ -70,32 +70,34 @@ def test_pictures_among_the_observations_are_shown(
     storage: str, tmp_path: Path, camera: str | None, number: int
 ) -> None:
     watched("arm-v0", storage)
-    dataset = open_dataset("arm-v0", seconds=0.1, camera=camera)
-    assert isinstance(dataset, Minari)
+    dataset = open_dataset("arm-v0", MinariOptions(step_seconds=0.1, camera=camera))
+    assert isinstance(dataset, MinariDataset)
     assert dataset.has_video
     assert dataset.episode(1).state_names == ("arm 1", "arm 2", "hand.open")
     for episode, steps in enumerate(LENGTHS):  # as many as steps: what was seen when each was decided
         colors = colors_in(dataset.cut_clip(episode, tmp_path / "clips"))
-        np.testing.assert_allclose(colors, [shade(episode, t, number) for t in range(steps)], atol=8)
+        np.testing.assert_allclose(colors, [frame_color(episode, t, number) for t in range(steps)], atol=8)
     part = colors_in(dataset.cut_clip(0, tmp_path / "clips", (2, 5)))
-    np.testing.assert_allclose(part, [shade(0, t, number) for t in range(2, 5)], atol=8)
-    assert dataset.recipe is not None
-    assert open_recipe(dataset.recipe).version == dataset.version
+    np.testing.assert_allclose(part, [frame_color(0, t, number) for t in range(2, 5)], atol=8)
+    assert dataset.spec is not None
+    assert open_spec(dataset.spec).version == dataset.version
 
 
 def test_a_pool_shows_them(tmp_path: Path) -> None:
     watched("arm-v0", "hdf5", (5, 7, 6))
-    pool = Pool.from_minari("arm-v0", ["final(arm 1)"], camera="eye", clips=tmp_path / "clips", jobs=1)
+    pool = Pool.from_minari(
+        "arm-v0", FeatureOptions(["final(arm 1)"], jobs=1), camera="eye", clip_folder=tmp_path / "clips"
+    )
     assert pool.clips is not None
     colors = colors_in(Path(pool.clips[2]))
-    np.testing.assert_allclose(colors, [shade(2, t, 0) for t in range(6)], atol=8)
+    np.testing.assert_allclose(colors, [frame_color(2, t, 0) for t in range(6)], atol=8)
 
 
 def test_one_may_do_without_them() -> None:
     watched("arm-v0", "hdf5")
-    assert not open_dataset("arm-v0", camera="none").has_video
+    assert not open_dataset("arm-v0", MinariOptions(camera="none")).has_video
     with pytest.raises(ValueError, match=r"no camera 'nose': the cameras are eye, hand\.eye"):
-        Minari("arm-v0", camera="nose")
+        MinariDataset("arm-v0", MinariOptions(camera="nose"))
 
 
 def test_a_board_of_few_fields_is_no_picture(tmp_path: Path) -> None:
@@ -103,15 +105,15 @@ def test_a_board_of_few_fields_is_no_picture(tmp_path: Path) -> None:
     space = spaces.Dict(arm=BOX, board=spaces.Box(0, 255, (7, 7, 3), np.uint8))
     seen = {"arm": course(0, 3), "board": np.zeros((4, 7, 7, 3), dtype=np.uint8)}
     made("boards-v0", "hdf5", [buffer(0, 3, observations=seen)], observation_space=space)
-    dataset = Minari("boards-v0")
+    dataset = MinariDataset("boards-v0")
     assert not dataset.has_video
-    with pytest.raises(ValueError, match="has no films: open it with render=True"):
+    with pytest.raises(ValueError, match="has no videos: open it with render=True"):
         dataset.cut_clip(0, tmp_path)
 
 
 def test_pictures_alone_are_no_numbers(storage: str) -> None:
     made("eyes-v0", storage, [buffer(0, 3, observations=views(0, 3))], observation_space=EYE)
-    with pytest.raises(ValueError, match="eyes-v0 observes no numbers, of which features could be noted"):
+    with pytest.raises(ValueError, match="eyes-v0 observes no numbers, so no features can be extracted"):
         open_dataset("eyes-v0")
 
 
@@ -121,7 +123,7 @@ def test_pictures_alone_are_no_numbers(storage: str) -> None:
 def recorded(storage: str, name: str, seen: Any, space: spaces.Space[Any], **more: Any) -> tuple[Array, Any]:
     changes = {"observations": seen} | {key: more.pop(key) for key in ("actions",) if key in more}
     made(name, storage, [buffer(0, 3, **changes)], observation_space=space, **more)
-    episode = Minari(name).episode(0)
+    episode = MinariDataset(name).episode(0)
     return episode.states, episode
 
 
@@ -161,10 +163,10 @@ def test_a_folder_is_found_again_from_elsewhere(tmp_path: Path, monkeypatch: pyt
     watched("arm-v0", "hdf5")
     shutil.move(tmp_path / "minari" / "arm-v0", tmp_path / "mine")
     monkeypatch.chdir(tmp_path)
-    recipe = open_dataset("mine").recipe
+    recipe = open_dataset("mine").spec
     assert recipe is not None
     monkeypatch.chdir(tmp_path.parent)
-    assert open_recipe(recipe).ids == ("0", "1")
+    assert open_spec(recipe).ids == ("0", "1")
 
 
 # --- damage -----------------------------------------------------------------------------------------------
@@ -188,10 +190,10 @@ def shortened(data: Path, storage: str, episode: int, steps: int) -> None:
 def test_an_episode_that_is_not_as_long_as_is_told_is_named(storage: str, tmp_path: Path) -> None:
     made("walks-v0", storage, [buffer(0, 5), buffer(1, 5), buffer(2, 5)])
     shortened(tmp_path / "minari" / "walks-v0" / "data", storage, 1, 3)
-    dataset = Minari("walks-v0")
-    with pytest.raises(BadEpisode, match=r"^episode 1: it should have \d steps, but .* holds \d of it"):
+    dataset = MinariDataset("walks-v0")
+    with pytest.raises(BadEpisode, match=r"^episode 1: it should have \d steps, but .* has \d of it"):
         dataset.episode(1)
-    assert extract_features(dataset, ["mean"], skip_bad=True, jobs=1).ids == ("0", "2")
+    assert extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1)).ids == ("0", "2")
 
 
 def test_an_episode_without_steps_is_named(tmp_path: Path) -> None:
@@ -200,26 +202,26 @@ def test_an_episode_without_steps_is_named(tmp_path: Path) -> None:
     shortened(data, "hdf5", 1, 0)
     with h5py.File(data / "main_data.hdf5", "a") as file:
         file["episode_1"].attrs["total_steps"] = 0
-    found = extract_features(Minari("walks-v0"), ["mean"], skip_bad=True, jobs=1)
-    assert found.left_out == {"1": "it has no steps"}
+    found = extract_features(MinariDataset("walks-v0"), FeatureOptions(["mean"], skip_bad=True, jobs=1))
+    assert found.skipped == {"1": "it has no steps"}
 
 
 @pytest.mark.parametrize("storage", ["arrow", "parquet"])
 def test_a_file_that_is_cut_short_is_its_episodes_alone(storage: str, tmp_path: Path) -> None:
     made("walks-v0", storage, [buffer(e, 5) for e in range(3)])
-    cut_short(next((tmp_path / "minari" / "walks-v0" / "data" / "1").glob(f"*.{storage}")))
-    dataset = Minari("walks-v0")
+    truncate(next((tmp_path / "minari" / "walks-v0" / "data" / "1").glob(f"*.{storage}")))
+    dataset = MinariDataset("walks-v0")
     with pytest.raises(BadEpisode, match=r"^episode 1: it cannot be read from .*walks-v0"):
         dataset.episode(1)
-    found = extract_features(dataset, ["mean"], skip_bad=True, jobs=1)
-    assert (found.ids, set(found.left_out)) == (("0", "2"), {"1"})
+    found = extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1))
+    assert (found.ids, set(found.skipped)) == (("0", "2"), {"1"})
 
 
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.95])
 def test_a_file_of_all_episodes_that_is_cut_short_is_no_crash(share: float, tmp_path: Path) -> None:
     watched("arm-v0", "hdf5", (9, 9, 9))
-    cut_short(tmp_path / "minari" / "arm-v0" / "data" / "main_data.hdf5", share)
-    dataset = Minari("arm-v0")
+    truncate(tmp_path / "minari" / "arm-v0" / "data" / "main_data.hdf5", share)
+    dataset = MinariDataset("arm-v0")
     assert all(isinstance(found, BadEpisode) for found in dataset.read(range(3)))
     with pytest.raises(BadEpisode, match=r"^episode 2: it cannot be read from"):
         dataset.cut_clip(2, tmp_path / "clips")
@@ -234,7 +236,7 @@ def test_a_dataset_of_another_version_is_not_opened(key: str, value: str, tmp_pa
         json.dumps(json.loads(place.read_text(encoding="utf-8")) | {key: value}), encoding="utf-8"
     )
     with pytest.raises(ValueError, match=r"walks-v0.data is a damaged Minari dataset, or of another version"):
-        Minari("walks-v0")
+        MinariDataset("walks-v0")
 
 
 # --- recovered environments -------------------------------------------------------------------------------
@@ -249,11 +251,11 @@ def test_what_cannot_be_recovered_is_refused_before_anybody_is_asked(
 ) -> None:
     made("walks-v0", "hdf5", [buffer(0, 5)])
     with pytest.raises(ValueError, match="the environment of walks-v0 cannot be recovered"):
-        Minari("walks-v0", render=True)
+        MinariDataset("walks-v0", MinariOptions(render=True))
     monkeypatch.setattr(Slide, "__init__", broken)
-    assert Minari(slides).seconds == 1.0
+    assert MinariDataset(slides).step_seconds == 1.0
     with pytest.raises(ValueError, match=r"the environment of slides-v0 cannot be recovered: .*the motor"):
-        Minari(slides, render=True)
+        MinariDataset(slides, MinariOptions(render=True))
 
 
 def test_what_cannot_be_rendered_is_refused_before_anybody_is_asked(
@@ -261,19 +263,19 @@ def test_what_cannot_be_rendered_is_refused_before_anybody_is_asked(
 ) -> None:
     monkeypatch.setattr(Slide, "render", broken)
     with pytest.raises(ValueError, match=r"the environment of slides-v0 cannot be rendered: the motor"):
-        Minari(slides, render=True)
+        MinariDataset(slides, MinariOptions(render=True))
 
 
 @pytest.mark.parametrize("seconds", [-1.0, 0.0, float("inf"), float("nan")])
 def test_a_step_that_lasts_no_time_is_refused_at_once(seconds: float, slides: str) -> None:
-    with pytest.raises(ValueError, match=r"^a step lasts a positive time, but seconds is"):
-        Minari(slides, seconds=seconds)
+    with pytest.raises(ValueError, match=r"^a step must last a positive time, but step_seconds is"):
+        MinariDataset(slides, MinariOptions(step_seconds=seconds))
 
 
 def test_an_environment_that_fails_is_named_with_the_episode(
     slides: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dataset = Minari(slides, render=True)
+    dataset = MinariDataset(slides, MinariOptions(render=True))
     monkeypatch.setattr(Slide, "step", broken)
     with pytest.raises(BadEpisode, match=r"^episode 1: played again, its environment fails: .*the motor"):
         dataset.cut_clip(1, tmp_path / "clips")

@@ -12,7 +12,14 @@ import pytest
 from gymnasium import spaces
 from minari.data_collector import EpisodeBuffer
 
-from prefero.datasets import BadEpisode, FeatureTable, extract_features, open_dataset, write_scores
+from prefero.datasets import (
+    BadEpisode,
+    FeatureOptions,
+    FeatureTable,
+    extract_features,
+    open_dataset,
+    write_scores,
+)
 from systems import posix_only
 
 FORMATS = ["hdf5", "arrow", "parquet"]
@@ -56,7 +63,7 @@ def made(name: str, storage: str, **changes: Any) -> Any:
 
 
 def noted(place: str | Path, **how: Any) -> FeatureTable:
-    return extract_features(open_dataset(place), ["highest"], jobs=1, **how)
+    return extract_features(open_dataset(place), FeatureOptions(["max"], jobs=1, **how))
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -163,12 +170,12 @@ def lose(data: Path, storage: str, episode: int) -> None:
 def test_what_cannot_be_leaves_nothing(storage: str, root: Path, tmp_path: Path) -> None:
     made("walks-v0", storage)
     kept = tmp_path / "features.parquet"
-    extract_features(open_dataset("walks-v0"), ["highest"], keep=kept, jobs=1)
+    extract_features(open_dataset("walks-v0"), FeatureOptions(["max"], cache=kept, jobs=1))
     found, before = extract_features(open_dataset(kept)), contents(tmp_path)
     with pytest.raises(ValueError, match="which ends in a version, but this would be 'mine/scored'"):
         write_scores(found, MEANS, STDS, root / "mine" / "scored")
     write_scores(found, MEANS, STDS, tmp_path / "scored")
-    with pytest.raises(ValueError, match="has 'prefero_mean' already, as a copy with scores does"):
+    with pytest.raises(ValueError, match="has a column 'prefero_mean' already, as a copy with scores does"):
         write_scores(noted(tmp_path / "scored"), MEANS, STDS, tmp_path / "twice")
     shutil.rmtree(tmp_path / "scored")
     assert contents(tmp_path) == before
@@ -183,7 +190,9 @@ def test_what_cannot_be_leaves_nothing(storage: str, root: Path, tmp_path: Path)
         observation_space=SEEN,
         action_space=BUTTON,
     )
-    with pytest.raises(BadEpisode, match="episode 0: it has 5 steps, but had 7 when its features were noted"):
+    with pytest.raises(
+        BadEpisode, match="episode 0: it has 5 steps, but had 7 when its features were extracted"
+    ):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["features.parquet", "minari"]
 

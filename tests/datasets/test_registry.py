@@ -1,13 +1,14 @@
-"""Opening: what each path and id is recognised as, and what is said of what is nothing."""
+"""The registry: which format a path or an id is of, and how datasets are opened, and opened again."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from datasets.recorded import clips, lerobot_2, lerobot_3
-from prefero.datasets import open_dataset
-from prefero.datasets.registry import KINDS, kind_of, open_recipe
+from datasets.write_datasets import write_lerobot_2, write_lerobot_3, write_video_folder
+from prefero.datasets import Dataset, DatasetSpec, GymnasiumOptions, LeRobotOptions, open_dataset
+from prefero.datasets.registry import BUILT_IN, KEPT_OPEN, open_once, open_spec, options_for, recognize
 
 
 @pytest.fixture(autouse=True)
@@ -15,15 +16,15 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
 
 
-def test_each_kind_is_recognised(tmp_path: Path) -> None:
+def test_each_format_is_recognized(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", features=np.eye(2))
     (tmp_path / "t.csv").write_text("speed\n1\n2\n", encoding="utf-8")
     (tmp_path / "d" / "data").mkdir(parents=True)
     (tmp_path / "d" / "data" / "metadata.json").write_text('{"data_format": "hdf5"}', encoding="utf-8")
     known: dict[str | Path, str | None] = {
-        lerobot_2(tmp_path / "l2", lengths=(5, 6), cameras=()): "lerobot",
-        lerobot_3(tmp_path / "l3", lengths=(5, 6), cameras=()): "lerobot",
-        clips(tmp_path / "c", count=1): "clips",
+        write_lerobot_2(tmp_path / "l2", lengths=(5, 6), cameras=()): "lerobot",
+        write_lerobot_3(tmp_path / "l3", lengths=(5, 6), cameras=()): "lerobot",
+        write_video_folder(tmp_path / "c", count=1): "video-folder",
         tmp_path / "a.npz": "archive",
         tmp_path / "t.csv": "table",
         tmp_path / "d": "minari",
@@ -34,44 +35,87 @@ def test_each_kind_is_recognised(tmp_path: Path) -> None:
         tmp_path: None,
         Path(__file__): None,
     }
-    assert {what: kind_of(what) for what in known} == known
+    found = {what: recognize(what)[0] for what in known}
+    assert {what: kind and kind.format_name for what, kind in found.items()} == known
 
 
 @pytest.mark.parametrize("what", ["nowhere", "nowhere/at-all-v3", "Nothing-v0"])
-def test_what_is_nothing_is_told_what_was_looked_for(what: str) -> None:
+def test_an_unknown_path_is_an_error_that_lists_the_formats(what: str) -> None:
     with pytest.raises(
-        ValueError, match=rf"'{what}' is none of what was looked for: a LeRobot dataset .* Gymnasium"
+        ValueError, match=rf"'{what}' is not recognized: a dataset is a LeRobot dataset .* Gymnasium"
     ):
         open_dataset(what)
 
 
-def test_the_kind_can_be_said() -> None:
-    assert open_dataset("gymnasium:CartPole-v1", episodes=2).name == "CartPole-v1"
+def test_the_format_can_be_given() -> None:
+    opened = open_dataset("gymnasium:CartPole-v1", GymnasiumOptions(episodes=2))
+    assert (opened.name, len(opened)) == ("CartPole-v1", 2)
     with pytest.raises(ValueError, match="neither a folder with a Minari dataset"):
         open_dataset("minari:CartPole-v1")
 
 
-def test_options_of_other_kinds_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("speed\n1\n2\n", encoding="utf-8")
-    with pytest.raises(
-        ValueError, match=r"opened as table, which has no option 'camera': it has features, ids"
-    ):
-        open_dataset(tmp_path / "t.csv", camera="top", policy=None)
+def test_options_of_other_formats_are_refused(tmp_path: Path) -> None:
+    path = write_video_folder(tmp_path / "c", count=1)
+    with pytest.raises(ValueError, match=r"which has no option 'camera': its options are table$"):
+        options_for(path, {"camera": "top", "policy": None, "render": False})
+    with pytest.raises(ValueError, match="takes VideoFolderOptions, but these are LeRobotOptions"):
+        open_dataset(path, LeRobotOptions(camera="top"))
 
 
-def test_a_recipe_opens_the_same_again(tmp_path: Path) -> None:
+def test_options_by_name_become_those_of_the_format(tmp_path: Path) -> None:
+    folder = write_lerobot_2(tmp_path / "arm", lengths=(5, 6), cameras=())
+    given = {"task": "reach", "camera": None, "render": False, "episodes": None}
+    assert options_for(folder, given) == LeRobotOptions(task="reach")
+
+
+def test_a_spec_opens_the_same_again(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,speed,height\na,1,2\nb,2,4\n", encoding="utf-8")
     np.savez(tmp_path / "a.npz", states=np.zeros((3, 4, 2)))
     opened = [
-        open_dataset(lerobot_3(tmp_path / "l3", lengths=(5, 6)), camera="top"),
-        open_dataset(clips(tmp_path / "c", count=2)),
-        open_dataset(tmp_path / "t.csv", features=["height"]),
+        open_dataset(write_lerobot_3(tmp_path / "l3", lengths=(5, 6)), LeRobotOptions(camera="top")),
+        open_dataset(write_video_folder(tmp_path / "c", count=2)),
+        open_dataset(tmp_path / "t.csv"),
         open_dataset(tmp_path / "a.npz"),
-        open_dataset("CartPole-v1", episodes=3, seed=4),
+        open_dataset("CartPole-v1", GymnasiumOptions(episodes=3, seed=4)),
     ]
-    assert {dataset.recipe["kind"] for dataset in opened if dataset.recipe} == set(KINDS) - {"minari"}
+    assert {dataset.spec.format for dataset in opened if dataset.spec} == set(BUILT_IN) - {"minari"}
     for dataset in opened:
-        assert dataset.recipe is not None
-        again = open_recipe(dataset.recipe)
-        assert (again.name, again.ids, again.recipe) == (dataset.name, dataset.ids, dataset.recipe)
+        assert dataset.spec is not None
+        again = open_spec(DatasetSpec(**json.loads(json.dumps(dataset.spec.to_json()))))
+        assert (again.name, again.ids, again.spec) == (dataset.name, dataset.ids, dataset.spec)
         assert again.version == dataset.version
+
+
+# --- datasets that stay open ------------------------------------------------------------------------------
+
+
+def test_a_dataset_is_opened_once_until_its_files_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, opened = tmp_path / "t.csv", list[str]()
+    path.write_text("speed\n1\n2\n", encoding="utf-8")
+    spec = open_dataset(path).spec
+    assert spec is not None
+
+    def counted(spec: DatasetSpec) -> Dataset:
+        opened.append(spec.path)
+        return open_spec(spec)
+
+    monkeypatch.setattr("prefero.datasets.registry.open_spec", counted)
+    assert open_once(spec) is open_once(spec)
+    assert len(opened) == 1
+    path.write_text("speed\n1\n2\n3\n", encoding="utf-8")
+    assert len(open_once(spec)) == 3
+    assert len(opened) == 2
+
+
+def test_only_a_few_datasets_stay_open(tmp_path: Path) -> None:
+    specs = []
+    for number in range(KEPT_OPEN + 1):
+        (tmp_path / f"{number}.csv").write_text("speed\n1\n2\n", encoding="utf-8")
+        specs.append(DatasetSpec("table", str(tmp_path / f"{number}.csv"), {}))
+    first = open_once(specs[0])
+    assert open_once(specs[0]) is first
+    for spec in specs[1:]:
+        open_once(spec)
+    assert open_once(specs[0]) is not first

@@ -15,17 +15,24 @@ import pytest
 from gymnasium import spaces
 from minari.data_collector import EpisodeBuffer
 
-from datasets.recorded import LENGTHS, clips, cut_short, lerobot_2, lerobot_3, states_of
+from datasets.write_datasets import (
+    LENGTHS,
+    states_of,
+    truncate,
+    write_lerobot_2,
+    write_lerobot_3,
+    write_video_folder,
+)
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.__main__ import main
 from prefero._support.arrays import Array
+from prefero.datasets import FeatureOptions
 from prefero.datasets.features.extract import extract_features
-from prefero.datasets.features.windows import Windows
 from prefero.datasets.registry import open_dataset
 from prefero.kernels import Anchored, Linear
 
 Run = Callable[..., int]
-NAMES = ["highest elbow", "final shoulder"]
+NAMES = ["max elbow", "final shoulder"]
 
 
 def wanted(lengths: tuple[int, ...] = LENGTHS) -> Array:
@@ -69,11 +76,11 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_episodes_are_noted_scored_and_given_their_scores(
     reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lerobot_3(tmp_path / "arm", cameras=())
-    assert run("arm", "--out", "scores.parquet", "--into", "scored", "--jobs", "1") == 0
+    write_lerobot_3(tmp_path / "arm", cameras=())
+    assert run("arm", "--out", "scores.parquet", "--copy-to", "scored", "--jobs", "1") == 0
     said = capsys.readouterr().out
     assert "4 trajectories were scored" in said
-    assert "What was noted, of all states: highest, final." in said
+    assert "extracted of all states: max, final." in said
     assert "The copy with all scores is in scored." in said
     scores = pq.read_table("scores.parquet")
     assert scores.column_names == ["trajectory", "mean", "std"]
@@ -90,14 +97,14 @@ def test_episodes_are_noted_scored_and_given_their_scores(
 def test_kept_features_are_scored_and_the_scores_go_where_they_come_from(
     reward: Reward, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lerobot_2(tmp_path / "arm", cameras=())
-    noting = ["features", "arm", "--feature", "final", "--feature", "highest", "--jobs", "1"]
+    write_lerobot_2(tmp_path / "arm", cameras=())
+    noting = ["features", "arm", "--feature", "final", "--feature", "max", "--jobs", "1"]
     monkeypatch.setattr(sys, "argv", ["prefero", *noting])
     with pytest.raises(SystemExit, match="0"):
         main()
-    assert run("features.parquet", "--out", "s.csv", "--into", "scored", "--replace-reward") == 0
+    assert run("features.parquet", "--out", "s.csv", "--copy-to", "scored", "--replace-reward") == 0
     scores = pyarrow.csv.read_csv("s.csv")
-    kept = ["episode", "number", "first", "last", "steps", "final elbow", "highest shoulder"]
+    kept = ["episode", "number", "first", "last", "steps", "final elbow", "max shoulder"]
     assert scores.column_names == [*kept, "mean", "std"]
     np.testing.assert_allclose(scores["mean"].to_numpy(), reward(wanted()), atol=1e-5)
     paths = sorted((tmp_path / "scored" / "data").rglob("*.parquet"))
@@ -108,20 +115,20 @@ def test_kept_features_are_scored_and_the_scores_go_where_they_come_from(
 def test_damaged_episodes_are_skipped_when_asked_and_films_do_not_matter(
     reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = lerobot_2(tmp_path / "arm")
-    cut_short(next(folder.rglob("episode_000001.parquet")))
+    folder = write_lerobot_2(tmp_path / "arm")
+    truncate(next(folder.rglob("episode_000001.parquet")))
     shutil.rmtree(folder / "videos")
-    assert run("arm", "--into", "scored", "--jobs", "1") == 2
+    assert run("arm", "--copy-to", "scored", "--jobs", "1") == 2
     said = capsys.readouterr().err
     assert said.startswith("prefero: episode 1: its file ")
     assert said.count("\n") == 1
     assert not (tmp_path / "scored").exists()
-    assert run("arm", "--out", "s.csv", "--into", "scored", "--skip-bad", "--jobs", "1") == 0
+    assert run("arm", "--out", "s.csv", "--copy-to", "scored", "--skip-bad", "--jobs", "1") == 0
     assert "left out: episode 1: its file" in capsys.readouterr().out
     scores = pyarrow.csv.read_csv("s.csv")
     assert scores["trajectory"].to_pylist() == [0, 2, 3]
     np.testing.assert_allclose(scores["mean"].to_numpy(), reward(wanted()[[0, 2, 3]]), atol=1e-5)
-    assert run("arm", "--into", "again", "--skip-bad", "--replace-reward", "--jobs", "1") == 2
+    assert run("arm", "--copy-to", "again", "--skip-bad", "--replace-reward", "--jobs", "1") == 2
     assert "episode 1: it has no score, so its reward cannot be replaced" in capsys.readouterr().err
     assert not (tmp_path / "again").exists()
 
@@ -129,26 +136,26 @@ def test_damaged_episodes_are_skipped_when_asked_and_films_do_not_matter(
 def test_one_task_is_scored_and_the_others_have_no_scores(
     reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = lerobot_2(tmp_path / "arm", cameras=())
+    folder = write_lerobot_2(tmp_path / "arm", cameras=())
     told = [
         {"episode_index": e, "tasks": ["push" if e % 2 else "lift"], "length": n}
         for e, n in enumerate(LENGTHS)
     ]
     (folder / "meta" / "episodes.jsonl").write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
-    assert run("arm", "--task", "push", "--out", "s.csv", "--into", "scored", "--jobs", "1") == 0
+    assert run("arm", "--task", "push", "--out", "s.csv", "--copy-to", "scored", "--jobs", "1") == 0
     scores = pyarrow.csv.read_csv("s.csv")
     assert scores["trajectory"].to_pylist() == [1, 3]
     paths = sorted((tmp_path / "scored" / "data").rglob("*.parquet"))
     firsts = [pq.read_table(path)["prefero.mean"][0].as_py() for path in paths]
     np.testing.assert_allclose(firsts, np.where([0, 1, 0, 1], reward(wanted()), np.nan), atol=1e-5)
-    assert run("arm", "--task", "push", "--into", "again", "--replace-reward", "--jobs", "1") == 2
+    assert run("arm", "--task", "push", "--copy-to", "again", "--replace-reward", "--jobs", "1") == 2
     assert "episode 0: it has no score, so its reward cannot be replaced" in capsys.readouterr().err
 
 
 def test_windows_are_scored_into_tables_only(
     reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lerobot_3(tmp_path / "arm", cameras=())
+    write_lerobot_3(tmp_path / "arm", cameras=())
     assert run("arm", "--window", "0.5s", "--stride", "4", "--out", "s.parquet", "--jobs", "1") == 0
     scores = pq.read_table("s.parquet")
     assert scores.column_names == ["trajectory", "episode", "first", "last", "mean", "std"]
@@ -159,14 +166,14 @@ def test_windows_are_scored_into_tables_only(
     )
     capsys.readouterr()
     shutil.rmtree(tmp_path / "arm" / "data")  # which nobody gets to read
-    assert run("arm", "--window", "0.5s", "--into", "scored", "--jobs", "1") == 2
-    assert "prefero: scores of windows are not written back" in capsys.readouterr().err
+    assert run("arm", "--window", "0.5s", "--copy-to", "scored", "--jobs", "1") == 2
+    assert "prefero: scores of windows are not written into a copy" in capsys.readouterr().err
 
 
 def test_features_of_ones_own_must_be_given(run: Run, tmp_path: Path, reward: Reward) -> None:
     del reward
     (tmp_path / "mine.py").write_text("def turns(episode): return len(episode) % 7\n", encoding="utf-8")
-    lerobot_3(tmp_path / "arm", cameras=())
+    write_lerobot_3(tmp_path / "arm", cameras=())
     own = taught(["turns"], np.array([[n % 7.0] for n in LENGTHS]))
     own.save("reward.json")
     assert run("arm", "--jobs", "1") == 2
@@ -199,7 +206,10 @@ def test_a_minari_dataset_is_scored_by_its_id(run: Run, tmp_path: Path, reward: 
     own = taught(["duration"], features)
     own.save("reward.json")
     into = str(tmp_path / "minari" / "mine" / "walks-v1")
-    assert run("mine/walks-v0", "--seconds", "0.5", "--into", into, "--replace-reward", "--jobs", "1") == 0
+    assert (
+        run("mine/walks-v0", "--step-seconds", "0.5", "--copy-to", into, "--replace-reward", "--jobs", "1")
+        == 0
+    )
     scored = minari.load_dataset("mine/walks-v1")
     np.testing.assert_allclose([episode.rewards.sum() for episode in scored], own(features))
 
@@ -208,7 +218,7 @@ def test_a_policy_is_scored(run: Run, tmp_path: Path, reward: Reward) -> None:
     del reward
     (tmp_path / "player.py").write_text("def left(observation): return 0\n", encoding="utf-8")
     taught(["duration"], np.array([[0.1], [0.5], [0.9]])).save("reward.json")
-    words = ["CartPole-v1", "--policy", "player:left", "--episodes", "3", "--steps", "4", "--seed", "1"]
+    words = ["CartPole-v1", "--policy", "player:left", "--episodes", "3", "--max-steps", "4", "--seed", "1"]
     assert run(*words, "--out", "s.csv", "--jobs", "1") == 0
     scores = pyarrow.csv.read_csv("s.csv")
     assert scores["trajectory"].to_pylist() == [0, 1, 2]
@@ -224,7 +234,7 @@ def test_a_missing_package_is_named(
 ) -> None:
     del reward
     Pool(wanted(), NAMES).save(tmp_path / "pool.npz")
-    lerobot_3(tmp_path / "arm", cameras=())
+    write_lerobot_3(tmp_path / "arm", cameras=())
     capsys.readouterr()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert run("pool.npz") == 0
@@ -241,16 +251,16 @@ def test_an_embedding_looks_at_what_the_reward_was_taught_with(
     courses = np.random.default_rng(0).standard_normal((12, 9, 2)).cumsum(axis=1)
     np.savez("whole.npz", states=courses)
     np.savez("part.npz", states=courses[:5])
-    word = "components(2)"
+    word = "pca(2)"
     pool = Pool.from_table("whole.npz", [word])
     made = taught(list(pool.names), pool.features)
     made.save("reward.json")
-    assert run("part.npz", "--feature", word, "--like", "whole.npz", "--out", "scores.csv") == 0
-    assert "--like" not in capsys.readouterr().out
+    assert run("part.npz", "--feature", word, "--fit-embeddings-on", "whole.npz", "--out", "scores.csv") == 0
+    assert "--fit-embeddings-on" not in capsys.readouterr().out
     found = pyarrow.csv.read_csv("scores.csv")["mean"].to_numpy()
     np.testing.assert_allclose(found, made(pool.features)[:5], atol=1e-9)
     assert run("part.npz", "--feature", word, "--out", "alone.csv") == 0
-    assert "name those that it was taught with, --like" in capsys.readouterr().out
+    assert "Name those with --fit-embeddings-on" in capsys.readouterr().out
     assert not np.allclose(pyarrow.csv.read_csv("alone.csv")["mean"].to_numpy(), found, atol=1e-3)
 
 
@@ -259,11 +269,11 @@ def test_windows_that_were_kept_are_called_windows(
 ) -> None:
     """As if they were cut now."""
     del reward
-    lerobot_3(tmp_path / "arm", cameras=())
+    write_lerobot_3(tmp_path / "arm", cameras=())
     found = extract_features(
-        open_dataset("arm"), ["highest", "final"], windows=Windows.of(5), keep="kept.parquet", jobs=1
+        open_dataset("arm"), FeatureOptions(["max", "final"], window=5, cache="kept.parquet", jobs=1)
     )
-    found.publish(Path("kept.parquet"))
+    found.save(Path("kept.parquet"))
     assert run("kept.parquet", "--out", "kept.csv") == 0
     assert f"{len(found)} windows were scored" in capsys.readouterr().out
     assert run("arm", "--window", "5", "--out", "now.csv", "--jobs", "1") == 0
@@ -276,12 +286,12 @@ def test_the_table_of_clips_is_not_overwritten_and_its_logarithms_are_implied(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    clips(tmp_path / "throws", 4)
+    write_video_folder(tmp_path / "throws", 4)
     table = tmp_path / "throws" / "features.csv"
     columns = pyarrow.csv.read_csv(table)
     speed = columns["speed"].to_numpy() + 1.0
     pyarrow.csv.write_csv(columns.set_column(columns.column_names.index("speed"), "speed", [speed]), table)
-    made = taught(["log speed"], np.log(speed)[:, None])
+    made = taught(["log(speed)"], np.log(speed)[:, None])
     made.save("reward.json")
     before = table.read_bytes()
     assert run("throws", "--out", "throws/features.csv") == 2

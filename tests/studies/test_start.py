@@ -64,15 +64,15 @@ def test_a_pool_is_a_worlds_or_a_files(pool_file: str, driver_pool: Pool) -> Non
 
 
 def test_what_is_neither_a_world_nor_a_file_is_refused_with_the_worlds_there_are() -> None:
-    with pytest.raises(ValueError, match=r"'drivver' is neither a world \(.*driver.*\) nor a pool's file"):
+    with pytest.raises(ValueError, match=r"'drivver' is neither a world \(.*driver.*\) nor a pool file"):
         pool_of("drivver")
 
 
 @pytest.mark.parametrize(
     ("what", "why"),
     [
-        ("folder", "nor a pool's file"),
-        ("letter.txt", "nor a pool's file"),
+        ("folder", "nor a pool file"),
+        ("letter.txt", "nor a pool file"),
         ("letter.npz", "a pool is what Pool.save writes"),
     ],
 )
@@ -171,10 +171,12 @@ def test_of_many_trajectories_those_are_asked_about_that_differ_most(
     file_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So that a question comes at once; and the session goes on with them."""
-    monkeypatch.setattr(start, "ASKED", 20)
+    monkeypatch.setattr(start, "MOST_ASKED", 20)
     path = tmp_path / "mine.npz"
     Pool(np.random.default_rng(0).standard_normal((60, 2))).save(path)
-    with pytest.warns(UserWarning, match="there are 60 trajectories: the 20 that differ most are asked"):
+    with pytest.warns(
+        UserWarning, match="there are 60 trajectories: questions are about the 20 that differ most"
+    ):
         study, _, known = begin_teaching(file_store, str(path), None, 5)
     kept = file_store.pool(study)
     assert (len(kept), known) == (20, False)

@@ -1,4 +1,4 @@
-"""What the commands share: the console, a look at paths before any work is done, and what was left out."""
+"""What the commands share: the console, checks before any work is done, and lists of skipped episodes."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,35 +11,42 @@ from prefero.datasets.base import Dataset
 
 console = Console()
 SERVER = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "pyarrow")
-PICTURES = (".png", ".pdf", ".svg")
-MOST = 5  # episodes that were left out and are named
+FIGURES = (".png", ".pdf", ".svg")
+MOST_NAMED = 5  # skipped episodes that are listed, at most
 
 
 def check_server() -> None:
-    """Before any work is done: is there all that a server takes?"""
+    """An error, before any work is done, if a package is missing that the server needs."""
     for package in SERVER:
         need(package, extra="server")
 
 
-def check_paths(out: Path | None, save: Path | None) -> None:
-    """Before any work is done: can what it makes be written?"""
-    if out and out.suffix.lower() not in PICTURES:
-        raise ValueError(f"a picture is one of {', '.join(PICTURES)}, but --out is {out}")
-    for path in (out, save):
+def check_paths(figure: Path | None, other: Path | None) -> None:
+    """An error, before any work is done, if these files cannot be written; their folders are made."""
+    if figure and figure.suffix.lower() not in FIGURES:
+        raise ValueError(f"a figure is saved as {', '.join(FIGURES)}, but the path is {figure}")
+    for path in (figure, other):
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def check_apart(out: Path, what: str, dataset: Dataset) -> None:
-    """Before any work is done: is nothing overwritten that it is made from?"""
+    """An error, before any work is done, if a file of the dataset would be overwritten."""
     if out.resolve() in {Path(what).resolve(), *(path.resolve() for path in dataset.files)}:
         raise ValueError(f"{out} belongs to {what}, and would be overwritten: choose another --out")
 
 
-def say_left_out(left_out: Mapping[str, str]) -> None:
-    """Name the episodes that could not be used, with the reasons."""
-    bad = list(left_out.items())
-    for episode, why in bad[:MOST]:
-        console.print(f"left out: episode {escape(episode)}: {escape(why)}.", soft_wrap=True, highlight=False)
-    if len(bad) > MOST:
-        console.print(f"left out: {len(bad) - MOST} more.")
+def say(text: str) -> None:
+    """Print a text as it is, on one line of any length."""
+    console.print(text, soft_wrap=True, markup=False, highlight=False)
+
+
+def say_skipped(skipped: Mapping[str, str]) -> None:
+    """List the episodes that were skipped, with the reasons."""
+    listed = list(skipped.items())
+    for episode, reason in listed[:MOST_NAMED]:
+        console.print(
+            f"left out: episode {escape(episode)}: {escape(reason)}.", soft_wrap=True, highlight=False
+        )
+    if len(listed) > MOST_NAMED:
+        console.print(f"left out: {len(listed) - MOST_NAMED} more.")

@@ -1,119 +1,86 @@
-"""`prefero features`: what can be noted of a dataset's trajectories, before anybody is asked."""
+"""`prefero features`: extract features of a dataset's trajectories, before questions are asked about them."""
 
-import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero.cli.console import check_apart, check_paths, console, say_left_out
+from prefero._support.systems import shell_command
+from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
 from prefero.cli.options import (
-    Camera,
-    ClipTable,
     Drop,
-    Episodes,
+    FeatureWords,
+    FitEmbeddingsOn,
     Jobs,
-    Like,
-    Logarithms,
-    Policy,
-    Render,
-    Seconds,
-    Seed,
+    LogTransform,
     SkipBad,
-    StepRange,
     Stride,
-    Task,
     Window,
-    Words,
+    with_format_flags,
 )
-from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.extract import extract_features
-from prefero.datasets.features.library import extractor_for
-from prefero.datasets.features.summary import save_histograms, summary
-from prefero.datasets.features.table import FeatureTable
-from prefero.datasets.features.windows import Windows
-from prefero.datasets.registry import open_dataset
+from prefero.datasets import FeatureOptions, FeatureTable, extract_features, open_dataset
+from prefero.datasets.features.extract import check_features
+from prefero.datasets.features.summary import save_histograms, summarize
+from prefero.datasets.registry import describe_formats, options_for
 
 OUT = Path("features.parquet")
 
 
+@with_format_flags
 def features(
-    dataset: Annotated[
-        str,
-        typer.Argument(
-            help="A LeRobot or Minari dataset, clips with a table, a table, an .npz, or an environment."
-        ),
-    ],
-    feature: Words = None,
+    dataset: Annotated[str, typer.Argument(help=f"The dataset: {describe_formats()}.")],
+    feature: FeatureWords = None,
     window: Window = None,
     stride: Stride = None,
-    like: Like = None,
+    fit_embeddings_on: FitEmbeddingsOn = None,
     drop: Drop = None,
-    log: Logarithms = None,
+    log_transform: LogTransform = None,
     skip_bad: SkipBad = False,
-    out: Annotated[Path, typer.Option(help="Keep the features here (.parquet).")] = OUT,
-    picture: Annotated[
-        Path | None, typer.Option(help="Save their histograms here (.png, .pdf, .svg).")
+    out: Annotated[Path, typer.Option(help="Keep the features in this file (.parquet).")] = OUT,
+    figure: Annotated[
+        Path | None, typer.Option(help="Save their histograms to this file (.png, .pdf, .svg).")
     ] = None,
     jobs: Jobs = None,
-    task: Task = None,
-    camera: Camera = None,
-    render: Render = False,
-    table: ClipTable = None,
-    seconds: Seconds = None,
-    episodes: Episodes = None,
-    policy: Policy = None,
-    steps: StepRange = None,
-    seed: Seed = None,
+    *,
+    opening: Mapping[str, object],
 ) -> None:
-    """Note features of a dataset's trajectories, keep them, and say what is wrong with them."""
-    check_paths(picture, out)
-    windows = Windows.maybe(window, stride)
-    _check(feature or [])
-    played = {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
-    shown: dict[str, Any] = {"task": task, "camera": camera, "render": render}
-    options: dict[str, Any] = {"table": table, "seconds": seconds, **shown}
-    opened = open_dataset(dataset, **options, **played)
-    check_apart(out, dataset, opened)
-    found = extract_features(
-        opened,
-        feature,
-        windows=windows,
-        like=None if like is None else open_dataset(like),
+    """Extract features of a dataset's trajectories, keep them in a file, and diagnose them."""
+    check_paths(figure, out)
+    options = FeatureOptions(
+        feature or (),
+        window=window,
+        stride=stride,
+        fit_embeddings_on=fit_embeddings_on,
+        drop=drop or (),
+        log_transform=log_transform or (),
         skip_bad=skip_bad,
-        keep=out,
+        cache=out,
         jobs=jobs,
     )
-    found = found.without(drop or [])
-    found = found.logarithms(log) if log else found
-    _say(found)
-    if picture:
-        save_histograms(picture, found)
-        console.print(f"The histograms are in {picture}.", soft_wrap=True, markup=False)
-    found.useful().publish(out)
-    again = shlex.join(["prefero", "teach", str(out)])
-    console.print(
-        f"The features are in {out}. To be asked about them:  {again}", soft_wrap=True, markup=False
-    )
+    check_features(options.features)
+    opened = open_dataset(dataset, options_for(dataset, opening))
+    check_apart(out, dataset, opened)
+    table = extract_features(opened, options)
+    _say_summary(table)
+    if figure:
+        save_histograms(figure, table)
+        say(f"The histograms are in {figure}.")
+    table.without_redundant().save(out)
+    say(f"The features are in {out}. To teach with them:  {shell_command(['prefero', 'teach', str(out)])}")
 
 
-def _check(wanted: list[str]) -> None:
-    """Before any work is done: are there such features?"""
-    for word in wanted:
-        if Embedding.of(word) is None:
-            extractor_for(word)
-
-
-def _say(found: FeatureTable) -> None:
-    what = "windows" if any(found.parts) else "trajectories"
-    console.print(f"{escape(found.dataset.name)}: {len(found)} {what}, {len(found.names)} features.")
-    table = Table("feature", "lowest", "median", "highest", "histogram", "", title=None)
-    for line in summary(found):
-        numbers = (f"{value:.4g}" for value in (line.low, line.median, line.high))
-        table.add_row(escape(line.name), *numbers, line.histogram, f"[yellow]{line.trouble}[/]")
-    console.print(table)
-    for advice in found.advice():
-        console.print(f"[yellow]{advice.kind}[/]: {escape(advice.words)}.", soft_wrap=True, highlight=False)
-    say_left_out(found.left_out)
+def _say_summary(table: FeatureTable) -> None:
+    what = "windows" if any(table.segments) else "trajectories"
+    console.print(f"{escape(table.dataset.name)}: {len(table)} {what}, {len(table.names)} features.")
+    shown = Table("feature", "min", "median", "max", "histogram", "", title=None)
+    for one in summarize(table):
+        numbers = (f"{value:.4g}" for value in (one.min, one.median, one.max))
+        shown.add_row(escape(one.name), *numbers, one.histogram, f"[yellow]{one.problems}[/]")
+    console.print(shown)
+    for diagnostic in table.diagnostics():
+        problem = f"[yellow]{diagnostic.kind}[/]: {escape(diagnostic.message)}."
+        console.print(problem, soft_wrap=True, highlight=False)
+    say_skipped(table.skipped)

@@ -1,9 +1,9 @@
 """`prefero teach`: a person teaches in the browser."""
 
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
@@ -11,22 +11,18 @@ from rich.markup import escape
 from prefero._support.systems import shell_command
 from prefero.cli.console import check_server, console
 from prefero.cli.options import (
-    Camera,
-    ClipTable,
     Drop,
-    Episodes,
-    Logarithms,
-    Policy,
-    Render,
-    Seconds,
-    Seed,
+    FeatureWords,
+    FitEmbeddingsOn,
+    Jobs,
+    LogTransform,
     SkipBad,
-    StepRange,
     Stride,
-    Task,
     Window,
-    Words,
+    typed,
+    with_format_flags,
 )
+from prefero.datasets import FeatureOptions
 
 if TYPE_CHECKING:
     from prefero.server.auth import Visitor
@@ -35,6 +31,7 @@ if TYPE_CHECKING:
 PORT = 8765
 
 
+@with_format_flags
 def teach(
     what: Annotated[str, typer.Argument(help="A world (golf, driver, tosser), a pool (.npz), or a dataset.")],
     questions: Annotated[
@@ -47,21 +44,14 @@ def teach(
         int | None,
         typer.Option(min=2, help="How many a new session asks about: simulated, or the most different."),
     ] = None,
-    feature: Words = None,
+    feature: FeatureWords = None,
     window: Window = None,
     stride: Stride = None,
+    fit_embeddings_on: FitEmbeddingsOn = None,
     drop: Drop = None,
-    log: Logarithms = None,
+    log_transform: LogTransform = None,
     skip_bad: SkipBad = False,
-    task: Task = None,
-    camera: Camera = None,
-    render: Render = False,
-    table: ClipTable = None,
-    seconds: Seconds = None,
-    episodes: Episodes = None,
-    policy: Policy = None,
-    steps: StepRange = None,
-    seed: Seed = None,
+    jobs: Jobs = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on; other machines need the token that is shown then.")
     ] = "127.0.0.1",
@@ -70,29 +60,38 @@ def teach(
         str | None, typer.Option(help="The file that keeps everything, or postgresql://...")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    *,
+    opening: Mapping[str, object],
 ) -> None:
     """Teach a robot what you want in the browser; every answer is kept, and the next time goes on there."""
     check_server()
     from prefero._support.files import data_folder
     from prefero.server.auth import Visitor
     from prefero.server.serve import listen
-    from prefero.studies.start import begin_teaching
+    from prefero.studies.start import begin_teaching, opening_options
     from prefero.studies.storage.database import open_database
     from prefero.studies.storage.store import Store
 
+    features = FeatureOptions(
+        feature or (),
+        window=window,
+        stride=stride,
+        fit_embeddings_on=fit_embeddings_on,
+        drop=drop or (),
+        log_transform=log_transform or (),
+        skip_bad=skip_bad,
+        jobs=jobs,
+    )
     taken = listen(host, port)
     with taken:
         where = database or str(data_folder() / "teach.db")
         store = Store(open_database(where))
-        how: dict[str, Any] = {"features": feature, "window": window, "stride": stride, "drop": drop}
-        how |= {"log": log, "skip_bad": skip_bad, "task": task, "camera": camera, "render": render}
-        how |= {"table": table, "seconds": seconds}
-        how |= {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
-        study, person, known = begin_teaching(store, what, name, questions, trajectories, **how)
+        options = opening_options(what, opening)
+        study, person, known = begin_teaching(store, what, name, questions, trajectories, features, options)
         _say(where, study.name, len(store.log(person).live) if known else None)
         _serve(taken, host, store, Visitor("teacher", study, person), browser)
-    kept = {"name": name, "database": database if database and "://" not in database else None}
-    again = shell_command(["prefero", "teach", what, *_words(kept | how)])
+    session = {"name": name, "database": database if database and "://" not in database else None}
+    again = shell_command(["prefero", "teach", what, *typed(features, {**session, **opening})])
     console.print(f"Stopped. To go on:  {escape(again)}", soft_wrap=True)
 
 
@@ -118,15 +117,6 @@ def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", 
         console.print("Press Ctrl+C here to stop; nothing is lost.")
 
     serve(create_app(house, hosts), taken, ready)
-
-
-def _words(options: Mapping[str, Any]) -> Iterator[str]:
-    """Options as they are typed."""
-    for name, value in options.items():
-        option = "--" + {"features": "feature", "skip_bad": "skip-bad"}.get(name, name)
-        for one in value if isinstance(value, list) else [value]:
-            if one:
-                yield from [option] if one is True else [option, str(one)]
 
 
 def _say(where: str, name: str, done: int | None) -> None:

@@ -1,34 +1,58 @@
 """Datasets: opening them, extracting features of their episodes, and writing scores back.
 
-`open_dataset` recognizes a path or an id. `extract_features` computes features of all episodes on all cores.
-`bring` does both and cuts clips for `Pool.from_dataset`. `extract_for_reward` computes the features of a
-learned reward, and `write_scores` writes its scores into a copy of the dataset.
+`open_dataset` recognizes a path or an id and opens it with the options of its format. `extract_features`
+computes features of all episodes on all cores, as `FeatureOptions` say. `extract_for_reward` computes the
+features of a learned reward, and `write_scores` writes its scores into a copy of the dataset. A format is one
+class, a `DatasetFormat`; other packages add theirs to the registry by an entry point.
 """
 
-from prefero.datasets.base import BadEpisode, Clip, Dataset, Episode, EpisodeDataset, FeatureDataset
-from prefero.datasets.build_pool import Brought, bring
+from prefero.datasets.base import (
+    Dataset,
+    DatasetFormat,
+    DatasetSpec,
+    EpisodeDataset,
+    FeatureDataset,
+    FormatOptions,
+    option,
+)
+from prefero.datasets.episode import BadEpisode, Episode, VideoSpan
 from prefero.datasets.features.extract import extract_features
 from prefero.datasets.features.library import LIBRARY
 from prefero.datasets.features.match_reward import extract_for_reward
+from prefero.datasets.features.options import FeatureOptions
 from prefero.datasets.features.table import FeatureTable
-from prefero.datasets.features.windows import Windows
-from prefero.datasets.registry import open_dataset
+from prefero.datasets.formats.gymnasium import GymnasiumOptions
+from prefero.datasets.formats.lerobot.dataset import LeRobotOptions
+from prefero.datasets.formats.minari.dataset import MinariOptions
+from prefero.datasets.formats.tables import TableOptions
+from prefero.datasets.formats.video_folder import VideoFolderOptions
+from prefero.datasets.registry import FORMATS, open_dataset
+from prefero.datasets.scores.scores import EpisodeScores
 from prefero.datasets.scores.write import write_scores
 
 __all__ = [
+    "FORMATS",
     "LIBRARY",
     "BadEpisode",
-    "Brought",
-    "Clip",
     "Dataset",
+    "DatasetFormat",
+    "DatasetSpec",
     "Episode",
     "EpisodeDataset",
+    "EpisodeScores",
     "FeatureDataset",
+    "FeatureOptions",
     "FeatureTable",
-    "Windows",
-    "bring",
+    "FormatOptions",
+    "GymnasiumOptions",
+    "LeRobotOptions",
+    "MinariOptions",
+    "TableOptions",
+    "VideoFolderOptions",
+    "VideoSpan",
     "extract_features",
     "extract_for_reward",
     "open_dataset",
+    "option",
     "write_scores",
 ]

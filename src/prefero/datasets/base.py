@@ -1,28 +1,33 @@
-"""Datasets: what robots did, read one episode at a time, whatever it is kept in.
+"""Datasets: trajectories that are read one at a time, whatever format they are stored in.
 
-    T            steps of an episode
-    states       (T, s) or (T + 1, s)   what was seen at every step, and perhaps after the last one
-    actions      (T, a)                 what was told to the robot
-    rewards      (T,)                   where the dataset has any
-    seconds                             of one step
-    number                              an episode's place in its dataset, from 0; its id is a text
-    steps                               a part of an episode: the first step, and the one after the last
+EpisodeDataset   states and actions, of which features are extracted
+FeatureDataset   features that are known already, one row a trajectory
+DatasetFormat    a dataset that is opened by its path or id; every format is one such class
+FormatOptions    how a dataset is opened; a format extends it by options of its own
+DatasetSpec      format, path and options: what opens the same dataset again
 
-Nothing is kept in memory: an episode is read when it is asked for, and a film is cut when somebody wants it.
+number           the index of a trajectory in its dataset, from 0; its id is a text
+steps            a segment of an episode, or None for the whole of it
+
+Nothing stays in memory: an episode is read when it is asked for, and a clip is cut when it is shown.
 """
 
 import hashlib
 import json
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Image
+from prefero.datasets.episode import BadEpisode, Episode, StepRange, segment_id
 from prefero.datasets.media.video_files import (
     VideoError,
     check_complete,
@@ -30,195 +35,178 @@ from prefero.datasets.media.video_files import (
     plays_in_browsers,
     read_frames,
 )
+from prefero.datasets.scores.scores import Advance, EpisodeScores
 from prefero.rendering.video import save_video
 
-StepRange = tuple[int, int]
+Columns = dict[str, npt.NDArray[Any]]
+T = TypeVar("T")
 
 
-class BadEpisode(ValueError):
-    """An episode that cannot be used; the message names it and says why."""
+# --- how a dataset is opened ------------------------------------------------------------------------------
 
-    def __init__(self, episode: str, why: str) -> None:
-        self.episode, self.why = episode, why.rstrip(".")  # what others say often ends in one
-        super().__init__(f"episode {episode}: {self.why}")
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Workers in other processes send it home."""
-        return type(self), (self.episode, self.why)
+def option(default: T, help: str, *, minimum: int | None = None) -> T:
+    """A field of a format's options that the command line offers as a flag, with this help."""
+    made: T = field(default=default, metadata={"help": help, "minimum": minimum})
+    return made
 
-    def or_skip(self) -> Self:
-        """The same with the way out, where it may be left out."""
-        return type(self)(self.episode, f"{self.why}. The others can be used with --skip-bad (skip_bad=True)")
+
+@dataclass(frozen=True, kw_only=True)
+class FormatOptions:
+    """How a dataset is opened. A format with more options extends this class; `option` makes a field a flag.
+
+    videos   "use" has them shown, "check" also counts an episode whose video is damaged as a bad one, and
+             "ignore" opens the dataset as if it had none
+    """
+
+    videos: Literal["use", "check", "ignore"] = "use"
 
 
 @dataclass(frozen=True)
-class Clip:
-    """A piece of a film: a file, and from when to when in it, in seconds."""
+class DatasetSpec:
+    """What opens a dataset again; it can be written as JSON."""
 
-    path: Path
-    start: float = 0.0
-    end: float | None = None  # None: the film's end
+    format: str
+    path: str
+    options: Mapping[str, Any]
 
+    @classmethod
+    def of(cls, format_name: str, path: str | Path, options: FormatOptions) -> "DatasetSpec":
+        """With the options as JSON has them: texts for paths, lists for tuples."""
+        return cls(format_name, str(path), json.loads(json.dumps(asdict(options), default=str)))
 
-@dataclass(frozen=True, eq=False)
-class Episode:
-    """What a robot did, step by step; or an error that says why it cannot be used."""
-
-    id: str
-    states: Array
-    actions: Array
-    rewards: Array | None = None
-    seconds: float = 1.0
-    state_names: tuple[str, ...] = ()
-    action_names: tuple[str, ...] = ()
-    clip: Clip | None = None
-
-    def __post_init__(self) -> None:
-        states, actions = self._matrix("states", self.states), self._matrix("actions", self.actions)
-        if not 0 < self.seconds < np.inf:
-            raise BadEpisode(self.id, f"a step lasts a positive time, but here {self.seconds} s")
-        if len(actions) == 0:
-            raise BadEpisode(self.id, "it has no steps")
-        if len(states) - len(actions) not in (0, 1):
-            raise BadEpisode(
-                self.id,
-                f"{len(actions)} actions go with as many states or one more, but there are {len(states)}",
-            )
-        object.__setattr__(self, "states", states)
-        object.__setattr__(self, "actions", actions)
-        if self.rewards is not None:
-            rewards = self._matrix("rewards", self.rewards)
-            if rewards.shape != (len(actions), 1):
-                raise BadEpisode(self.id, f"{len(actions)} actions, but rewards of shape {rewards.shape}")
-            object.__setattr__(self, "rewards", rewards[:, 0])
-        object.__setattr__(self, "state_names", self._names("state", self.state_names, states))
-        object.__setattr__(self, "action_names", self._names("action", self.action_names, actions))
-
-    def _matrix(self, what: str, values: npt.ArrayLike) -> Array:
-        """(T, n) finite numbers; a single column may come without its axis."""
-        try:
-            matrix = np.asarray(values, dtype=float)
-        except (TypeError, ValueError) as error:
-            raise BadEpisode(self.id, f"its {what} are not numbers, or of different lengths") from error
-        matrix = matrix[:, None] if matrix.ndim == 1 else matrix
-        if matrix.ndim != 2:
-            raise BadEpisode(self.id, f"its {what} have shape {matrix.shape}, wanted (steps, numbers)")
-        bad = np.argwhere(~np.isfinite(matrix))
-        if len(bad):
-            step, column = (int(n) for n in bad[0])
-            raise BadEpisode(
-                self.id, f"its {what} are not finite: {matrix[step, column]} at step {step}, column {column}"
-            )
-        return matrix
-
-    def _names(self, kind: str, names: tuple[str, ...], values: Array) -> tuple[str, ...]:
-        count = values.shape[1]
-        given = tuple(names) or tuple(f"{kind} {i + 1}" for i in range(count))
-        if len(given) != count or len(set(given)) != count:
-            raise BadEpisode(self.id, f"{count} {kind}s need as many different names, but have {list(given)}")
-        return given
-
-    def __len__(self) -> int:
-        return len(self.actions)
-
-    @property
-    def duration(self) -> float:
-        """How long it lasts, in seconds."""
-        return len(self) * self.seconds
-
-    def part(self, steps: StepRange) -> Self:
-        """Some of its steps, with the piece of the film that shows them."""
-        first, last = steps
-        if not 0 <= first < last <= len(self):
-            raise ValueError(f"episode {self.id} has steps 0 to {len(self)}, but the part is {first}:{last}")
-        more = len(self.states) - len(self)
-        clip = self.clip and replace(
-            self.clip,
-            start=self.clip.start + first * self.seconds,
-            end=self.clip.start + last * self.seconds,
-        )
-        return replace(
-            self,
-            id=segment_id(self.id, steps),
-            states=self.states[first : last + more],
-            actions=self.actions[first:last],
-            rewards=None if self.rewards is None else self.rewards[first:last],
-            clip=clip,
-        )
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return asdict(self)
 
 
-def segment_id(episode: str, steps: StepRange | None) -> str:
-    """The id of a part: the episode's, and which steps."""
-    return episode if steps is None else f"{episode}[{steps[0]}:{steps[1]}]"
+# --- what every dataset has -------------------------------------------------------------------------------
 
 
 class Dataset(ABC):
-    """Trajectories by number, each with an id."""
+    """Trajectories by number, each with an id.
+
+    has_video   are there videos of the trajectories, or can they be rendered?
+    spec        what opens the dataset again; None for one that lives in memory
+    files       the files whose change makes it another dataset
+    notices     what whoever opens it should know
+    origin      where its features were extracted from, if they were and that is known
+    """
 
     name: str
     ids: tuple[str, ...]
-    has_video: bool = False  # are there films of them, or can there be?
-    recipe: dict[str, Any] | None = None  # what opens it again, if words can say it
-    files: tuple[Path, ...] = ()  # whose change means another dataset
-    remarks: tuple[str, ...] = ()  # what whoever opens it should know
+    has_video: bool = False
+    spec: DatasetSpec | None = None
+    files: tuple[Path, ...] = ()
+    notices: tuple[str, ...] = ()
+    origin: "Origin | None" = None
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def check_number(self, number: int) -> None:
-        """An error unless there is such an episode."""
+        """An error unless there is a trajectory of this number."""
         if not 0 <= number < len(self):
             raise ValueError(f"{self.name} has episodes 0 to {len(self) - 1}, but this is {number}")
 
     @property
+    def index_files(self) -> tuple[Path, ...]:
+        """The files that opening it reads: when one of them changes, it has to be opened again."""
+        return self.files
+
+    @property
     def version(self) -> str:
-        """A short text that changes when the dataset does."""
+        """A digest that changes when the dataset does."""
         stats = [path.stat() for path in self.files if path.exists()]
         seen = [(stat.st_size, stat.st_mtime_ns) for stat in stats]
-        about = [self.recipe, self.name, len(self), seen, *self.contents()]
+        spec = self.spec and self.spec.to_json()
+        about = [spec, self.name, len(self), seen, *self.version_parts()]
         return hashlib.sha256(json.dumps(about, sort_keys=True, default=str).encode()).hexdigest()
 
-    def contents(self) -> list[Any]:
-        """What else tells it from others, where its recipe and its files do not say everything."""
+    @property
+    def cache_name(self) -> str:
+        """A name for what is kept of this version of it in Prefero's cache."""
+        name = re.sub(r"[^\w.-]+", "-", self.name)
+        return f"{name}-{self.version[:12]}"
+
+    def version_parts(self) -> list[Any]:
+        """What else tells it from other datasets, where its spec and its files do not say everything."""
         return []
+
+    def score_columns(self) -> Columns:
+        """Columns to repeat beside the scores of its trajectories in a table, (M,) each."""
+        return {}
+
+    # --- videos -------------------------------------------------------------------------------------------
 
     @abstractmethod
     def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The film of an episode or of a part of it: a file that browsers play, cut if it is not there."""
+        """The video of a trajectory or a segment of it: a file that browsers play, cut unless it exists."""
 
     def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """Where `cut_clip` finds it, or would cut it to."""
+        """The file that `cut_clip` returns, before it is cut."""
         return folder / clip_name(number, steps)
 
     def check_video(self, number: int) -> None:
-        """An error that names the trajectory if its film is missing or damaged, as far as is seen at once."""
+        """`BadEpisode` if the video is missing or damaged, as far as a quick look shows."""
         del number
 
 
-def fingerprint(values: npt.ArrayLike) -> str:
-    """A text that is another for other numbers, or other words."""
-    array = np.ascontiguousarray(values)
-    written = array.ravel().data if array.dtype.kind in "fiub" else repr(array.tolist()).encode()
-    seen = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
-    seen.update(written)
-    return seen.hexdigest()
+class DatasetFormat(Dataset):
+    """A dataset format: a class that recognizes paths or ids and opens them.
+
+    format_name    its name in the registry, as in lerobot:PATH
+    description    what it opens, for help and errors: "a LeRobot dataset (a folder with meta/info.json)"
+    options_type   its options; its fields made by `option` are flags of the command line
+    """
+
+    format_name: ClassVar[str]
+    description: ClassVar[str]
+    options_type: ClassVar[type[FormatOptions]] = FormatOptions
+
+    @classmethod
+    @abstractmethod
+    def recognizes(cls, path: str) -> bool:
+        """Is this the path or the id of a dataset of this format?"""
+
+    @classmethod
+    @abstractmethod
+    def open(cls, path: str, options: FormatOptions) -> Dataset:
+        """Open the dataset; the options are of `options_type`."""
 
 
 def clip_name(number: int, steps: StepRange | None = None) -> str:
-    """What a clip's file is called."""
-    part = "" if steps is None else f"-{steps[0]:06d}-{steps[1]:06d}"
-    return f"{number:06d}{part}.mp4"
+    """The name of a clip's file."""
+    segment = "" if steps is None else f"-{steps[0]:06d}-{steps[1]:06d}"
+    return f"{number:06d}{segment}.mp4"
+
+
+def array_digest(values: npt.ArrayLike) -> str:
+    """A digest of an array of numbers or texts."""
+    array = np.ascontiguousarray(values)
+    written = array.ravel().data if array.dtype.kind in "fiub" else repr(array.tolist()).encode()
+    digest = hashlib.sha256(f"{array.dtype.str} {array.shape} ".encode())
+    digest.update(written)
+    return digest.hexdigest()
+
+
+# --- episodes ---------------------------------------------------------------------------------------------
 
 
 class EpisodeDataset(Dataset):
-    """A dataset of states and actions, of which features are yet to be noted."""
+    """A dataset of states and actions, of which features are extracted.
+
+    root   the folder that holds the dataset, where there is one; a copy with scores is a copy of it
+    """
+
+    root: Path | None = None
 
     @abstractmethod
     def episode(self, number: int) -> Episode:
         """Read one episode; `BadEpisode` if it cannot be used."""
 
     def read(self, numbers: Iterable[int]) -> Iterator[Episode | BadEpisode]:
-        """Several episodes, one after the other; those that cannot be used as their errors."""
+        """Read several episodes, one after the other; the error in place of one that cannot be used."""
         for number in numbers:
             try:
                 yield self.episode(number)
@@ -226,12 +214,12 @@ class EpisodeDataset(Dataset):
                 yield error
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
-        """The pictures of an episode or a part of it, and how many of them a second shows."""
+        """The images of an episode or a segment of it, and how many of them are shown a second."""
         del steps
-        raise ValueError(f"{self.name} has no films: {self.ids[number]} cannot be shown")
+        raise ValueError(f"{self.name} has no videos: {self.ids[number]} cannot be shown")
 
     def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The film of an episode or of a part of it, cut into `folder` if it is not there yet."""
+        """The video of an episode or a segment of it, cut into `folder` unless it is there."""
         self.check_number(number)
         path = self.clip_path(number, folder, steps)
         if not path.is_file():
@@ -240,69 +228,165 @@ class EpisodeDataset(Dataset):
                 save_video(path, *self.frames(number, steps))
             except VideoError as error:
                 raise BadEpisode(
-                    segment_id(self.ids[number], steps), f"its film is damaged: {error}"
+                    segment_id(self.ids[number], steps), f"its video is damaged: {error}"
                 ) from error
         return path
 
+    # --- scores -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def writes_scores(cls) -> bool:
+        """Can scores be written into a copy of such a dataset?"""
+        return cls.write_scores is not EpisodeDataset.write_scores
+
+    def check_score_copy(self, folder: Path) -> None:
+        """An error, before any work is done, if a copy with scores cannot have this path."""
+        del folder
+
+    def write_scores(self, scores: EpisodeScores, folder: Path, final_path: Path, advance: Advance) -> None:
+        """Write a copy of the dataset with the scores into an empty folder.
+
+        The folder gets its `final_path` when all is written; `advance` is called with 1 for every file.
+        """
+        del scores, folder, final_path, advance
+        raise ValueError(f"scores cannot be written into a copy of {self.name}")
+
+
+# --- features ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The dataset that features were extracted from: which episode and steps of it each row is of."""
+
+    dataset: Dataset
+    numbers: tuple[int, ...]
+    segments: tuple[StepRange | None, ...]
+    steps: tuple[int | None, ...]  # how long each was; None where that is not known
+
 
 class FeatureDataset(Dataset):
-    """A dataset whose features are noted already, and perhaps a film of each trajectory."""
+    """A dataset whose features are known already, and perhaps a video of each trajectory.
+
+    columns       (M,) each, by name
+    names         which of the columns are the features
+    names_given   False where nobody named the features and they are only numbered
+    videos        one file a trajectory, if there are any
+    """
+
+    names_given: bool = True
 
     def __init__(
         self,
         name: str,
-        features: Array,
-        names: tuple[str, ...],
-        ids: tuple[str, ...],
-        films: tuple[Path, ...] | None = None,
-        recipe: dict[str, Any] | None = None,
+        columns: Mapping[str, npt.ArrayLike],
+        ids: Sequence[str],
+        *,
+        names: Sequence[str] | None = None,
+        videos: tuple[Path, ...] | None = None,
     ) -> None:
-        self.name, self.features, self.names, self.ids = name, features, names, ids
-        self.films, self.has_video, self.recipe = films, films is not None, recipe
-        named = tuple(Path(recipe[key]) for key in ("path", "table") if recipe and recipe.get(key))
-        self.files = named + (films or ())
+        self.name, self.ids = name, tuple(ids)
+        self.columns: Columns = {key: np.asarray(values) for key, values in columns.items()}
+        self.names = tuple(self.columns if names is None else names)
+        self.videos, self.has_video, self.files = videos, videos is not None, videos or ()
+        self._check_names(self.names)
 
-    def contents(self) -> list[Any]:
-        """The numbers themselves, unless words say where they are."""
-        films = [str(path.resolve()) for path in self.films or ()]
-        return [] if self.recipe else [fingerprint(self.features), self.names, self.ids, films]
+    @cached_property
+    def features(self) -> Array:
+        """The features, (M, d); NaN where a value is missing. An error if a column does not hold numbers."""
+        return np.column_stack([_numbers(name, self.columns[name]) for name in self.names])
+
+    def select(self, names: Sequence[str]) -> Self:
+        """The same trajectories with these columns as their features."""
+        self._check_names(names)
+        return self._changed(names=tuple(names))
+
+    def renamed(self, names: Sequence[str]) -> Self:
+        """The same features under other names."""
+        pairs = zip(names, (self.columns[old] for old in self.names), strict=True)
+        return self._changed(columns=dict(pairs), names=tuple(names), names_given=True)
+
+    def without_videos(self) -> Self:
+        """The same trajectories as if there were no videos of them, so that none is checked."""
+        return self._changed(videos=None, has_video=False)
+
+    def _changed(self, **changes: Any) -> Self:
+        changed = copy(self)
+        vars(changed).pop("features", None)
+        vars(changed).update(changes)
+        return changed
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        unknown = [name for name in names if name not in self.columns]
+        if unknown or not names:
+            what = f"has no column {unknown[0]!r}" if unknown else "has no columns of features"
+            raise ValueError(f"{self.name} {what}: its columns are {', '.join(self.columns)}")
+
+    def version_parts(self) -> list[Any]:
+        """The numbers themselves, unless a spec says where they are."""
+        if self.spec:
+            return []
+        columns = [array_digest(self.columns[name]) for name in self.names]
+        return [columns, self.names, self.ids, [str(path.resolve()) for path in self.videos or ()]]
 
     def check(self, number: int) -> None:
-        """An error that names the trajectory if a feature of it is missing or its film is damaged."""
+        """`BadEpisode` if a feature of a trajectory is missing, or its video is damaged."""
         bad = np.flatnonzero(~np.isfinite(self.features[number]))
         if len(bad):
             name, value = self.names[bad[0]], self.features[number, bad[0]]
             raise BadEpisode(self.ids[number], f"its feature {name!r} is {value}")
-        self.check_video(number)
+        if self.has_video:
+            self.check_video(number)
+
+    # --- videos -------------------------------------------------------------------------------------------
 
     def check_video(self, number: int) -> None:
-        """An error that names the trajectory unless every frame of its film is there."""
-        if self.films is not None:
+        """`BadEpisode` unless every frame of the video is there."""
+        if self.videos is not None:
             try:
-                check_complete(self.films[number])
+                check_complete(self.videos[number])
             except VideoError as error:
                 raise BadEpisode(self.ids[number], str(error)) from error
 
     def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The film itself where browsers play it, otherwise a copy in `folder` that they do."""
-        self.check_number(number)
-        if self.films is None:
-            raise ValueError(f"{self.name} has no films: {self.ids[number]} cannot be shown")
-        if steps is not None:
-            raise ValueError(f"{self.name} has no steps, so a film of it has no parts: take it whole")
+        """The video itself if browsers play it, otherwise a copy in `folder` that they do."""
+        video = self._video(number, steps)
         try:
-            return self.films[number] if plays_in_browsers(self.films[number]) else folder / clip_name(number)
+            return video if plays_in_browsers(video) else folder / clip_name(number)
         except VideoError as error:
             raise BadEpisode(self.ids[number], str(error)) from error
 
     def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The film itself, or the copy, made if it is not there yet."""
-        path = self.clip_path(number, folder, steps)
+        """The video itself, or the copy, which is made unless it is there."""
+        path, video = self.clip_path(number, folder, steps), self._video(number, steps)
         if not path.is_file():
-            assert self.films is not None
             folder.mkdir(parents=True, exist_ok=True)
             try:
-                save_video(path, read_frames(self.films[number]), frame_rate(self.films[number]))
+                save_video(path, read_frames(video), frame_rate(video))
             except VideoError as error:
                 raise BadEpisode(self.ids[number], str(error)) from error
         return path
+
+    def _video(self, number: int, steps: StepRange | None) -> Path:
+        self.check_number(number)
+        if self.videos is None:
+            raise ValueError(f"{self.name} has no videos: {self.ids[number]} cannot be shown")
+        if steps is not None:
+            raise ValueError(f"{self.name} has features and no steps, so a video of it has no segments")
+        return self.videos[number]
+
+
+def matrix_columns(features: Array, names: Sequence[str]) -> Columns:
+    """The columns of a matrix of features (M, d), by their names."""
+    if len(set(names)) != len(names) or len(names) != features.shape[1]:
+        raise ValueError(f"{features.shape[1]} features need as many different names, but have {list(names)}")
+    return dict(zip(names, features.T, strict=True))
+
+
+def _numbers(name: str, values: npt.NDArray[Any]) -> Array:
+    try:
+        return np.asarray([np.nan if value is None else value for value in values.tolist()], dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"column {name!r} does not hold numbers: choose the columns that are features, without it"
+        ) from error

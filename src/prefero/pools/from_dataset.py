@@ -1,112 +1,164 @@
-"""How a pool is made of somebody's own trajectories: each kind of dataset has its way in."""
+"""Pools of the trajectories of a dataset: one function for each format, and one for any.
+
+`Pool` has all of them as its own, so that users write `Pool.from_lerobot(...)`.
+
+features      which features are extracted: words and functions, or `FeatureOptions`; see `extract_features`
+count         at most so many trajectories, as different as can be; chosen with `sampling_seed`
+clips         when videos are cut: "now", "later" (each when it is first shown) or "never"
+clip_folder   where they are cut to; None: into Prefero's cache
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 if TYPE_CHECKING:
-    from prefero._support.arrays import Array
-    from prefero.datasets import Dataset
-    from prefero.datasets.features.extract import Feature
+    from prefero.datasets import Dataset, FeatureOptions, FeatureTable
+    from prefero.datasets.features.options import Features
+    from prefero.pools.pool import Pool
 
-Features: TypeAlias = "Sequence[Feature] | None"  # words of the library, or functions of one's own
+Clips = Literal["now", "later", "never"]
 
 
-class FromDatasets:
-    """The constructors that `Pool` has for datasets. What reads these is imported when it is needed."""
+class PoolOptions(TypedDict, total=False):
+    """Which trajectories of a dataset are in the pool, and when their clips are cut; see the module."""
 
-    if TYPE_CHECKING:
+    count: int | None
+    sampling_seed: int
+    clips: Clips
+    clip_folder: str | Path | None
 
-        def __init__(
-            self,
-            features: Array,
-            names: Sequence[str],
-            *,
-            clips: Sequence[str] | None,
-            ids: Sequence[str] | None,
-        ) -> None: ...
 
-    @classmethod
-    def from_dataset(cls, dataset: Dataset | str | Path, features: Features = None, **how: Any) -> Self:
-        """The trajectories of a dataset, given or recognised by its path or id; see `prefero.datasets`.
+def from_dataset(
+    dataset: Dataset | str | Path,
+    features: Features = None,
+    *,
+    count: int | None = None,
+    sampling_seed: int = 0,
+    clips: Clips = "now",
+    clip_folder: str | Path | None = None,
+) -> Pool:
+    """A pool of a dataset, given or recognized by its path or id; see `prefero.datasets.open_dataset`.
 
-        `features` says what to note, and `how` is what `prefero.datasets.bring` may be told: window, stride,
-        like, drop, log, count, seed, clips, later, skip_bad, keep, jobs, progress.
-        """
-        from prefero import datasets
+    `features` are words of the library and functions of your own, or `FeatureOptions`. `count` takes the
+    trajectories that differ most. `clips` says when videos are cut: "now", "later" or "never".
+    """
+    from prefero import datasets
+    from prefero.pools.pool import Pool
 
-        opened = datasets.open_dataset(dataset) if isinstance(dataset, str | Path) else dataset
-        found = datasets.bring(opened, features, **how)
-        return cls(found.features, found.names, clips=found.clips, ids=found.ids)
+    options = datasets.FeatureOptions.of(features)
+    opened = datasets.open_dataset(dataset) if isinstance(dataset, str | Path) else dataset
+    table = _prepared(datasets.extract_features(opened, options))
+    if count is not None:
+        table = table.diverse(count, sampling_seed)
+    table, paths = _with_clips(table, options, clips, clip_folder)
+    if table.skipped:
+        from prefero.datasets.features.extract import skipped_reasons
 
-    @classmethod
-    def from_lerobot(
-        cls,
-        folder: str | Path,
-        features: Features = None,
-        *,
-        camera: str | None = None,
-        task: str | None = None,
-        **how: Any,
-    ) -> Self:
-        """A LeRobot dataset on disk, version 2.0, 2.1 or 3.0, or a task of it; with the films of a camera."""
-        from prefero import datasets
+        reasons = skipped_reasons(table.skipped)
+        warnings.warn(f"{len(table.skipped)} of {len(opened)} were left out: {reasons}", stacklevel=2)
+    return Pool(table.features, table.names, clips=paths, ids=table.ids)
 
-        opened = datasets.open_dataset(f"lerobot:{folder}", camera=camera, task=task)
-        return cls.from_dataset(opened, features, **how)
 
-    @classmethod
-    def from_minari(
-        cls,
-        place: str | Path,
-        features: Features = None,
-        *,
-        seconds: float | None = None,
-        render: bool = False,
-        camera: str | None = None,
-        **how: Any,
-    ) -> Self:
-        """A Minari dataset by id or folder, with its pictures; `render` films its recovered environment."""
-        from prefero.datasets.formats.minari.dataset import Minari
+def _prepared(table: FeatureTable) -> FeatureTable:
+    """Without constants and duplicates; a warning for each problem of the features."""
+    for diagnostic in table.diagnostics():
+        warnings.warn(diagnostic.message, stacklevel=3)
+    return table.without_redundant()
 
-        opened = Minari(place, seconds=seconds, render=render, camera=camera)
-        return cls.from_dataset(opened, features, **how)
 
-    @classmethod
-    def from_clips(
-        cls, folder: str | Path, table: Any = None, features: Sequence[str] | None = None, **how: Any
-    ) -> Self:
-        """A folder of films, with a table of their features in it or elsewhere."""
-        from prefero.datasets.formats.video_folder import clips_dataset
+def _with_clips(
+    table: FeatureTable, options: FeatureOptions, clips: Clips, folder: str | Path | None
+) -> tuple[FeatureTable, tuple[Path, ...] | None]:
+    from prefero.datasets.media.clips import clip_folder, cut_clips, plan_clips
 
-        return cls.from_dataset(clips_dataset(folder, table, features), **how)
+    if clips == "never" or not table.dataset.has_video:
+        return table, None
+    place = clip_folder(table.dataset) if folder is None else Path(folder)
+    if clips == "later":
+        return table, plan_clips(table, place)
+    return cut_clips(table, place, skip_bad=options.skip_bad, jobs=options.jobs, progress=options.progress)
 
-    @classmethod
-    def from_table(cls, table: Any, features: Features = None, *, ids: str | None = None, **how: Any) -> Self:
-        """A pandas frame, a mapping of columns or arrays, or a .csv, .parquet or .npz file."""
-        from prefero import datasets
-        from prefero.datasets.formats.tables import in_memory
 
-        path = isinstance(table, str | Path)
-        opened = datasets.open_dataset(table, ids=ids) if path else in_memory(table, ids)
-        return cls.from_dataset(opened, features, **how)
+def from_lerobot(
+    folder: str | Path,
+    features: Features = None,
+    *,
+    camera: str | None = None,
+    task: str | None = None,
+    **pool: Unpack[PoolOptions],
+) -> Pool:
+    """A pool of a LeRobot dataset on disk, version 2.0, 2.1 or 3.0, or of one task of it."""
+    from prefero.datasets import LeRobotOptions, open_dataset
 
-    @classmethod
-    def from_gymnasium(
-        cls,
-        environment: str | Callable[..., Any],
-        features: Features = None,
-        *,
-        episodes: int = 100,
-        policy: str | Callable[[Any], Any] | None = None,
-        steps: int | None = None,
-        seed: int = 0,
-        **how: Any,
-    ) -> Self:
-        """Episodes of a Gymnasium environment, played by a policy or at random; with videos if it renders."""
-        from prefero.datasets.formats.gymnasium import Gymnasium
+    opened = open_dataset(f"lerobot:{folder}", LeRobotOptions(camera=camera, task=task))
+    return from_dataset(opened, features, **pool)
 
-        played = Gymnasium(environment, episodes=episodes, policy=policy, steps=steps, seed=seed)
-        return cls.from_dataset(played, features, **how)
+
+def from_minari(
+    place: str | Path,
+    features: Features = None,
+    *,
+    step_seconds: float | None = None,
+    render: bool = False,
+    camera: str | None = None,
+    **pool: Unpack[PoolOptions],
+) -> Pool:
+    """A pool of a Minari dataset by id or folder; `render` renders videos with its recovered environment."""
+    from prefero.datasets import MinariOptions, open_dataset
+
+    options = MinariOptions(step_seconds=step_seconds, render=render, camera=camera)
+    return from_dataset(open_dataset(f"minari:{place}", options), features, **pool)
+
+
+def from_video_folder(
+    folder: str | Path,
+    features: Features = None,
+    *,
+    table: Any = None,
+    **pool: Unpack[PoolOptions],
+) -> Pool:
+    """A pool of a folder of videos with a table of their features: in it, elsewhere, or in memory."""
+    from prefero.datasets.formats.video_folder import VideoFolder, VideoFolderOptions
+
+    if table is None or isinstance(table, str | Path):
+        return from_dataset(
+            VideoFolder(folder, VideoFolderOptions(table=None if table is None else str(table))),
+            features,
+            **pool,
+        )
+    return from_dataset(VideoFolder(folder, table=table), features, **pool)
+
+
+def from_table(
+    table: Any, features: Features = None, *, ids: str | None = None, **pool: Unpack[PoolOptions]
+) -> Pool:
+    """A pool of a pandas frame, a mapping of columns or arrays, or a .csv, .parquet or .npz file."""
+    from prefero.datasets import TableOptions, open_dataset
+    from prefero.datasets.formats.archives import in_memory
+
+    if not isinstance(table, str | Path):
+        return from_dataset(in_memory(table, ids), features, **pool)
+    return from_dataset(open_dataset(table, None if ids is None else TableOptions(ids=ids)), features, **pool)
+
+
+def from_gymnasium(
+    environment: str | Callable[..., Any],
+    features: Features = None,
+    *,
+    episodes: int = 100,
+    policy: str | Callable[[Any], Any] | None = None,
+    max_steps: int | None = None,
+    seed: int = 0,
+    **pool: Unpack[PoolOptions],
+) -> Pool:
+    """A pool of episodes of a Gymnasium environment, played by a policy or at random."""
+    from prefero.datasets.formats.gymnasium import GymnasiumDataset, GymnasiumOptions
+
+    named = policy if isinstance(policy, str) else None
+    options = GymnasiumOptions(episodes=episodes, policy=named, max_steps=max_steps, seed=seed)
+    played = GymnasiumDataset(environment, options, policy=None if isinstance(policy, str) else policy)
+    return from_dataset(played, features, **pool)

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array
+from prefero.pools import from_dataset as datasets
 from prefero.pools import pool_cache, pool_file
-from prefero.pools.from_dataset import FromDatasets
 from prefero.pools.simulate import Sampling, Source, simulate
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.features import Scaling, feature_matrix
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class Pool(FromDatasets):
+class Pool:
     """The trajectories that questions are about.
 
     features       (M, d)   one row a trajectory, in the user's units
@@ -108,6 +108,14 @@ class Pool(FromDatasets):
         if cache:
             pool_cache.store(pool, source)
         return pool
+
+    # pools of datasets, one function a format
+    from_dataset = staticmethod(datasets.from_dataset)
+    from_lerobot = staticmethod(datasets.from_lerobot)
+    from_minari = staticmethod(datasets.from_minari)
+    from_video_folder = staticmethod(datasets.from_video_folder)
+    from_table = staticmethod(datasets.from_table)
+    from_gymnasium = staticmethod(datasets.from_gymnasium)
 
     def __len__(self) -> int:
         return len(self.features)

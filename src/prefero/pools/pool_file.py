@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -9,7 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy.typing as npt
 
-from prefero._support.files import ArchiveError, from_archive, read_archive, to_archive, write_archive
+from prefero._support.files import (
+    HEADER,
+    ArchiveError,
+    from_archive,
+    read_archive,
+    to_archive,
+    write_archive,
+)
 from prefero.pools.simulate import Source
 from prefero.trajectories.features import Scaling
 from prefero.trajectories.trajectory import Trajectory
@@ -26,6 +34,17 @@ P = TypeVar("P", bound="Pool")
 
 class PoolFileError(ArchiveError):
     """A file is not a pool, or not a whole one."""
+
+
+def is_pool_file(path: Path) -> bool:
+    """Is this file a pool, and not another `.npz` archive? A damaged one may be."""
+    if path.suffix != ".npz" or not path.is_file():
+        return False
+    try:
+        with zipfile.ZipFile(path) as content:
+            return f"{HEADER}.npy" in content.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return True
 
 
 def write(pool: Pool, path: Path) -> None:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from prefero.datasets.media.clips import missing
+from prefero.datasets.media.clips import missing_clips
 from prefero.pools.pool import Pool
 from prefero.rendering.scenes import replay
 from prefero.studies.learning_summary import FeatureLabel
@@ -24,7 +24,7 @@ def display_of(pool: Pool) -> dict[str, Any]:
                 "features": units,
             }
     if pool.clips is not None:
-        absent = missing(pool.clips)  # and not planned to be cut when they are wanted
+        absent = missing_clips(pool.clips)  # and not planned to be cut when they are wanted
         if absent:
             raise ValueError(f"{len(absent)} clips of the pool are missing, the first is {absent[0]}")
         strange = [clip for clip in pool.clips if Path(clip).suffix.lower() != ".mp4"]

@@ -1,75 +1,107 @@
-"""Which trajectories are meant, and how a teacher's session begins or goes on."""
+"""Which trajectories a teacher is asked about, and how a teaching session begins or goes on."""
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from prefero import worlds
-from prefero.datasets.base import BadEpisode
-from prefero.datasets.formats.tables import holds_pool
-from prefero.datasets.registry import LOOKED_FOR, kind_and_place, open_dataset
+from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, open_dataset
+from prefero.datasets.registry import describe_formats, options_for, recognize
 from prefero.pools.pool import Pool
+from prefero.pools.pool_file import is_pool_file
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import teaching
 from prefero.studies.storage.store import Person, Refused, Store, Study, new_secret
 
 TEACHER = "teacher"
-ASKED = 4000  # of one's own trajectories at most: so many pairs are looked through in a second or two
+MOST_ASKED = 4000  # trajectories of a dataset: the pairs of so many are searched in a second or two
 ALL = 2**63
-NOTING = ("features", "window", "stride", "drop", "log", "skip_bad")  # how a dataset's trajectories are noted
 
 
 def pool_of(
     what: str,
     trajectories: int | None = None,
-    **how: Any,
+    features: FeatureOptions | None = None,
+    opening: FormatOptions | None = None,
 ) -> Pool:
-    """A world's name, the path of a pool, or a dataset: its trajectories, simulated or read.
+    """The trajectories of a world by its name, of a pool's file, or of a dataset, simulated or read.
 
-    `how` is what `prefero.datasets.bring` takes (`NOTING`), and what opens a dataset of its kind.
+    `features` and `opening` are for datasets: which features are extracted, and the options of the format.
     """
-    told = {name: value for name, value in how.items() if value}
+    features = features or FeatureOptions()
+    if (kind := _without_options(what)) is not None:
+        _check_default(what, kind, features, opening)
     if what in worlds.names():
-        _check_none(told, what, "a world")
         world = worlds.make(what)
         return Pool.simulate(world, trajectories or world.pool_size, sampling=world.pool_sampling)
-    path, (kind, _) = Path(what), kind_and_place(what)
-    if path.is_file() and path.suffix == ".npz" and (kind is None or holds_pool(path)):
-        _check_none(told, what, "a pool")
-        pool = Pool.load(path)
-        _say_few(len(pool), trajectories)
-        return pool.diverse(trajectories or ASKED)
+    if is_pool_file(Path(what)):
+        pool = Pool.load(what)
+        _warn_many(len(pool), trajectories)
+        return pool.diverse(trajectories or MOST_ASKED)
+    opening = opening or options_for(_dataset(what), {})
+    if opening.videos == "use":  # a question whose video cannot be shown has no answer
+        opening = replace(opening, videos="check")
+    dataset = open_dataset(what, opening)
+    _warn_many(len(dataset), trajectories)
+    return Pool.from_dataset(
+        dataset, replace(features, cache=True), count=trajectories or MOST_ASKED, clips="later"
+    )
+
+
+def opening_options(what: str, given: Mapping[str, object]) -> FormatOptions | None:
+    """The options of a dataset's format, from values by name; None for a world or a pool, which have none."""
+    kind = _without_options(what)
     if kind is None:
+        return options_for(_dataset(what), given)
+    for name, value in given.items():
+        if value is not None and value is not False:
+            raise ValueError(_no_option(what, kind, name))
+    return None
+
+
+def _without_options(what: str) -> str | None:
+    """What it is if it is not a dataset: a world or a pool."""
+    return "a world" if what in worlds.names() else "a pool" if is_pool_file(Path(what)) else None
+
+
+def _check_default(what: str, kind: str, features: FeatureOptions, opening: FormatOptions | None) -> None:
+    for name in features.changed():
+        raise ValueError(_no_option(what, kind, "feature" if name == "features" else name))
+    if opening is not None:
+        raise ValueError(f"{what} is {kind} and not a dataset, so it is not opened with options")
+
+
+def _no_option(what: str, kind: str, name: str) -> str:
+    return f"{what} is {kind} and not a dataset, so --{name.replace('_', '-')} does not apply"
+
+
+def _dataset(what: str) -> str:
+    if recognize(what)[0] is None:
         raise ValueError(
-            f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a pool's file (.npz) nor "
-            f"{LOOKED_FOR}"
+            f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a pool file (.npz) nor "
+            f"{describe_formats()}"
         )
-    noting = {name: value for name, value in told.items() if name in NOTING}
-    opening = {name: value for name, value in how.items() if name not in NOTING}
-    shown = {"shown": True} if kind == "lerobot" else {}
-    dataset = open_dataset(what, **(shown | opening))
-    _say_few(len(dataset), trajectories)
-    return Pool.from_dataset(dataset, count=trajectories or ASKED, later=True, keep=True, **noting)
+    return what
 
 
-def _say_few(there: int, trajectories: int | None) -> None:
-    if trajectories is None and there > ASKED:
+def _warn_many(there: int, trajectories: int | None) -> None:
+    if trajectories is None and there > MOST_ASKED:
         warnings.warn(
-            f"there are {there:,} trajectories: the {ASKED:,} that differ most are asked about, so that "
-            "questions come at once; --trajectories says how many",
+            f"there are {there:,} trajectories: questions are about the {MOST_ASKED:,} that differ most, so "
+            "that they come at once; --trajectories sets the number",
             stacklevel=3,
         )
 
 
-def _check_none(options: Iterable[str], what: str, kind: str) -> None:
-    for name in options:
-        option = name.replace("features", "feature").replace("_", "-")
-        raise ValueError(f"{what} is {kind} and no dataset, so --{option} has no meaning")
-
-
 def begin_teaching(
-    store: Store, what: str, name: str | None, questions: int, trajectories: int | None = None, **how: Any
+    store: Store,
+    what: str,
+    name: str | None,
+    questions: int,
+    trajectories: int | None = None,
+    features: FeatureOptions | None = None,
+    opening: FormatOptions | None = None,
 ) -> tuple[Study, Person, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`."""
     name = name or Path(what).stem
@@ -77,22 +109,24 @@ def begin_teaching(
         study = store.study(name)
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
-        _check_same(store, study, what, how)
+        _check_same(store, study, what, features, opening)
         people = store.people(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
         return study, people[0], True
-    pool = pool_of(what, trajectories, **how)
+    pool = pool_of(what, trajectories, features, opening)
     protocol = teaching(what.title() if what in worlds.names() else name, questions)
     study = store.add_study(name, "teach", protocol.to_json(), pool, display_of(pool), new_secret())
     return study, store.invite(study, TEACHER, new_secret(), seed=0), False
 
 
-def _check_same(store: Store, study: Study, what: str, how: dict[str, Any]) -> None:
+def _check_same(
+    store: Store, study: Study, what: str, features: FeatureOptions | None, opening: FormatOptions | None
+) -> None:
     """Answers are about trajectories by number: those of another pool would mean something else."""
     kept = store.pool(study)
     if what in worlds.names():
         same = kept.source is not None and kept.source.world == what
     else:
-        same = _is_part(kept, _as_before(what, how))
+        same = _is_part(kept, _pool_now(what, features, opening))
     if not same:
         raise Refused(
             "another-pool",
@@ -100,14 +134,13 @@ def _check_same(store: Store, study: Study, what: str, how: dict[str, Any]) -> N
         )
 
 
-def _as_before(what: str, how: dict[str, Any]) -> Pool:
-    """The trajectories there are now; a film that was lost since is no reason not to go on."""
+def _pool_now(what: str, features: FeatureOptions | None, opening: FormatOptions | None) -> Pool:
+    """The trajectories there are now; the session goes on even if a video was lost since."""
     try:
-        return pool_of(what, ALL, **how)
+        return pool_of(what, ALL, features, opening)
     except BadEpisode:
-        if kind_and_place(what)[0] != "lerobot":
-            raise
-        return pool_of(what, ALL, **how, shown=False)
+        without = replace(opening or options_for(what, {}), videos="ignore")
+        return pool_of(what, ALL, features, without)
 
 
 def _is_part(kept: Pool, other: Pool) -> bool:

@@ -1,13 +1,13 @@
-"""Features in Parquet files: whole ones for people, and parts of unfinished work to go on from.
+"""The feature cache: features in Parquet files, and batches of an unfinished extraction to resume from.
 
-    episode, number    which episode a row is of: its id, and its place in the dataset
-    first, last        which of its steps, if it is a part
+    episode, number    which episode a row is of: its id, and its number in the dataset
+    first, last        which of its steps, if it is a segment: the first, and the one after the last
     steps              how many steps that is
     ...                a column for each feature
 
-The file says in its metadata which columns are noted, which of them are to be used, what was left out and
-why, and from what it was made: a key. Parts are kept beside the file until it is whole, and are used again
-only under the same key.
+The file's metadata say which columns were extracted, which of them are features to be used, which episodes
+have no row and why, and a key: a digest of all that determines the features. Batches are kept beside the file
+until it is finished, and are used again only under the same key.
 """
 
 import io
@@ -23,84 +23,99 @@ from typing import Any, Self
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.files import write_atomically
+from prefero._support.files import cache_folder, write_atomically
 from prefero._support.optional import need
-from prefero.datasets.base import StepRange, segment_id
+from prefero.datasets.base import Dataset, DatasetSpec
+from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.formats.tables import METADATA
 
-ABOUT = ("episode", "number", "first", "last", "steps")
+ROW_COLUMNS = ("episode", "number", "first", "last", "steps")
 
 
 @dataclass
 class FeatureRows:
-    """Features of some episodes, row by row, and what was left out of them."""
+    """Features of some episodes, row by row, and the episodes that have no row."""
 
     names: tuple[str, ...] = ()
     ids: list[str] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    parts: list[StepRange | None] = field(default_factory=list)
-    steps: list[int | None] = field(default_factory=list)  # None where nobody knows
+    segments: list[StepRange | None] = field(default_factory=list)
+    steps: list[int | None] = field(default_factory=list)  # None where that is not known
     values: list[list[float]] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)  # since they are damaged
-    short: dict[str, str] = field(default_factory=dict)  # for a window
+    bad: dict[str, str] = field(default_factory=dict)  # episodes that cannot be used, with the reason
+    short: dict[str, str] = field(default_factory=dict)  # episodes that are too short for a window
 
     @property
-    def missing(self) -> dict[str, str]:
-        """Every episode of which there is no row, with the reason."""
-        return self.left_out | self.short
+    def skipped(self) -> dict[str, str]:
+        """Every episode that has no row, with the reason."""
+        return self.bad | self.short
 
     def add(
-        self, episode: str, number: int, part: StepRange | None, steps: int, noted: dict[str, float]
+        self, episode: str, number: int, segment: StepRange | None, steps: int, features: dict[str, float]
     ) -> None:
-        """One row more; all have the same features."""
-        reserved = [name for name in noted if name in ABOUT]
+        """One row more; all rows have the same features."""
+        reserved = [name for name in features if name in ROW_COLUMNS]
         if reserved:
             raise ValueError(f"a feature cannot be called {reserved[0]!r}: rename it")
-        self.agree(tuple(noted), segment_id(episode, part))
+        self.check_names(tuple(features), segment_id(episode, segment))
         self.ids.append(episode)
         self.numbers.append(number)
-        self.parts.append(part)
+        self.segments.append(segment)
         self.steps.append(steps)
-        self.values.append(list(noted.values()))
+        self.values.append(list(features.values()))
 
-    def agree(self, names: tuple[str, ...], where: str) -> None:
-        """An error unless these are the features that there are so far."""
+    def check_names(self, names: tuple[str, ...], row: str) -> None:
+        """An error unless these are the names of the features so far."""
         if self.names and names != self.names:
             raise ValueError(
-                f"all episodes must have the same features, but those of {where} are {', '.join(names)}, and "
+                f"all episodes must have the same features, but those of {row} are {', '.join(names)}, and "
                 f"before it there were {', '.join(self.names)}"
             )
         self.names = names
 
     @classmethod
-    def join(cls, parts: Iterable["FeatureRows"]) -> Self:
-        """Several as one."""
-        whole = cls()
-        for part in parts:
-            if part.values:
-                whole.agree(part.names, segment_id(part.ids[0], part.parts[0]))
-            for name in ("ids", "numbers", "parts", "steps", "values"):
-                getattr(whole, name).extend(getattr(part, name))
-            whole.left_out |= part.left_out
-            whole.short |= part.short
-        return whole
+    def join(cls, batches: Iterable["FeatureRows"]) -> Self:
+        """Several batches as one."""
+        joined = cls()
+        for batch in batches:
+            if batch.values:
+                joined.check_names(batch.names, segment_id(batch.ids[0], batch.segments[0]))
+            for name in ("ids", "numbers", "segments", "steps", "values"):
+                getattr(joined, name).extend(getattr(batch, name))
+            joined.bad |= batch.bad
+            joined.short |= batch.short
+        return joined
 
 
-def write_rows(path: Path, rows: FeatureRows, key: str, recipe: dict[str, Any] | None = None) -> None:
-    """Into a Parquet file, whole or not at all; the recipe opens the dataset again that the rows are of."""
+# --- files ------------------------------------------------------------------------------------------------
+
+
+def cache_path(dataset: Dataset) -> Path:
+    """The file in Prefero's cache for the features of a dataset."""
+    return cache_folder() / "features" / f"{dataset.cache_name}.parquet"
+
+
+def write_rows(path: Path, rows: FeatureRows, key: str, spec: DatasetSpec | None = None) -> None:
+    """Write rows to a Parquet file, whole or not at all; the spec opens the dataset that they are of."""
     arrow = need("pyarrow", extra="datasets")
     values = np.array(rows.values, dtype=float).reshape(len(rows.ids), len(rows.names))
     columns: dict[str, Any] = {
         "episode": arrow.array(rows.ids, arrow.string()),
         "number": arrow.array(rows.numbers, arrow.int64()),
-        "first": arrow.array([part and part[0] for part in rows.parts], arrow.int64()),
-        "last": arrow.array([part and part[1] for part in rows.parts], arrow.int64()),
+        "first": arrow.array([segment and segment[0] for segment in rows.segments], arrow.int64()),
+        "last": arrow.array([segment and segment[1] for segment in rows.segments], arrow.int64()),
         "steps": arrow.array(rows.steps, arrow.int64()),
     }
     columns |= {name: values[:, i] for i, name in enumerate(rows.names)}
-    missing = {"left_out": rows.left_out, "short": rows.short}
     path.parent.mkdir(parents=True, exist_ok=True)
-    about = {"key": key, "recipe": recipe, "noted": rows.names, "names": rows.names, **missing}
+    about = {
+        "key": key,
+        "dataset": spec and spec.to_json(),
+        "extracted": rows.names,
+        "features": rows.names,
+        "bad": rows.bad,
+        "short": rows.short,
+    }
     _write(path, arrow.table(columns), about)
 
 
@@ -111,25 +126,25 @@ def _write(path: Path, table: Any, about: dict[str, Any]) -> None:
     write_atomically(path, memory.getvalue())
 
 
-def publish(path: Path, features: Array, names: Sequence[str]) -> None:
-    """Say in a finished file which features are to be used, and add those that were made of others."""
+def choose_features(path: Path, features: Array, names: Sequence[str]) -> None:
+    """Say in a finished file which features are to be used, and add those that are not in it yet."""
     table = need("pyarrow.parquet", extra="datasets").read_table(path)
     about = json.loads(table.schema.metadata[METADATA])
     for name, values in zip(names, features.T, strict=True):
         if name not in table.column_names:
             table = table.append_column(name, need("pyarrow", extra="datasets").array(values))
-    _write(path, table, about | {"names": list(names)})
+    _write(path, table, about | {"features": list(names)})
 
 
 def read_rows(path: Path, key: str) -> FeatureRows | None:
-    """What `write_rows` wrote under this key; what is damaged, or of another key, is as good as none."""
+    """What `write_rows` wrote under this key; None if the file is missing, damaged, or of another key."""
     parquet = need("pyarrow.parquet", extra="datasets")
     try:
         table = parquet.read_table(path)
         about = json.loads((table.schema.metadata or {})[METADATA])
         if about["key"] != key:
             return None
-        names: Sequence[str] = about["noted"]
+        names: Sequence[str] = about["extracted"]
         values = np.column_stack([table[name].to_numpy() for name in names]) if names else np.empty((0, 0))
         firsts, lasts = table["first"].to_pylist(), table["last"].to_pylist()
         return FeatureRows(
@@ -139,7 +154,7 @@ def read_rows(path: Path, key: str) -> FeatureRows | None:
             [None if first is None else (first, last) for first, last in zip(firsts, lasts, strict=True)],
             table["steps"].to_pylist(),
             values.tolist(),
-            dict(about["left_out"]),
+            dict(about["bad"]),
             dict(about["short"]),
         )
     except (OSError, ValueError, KeyError, TypeError):
@@ -148,44 +163,44 @@ def read_rows(path: Path, key: str) -> FeatureRows | None:
 
 @dataclass(frozen=True)
 class FeatureCache:
-    """A file to be, and the parts of it that are done; without a path nothing is kept."""
+    """The file that features are kept in, and the batches that are finished; without a path none are kept."""
 
     path: Path | None
     key: str
-    recipe: dict[str, Any] | None = None
+    spec: DatasetSpec | None = None
 
     @property
     def _folder(self) -> Path:
         assert self.path is not None
         return self.path.with_name(f".{self.path.name}.parts")
 
-    def whole(self) -> FeatureRows | None:
-        """The finished work, if it was done before."""
+    def finished(self) -> FeatureRows | None:
+        """All rows, if they were extracted before."""
         return None if self.path is None else read_rows(self.path, self.key)
 
-    def part(self, start: int) -> FeatureRows | None:
-        """The part that begins with this episode, if it was done before."""
+    def batch(self, start: int) -> FeatureRows | None:
+        """The batch that begins with this episode, if it was extracted before."""
         return None if self.path is None else read_rows(self._folder / f"{start:09d}.parquet", self.key)
 
-    def keep(self, start: int, rows: FeatureRows) -> None:
-        """A part that is done."""
+    def keep_batch(self, start: int, rows: FeatureRows) -> None:
+        """Keep a batch."""
         if self.path is not None:
             write_rows(self._folder / f"{start:09d}.parquet", rows, self.key)
 
     @contextmanager
     def interrupted(self) -> Iterator[None]:
-        """Whoever stops the work meanwhile is told that it is not lost."""
+        """Tell a user who stops the extraction that it can be resumed."""
         try:
             yield
         except KeyboardInterrupt:
             if self.path is not None and self._folder.is_dir():
                 warnings.warn(
-                    f"what is done of {self.path} is kept: the same call goes on there", stacklevel=2
+                    f"the finished part of {self.path} is kept: the same call resumes there", stacklevel=2
                 )
             raise
 
     def finish(self, rows: FeatureRows) -> None:
-        """All of it is done; the parts are not needed any more."""
+        """Keep all rows; the batches are not needed any more."""
         if self.path is not None:
-            write_rows(self.path, rows, self.key, self.recipe)
+            write_rows(self.path, rows, self.key, self.spec)
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -1,10 +1,10 @@
-"""What is wrong with features before anything is asked, and what to do about it.
+"""Diagnostics: what is wrong with features before questions are asked, and what to do about it.
 
-constant      the same for all: no answer can tell anything about it, and it is left out
-duplicated    another feature in other units: one of the two is left out
-correlated    nearly another feature: the answers cannot tell which of the two matters
-tails         a few trajectories lie so far out that all others look alike
-lengths       episodes of different lengths, and features that grow with the length
+constant        the same for all trajectories: no answer can tell anything about it, and it is left out
+duplicate       a linear function of another feature: one of the two is left out
+correlated      nearly a linear function of another feature: answers hardly tell which of the two matters
+heavy-tailed    a few outliers, in units of which all other trajectories look alike
+unequal-length  episodes differ in length, and the feature grows with the length
 """
 
 from collections.abc import Sequence
@@ -17,101 +17,102 @@ from prefero._support.arrays import Array, Indices
 from prefero.datasets.features.library import GROWS_WITH_LENGTH
 from prefero.trajectories.features import location_and_scale
 
-Kind = Literal["constant", "duplicated", "correlated", "tails", "lengths"]
+Kind = Literal["constant", "duplicate", "correlated", "heavy-tailed", "unequal-length"]
 
-SAME = 1e-9  # correlations closer to 1 than this are rounding
-ALIKE = 0.98
-NARROW = 0.4  # the middle four fifths, beside those of a normal distribution with the same deviation
-MIDDLE = 2.5631  # how many deviations the middle four fifths of a normal distribution span
-FEW = 10  # a feature of so few different values is a kind, and has no tails
-UNEQUAL = 1.05  # the longest beside the shortest
-TOGETHER, MANY = 0.9, 20  # a correlation with the length that is no chance, and among how many episodes
+ROUNDING = 1e-9  # correlations closer to 1 than this differ from 1 by rounding
+CORRELATED = 0.98
+NORMAL_DECILES = 2.5631  # from the first to the ninth decile of a normal distribution, in standard deviations
+NARROW = 0.4  # the same of a heavy-tailed feature is at most this share of a normal one's
+MOST_CATEGORIES = 10  # a feature with so few different values is categorical, and has no tails
+UNEQUAL = 1.05  # the longest episode's length, divided by the shortest one's
+GROWS_CORRELATION, GROWS_EPISODES = 0.9, 20  # with the length, among how many episodes at least
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One thing to mend: what it is, which features it is about, and what to do."""
+    """One problem: what kind it is of, which features have it, and a message that says what to do."""
 
     kind: Kind
     names: tuple[str, ...]
-    words: str
+    message: str
 
 
 def diagnose(features: Array, names: Sequence[str], lengths: Indices | None = None) -> list[Diagnostic]:
-    """All that should be mended, the gravest first; `lengths` are the episodes' steps, (M,)."""
+    """All problems of the features (M, d), the gravest first; `lengths` are the episodes' steps, (M,)."""
     varies = location_and_scale(features)[2]
-    flat = [name for name, does in zip(names, varies, strict=True) if not does]
-    found = [_constant(name) for name in flat]
-    moving = np.flatnonzero(varies).tolist()
-    if len(features) > 2:  # two trajectories differ in one direction only
-        found += _pairs(features[:, moving], [names[i] for i in moving])
-    found += [_tails(names[i], features[:, i].min()) for i in moving if heavy_tailed(features[:, i])]
+    found = [_constant(name) for name, does in zip(names, varies, strict=True) if not does]
+    varying = np.flatnonzero(varies).tolist()
+    if len(features) > 2:  # any two features of two trajectories are perfectly correlated
+        found += _pairs(features[:, varying], [names[i] for i in varying])
+    found += [_tails(names[i], features[:, i].min()) for i in varying if heavy_tailed(features[:, i])]
     return found + ([] if lengths is None else _lengths(lengths, features, names))
 
 
-def left_out(advice: Sequence[Diagnostic]) -> set[str]:
-    """The features that nothing is lost without: constants, and the later of two duplicates."""
-    return {a.names[-1] for a in advice if a.kind in ("constant", "duplicated")}
+def redundant(diagnostics: Sequence[Diagnostic]) -> set[str]:
+    """The features that can be left out without loss: constants, and the second of two duplicates."""
+    return {one.names[-1] for one in diagnostics if one.kind in ("constant", "duplicate")}
 
 
 def _constant(name: str) -> Diagnostic:
     return Diagnostic(
         "constant",
         (name,),
-        f"{name} is the same for all, so no answer can tell anything about it: it is left out",
+        f"{name} is the same for all trajectories, so no answer can tell anything about it: it is left out",
     )
 
 
 def _pairs(features: Array, names: Sequence[str]) -> list[Diagnostic]:
-    """Every pair that is nearly one feature; a copy is spoken of once, beside its first original."""
+    """Every pair that is nearly one feature; a duplicate is reported once, with its first original."""
     size = np.abs(np.corrcoef(features, rowvar=False).reshape(len(names), len(names)))
-    found, copies = [], set[int]()
+    found, duplicates = [], set[int]()
     for i in range(len(names)):
         for j in range(i + 1, len(names)):
-            if i in copies or j in copies or size[i, j] <= ALIKE:
+            if i in duplicates or j in duplicates or size[i, j] <= CORRELATED:
                 continue
-            if size[i, j] > 1 - SAME:
-                copies.add(j)
-                found.append(_copy(names[i], names[j]))
+            if size[i, j] > 1 - ROUNDING:
+                duplicates.add(j)
+                found.append(_duplicate(names[i], names[j]))
             else:
-                found.append(_alike(names[i], names[j], float(size[i, j])))
-    return sorted(found, key=lambda advice: advice.kind == "correlated")
+                found.append(_correlated(names[i], names[j], float(size[i, j])))
+    return sorted(found, key=lambda one: one.kind == "correlated")
 
 
-def _copy(first: str, second: str) -> Diagnostic:
+def _duplicate(first: str, second: str) -> Diagnostic:
     return Diagnostic(
-        "duplicated",
+        "duplicate",
         (first, second),
         f"{second} is {first} in other units: {second} is left out",
     )
 
 
-def _alike(first: str, second: str, size: float) -> Diagnostic:
+def _correlated(first: str, second: str, size: float) -> Diagnostic:
     return Diagnostic(
         "correlated",
         (first, second),
-        f"{first} and {second} are nearly one (correlation {size:.3f}), so answers hardly tell which of them "
-        f"matters: leave out one, say --drop {second!r}, or bring trajectories in which they differ",
+        f"{first} and {second} are strongly correlated ({size:.3f}), so answers hardly tell which of them "
+        f"matters: drop one of them (--drop {second!r}), or add trajectories in which they differ",
     )
 
 
 def heavy_tailed(values: Array) -> bool:
-    """Do a few far values make all the others look alike?"""
-    if len(np.unique(values)) <= FEW:
+    """Are a few outliers so far away that all other values look alike?"""
+    if len(np.unique(values)) <= MOST_CATEGORIES:
         return False
     low, high = np.quantile(values, [0.1, 0.9])
-    return bool(high - low < NARROW * MIDDLE * values.std())
+    return bool(high - low < NARROW * NORMAL_DECILES * values.std())
 
 
 def _tails(name: str, least: float) -> Diagnostic:
-    """There are logarithms of what is above 0 only."""
-    way_out = (
-        f"take its logarithm, --log {name!r}, or leave the outliers out"
+    """Only positive values have logarithms."""
+    remedy = (
+        f"take its logarithm (--log-transform {name!r}), or remove the outliers"
         if least > 0
-        else f"leave the outliers out, or note it otherwise (down to {least:g}, it has no logarithm)"
+        else f"remove the outliers, or define it differently (it goes down to {least:g}: it has no logarithm)"
     )
     return Diagnostic(
-        "tails", (name,), f"{name} has far outliers, beside which all others look alike: {way_out}"
+        "heavy-tailed",
+        (name,),
+        f"{name} has far outliers, beside which all other trajectories look alike: {remedy}",
     )
 
 
@@ -122,24 +123,24 @@ def _lengths(lengths: Indices, features: Array, names: Sequence[str]) -> list[Di
     growing = tuple(
         name
         for name, values in zip(names, features.T, strict=True)
-        if name in GROWS_WITH_LENGTH or grows(values, lengths)
+        if name in GROWS_WITH_LENGTH or grows_with(values, lengths)
     )
     if not growing:
         return []
     return [
         Diagnostic(
-            "lengths",
+            "unequal-length",
             growing,
-            f"episodes have {shortest} to {longest} steps, which shows in {', '.join(growing)}. Should "
-            "people judge how long it takes too, keep it so; should they judge only how it is done, cut "
-            "windows of one length (--window), or take features that do not grow: mean, lowest, highest, "
-            "jerk, smoothness",
+            f"episodes have {shortest} to {longest} steps, and these features grow with the length: "
+            f"{', '.join(growing)}. If people should also judge how long it takes, keep them; if they should "
+            "judge only how it is done, cut windows of one length (--window), or use features that do not "
+            "grow: mean, min, max, jerk, log-dimensionless-jerk",
         )
     ]
 
 
-def grows(values: Array, lengths: Indices) -> bool:
-    """Is a feature large where episodes are long? Among few of them that may be chance."""
-    if len(values) < MANY or not location_and_scale(values[:, None])[2][0]:
+def grows_with(values: Array, lengths: Indices) -> bool:
+    """Is a feature large where episodes are long? Among a few episodes that may be chance."""
+    if len(values) < GROWS_EPISODES or not location_and_scale(values[:, None])[2][0]:
         return False
-    return bool(abs(np.corrcoef(values, lengths)[0, 1]) > TOGETHER)
+    return bool(abs(np.corrcoef(values, lengths)[0, 1]) > GROWS_CORRELATION)

@@ -1,14 +1,14 @@
-"""Features that can be noted of any episode, by name; one's own by `module:function`.
+"""The library of features that can be extracted of any episode, and the user's own functions.
 
-A feature is asked for in words. The word may be followed by the names of some states, or of numbers:
+A feature is asked for by a word. After the word, in brackets, may come the names of some states, or a place:
 
     mean                      of every state
-    highest(speed, height)    of these two only
+    max(speed, height)        of these two only
     goal(x=0.3, y=0.1)        how far the end is from there
-    my_features:curvature     a function of mine: of an episode, to a number, some numbers, or named numbers
+    my_features:curvature     the user's own: takes an episode, returns a number, numbers, or named numbers
 
-What a word notes may be several numbers, each with its name. They speak of one step, one second or the whole
-episode: `GROWS_WITH_LENGTH` names those that are larger for longer episodes, since lengths may differ.
+One word may give several features, each with its name. Some are per step or per second, and some sums over
+the episode: `GROWS_WITH_LENGTH` lists those that are larger for longer episodes.
 """
 
 import re
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.datasets.base import BadEpisode, Episode
+from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.features.user_functions import function_name, import_function
 
 NamedValues = Mapping[str, float]
@@ -27,17 +27,17 @@ Extractor = Callable[[Episode], NamedValues]
 FeatureFunction = Callable[[Episode], Any]
 
 WORD = re.compile(r"\s*([a-z-]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
-DEFAULT = ("path-length", "smoothness", "energy", "duration")
+DEFAULT = ("path-length", "log-dimensionless-jerk", "control-effort", "duration")
 
 
-# --- each of the states -----------------------------------------------------------------------------------
+# --- statistics of each state -----------------------------------------------------------------------------
 
 
-def _each(word: str, summary: Callable[[Array], Array]) -> Callable[[Episode, Sequence[str]], NamedValues]:
-    """A number for each state: a summary of its course."""
+def _each(word: str, statistic: Callable[[Array], Array]) -> Callable[[Episode, Sequence[str]], NamedValues]:
+    """A feature for each state: a statistic of its values over time."""
 
     def extract(episode: Episode, names: Sequence[str]) -> NamedValues:
-        values, columns = summary(episode.states), _columns(episode, names)
+        values, columns = statistic(episode.states), _columns(episode, names)
         return {f"{word} {episode.state_names[c]}": float(values[c]) for c in columns}
 
     return extract
@@ -50,45 +50,46 @@ def _columns(episode: Episode, names: Sequence[str]) -> list[int]:
     return [episode.state_names.index(name) for name in names or episode.state_names]
 
 
-# --- the way that was taken -------------------------------------------------------------------------------
+# --- the path of the states -------------------------------------------------------------------------------
 
 
 def path_length(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
-    """How far the states travel."""
+    """The length of the path of the states."""
     path = episode.states[:, _columns(episode, names)]
     return {"path length": float(np.linalg.norm(np.diff(path, axis=0), axis=1).sum())}
 
 
 def jerk(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
-    """The root of the mean square of the third derivative."""
+    """The root mean square of the third derivative."""
     third = _derivative(episode, names, 3)
     return {"jerk": float(np.sqrt(np.mean(np.sum(third**2, axis=1))))}
 
 
-def smoothness(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
-    """0 for a straight way at one speed, and less the more it jerks, in no unit: slow or fast, far or near.
+def log_dimensionless_jerk(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
+    """Smoothness without units, so that size and speed do not matter: 0 for a straight path at one speed.
 
-    It is -log(1 + J) with J = duration^3 / (highest speed)^2 times the integral of the squared jerk.
+    It is -log(1 + J) with J = duration^3 / (peak speed)^2 times the integral of the squared jerk.
     """
     third, speed = _derivative(episode, names, 3), _derivative(episode, names, 1)
-    highest = float(np.max(np.sum(speed**2, axis=1)))
+    peak = float(np.max(np.sum(speed**2, axis=1)))
     squares = float(np.mean(np.sum(third**2, axis=1)))
-    dimensionless = episode.duration**4 * squares / highest if highest > 0 else 0.0
-    return {"smoothness": -float(np.log1p(dimensionless))}
+    dimensionless = episode.duration**4 * squares / peak if peak > 0 else 0.0
+    return {"log dimensionless jerk": -float(np.log1p(dimensionless))}
 
 
 def _derivative(episode: Episode, names: Sequence[str], order: int) -> Array:
     path = episode.states[:, _columns(episode, names)]
     if len(path) <= order:
         raise BadEpisode(
-            episode.id, f"its jerk needs four states or more, but it has {len(path)}: leave such episodes out"
+            episode.id,
+            f"its jerk needs four states or more, but it has {len(path)}: leave out such episodes",
         )
-    derivative: Array = np.diff(path, n=order, axis=0) / episode.seconds**order
+    derivative: Array = np.diff(path, n=order, axis=0) / episode.step_seconds**order
     return derivative
 
 
 def goal(episode: Episode, **place: float) -> NamedValues:
-    """How far the last state is from a place, and how near the states come to it."""
+    """The distance of the last state to a goal, and the least distance of any state."""
     if not place:
         raise ValueError("goal needs a place, as in goal(x=0.3, y=0.1)")
     away = episode.states[:, _columns(episode, list(place))] - np.array(list(place.values()))
@@ -99,9 +100,9 @@ def goal(episode: Episode, **place: float) -> NamedValues:
 # --- effort, time, reward ---------------------------------------------------------------------------------
 
 
-def energy(episode: Episode) -> NamedValues:
-    """The squares of all actions, over time."""
-    return {"energy": float(np.sum(episode.actions**2) * episode.seconds)}
+def control_effort(episode: Episode) -> NamedValues:
+    """The integral of the squared actions over time."""
+    return {"control effort": float(np.sum(episode.actions**2) * episode.step_seconds)}
 
 
 def duration(episode: Episode) -> NamedValues:
@@ -112,13 +113,13 @@ def duration(episode: Episode) -> NamedValues:
 def total_reward(episode: Episode) -> NamedValues:
     """The sum of the dataset's own rewards."""
     if episode.rewards is None:
-        raise ValueError("the dataset has no rewards, so there is no return: leave out the feature 'return'")
+        raise ValueError("the dataset has no rewards, so it has no return: leave out the feature 'return'")
     return {"return": float(episode.rewards.sum())}
 
 
 @dataclass(frozen=True)
 class LibraryFeature:
-    """A feature of the library: what it notes, what may stand in its brackets, and what it means."""
+    """A feature of the library: what extracts it, what its brackets take, and its meaning."""
 
     extract: Callable[..., NamedValues]
     takes: str  # "states", "place" or "": what may be given in brackets
@@ -128,82 +129,77 @@ class LibraryFeature:
 
 LIBRARY: dict[str, LibraryFeature] = {
     "mean": LibraryFeature(_each("mean", lambda x: x.mean(axis=0)), "states", "the mean of each state"),
-    "lowest": LibraryFeature(
-        _each("lowest", lambda x: x.min(axis=0)), "states", "the lowest value of each state"
-    ),
-    "highest": LibraryFeature(
-        _each("highest", lambda x: x.max(axis=0)), "states", "the highest value of each state"
-    ),
+    "min": LibraryFeature(_each("min", lambda x: x.min(axis=0)), "states", "the minimum of each state"),
+    "max": LibraryFeature(_each("max", lambda x: x.max(axis=0)), "states", "the maximum of each state"),
     "final": LibraryFeature(_each("final", lambda x: x[-1]), "states", "each state at the end"),
-    "path-length": LibraryFeature(path_length, "states", "how far the states travel", grows=True),
-    "jerk": LibraryFeature(jerk, "states", "the root mean square of the third derivative of the states"),
-    "smoothness": LibraryFeature(
-        smoothness, "states", "0 if perfectly smooth, less the more it jerks; has no unit"
+    "path-length": LibraryFeature(path_length, "states", "the length of the states' path", grows=True),
+    "jerk": LibraryFeature(jerk, "states", "the root mean square of the states' third derivative"),
+    "log-dimensionless-jerk": LibraryFeature(
+        log_dimensionless_jerk, "states", "smoothness without units: 0 if perfectly smooth, else negative"
     ),
-    "energy": LibraryFeature(energy, "", "the sum of all squared actions, over time", grows=True),
+    "control-effort": LibraryFeature(
+        control_effort, "", "the integral of the squared actions over time", grows=True
+    ),
     "duration": LibraryFeature(duration, "", "how many seconds it takes", grows=True),
-    "goal": LibraryFeature(
-        goal, "place", "the final and the least distance to a place, as in goal(x=0.3, y=0.1)"
-    ),
+    "goal": LibraryFeature(goal, "place", "the final and the least distance to a goal: goal(x=0.3, y=0.1)"),
     "return": LibraryFeature(total_reward, "", "the sum of the dataset's own rewards", grows=True),
 }
-EMBEDDINGS = (
-    "components(n)",
-    "network(n)",
-    "encoder(module:function)",
-)  # see features.embeddings
+EMBEDDINGS = ("pca(n)", "random-network(n)", "encoder(module:function)")  # see features.embeddings
 FEATURE_WORDS = (*LIBRARY, *EMBEDDINGS)
-GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, word in LIBRARY.items() if word.grows)
+GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, one in LIBRARY.items() if one.grows)
 
 
 def extractor_for(feature: str | FeatureFunction) -> Extractor:
-    """What a word, or a function of one's own, notes of an episode."""
+    """What extracts a feature of the library, or one of the user's own functions."""
     if callable(feature):
-        return _own(feature, function_name(feature, "feature"))
+        return _user_extractor(feature, function_name(feature, "feature"))
     if ":" in feature.partition("(")[0]:
-        return _own(import_function(feature), feature.partition(":")[2])
+        return _user_extractor(import_function(feature), feature.partition(":")[2])
     parsed = WORD.fullmatch(feature)
     if parsed is None or parsed[1] not in LIBRARY:
         raise ValueError(
             f"there is no feature {feature!r}: there are {', '.join(FEATURE_WORDS)}, and your own as "
             "module:function"
         )
-    word, inside = LIBRARY[parsed[1]], [part.strip() for part in (parsed[2] or "").split(",") if part.strip()]
-    if inside and not word.takes:
+    found, inside = (
+        LIBRARY[parsed[1]],
+        [word.strip() for word in (parsed[2] or "").split(",") if word.strip()],
+    )
+    if inside and not found.takes:
         raise ValueError(f"{parsed[1]} takes nothing in brackets, but this is {feature!r}")
-    if word.takes == "place":
+    if found.takes == "place":
         place = _place(feature, inside)
-        return lambda episode: word.extract(episode, **place)
-    return (lambda episode: word.extract(episode, inside)) if word.takes else word.extract
+        return lambda episode: found.extract(episode, **place)
+    return (lambda episode: found.extract(episode, inside)) if found.takes else found.extract
 
 
 def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
     try:
-        return {name.strip(): float(value) for name, value in (part.split("=") for part in inside)}
+        return {name.strip(): float(value) for name, value in (word.split("=") for word in inside)}
     except ValueError as error:
         raise ValueError(
             f"wanted states and numbers, as in goal(x=0.3, y=0.1), but got {feature!r}"
         ) from error
 
 
-# --- one's own --------------------------------------------------------------------------------------------
+# --- the user's own ---------------------------------------------------------------------------------------
 
 
-def _own(function: FeatureFunction, name: str) -> Extractor:
+def _user_extractor(function: FeatureFunction, name: str) -> Extractor:
     def extract(episode: Episode) -> NamedValues:
         try:
             values = function(episode)
         except BadEpisode:
             raise
-        except Exception as error:  # code of others fails in ways of its own
+        except Exception as error:  # the user's code may fail in any way
             raise BadEpisode(episode.id, f"{name} fails: {error!r}") from error
-        return named(values, name, episode.id)
+        return named_values(values, name, episode.id)
 
     return extract
 
 
-def named(values: Any, name: str, episode: str) -> NamedValues:
-    """A number, some numbers or named numbers, all as named numbers."""
+def named_values(values: Any, name: str, episode: str) -> NamedValues:
+    """A number, numbers or named numbers, all as named numbers."""
     if isinstance(values, Mapping):
         pairs = {str(key): value for key, value in values.items()}
     else:
@@ -215,11 +211,11 @@ def named(values: Any, name: str, episode: str) -> NamedValues:
         raise BadEpisode(episode, f"{name} must return numbers, but returned {values!r}") from error
 
 
-def features_of(notes: Sequence[Extractor], episode: Episode) -> dict[str, float]:
-    """All that is noted of an episode; every number has a name of its own and is finite."""
+def features_of(extractors: Sequence[Extractor], episode: Episode) -> dict[str, float]:
+    """All features of an episode; every one has a name of its own and is finite."""
     found: dict[str, float] = {}
-    for note in notes:
-        for name, value in note(episode).items():
+    for extract in extractors:
+        for name, value in extract(episode).items():
             if name in found:
                 raise ValueError(f"two features are called {name!r}: leave one of them out")
             if not np.isfinite(value):

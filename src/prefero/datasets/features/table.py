@@ -1,4 +1,4 @@
-"""Features that were gathered: made fit for a pool, and published."""
+"""The table of extracted features: one row a trajectory; prepared for a pool, and saved."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,65 +8,75 @@ from typing import Self
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
-from prefero.datasets.base import Dataset, StepRange, segment_id
-from prefero.datasets.features.cache import FeatureRows, publish, write_rows
-from prefero.datasets.features.diagnostics import Diagnostic, diagnose, left_out
+from prefero.datasets.base import Dataset
+from prefero.datasets.episode import StepRange, segment_id
+from prefero.datasets.features.cache import FeatureRows, choose_features, write_rows
+from prefero.datasets.features.diagnostics import Diagnostic, diagnose, redundant
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.features import location_and_scale
-
-LOG = "log "  # what the name of a logarithm begins with
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """Features of a dataset's trajectories, and where each row comes from."""
+    """Features of a dataset's trajectories, and which trajectory each row is of.
+
+    features   (M, d)
+    names      d       names of the features
+    numbers    M       which episode of the dataset
+    segments   M       which steps of it; None for the whole episode
+    steps      (M,)    how many steps; None where that is not known
+    skipped            episodes that have no row, with the reason
+    cached_in          the file in which the feature cache keeps them, if any
+    """
 
     dataset: Dataset
     features: Array
     names: tuple[str, ...]
     numbers: tuple[int, ...]
-    parts: tuple[StepRange | None, ...]
-    steps: Indices | None  # how long each is; None where nobody knows
-    left_out: dict[str, str]  # episodes that could not be used, with the reason
+    segments: tuple[StepRange | None, ...]
+    steps: Indices | None
+    skipped: dict[str, str]
+    cached_in: Path | None = None
 
     def __len__(self) -> int:
         return len(self.features)
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """What each row is of."""
-        return tuple(
-            segment_id(self.dataset.ids[n], p) for n, p in zip(self.numbers, self.parts, strict=True)
-        )
+        """The id of each row's trajectory."""
+        pairs = zip(self.numbers, self.segments, strict=True)
+        return tuple(segment_id(self.dataset.ids[number], segment) for number, segment in pairs)
 
-    def advice(self) -> list[Diagnostic]:
-        """What should be mended before anything is asked."""
+    def diagnostics(self) -> list[Diagnostic]:
+        """What should be mended before questions are asked about these trajectories."""
         return diagnose(self.features, self.names, self.steps)
 
-    def useful(self) -> Self:
-        """Without the features that say nothing: constants and copies."""
-        return self.without(left_out(self.advice()))
+    # --- other features -----------------------------------------------------------------------------------
 
-    def without(self, drop: Sequence[str] | set[str]) -> Self:
+    def without_redundant(self) -> Self:
+        """Without the features that no answer can tell anything about: constants and duplicates."""
+        return self.without(redundant(self.diagnostics()))
+
+    def without(self, names: Sequence[str] | set[str]) -> Self:
         """Without these features."""
-        self._check(drop)
-        kept = [i for i, name in enumerate(self.names) if name not in drop]
+        self._check(names)
+        kept = [i for i, name in enumerate(self.names) if name not in names]
         if not kept:
             raise ValueError(
-                f"no feature is left: of {', '.join(self.names)} none differs between trajectories, or all "
-                "were dropped"
+                f"no feature is left: all of {', '.join(self.names)} were dropped, or are the same for every "
+                "trajectory"
             )
         return replace(self, features=self.features[:, kept], names=tuple(self.names[i] for i in kept))
 
-    def logarithms(self, names: Sequence[str]) -> Self:
-        """With the logarithms of these features, which are called log NAME then."""
+    def log_transformed(self, names: Sequence[str]) -> Self:
+        """With the logarithms of these features, which are then called log(NAME)."""
         self._check(names)
         features = self.features.copy()
         for i, name in enumerate(self.names):
             if name in names:
                 features[:, i] = _logarithm(name, features[:, i])
         return replace(
-            self, features=features, names=tuple(f"{LOG}{n}" if n in names else n for n in self.names)
+            self, features=features, names=tuple(log_name(n) if n in names else n for n in self.names)
         )
 
     def _check(self, wanted: Sequence[str] | set[str]) -> None:
@@ -74,40 +84,73 @@ class FeatureTable:
         if unknown:
             raise ValueError(f"there is no feature {unknown[0]!r}: the features are {', '.join(self.names)}")
 
-    def chosen(self, rows: Sequence[int] | Indices) -> Self:
+    # --- other rows ---------------------------------------------------------------------------------------
+
+    def rows(self, rows: Sequence[int] | Indices) -> Self:
         """Only these rows."""
         return replace(
             self,
             features=self.features[rows],
             numbers=tuple(self.numbers[row] for row in rows),
-            parts=tuple(self.parts[row] for row in rows),
+            segments=tuple(self.segments[row] for row in rows),
             steps=None if self.steps is None else self.steps[rows],
         )
 
     def diverse(self, count: int, seed: int = 0) -> Self:
-        """At most `count` rows, as different from each other as can be."""
+        """At most `count` rows, as different from each other as can be (Poisson disk sampling)."""
         if count >= len(self):
             return self
-        centre, scale, varies = location_and_scale(self.features)
-        scaled = (self.features - centre) / np.where(varies, scale, 1.0)
-        return self.chosen(np.sort(sample_diverse(scaled, count, seed=seed)))
+        center, scale, varies = location_and_scale(self.features)
+        scaled = (self.features - center) / np.where(varies, scale, 1.0)
+        return self.rows(np.sort(sample_diverse(scaled, count, seed=seed)))
 
-    def publish(self, path: Path) -> None:
-        """Write these features to a Parquet file; in the one they were kept in, say that they are used."""
-        if self.steps is not None:
-            publish(path, self.features, self.names)
+    def at_origin(self) -> Self:
+        """The same rows of the dataset that the features were once extracted from, where that is known.
+
+        Where the number of steps was not kept, none is known.
+        """
+        origin = self.dataset.origin
+        if origin is None:
+            return self
+        steps = [origin.steps[number] for number in self.numbers]
+        return replace(
+            self,
+            dataset=origin.dataset,
+            numbers=tuple(origin.numbers[number] for number in self.numbers),
+            segments=tuple(origin.segments[number] for number in self.numbers),
+            steps=None if None in steps else np.array(steps, dtype=np.intp),
+        )
+
+    # --- files --------------------------------------------------------------------------------------------
+
+    def save(self, path: str | Path) -> None:
+        """Write these features to a Parquet file; in the file that they are cached in, choose them."""
+        path = Path(path)
+        if self.cached_in is not None and path.resolve() == self.cached_in.resolve():
+            choose_features(path, self.features, self.names)
             return
-        unknown: list[int | None] = [None] * len(self)
-        places = list(self.ids), list(self.numbers), list(self.parts), unknown
-        rows = FeatureRows(self.names, *places, self.features.tolist(), self.left_out)
-        write_rows(path, rows, "", self.dataset.recipe)
+        steps: list[int | None] = [None] * len(self) if self.steps is None else self.steps.tolist()
+        ids = [self.dataset.ids[number] for number in self.numbers]
+        places = list(self.numbers), list(self.segments), steps
+        rows = FeatureRows(self.names, ids, *places, self.features.tolist(), self.skipped)
+        write_rows(path, rows, "", self.dataset.spec)
+
+
+def log_name(name: str) -> str:
+    """The name of a feature's logarithm."""
+    return f"log({name})"
+
+
+def name_in_log(name: str) -> str | None:
+    """The feature that this is the logarithm of, by its name; None if it is no logarithm."""
+    return name[4:-1] if name.startswith("log(") and name.endswith(")") else None
 
 
 def _logarithm(name: str, values: Array) -> Array:
-    """Nothing of the other trajectories goes into it, so that it means the same in another dataset."""
+    """The other trajectories have no part in it, so that it means the same in another dataset."""
     if values.min() <= 0:
         raise ValueError(
-            f"{name!r} is {values.min():g} for some, so it has no logarithm: note something that is above 0, "
-            "or leave it out"
+            f"{name!r} has values down to {values.min():g}, and only positive numbers have a logarithm: "
+            "extract a positive feature instead, or leave this one as it is"
         )
     return np.log(values)

@@ -1,1 +1,1 @@
-"""The dataset formats Prefero reads, one module or package each."""
+"""The dataset formats that Prefero reads: one module or package each, with one class that is the format."""

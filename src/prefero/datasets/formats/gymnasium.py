@@ -1,91 +1,149 @@
-"""Episodes of a Gymnasium environment, played with a policy or with random actions, and rendered to films.
+"""Episodes of a Gymnasium environment, played by a policy or at random, and rendered as videos.
 
     environment   an id, or a function that makes the environment and takes render_mode
     policy        a function of an observation that returns an action, or its module:function; None: random
-    seed          episode n starts from the seed + n, and its random actions come from both
+    seed          episode n is reset with the seed + n, and its random actions are drawn with both
 
-An episode is played whenever it is read, always the same; to film it, it is played once more.
+An episode is played whenever it is read, always in the same way; to render it, it is played once more.
 """
 
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from prefero._support.arrays import Array, Image
 from prefero._support.optional import MissingExtra, need
-from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
-from prefero.datasets.features.user_functions import described, function_name, import_function
-from prefero.datasets.formats.minari.dataset import first_image, side_by_side
+from prefero.datasets.base import DatasetFormat, DatasetSpec, EpisodeDataset, FormatOptions, option
+from prefero.datasets.episode import BadEpisode, Episode, StepRange
+from prefero.datasets.features.user_functions import (
+    function_digest,
+    function_name,
+    import_function,
+    source_files,
+)
+from prefero.datasets.formats.observations import copied, first_image, side_by_side, stack
 
 Policy = Callable[[Any], Any]
-RATE = 30.0  # steps a second, where the environment does not say
-RENDERED = "rgb_array"
-ENDLESS = 10_000  # an episode of so many steps is said to have no end
+DEFAULT_RATE = 30.0  # steps a second, where the environment does not say
+RENDER_MODE = "rgb_array"
+MOST_STEPS = 10_000  # an episode that has not ended by then needs max_steps
 
 
 class Transition(NamedTuple):
-    """What was seen at a step, what was done then, what reward that brought, and how it looked."""
+    """An observation, the action that was taken, its reward, and the image that was rendered before it."""
 
-    seen: Any
+    observation: Any
     action: Any
     reward: float
-    picture: Any
+    image: Any
 
 
-class Gymnasium(EpisodeDataset):
-    """Episodes that are played when they are read."""
+@dataclass(frozen=True, kw_only=True)
+class GymnasiumOptions(FormatOptions):
+    """How an environment is played."""
+
+    episodes: int = option(100, "How many episodes of an environment are played; 100.", minimum=1)
+    policy: str | None = option(
+        None, "The policy that plays an environment: module:function of an observation; random without."
+    )
+    max_steps: int | None = option(None, "How many steps an episode has at most.", minimum=1)
+    seed: int = option(0, "The seed of an environment and of random actions; 0.", minimum=0)
+
+
+class GymnasiumDataset(EpisodeDataset, DatasetFormat):
+    """Episodes that are played when they are read.
+
+    `policy` is a function itself, in place of the one that the options name.
+    """
+
+    format_name = "gymnasium"
+    description = "the id of a Gymnasium environment"
+    options_type = GymnasiumOptions
 
     def __init__(
         self,
         environment: str | Callable[..., Any],
+        options: GymnasiumOptions | None = None,
         *,
-        episodes: int = 100,
-        policy: str | Policy | None = None,
-        steps: int | None = None,
-        seed: int = 0,
+        policy: Policy | None = None,
     ) -> None:
+        self.environment, self.options = environment, options or GymnasiumOptions()
+        self._check_options()
+        named = self.options.policy
+        self.policy = policy if policy is not None or named is None else import_function(named)
+        self.name = environment if isinstance(environment, str) else function_name(environment, "own")
+        self.ids = tuple(map(str, range(self.options.episodes)))
+        made = self._made()
+        self.step_seconds = 1.0 / float(made.metadata.get("render_fps") or DEFAULT_RATE)
+        self.renders = RENDER_MODE in made.metadata.get("render_modes", [])
+        made.close()
+        if isinstance(environment, str) and policy is None:
+            self.spec = DatasetSpec.of("gymnasium", environment, self.options)
+        self._parts = self._digests(policy)
+
+    def _check_options(self) -> None:
+        episodes, steps, seed = self.options.episodes, self.options.max_steps, self.options.seed
         if episodes < 1 or seed < 0 or (steps is not None and steps < 1):
             raise ValueError(
-                f"there are 1 or more episodes and steps, and a seed of 0 or more, but they are {episodes}, "
-                f"{steps} and {seed}"
+                f"an environment is played for 1 or more episodes and steps with a seed of 0 or more, but "
+                f"these are {episodes}, {steps} and {seed}"
             )
-        self.environment, self.steps, self.seed = environment, steps, seed
-        self.policy = import_function(policy) if isinstance(policy, str) else policy
-        self.name = environment if isinstance(environment, str) else function_name(environment, "own")
-        self.ids = tuple(map(str, range(episodes)))
-        made = self._made()
-        self.seconds = 1.0 / float(made.metadata.get("render_fps") or RATE)
-        self.renders = RENDERED in made.metadata.get("render_modes", [])
-        made.close()
-        told = isinstance(environment, str) and (policy is None or isinstance(policy, str))
-        options = {"episodes": episodes, "policy": policy, "steps": steps, "seed": seed}
-        self.recipe = {"kind": "gymnasium", "path": environment, **options} if told else None
-        player = [] if policy is None else [described(policy)]
-        place = environment if isinstance(environment, str) else described(environment)
-        self.decided = player if told else [place, steps, seed, *player]
 
-    def contents(self) -> list[Any]:
-        """One's own code that plays it, and all that a recipe would say."""
-        return self.decided
+    def _digests(self, policy: Policy | None) -> list[Any]:
+        """The user's code that plays it, and all that a spec would say."""
+        player = policy if policy is not None else self.options.policy
+        code = [] if player is None else [function_digest(player)]
+        if self.spec is not None:
+            return code
+        made = self.environment if isinstance(self.environment, str) else function_digest(self.environment)
+        return [made, self.options.max_steps, self.options.seed, *code]
+
+    @classmethod
+    def recognizes(cls, path: str) -> bool:
+        """The id of an environment that is registered with Gymnasium."""
+        if find_spec("gymnasium") is None or Path(path).exists():
+            return False
+        return path in need("gymnasium", extra="worlds").registry
+
+    @classmethod
+    def open(cls, path: str, options: FormatOptions) -> "GymnasiumDataset":
+        """Make the environment once; episodes are played when they are read."""
+        assert isinstance(options, GymnasiumOptions)
+        return cls(path, options)
+
+    def version_parts(self) -> list[Any]:
+        """Digests of the user's code, and what else determines the episodes."""
+        return self._parts
+
+    @property
+    def index_files(self) -> tuple[Path, ...]:
+        """The files of the policy."""
+        named = self.options.policy
+        return () if named is None else tuple(Path(file) for file in source_files(named) if file)
+
+    # --- environments -------------------------------------------------------------------------------------
 
     @cached_property
     def has_video(self) -> bool:  # type: ignore[override]  # not before somebody asks
-        """Can it render videos? A picture is rendered to see, since what does so may not be installed."""
-        if not self.renders:
+        """Can it be rendered? One image is, to see whether everything for that is installed."""
+        if not self.renders or self.options.videos == "ignore":
             return False
         try:
-            made = self._made(render_mode=RENDERED)
+            made = self._made(render_mode=RENDER_MODE)
             try:
                 first_image(made)
             finally:
                 made.close()
-        except Exception as error:  # environments of others fail in ways of their own
-            why = str(error).rstrip(".") or repr(error)
-            way_out = "Mend that to see films; until then, its features are shown"
-            warnings.warn(f"{self.name} cannot be rendered: {why}. {way_out}", stacklevel=2)
+        except Exception as error:  # another package's environment may fail in any way
+            reason = str(error).rstrip(".") or repr(error)
+            remedy = "Repair that to see videos; until then its features are shown"
+            warnings.warn(f"{self.name} cannot be rendered: {reason}. {remedy}", stacklevel=2)
             return False
         return True
 
@@ -95,117 +153,111 @@ class Gymnasium(EpisodeDataset):
             return make(**options)
         except MissingExtra:
             raise
-        except Exception as error:  # environments of others fail in ways of their own
-            why = str(error) if isinstance(self.environment, str) else repr(error)
-            raise ValueError(f"the environment {self.name!r} cannot be made: {why}") from error
+        except Exception as error:  # another package's environment may fail in any way
+            reason = str(error) if isinstance(self.environment, str) else repr(error)
+            raise ValueError(f"the environment {self.name!r} cannot be made: {reason}") from error
 
     def _by_id(self, **options: Any) -> Any:
         return need("gymnasium", extra="worlds").make(self.environment, **options)
+
+    # --- episodes -----------------------------------------------------------------------------------------
 
     def episode(self, number: int) -> Episode:
         """Play one episode."""
         self.check_number(number)
         environment = self._made()
         try:
-            return self._noted(number, list(self._played(environment, number)))
+            return self._as_episode(number, list(self._play(environment, number)))
         finally:
             environment.close()
 
-    def _noted(self, number: int, course: list[Transition]) -> Episode:
+    def _as_episode(self, number: int, transitions: list[Transition]) -> Episode:
         try:
-            states, state_names = side_by_side(_stacked([moment.seen for moment in course]), "state")
-            actions, action_names = side_by_side(_stacked([one.action for one in course[:-1]]), "action")
+            observed = stack([one.observation for one in transitions])
+            states, state_names = side_by_side(observed, "state")
+            taken = stack([one.action for one in transitions[:-1]])
+            actions, action_names = side_by_side(taken, "action")
         except (TypeError, ValueError, KeyError) as error:
             raise BadEpisode(
-                self.ids[number], f"what was seen or done changes its shape: {error!r}"
+                self.ids[number], f"the shape of its observations or actions changes: {error!r}"
             ) from error
-        rewards = np.array([moment.reward for moment in course[:-1]], dtype=float)
-        return Episode(self.ids[number], states, actions, rewards, self.seconds, state_names, action_names)
+        rewards = np.array([one.reward for one in transitions[:-1]], dtype=float)
+        return Episode(
+            self.ids[number], states, actions, rewards, self.step_seconds, state_names, action_names
+        )
 
-    def _played(
-        self, environment: Any, number: int, look: Callable[[], Any] = lambda: None
+    def _play(
+        self, environment: Any, number: int, render: Callable[[], Any] = lambda: None
     ) -> Iterator[Transition]:
-        """Step by step what was seen, what was done and what came of it; at the end nothing is done."""
-        seen = self._start(environment, number)
+        """Transition after transition; the last one is the final observation, and has no action."""
+        observation, limit = self._reset(environment, number), self.options.max_steps
         over, count = False, 0
-        while not over and count != self.steps:
-            if self.steps is None and count == ENDLESS:
+        while not over and count != limit:
+            if limit is None and count == MOST_STEPS:
                 raise ValueError(
-                    f"{self.name} has not ended an episode in {ENDLESS:,} steps: say how many one may have"
+                    f"{self.name} has not ended an episode in {MOST_STEPS:,} steps: give --max-steps "
+                    "(max_steps)"
                 )
-            picture = look()
-            action = self._action(environment, seen, number)
+            image = render()
+            action = self._action(environment, observation, number)
             try:
                 after, reward, terminated, truncated, _ = environment.step(action)
-                moment = Transition(_copied(seen), action, float(reward), picture)
-            except Exception as error:  # environments of others fail in ways of their own
+                transition = Transition(copied(observation), action, float(reward), image)
+            except Exception as error:  # another package's environment may fail in any way
                 raise BadEpisode(
                     self.ids[number], f"{self.name} fails at the action {action!r}: {error!r}"
                 ) from error
-            yield moment
-            seen, over, count = after, terminated or truncated, count + 1
-        yield Transition(_copied(seen), None, 0.0, None)
+            yield transition
+            observation, over, count = after, terminated or truncated, count + 1
+        yield Transition(copied(observation), None, 0.0, None)
 
-    def _start(self, environment: Any, number: int) -> Any:
+    def _reset(self, environment: Any, number: int) -> Any:
+        seed = self.options.seed
         try:
-            environment.action_space.seed(int(np.random.default_rng([self.seed, number]).integers(2**31)))
-            return environment.reset(seed=self.seed + number)[0]
-        except Exception as error:  # environments of others fail in ways of their own
+            environment.action_space.seed(int(np.random.default_rng([seed, number]).integers(2**31)))
+            return environment.reset(seed=seed + number)[0]
+        except Exception as error:  # another package's environment may fail in any way
             raise BadEpisode(self.ids[number], f"{self.name} fails at the start: {error!r}") from error
 
-    def _action(self, environment: Any, seen: Any, number: int) -> Any:
+    def _action(self, environment: Any, observation: Any, number: int) -> Any:
         if self.policy is None:
             return environment.action_space.sample()
         try:
-            return self.policy(seen)
-        except Exception as error:  # code of others fails in ways of its own
+            return self.policy(observation)
+        except Exception as error:  # the user's code may fail in any way
             raise BadEpisode(
                 self.ids[number], f"the policy {function_name(self.policy, 'of yours')} fails: {error!r}"
             ) from error
 
+    # --- videos -------------------------------------------------------------------------------------------
+
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
         """What the environment renders while the episode is played once more."""
         if not self.renders:
-            raise ValueError(f"{self.name} does not render pictures ({RENDERED}): it cannot be has_video")
-        return self._filmed(number, steps), 1 / self.seconds
+            raise ValueError(f"{self.name} does not render images ({RENDER_MODE}): there are no videos of it")
+        return self._render(number, steps), 1 / self.step_seconds
 
-    def _filmed(self, number: int, steps: StepRange | None) -> Iterator[Image]:
+    def _render(self, number: int, steps: StepRange | None) -> Iterator[Image]:
         known = self.episode(number)
         first, last = steps or (0, len(known))
-        environment = self._made(render_mode=RENDERED)
+        environment = self._made(render_mode=RENDER_MODE)
         try:
-            for step, moment in enumerate(self._played(environment, number, environment.render)):
-                self._compare(moment.seen, known.states, number, step)
+            for step, transition in enumerate(self._play(environment, number, environment.render)):
+                self._compare(transition.observation, known.states, number, step)
                 if first <= step < last:
-                    yield np.asarray(moment.picture)
+                    yield np.asarray(transition.image)
         except BadEpisode:
             raise
-        except Exception as error:  # environments of others fail in ways of their own
-            raise BadEpisode(self.ids[number], f"{self.name} cannot be has_video: {error!r}") from error
+        except Exception as error:  # another package's environment may fail in any way
+            raise BadEpisode(self.ids[number], f"{self.name} cannot be rendered: {error!r}") from error
         finally:
             environment.close()
 
-    def _compare(self, seen: Any, known: Array, number: int, step: int) -> None:
-        state = side_by_side(_stacked([seen]), "state")[0]
+    def _compare(self, observation: Any, known: Array, number: int, step: int) -> None:
+        state = side_by_side(stack([observation]), "state")[0]
         if step >= len(known) or not np.allclose(state[0], known[step]):
             raise BadEpisode(
                 self.ids[number],
-                "played again it went another way, so that its film would show something else: "
-                "the environment or the policy draws numbers that the seed does not decide",
+                "played again it differs, so its video would show something else: the environment or the "
+                "policy draws random numbers that the seed does not determine",
             )
-
-
-def _copied(value: Any) -> Any:
-    """Some environments give the same array again and again."""
-    if isinstance(value, dict):
-        return {key: _copied(part) for key, part in value.items()}
-    return tuple(map(_copied, value)) if isinstance(value, tuple) else np.array(value)
-
-
-def _stacked(values: list[Any]) -> Any:
-    """A course of observations or actions: of arrays an array, of dictionaries a dictionary of arrays."""
-    if isinstance(values[0], dict):
-        return {key: _stacked([value[key] for value in values]) for key in values[0]}
-    if isinstance(values[0], tuple):
-        return tuple(_stacked(list(parts)) for parts in zip(*values, strict=True))
-    return np.stack([np.asarray(value) for value in values])

@@ -1,52 +1,152 @@
-"""Tables and NumPy archives: features that are noted already, or the states themselves.
+"""Tables of features: CSV and Parquet files, pandas frames and mappings of columns.
 
-A table has one row for each trajectory and one column for each feature. It is a pandas frame, a mapping of
-columns, or a CSV or Parquet file. A column called id, episode, trajectory or name says which is which.
-
-An archive (.npz, or a mapping of arrays) holds one of two things:
-
-    features (M, d), and if you like names (d,) and ids (M,)
-    states (M, T, s), and if you like actions (M, T, a), rewards (M, T), lengths (M,) of unequal episodes,
-        seconds of a step, state_names (s,), action_names (a,) and ids (M,)
+A table has one row for each trajectory and one column for each feature. A column called id, episode,
+trajectory or name says which trajectory it is. A table that `prefero features` wrote also says which of its
+columns are features, and which episodes and steps of which dataset its rows are of, so that their videos can
+be shown.
 """
 
 import json
-import zipfile
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from prefero._support.arrays import Array
-from prefero._support.files import HEADER, UNREADABLE
 from prefero._support.optional import need
 from prefero.datasets.base import (
-    BadEpisode,
+    Columns,
     Dataset,
-    Episode,
-    EpisodeDataset,
+    DatasetFormat,
+    DatasetSpec,
     FeatureDataset,
-    StepRange,
-    fingerprint,
-    segment_id,
+    FormatOptions,
+    Origin,
 )
+from prefero.datasets.episode import StepRange, segment_id
+from prefero.datasets.registry import open_spec
 
-IDS = ("id", "episode", "trajectory", "name")
-TABLES = (".csv", ".parquet")
-METADATA = b"prefero features"  # a table that `prefero features` wrote says here which columns are features
-
-Columns = dict[str, npt.NDArray[Any]]
+ID_COLUMNS = ("id", "episode", "trajectory", "name")
+TABLE_SUFFIXES = (".parquet", ".csv")
+METADATA = b"prefero.features"  # the key of the metadata that `prefero features` writes
 
 
-# --- tables -----------------------------------------------------------------------------------------------
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(FormatOptions):
+    """How a table is opened; `ids` is the column of the trajectories' ids."""
+
+    ids: str | None = None
+
+
+class TableDataset(FeatureDataset, DatasetFormat):
+    """A table of features in a file. One that `prefero features` wrote shows the videos of its dataset."""
+
+    format_name = "table"
+    description = "a table (.csv, .parquet)"
+    options_type = TableOptions
+
+    def __init__(self, path: str | Path, options: TableOptions | None = None) -> None:
+        path, options = Path(path), options or TableOptions()
+        self.columns_read, about = read_table(path)
+        columns, names = dict(self.columns_read), None
+        if about is not None:
+            rows = zip(columns["episode"].tolist(), _segments(columns), strict=True)
+            columns["episode"] = np.array([segment_id(episode, segment) for episode, segment in rows])
+            names = about["features"]
+        ids = id_column(columns, options.ids)
+        names = [name for name in columns if name != ids] if names is None else names
+        super().__init__(path.stem, columns, row_ids(columns, ids), names=names)
+        self.files = (path.resolve(),)
+        self.spec = DatasetSpec.of("table", path.resolve(), options)
+        if about is not None and about["dataset"] is not None:
+            self.origin = _origin(path, self.columns_read, DatasetSpec(**about["dataset"]))
+        if self.origin is not None and options.videos != "ignore":
+            self.has_video = self.origin.dataset.has_video
+
+    @classmethod
+    def recognizes(cls, path: str) -> bool:
+        """A file with the suffix of a table."""
+        return Path(path).suffix.lower() in TABLE_SUFFIXES and Path(path).is_file()
+
+    @classmethod
+    def open(cls, path: str, options: FormatOptions) -> "TableDataset":
+        """Read the table."""
+        assert isinstance(options, TableOptions)
+        return cls(path, options)
+
+    @property
+    def index_files(self) -> tuple[Path, ...]:
+        """The table, and what opening the dataset reads that it was extracted from."""
+        return self.files + (() if self.origin is None else self.origin.dataset.index_files)
+
+    def score_columns(self) -> Columns:
+        """All columns, as they are in the file."""
+        return self.columns_read
+
+    # --- videos of the dataset that the features were extracted from --------------------------------------
+
+    def check_video(self, number: int) -> None:
+        """`BadEpisode` if the dataset's own video is missing or damaged."""
+        if self.origin is not None:
+            self.origin.dataset.check_video(self.origin.numbers[number])
+
+    def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
+        """Where the dataset's own clip of a row is cut to."""
+        if self.origin is None or steps is not None:
+            return super().clip_path(number, folder, steps)
+        return self.origin.dataset.clip_path(
+            self.origin.numbers[number], folder, self.origin.segments[number]
+        )
+
+    def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
+        """The dataset's own clip of a row."""
+        if self.origin is None or steps is not None:
+            return super().cut_clip(number, folder, steps)
+        return self.origin.dataset.cut_clip(self.origin.numbers[number], folder, self.origin.segments[number])
+
+
+def table_in_memory(table: Any, ids: str | None = None, name: str = "table") -> FeatureDataset:
+    """A pandas frame or a mapping of columns as a dataset; `ids` is the column of the trajectories' ids."""
+    columns = columns_of(table)
+    column = id_column(columns, ids)
+    names = [name for name in columns if name != column]
+    return FeatureDataset(name, columns, row_ids(columns, column), names=names)
+
+
+def _origin(path: Path, columns: Columns, spec: DatasetSpec) -> Origin | None:
+    """Where the rows of a table were extracted from; a warning if that cannot be opened or has changed."""
+    try:
+        dataset: Dataset = open_spec(spec)
+    except (ValueError, OSError) as error:
+        warnings.warn(f"{path} has features, but their videos cannot be shown: {error}", stacklevel=4)
+        return None
+    numbers = columns["number"].tolist()
+    if [dataset.ids[n] if n < len(dataset) else None for n in numbers] != columns["episode"].tolist():
+        warnings.warn(
+            f"{path} has features of {dataset.name}, which has changed since they were extracted, so its "
+            "videos are not shown: extract them again",
+            stacklevel=4,
+        )
+        return None
+    steps = [None if count is None or count != count else int(count) for count in columns["steps"].tolist()]
+    return Origin(dataset, tuple(numbers), tuple(_segments(columns)), tuple(steps))
+
+
+def _segments(columns: Columns) -> list[StepRange | None]:
+    """Which steps each row of a table of features is of; None for all of them."""
+    pairs = zip(columns["first"].tolist(), columns["last"].tolist(), strict=True)
+    return [None if first is None or first != first else (int(first), int(last)) for first, last in pairs]
+
+
+# --- reading ----------------------------------------------------------------------------------------------
 
 
 def read_table(path: Path) -> tuple[Columns, dict[str, Any] | None]:
-    """The columns of a CSV or Parquet file, and what it says about itself if `prefero features` wrote it."""
-    if path.suffix.lower() not in TABLES:
+    """The columns of a CSV or Parquet file, and the metadata if `prefero features` wrote it."""
+    if path.suffix.lower() not in TABLE_SUFFIXES:
         raise ValueError(f"a table is a .csv or .parquet file, but this is {path}")
     arrow = need("pyarrow", extra="datasets")
     try:
@@ -64,12 +164,6 @@ def read_table(path: Path) -> tuple[Columns, dict[str, Any] | None]:
     return columns, None if about is None else dict(json.loads(about))
 
 
-def parts_in(columns: Columns) -> list[StepRange | None]:
-    """Which steps each row of a table of ours is about; None for all of them."""
-    pairs = zip(columns["first"].tolist(), columns["last"].tolist(), strict=True)
-    return [None if first != first or first is None else (int(first), int(last)) for first, last in pairs]
-
-
 def columns_of(table: Any) -> Columns:
     """The columns of a pandas frame or of a mapping."""
     if isinstance(table, Mapping):
@@ -82,188 +176,22 @@ def columns_of(table: Any) -> Columns:
     )
 
 
-def table_dataset(
-    table: Any, features: Sequence[str] | None = None, *, ids: str | None = None, name: str = "table"
-) -> FeatureDataset:
-    """Features from a table: all columns of numbers but that of the ids, or those that are named."""
-    recipe, about = None, None
-    if isinstance(table, str | Path):
-        path = Path(table)
-        columns, about = read_table(path)
-        name, recipe = path.stem, {"kind": "table", "path": str(path.resolve()), "features": features}
-    else:
-        columns = columns_of(table)
-    if about is not None:
-        rows = zip(columns["episode"].tolist(), parts_in(columns), strict=True)
-        columns["episode"] = np.array([segment_id(episode, part) for episode, part in rows])
-    column = id_column(columns, ids)
-    labels = _labels(columns, column)
-    noted = about["names"] if about is not None else [c for c in columns if c != column]
-    chosen = list(features or noted)
-    return FeatureDataset(name, numbers_in(columns, chosen), tuple(chosen), labels, recipe=recipe)
-
-
-def id_column(columns: Columns, wanted: str | None, known: Sequence[str] = IDS) -> str | None:
+def id_column(columns: Columns, wanted: str | None, known: Sequence[str] = ID_COLUMNS) -> str | None:
     """The column that says which trajectory a row is of."""
     if wanted is not None and wanted not in columns:
         raise ValueError(f"there is no column {wanted!r}: the columns are {', '.join(columns)}")
     return wanted or next((c for c in columns if c.lower() in known), None)
 
 
-def _labels(columns: Columns, column: str | None) -> tuple[str, ...]:
-    rows = len(next(iter(columns.values()), ()))
+def row_ids(columns: Columns, column: str | None) -> tuple[str, ...]:
+    """The ids of the rows: those in a column, or their numbers."""
     if column is None:
-        return tuple(map(str, range(rows)))
-    labels = tuple(map(str, columns[column].tolist()))
-    if len(set(labels)) != len(labels):
+        return tuple(map(str, range(len(next(iter(columns.values()), ())))))
+    ids = tuple(map(str, columns[column].tolist()))
+    repeated = [one for one, count in Counter(ids).items() if count > 1]
+    if repeated:
         raise ValueError(
-            f"every row is one trajectory, but column {column!r} has some {_repeated(labels)!r} more than "
-            "once: keep states step by step in a .npz archive with states (trajectories, steps, numbers)"
+            f"every row is one trajectory, but column {column!r} has {repeated[0]!r} more than once: keep "
+            "states step by step in a .npz archive with states (trajectories, steps, numbers)"
         )
-    return labels
-
-
-def _repeated(labels: Sequence[str]) -> str:
-    seen = set[str]()
-    return next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
-
-
-def numbers_in(columns: Columns, chosen: Sequence[str]) -> Array:
-    """The chosen columns as (M, d) numbers; what is missing is not a number."""
-    unknown = [name for name in chosen if name not in columns]
-    if unknown or not chosen:
-        what = f"there is no column {unknown[0]!r}" if unknown else "there are no columns of features"
-        raise ValueError(f"{what}: the columns are {', '.join(columns)}")
-    return np.column_stack([_numbers(name, columns[name]) for name in chosen])
-
-
-def _numbers(name: str, values: npt.NDArray[Any]) -> Array:
-    try:
-        return np.asarray([np.nan if value is None else value for value in values.tolist()], dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"column {name!r} does not hold numbers: name the columns that are features, without it"
-        ) from error
-
-
-# --- archives ---------------------------------------------------------------------------------------------
-
-
-def read_npz(path: Path) -> Columns:
-    """The arrays of a NumPy archive; it may hold no pickles."""
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return dict(archive.items())
-    except FileNotFoundError:
-        raise
-    except (*UNREADABLE, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is damaged or is no NumPy archive: {error}") from error
-
-
-def holds_pool(path: Path) -> bool:
-    """Is a .npz file a pool of Prefero's own? A damaged one may be."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return f"{HEADER}.npy" in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
-        return True
-
-
-def in_memory(table: Any, ids: str | None = None) -> Dataset:
-    """A pandas frame or a mapping of columns, or a mapping of arrays as an archive holds them."""
-    archive = isinstance(table, Mapping) and ("states" in table or np.ndim(table.get("features", 0)) == 2)
-    return archive_dataset(table) if archive else table_dataset(table, ids=ids)
-
-
-def archive_dataset(archive: Any, features: Sequence[str] | None = None, *, name: str = "archive") -> Dataset:
-    """Features or states from a NumPy archive, or from a mapping of arrays like it."""
-    recipe = None
-    if isinstance(archive, str | Path):
-        path = Path(archive)
-        arrays = read_npz(path)
-        name, recipe = path.stem, {"kind": "archive", "path": str(path.resolve()), "features": features}
-        if HEADER in arrays:
-            raise ValueError(f"{path} is a pool of Prefero's own: Pool.load reads it, and prefero teach does")
-    else:
-        arrays = columns_of(archive)
-    if "states" in arrays:
-        if features:
-            recipe = None
-        return Arrays(name, arrays, recipe)
-    if "features" not in arrays:
-        raise ValueError(f"an archive holds features or states, but this one holds {', '.join(arrays)}")
-    return _noted(name, arrays, features, recipe)
-
-
-def _noted(
-    name: str, arrays: Columns, chosen: Sequence[str] | None, recipe: dict[str, Any] | None
-) -> FeatureDataset:
-    matrix = np.asarray(arrays["features"], dtype=float)
-    if matrix.ndim != 2:
-        raise ValueError(f"features have shape (trajectories, features), but these have {matrix.shape}")
-    names = _words(arrays, "names") or tuple(f"feature {i + 1}" for i in range(matrix.shape[1]))
-    ids = _words(arrays, "ids") or tuple(map(str, range(len(matrix))))
-    if len(names) != matrix.shape[1] or len(ids) != len(matrix):
-        raise ValueError(f"features of shape {matrix.shape} have {len(names)} names and {len(ids)} ids")
-    if chosen:
-        matrix, names = numbers_in(dict(zip(names, matrix.T, strict=True)), chosen), tuple(chosen)
-    return FeatureDataset(name, matrix, names, ids, recipe=recipe)
-
-
-def _words(arrays: Columns, key: str) -> tuple[str, ...]:
-    return tuple(map(str, np.atleast_1d(arrays[key]).tolist())) if key in arrays else ()
-
-
-class Arrays(EpisodeDataset):
-    """States and actions in arrays, one row for each episode."""
-
-    def __init__(self, name: str, arrays: Columns, recipe: dict[str, Any] | None = None) -> None:
-        self.name, self.recipe = name, recipe
-        self.files = (Path(recipe["path"]),) if recipe else ()
-        self.states = _cube("states", arrays["states"])
-        count, steps, _ = self.states.shape
-        self.actions = _cube("actions", arrays.get("actions", np.zeros((count, steps, 0))))
-        self.rewards = arrays.get("rewards")
-        self.lengths = np.asarray(arrays.get("lengths", np.full(count, self.actions.shape[1])), dtype=int)
-        self.seconds = float(np.ravel(arrays.get("seconds", 1.0))[0])
-        self.state_names, self.action_names = _words(arrays, "state_names"), _words(arrays, "action_names")
-        self.ids = _words(arrays, "ids") or tuple(map(str, range(count)))
-        for key in ("actions", "rewards", "lengths", "ids"):
-            if key in arrays and len(arrays[key]) != count:
-                raise ValueError(f"there are states of {count} episodes, but {key} of {len(arrays[key])}")
-        if not 0 < self.seconds < np.inf:
-            raise ValueError(f"a step lasts a positive time, but {name} says {self.seconds} s")
-
-    def contents(self) -> list[Any]:
-        """The numbers themselves, unless words say where they are."""
-        if self.recipe:
-            return []
-        numbers = self.states, self.actions, self.lengths, () if self.rewards is None else self.rewards
-        return [*map(fingerprint, numbers), self.seconds, self.state_names, self.action_names, self.ids]
-
-    def episode(self, number: int) -> Episode:
-        """One row."""
-        self.check_number(number)
-        last, more = int(self.lengths[number]), self.states.shape[1] - self.actions.shape[1]
-        if not 0 <= last <= self.actions.shape[1]:
-            raise BadEpisode(
-                self.ids[number], f"its length is {last}, but the arrays have {self.actions.shape[1]} steps"
-            )
-        return Episode(
-            self.ids[number],
-            self.states[number, : last + more],
-            self.actions[number, :last],
-            None if self.rewards is None else self.rewards[number, :last],
-            self.seconds,
-            self.state_names,
-            self.action_names,
-        )
-
-
-def _cube(what: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
-    array = np.asarray(values)
-    if array.ndim != 3 or array.dtype.kind not in "fiub":
-        raise ValueError(
-            f"{what} are numbers of shape (episodes, steps, {what}), but these have shape {array.shape}"
-        )
-    return array
+    return ids

@@ -1,64 +1,101 @@
-"""A folder of films (MP4), with a table that notes the features of each.
+"""A folder of videos (.mp4) with a table of features of each.
 
-The table is the one CSV or Parquet file in the folder, or any that is named. Its column clip, file, film,
-video or path says which film a row is about; without one, its id does, and the film is ID.mp4.
+The table is the one CSV or Parquet file in the folder, or any that is given. Its column video, clip, file or
+path says which video a row is of; without one, its id does, and the video is ID.mp4.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from prefero.datasets.base import FeatureDataset
-from prefero.datasets.formats.tables import IDS, TABLES, columns_of, id_column, numbers_in, read_table
+from prefero.datasets.base import DatasetFormat, DatasetSpec, FeatureDataset, FormatOptions, option
+from prefero.datasets.formats.tables import (
+    ID_COLUMNS,
+    TABLE_SUFFIXES,
+    columns_of,
+    id_column,
+    read_table,
+)
 
-CLIPS = ("clip", "file", "film", "video", "path")
+VIDEO_COLUMNS = ("video", "clip", "file", "path")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VideoFolderOptions(FormatOptions):
+    """How a folder of videos is opened; `video_column` is the table's column of the videos."""
+
+    table: str | None = option(None, "The table of features of a folder of videos.")
+    video_column: str | None = None
+
+
+class VideoFolder(FeatureDataset, DatasetFormat):
+    """Videos in a folder with the features in a table."""
+
+    format_name = "video-folder"
+    description = "a folder of videos (.mp4) with a table"
+    options_type = VideoFolderOptions
+
+    def __init__(
+        self,
+        folder: str | Path,
+        options: VideoFolderOptions | None = None,
+        *,
+        table: Mapping[str, Any] | Any = None,
+    ) -> None:
+        """`table` is one in memory, instead of the file in the folder or in the options."""
+        folder, options = Path(folder), options or VideoFolderOptions()
+        if not folder.is_dir():
+            raise ValueError(f"there is no folder of videos {folder}")
+        path = Path(options.table or find_table(folder)) if table is None else None
+        columns = columns_of(table) if path is None else read_table(path)[0]
+        column = id_column(columns, options.video_column, VIDEO_COLUMNS) or id_column(columns, None)
+        if column is None:
+            raise ValueError(
+                "the table must say which video a row is of, in a column called "
+                f"{', '.join((*VIDEO_COLUMNS, *ID_COLUMNS))}; its columns are {', '.join(columns)}"
+            )
+        videos = tuple(_video(folder, str(value)) for value in columns[column].tolist())
+        label = id_column(columns, None)
+        ids = map(str, columns[label].tolist()) if label else (video.name for video in videos)
+        names = [name for name in columns if name not in (column, label)]
+        shown = None if options.videos == "ignore" else videos
+        super().__init__(folder.resolve().name, columns, tuple(ids), names=names, videos=shown)
+        if path is not None:
+            options = replace(options, table=str(path.resolve()))
+            self.spec = DatasetSpec.of("video-folder", folder.resolve(), options)
+            self.files = (folder.resolve(), path.resolve(), *self.files)
+
+    @classmethod
+    def recognizes(cls, path: str) -> bool:
+        """A folder with a video in it."""
+        folder = Path(path)
+        return folder.is_dir() and any(inside.suffix.lower() == ".mp4" for inside in folder.iterdir())
+
+    @classmethod
+    def open(cls, path: str, options: FormatOptions) -> "VideoFolder":
+        """Read the table; videos are read when they are shown."""
+        assert isinstance(options, VideoFolderOptions)
+        return cls(path, options)
+
+    @property
+    def index_files(self) -> tuple[Path, ...]:
+        """The table alone: videos are found by their names."""
+        return self.files[1:2] if self.spec else self.files
 
 
 def find_table(folder: Path) -> Path:
-    """The table in a folder of clips; there must be one and no more."""
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in TABLES)
+    """The table in a folder of videos; there must be exactly one."""
+    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in TABLE_SUFFIXES)
     if len(found) != 1:
         there = ", ".join(path.name for path in found) or "none"
         raise ValueError(
             f"{folder} should hold one table of features (.csv or .parquet), but there is {there}: "
-            "say which with --table"
+            "name one with --table"
         )
     return found[0]
 
 
-def clips_dataset(
-    folder: str | Path, table: Any = None, features: Sequence[str] | None = None, *, clip: str | None = None
-) -> FeatureDataset:
-    """Films in a folder with the features that a table notes: all its numbers, or the named ones."""
-    folder = Path(folder)
-    if not folder.is_dir():
-        raise ValueError(f"the folder of clips {folder} is not there")
-    place = table if table is not None else find_table(folder)
-    from_file = isinstance(place, str | Path)
-    columns = read_table(Path(place))[0] if from_file else columns_of(place)
-    which = id_column(columns, clip, CLIPS) or id_column(columns, None)
-    if which is None:
-        raise ValueError(
-            f"the table must say which film a row is about, in a column called {', '.join((*CLIPS, *IDS))}; "
-            f"its columns are {', '.join(columns)}"
-        )
-    films = tuple(_film(folder, str(value)) for value in columns[which].tolist())
-    label = id_column(columns, None)
-    ids = tuple(map(str, columns[label].tolist())) if label else tuple(film.name for film in films)
-    chosen = list(features or (c for c in columns if c not in (which, label)))
-    recipe = {
-        "kind": "clips",
-        "path": str(folder.resolve()),
-        "table": str(Path(place).resolve()) if from_file else None,
-        "features": features,
-        "clip": clip,
-    }
-    matrix = numbers_in(columns, chosen)
-    return FeatureDataset(
-        folder.resolve().name, matrix, tuple(chosen), ids, films, recipe=recipe if from_file else None
-    )
-
-
-def _film(folder: Path, name: str) -> Path:
+def _video(folder: Path, name: str) -> Path:
     path = folder / name
     return path if path.suffix else path.with_suffix(".mp4")

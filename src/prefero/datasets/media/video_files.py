@@ -1,7 +1,8 @@
-"""Films that others made: are they whole, do browsers play them, and what do they show.
+"""Video files of any kind: are they complete, do browsers play them, and which frames do they show.
 
-Any film that FFmpeg reads will do, AV1 too. Frames are decode_image one by one, from the key frame before the
-first one that is wanted. Times are seconds since the film's first picture, whatever the file calls that time.
+Any video that FFmpeg reads will do, AV1 too. Frames are decoded one by one, from the key frame before the
+first one that is wanted. Times are seconds since the video's first frame, whatever time the file gives that
+frame.
 """
 
 from collections.abc import Iterator
@@ -12,36 +13,36 @@ from typing import Any
 from prefero._support.arrays import Image
 from prefero._support.optional import need
 
-POINTER = b"version https://git-lfs"
-PLAYED = {"h264": ("yuv420p", "yuvj420p")}  # codecs and pixels that every browser shows
+LFS_POINTER = b"version https://git-lfs"
+PLAYED = {"h264": ("yuv420p", "yuvj420p")}  # codecs and pixel formats that every browser plays
 
 
 class VideoError(ValueError):
-    """A film is missing or damaged."""
+    """A video is missing or damaged."""
 
 
 def damage_message(path: Path, error: BaseException) -> str:
-    """Why a file that is there cannot be read, in one line."""
+    """Why a file that exists cannot be read, in one line."""
     with suppress(OSError), path.open("rb") as file:
-        if file.read(len(POINTER)) == POINTER:
-            return f"{path} is only a pointer to the file itself, which `git lfs pull` brings"
-    said = str(getattr(error, "strerror", None) or error).strip() or type(error).__name__
-    return f"{path} is damaged or cut short: {said.splitlines()[0]}"
+        if file.read(len(LFS_POINTER)) == LFS_POINTER:
+            return f"{path} is only a Git LFS pointer: `git lfs pull` fetches the file itself"
+    reason = str(getattr(error, "strerror", None) or error).strip() or type(error).__name__
+    return f"{path} is damaged or cut short: {reason.splitlines()[0]}"
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
-    """The file and its first stream of pictures; what goes wrong while reading is a `VideoError`."""
+    """The file and its first video stream; what goes wrong while reading is a `VideoError`."""
     av = need("av", extra="datasets")
     if not path.is_file():
-        raise VideoError(f"the film {path} is missing")
+        raise VideoError(f"the video {path} is missing")
     try:
         with av.open(str(path)) as container:
             if not container.streams.video:
-                raise VideoError(f"the film {path} is cut short, or holds no pictures")
+                raise VideoError(f"the video {path} is cut short, or has no video stream")
             yield container, container.streams.video[0]
     except av.error.FFmpegError as error:
-        raise VideoError(f"the film {damage_message(path, error)}") from error
+        raise VideoError(f"the video {damage_message(path, error)}") from error
 
 
 def plays_in_browsers(path: Path) -> bool:
@@ -55,40 +56,40 @@ def frame_rate(path: Path) -> float:
     with _opened(path) as (_, stream):
         rate = stream.average_rate or stream.guessed_rate
         if not rate:
-            raise VideoError(f"{path} does not say how many frames a second shows")
+            raise VideoError(f"{path} does not say its frame rate")
         return float(rate)
 
 
 def check_complete(path: Path) -> None:
-    """An error unless every frame that the film announces is there; nothing is decode_image."""
+    """An error unless every frame that the video announces is there; nothing is decoded."""
     with _opened(path) as (container, stream):
         packets = [packet.is_corrupt for packet in container.demux(stream) if packet.size]
         if not packets or any(packets) or len(packets) < stream.frames:
             raise VideoError(
-                f"the film {path} is cut short: it announces {stream.frames or 'some'} frames, and "
+                f"the video {path} is cut short: it announces {stream.frames or 'some'} frames, and "
                 f"{packets.count(False)} are there"
             )
 
 
 def check_span(path: Path, start: float, end: float, rate: float) -> None:
-    """An error unless the film shows what is from `start` to `end`, but for a picture; little is read."""
+    """An error unless the video goes from `start` to `end`, but for one frame; little of it is read."""
     last = 0.0
     with _opened(path) as (container, stream):
         zero, half = _zero(stream), 0.5 / rate
-        wanted = max(end - 4 * half, start, 0.0) - half  # the last picture but one; times are rounded
+        wanted = max(end - 4 * half, start, 0.0) - half  # the last frame but one; times are rounded
         container.seek(int((zero + max(wanted, 0.0)) / stream.time_base), stream=stream)
         for packet in container.demux(stream):
             if packet.size and not packet.is_corrupt and packet.pts is not None:
                 last = max(last, float(packet.pts * stream.time_base) - zero)
                 if last >= wanted:
                     return
-    raise VideoError(f"the film {path} should go on until {end:.2f} s, but ends after {last:.2f} s")
+    raise VideoError(f"the video {path} should last until {end:.2f} s, but ends after {last:.2f} s")
 
 
 def read_frames(
     path: Path, start: float = 0.0, end: float | None = None, rate: float | None = None
 ) -> Iterator[Image]:
-    """The pictures shown from `start` to before `end`; `rate` of them a second, if that is known better."""
+    """The frames from `start` to before `end`; `rate` is the frame rate, if that is known better."""
     with _opened(path) as (container, stream):
         zero, everything = _zero(stream), start <= 0.0 and end is None
         half = 0.5 / float(rate or stream.average_rate or stream.guessed_rate or 1000)  # times are rounded
@@ -103,11 +104,11 @@ def read_frames(
 
 
 def _zero(stream: Any) -> float:
-    """When a file says that its first picture is shown."""
+    """The time that a file gives its first frame."""
     return float((stream.start_time or 0) * stream.time_base)
 
 
 def _time(frame: Any, path: Path, zero: float) -> float:
     if frame.time is None:
-        raise VideoError(f"the film {path} does not say when its pictures are shown")
+        raise VideoError(f"the video {path} does not give the times of its frames")
     return float(frame.time) - zero

@@ -8,7 +8,7 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from pydantic import TypeAdapter
 
-from prefero.datasets.media.clips import cut
+from prefero.datasets.media.clips import cut_planned_clip
 from prefero.server.auth import AGE, COOKIE, Anybody, Forbidden, Here, OwnSitting, Somebody, Visitor
 from prefero.server.models import (
     LARGEST,
@@ -121,7 +121,7 @@ def clip(index: Index, visitor: Somebody, here: Here) -> FileResponse:
     if not path.is_relative_to(Path(shown["folder"]).resolve()):
         raise Refused("no-trajectory", "this clip is not in the study's folder")
     try:
-        cut(path)  # if it is not there, by the plan beside it
+        cut_planned_clip(path)  # if it is not there, by the plan beside it
     except (ValueError, OSError) as error:
         raise Refused("no-trajectory", "this clip is missing and could not be cut") from error
     return FileResponse(path, media_type="video/mp4", headers=CACHED)

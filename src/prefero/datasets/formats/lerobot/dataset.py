@@ -1,10 +1,11 @@
-"""LeRobot's datasets on disk, versions 2.x and 3.0, read with pyarrow, PyAV and Pillow alone.
+"""LeRobot datasets on disk, versions 2.x and 3.0, read with pyarrow, PyAV and Pillow alone.
 
-States are all numbers that were observed, one column after the other; actions likewise. A camera's pictures
-are in films, which may be AV1, or one by one in a column of the frames.
+States are all observed numbers, one column after the other; actions likewise. A camera's images are in
+videos, which may be AV1, or one by one in a column of the frames' table.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -13,117 +14,148 @@ import numpy as np
 
 from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
-from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
-from prefero.datasets.formats.lerobot.episode_index import INFO as INFO
-from prefero.datasets.formats.lerobot.episode_index import Place, read_episode_index, read_info
-from prefero.datasets.formats.lerobot.tasks import listed, of_task, with_tasks
+from prefero.datasets.base import DatasetFormat, DatasetSpec, EpisodeDataset, FormatOptions, option
+from prefero.datasets.episode import BadEpisode, Episode, StepRange
+from prefero.datasets.formats.lerobot.episode_index import INFO, EpisodeEntry, read_episode_index, read_info
+from prefero.datasets.formats.lerobot.tasks import list_tasks, of_task, with_tasks
 from prefero.datasets.formats.lerobot.videos import check_video, image_column_frames, video_frames
-from prefero.datasets.media.images import choose_camera
+from prefero.datasets.formats.lerobot.write_scores import REWARDS, write_copy
+from prefero.datasets.media.images import NO_VIDEO, choose_camera
 from prefero.datasets.media.video_files import damage_message
+from prefero.datasets.scores.scores import Advance, EpisodeScores
 
-REWARDS = ("next.reward", "reward")
-NUMBERS = ("float", "int", "uint", "bool")
-FILMS, PICTURES = "video", "image"
+NUMERIC = ("float", "int", "uint", "bool")
+VIDEO, IMAGE = "video", "image"
 DEPTH = ("is_depth_map", "video.is_depth_map")
 ORDER = ("episode_index", "frame_index")
 
 
-class LeRobot(EpisodeDataset):
+@dataclass(frozen=True, kw_only=True)
+class LeRobotOptions(FormatOptions):
+    """How a LeRobot dataset is opened."""
+
+    camera: str | None = option(None, "The camera whose videos are shown, by its name; none for no videos.")
+    task: str | None = option(None, "Only the episodes of this task of a LeRobot dataset.")
+
+
+class LeRobotDataset(EpisodeDataset, DatasetFormat):
     """A LeRobot dataset, or one task of it.
 
-    `camera` says whose pictures are shown, by its whole name or its end, and "none" that none are. If they
-    will be `shown`, an episode whose film is damaged is as bad as one whose numbers are.
+    `camera` is the camera whose images are shown, by its whole name or its end, or "none". With
+    videos="check", an episode whose video is damaged is a bad episode, like one whose numbers are.
     """
 
-    def __init__(
-        self,
-        folder: str | Path,
-        camera: str | None = None,
-        task: str | None = None,
-        *,
-        shown: bool = False,
-    ) -> None:
-        self.folder, self.shown = Path(folder), shown
-        self.name = self.folder.resolve().name
-        self.info = read_info(self.folder)
-        self.seconds = 1.0 / float(self.info["fps"])
+    format_name = "lerobot"
+    description = "a LeRobot dataset (a folder with meta/info.json)"
+    options_type = LeRobotOptions
+    root: Path
+
+    def __init__(self, folder: str | Path, options: LeRobotOptions | None = None) -> None:
+        self.root, self.options = Path(folder), options or LeRobotOptions()
+        self.name = self.root.resolve().name
+        self.info = read_info(self.root)
+        self.step_seconds = 1.0 / float(self.info["fps"])
         self.state_columns = [key for key in self._numeric() if key.startswith("observation")]
         self.action_columns = [key for key in self._numeric() if key.split(".")[0] == "action"]
         if not self.state_columns:
             raise ValueError(f"{folder} observes no numbers: its columns are {', '.join(self._features())}")
-        places = with_tasks(self.folder, read_episode_index(self.folder, self.info, self._cameras(FILMS)))
-        self.task, self.places = of_task(places, task)
-        self.ids = tuple(str(place.episode) for place in self.places)
-        self.camera = choose_camera(self._cameras(FILMS, PICTURES), camera)
-        lost = self._without_films()
-        self.remarks = (*self._counted(places), *self._several_tasks(), *lost)
-        self.camera = None if lost else self.camera
-        self.has_video = self.camera is not None
-        self.recipe = {
-            "kind": "lerobot",
-            "path": str(self.folder.resolve()),
-            "camera": camera if self.camera is None else self.camera,
-            "task": self.task,
-            "shown": shown,
-        }
-        self.files = (self.folder / INFO, *sorted({place.path for place in self.places} | self._films()))
+        entries = with_tasks(self.root, read_episode_index(self.root, self.info, self._cameras(VIDEO)))
+        self.task, self.entries = of_task(entries, self.options.task)
+        self.ids = tuple(str(entry.episode) for entry in self.entries)
+        self._open_videos(entries)
+        known = replace(self.options, camera=self.camera or self.options.camera, task=self.task)
+        self.spec = DatasetSpec.of("lerobot", self.root.resolve(), known)
+        paths = {entry.path for entry in self.entries} | self._video_paths()
+        self.files = (self.root / INFO, *sorted(paths))
+
+    @classmethod
+    def recognizes(cls, path: str) -> bool:
+        """A folder with meta/info.json."""
+        return (Path(path) / INFO).is_file()
+
+    @classmethod
+    def open(cls, path: str, options: FormatOptions) -> "LeRobotDataset":
+        """Read the metadata; episodes are read when they are asked for."""
+        assert isinstance(options, LeRobotOptions)
+        return cls(path, options)
+
+    @property
+    def index_files(self) -> tuple[Path, ...]:
+        """The metadata; in version 3.0, where a file has many episodes, also the files of the frames."""
+        shared = len({entry.path for entry in self.entries}) < len(self.entries)
+        frames = {entry.path for entry in self.entries} if shared else set()
+        return (*sorted(path for path in (self.root / "meta").rglob("*") if path.is_file()), *sorted(frames))
+
+    # --- columns ------------------------------------------------------------------------------------------
 
     def _features(self) -> dict[str, Any]:
         return dict(self.info["features"])
 
     def _numeric(self) -> list[str]:
-        return [k for k, f in self._features().items() if str(f.get("dtype", "")).startswith(NUMBERS)]
+        return [k for k, f in self._features().items() if str(f.get("dtype", "")).startswith(NUMERIC)]
+
+    def _rewards(self) -> list[str]:
+        return [key for key in REWARDS if key in self._numeric()][:1]
 
     def _cameras(self, *kinds: str) -> list[str]:
-        """The cameras whose pictures are kept so; those that see colors first."""
+        """The cameras whose images are stored so; those that see colors first."""
         cameras = {key: about for key, about in self._features().items() if about.get("dtype") in kinds}
         return sorted(cameras, key=lambda key: _is_depth(cameras[key]))
 
-    def _has_films(self) -> bool:
-        """Are the chosen camera's pictures in films?"""
-        return self.camera is not None and self._features()[self.camera]["dtype"] == FILMS
+    # --- cameras and notices ------------------------------------------------------------------------------
 
-    def _films(self) -> set[Path]:
-        """All films of the chosen camera."""
+    def _open_videos(self, entries: Sequence[EpisodeEntry]) -> None:
+        """Choose the camera; without its videos, the dataset is used as if it had none, and says so."""
+        wanted = NO_VIDEO if self.options.videos == "ignore" else self.options.camera
+        self.camera = choose_camera(self._cameras(VIDEO, IMAGE), wanted)
+        missing = self._missing_videos()
+        self.notices = (*self._count_notice(entries), *self._task_notice(), *missing)
+        self.camera = None if missing else self.camera
+        self.has_video = self.camera is not None
+
+    def _in_videos(self) -> bool:
+        """Are the images of the chosen camera in videos?"""
+        return self.camera is not None and self._features()[self.camera]["dtype"] == VIDEO
+
+    def _video_paths(self) -> set[Path]:
+        """All videos of the chosen camera."""
         camera = self.camera or ""
-        return {place.clips[camera].path for place in self.places if camera in place.clips}
+        return {entry.videos[camera].path for entry in self.entries if camera in entry.videos}
 
-    # --- remarks ------------------------------------------------------------------------------------------
-
-    def _counted(self, places: Sequence[Place]) -> list[str]:
+    def _count_notice(self, entries: Sequence[EpisodeEntry]) -> list[str]:
         total = self.info.get("total_episodes")
-        if not isinstance(total, int) or total == len(places):
+        if not isinstance(total, int) or total == len(entries):
             return []
-        return [f"{self.folder / INFO} speaks of {total} episodes, but {len(places)} are listed and used"]
+        return [f"{self.root / INFO} counts {total} episodes, but {len(entries)} are listed and used"]
 
-    def _several_tasks(self) -> list[str]:
-        if self.task is not None or len({frozenset(place.tasks) for place in self.places}) < 2:
+    def _task_notice(self) -> list[str]:
+        if self.task is not None or len({frozenset(entry.tasks) for entry in self.entries}) < 2:
             return []
         return [
-            f"episodes of different tasks are compared in {self.name}: {listed(self.places)}. Choose one of "
-            "them with --task (task=...)"
+            f"episodes of different tasks are compared in {self.name}: {list_tasks(self.entries)}. Choose "
+            "one of them with --task (task=...)"
         ]
 
-    def _without_films(self) -> list[str]:
-        """Who took the numbers alone from elsewhere can do without films."""
-        if not self._has_films() or any(film.is_file() for film in self._films()):
+    def _missing_videos(self) -> list[str]:
+        """A dataset may have been copied without its videos."""
+        if not self._in_videos() or any(video.is_file() for video in self._video_paths()):
             return []
-        return [f"no film of {self.camera} is in {self.folder}: episodes are shown by their features"]
+        return [f"no video of {self.camera} is in {self.root}: episodes are shown by their features"]
 
-    # --- frames -------------------------------------------------------------------------------------------
+    # --- episodes -----------------------------------------------------------------------------------------
 
     def episode(self, number: int) -> Episode:
-        """Read one episode's numbers; its film stays where it is."""
+        """Read the numbers of one episode; its video is read when it is shown."""
         self.check_number(number)
-        return self._episode(number, self._table(number, only=self.places[number].episode))
+        return self._episode(number, self._table(number, only=self.entries[number].episode))
 
     def read(self, numbers: Iterable[int]) -> Iterator[Episode | BadEpisode]:
         """Several episodes; a file that holds many of them is read once for those that follow each other."""
         path, table = None, None
         for number in numbers:
             try:
-                if table is None or self.places[number].path != path:
-                    path, table = self.places[number].path, None
+                if table is None or self.entries[number].path != path:
+                    path, table = self.entries[number].path, None
                     table = self._table(number)
                 yield self._episode(number, table)
             except BadEpisode as error:
@@ -131,97 +163,103 @@ class LeRobot(EpisodeDataset):
 
     def _table(self, number: int, only: int | None = None) -> Any:
         """The numbers in an episode's file: of all its episodes, or of this one only."""
-        place, arrow = self.places[number], need("pyarrow", extra="datasets")
-        if place.trouble:
-            raise BadEpisode(str(place.episode), place.trouble)
-        if not place.path.is_file():
-            raise BadEpisode(str(place.episode), f"its file {place.path} is missing")
+        entry, arrow = self.entries[number], need("pyarrow", extra="datasets")
+        if entry.problem:
+            raise BadEpisode(str(entry.episode), entry.problem)
+        if not entry.path.is_file():
+            raise BadEpisode(str(entry.episode), f"its file {entry.path} is missing")
         columns = [*self.state_columns, *self.action_columns, *self._rewards(), *ORDER]
-        pictures = [self.camera] if self.camera and self.shown and not self._has_films() else []
+        checked = self.options.videos == "check" and not self._in_videos()
+        images = [self.camera] if self.camera and checked else []
         parquet = need("pyarrow.parquet", extra="datasets")
         try:
-            there = parquet.read_schema(place.path).names
-            missing = [column for column in (*columns, *pictures) if column not in there]
+            there = parquet.read_schema(entry.path).names
+            missing = [column for column in (*columns, *images) if column not in there]
             if missing:
-                raise BadEpisode(str(place.episode), f"its file {place.path} has no column {missing[0]!r}")
+                raise BadEpisode(str(entry.episode), f"its file {entry.path} has no column {missing[0]!r}")
             wanted = None if only is None else [("episode_index", "=", only)]
-            return parquet.read_table(place.path, columns=columns, filters=wanted)
+            return parquet.read_table(entry.path, columns=columns, filters=wanted)
         except (arrow.ArrowException, OSError) as error:
-            raise BadEpisode(str(place.episode), f"its file {damage_message(place.path, error)}") from error
-
-    def _rewards(self) -> list[str]:
-        return [key for key in REWARDS if key in self._numeric()][:1]
+            raise BadEpisode(str(entry.episode), f"its file {damage_message(entry.path, error)}") from error
 
     def _episode(self, number: int, table: Any) -> Episode:
-        place = self.places[number]
-        if place.trouble:
-            raise BadEpisode(str(place.episode), place.trouble)
-        rows = np.flatnonzero(table["episode_index"].to_numpy() == place.episode)
-        if len(rows) != place.length:
-            raise BadEpisode(
-                str(place.episode),
-                f"it should have {place.length} frames, but {place.path} holds {len(rows)} of it",
-            )
-        if not place.length:
-            raise BadEpisode(str(place.episode), "it has no steps")
-        mine = table.take(rows)
-        if not np.array_equal(mine["frame_index"].to_numpy(), np.arange(place.length)):
-            raise BadEpisode(str(place.episode), "its frames are not in their order")
-        if self.shown:
+        entry = self.entries[number]
+        mine = _frames_of(entry, table)
+        if self.options.videos == "check":
             self.check_video(number)
-        rewards = [_matrix(place, mine, key)[:, 0] for key in self._rewards()]
+        rewards = [_matrix(entry, mine, key)[:, 0] for key in self._rewards()]
         return Episode(
-            str(place.episode),
-            self._joined(place, mine, self.state_columns),
-            self._joined(place, mine, self.action_columns),
+            str(entry.episode),
+            _joined(entry, mine, self.state_columns),
+            _joined(entry, mine, self.action_columns),
             rewards[0] if rewards else None,
-            self.seconds,
+            self.step_seconds,
             self._names(self.state_columns),
             self._names(self.action_columns),
-            place.clips.get(self.camera or ""),
+            entry.videos.get(self.camera or ""),
         )
-
-    def _joined(self, place: Place, table: Any, columns: Sequence[str]) -> Array:
-        parts = [_matrix(place, table, column) for column in columns]
-        joined: Array = np.concatenate(parts, axis=1) if parts else np.zeros((len(table), 0))
-        return joined
 
     def _names(self, columns: Sequence[str]) -> tuple[str, ...]:
         return distinct([name for key in columns for name in column_names(key, self._features()[key])])
 
-    # --- films --------------------------------------------------------------------------------------------
+    # --- videos -------------------------------------------------------------------------------------------
 
     def check_video(self, number: int) -> None:
-        """An error that names the episode unless its film is there, and long enough."""
-        if self.camera is not None and self._has_films():
-            check_video(self.places[number], self.camera, self.seconds)
+        """`BadEpisode` unless the video is there, and long enough."""
+        if self.camera is not None and self._in_videos():
+            check_video(self.entries[number], self.camera, self.step_seconds)
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
-        """The camera's pictures of an episode or a part of it."""
-        place = self.places[number]
+        """The camera's images of an episode or a segment of it."""
+        entry = self.entries[number]
         if self.camera is None:
-            raise ValueError(f"{self.name} has no films: its columns are {', '.join(self._features())}")
-        first, last = steps or (0, place.length)
-        if self._has_films():
-            pictures = video_frames(place, self.camera, self.seconds, first, last)
+            raise ValueError(f"{self.name} has no videos: its columns are {', '.join(self._features())}")
+        first, last = steps or (0, entry.length)
+        if self._in_videos():
+            images = video_frames(entry, self.camera, self.step_seconds, first, last)
         else:
-            pictures = image_column_frames(self.folder, place, self.camera, first, last)
-        return pictures, 1 / self.seconds
+            images = image_column_frames(self.root, entry, self.camera, first, last)
+        return images, 1 / self.step_seconds
+
+    # --- scores -------------------------------------------------------------------------------------------
+
+    def write_scores(self, scores: EpisodeScores, folder: Path, final_path: Path, advance: Advance) -> None:
+        """Write a copy with the scores as columns of the frames."""
+        del final_path
+        write_copy(self.root, self.info, self.entries, scores, folder, advance)
 
 
 def _is_depth(feature: Mapping[str, Any]) -> bool:
-    told = {**(feature.get("video_info") or {}), **(feature.get("info") or {})}
-    return any(told.get(key) for key in DEPTH)
+    about = {**(feature.get("video_info") or {}), **(feature.get("info") or {})}
+    return any(about.get(key) for key in DEPTH)
 
 
-# --- numbers ----------------------------------------------------------------------------------------------
+# --- frames -----------------------------------------------------------------------------------------------
+
+
+def _frames_of(entry: EpisodeEntry, table: Any) -> Any:
+    """The rows of an episode, complete and in their order."""
+    if entry.problem:
+        raise BadEpisode(str(entry.episode), entry.problem)
+    rows = np.flatnonzero(table["episode_index"].to_numpy() == entry.episode)
+    if len(rows) != entry.length:
+        raise BadEpisode(
+            str(entry.episode),
+            f"it should have {entry.length} frames, but {entry.path} has {len(rows)} of it",
+        )
+    if not entry.length:
+        raise BadEpisode(str(entry.episode), "it has no steps")
+    mine = table.take(rows)
+    if not np.array_equal(mine["frame_index"].to_numpy(), np.arange(entry.length)):
+        raise BadEpisode(str(entry.episode), "its frames are not in their order")
+    return mine
 
 
 def column_names(key: str, feature: Mapping[str, Any]) -> list[str]:
-    """What the numbers of a column are called: as the dataset says, or by the column and a number."""
+    """The names of a column's numbers: as the dataset gives them, or by the column and a number."""
     size = int(np.prod(feature.get("shape") or [1]))
     names = feature.get("names")
-    if isinstance(names, dict):  # {"motors": [...]}, or the place of each
+    if isinstance(names, dict):  # {"motors": [...]}, or the index of each
         listed = next((value for value in names.values() if isinstance(value, list)), None)
         names = list(names) if listed is None else listed
     if isinstance(names, list) and len(names) == size and size > 1:
@@ -231,7 +269,7 @@ def column_names(key: str, feature: Mapping[str, Any]) -> list[str]:
 
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """The same names, with a number after those that come again."""
+    """The same names, with a number after those that occur again."""
     made: dict[str, None] = {}
     for name in names:
         numbered = (name if i == 1 else f"{name} ({i})" for i in count(1))
@@ -239,14 +277,20 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(made)
 
 
-def _matrix(place: Place, table: Any, column: str) -> Array:
+def _joined(entry: EpisodeEntry, table: Any, columns: Sequence[str]) -> Array:
+    matrices = [_matrix(entry, table, column) for column in columns]
+    joined: Array = np.concatenate(matrices, axis=1) if matrices else np.zeros((len(table), 0))
+    return joined
+
+
+def _matrix(entry: EpisodeEntry, table: Any, column: str) -> Array:
     """A column of numbers, or of lists of them, or of lists of lists, as (T, n)."""
     values = table[column].combine_chunks()
     try:
         return _flat(values).reshape(len(values), -1)
     except (TypeError, ValueError) as error:
         raise BadEpisode(
-            str(place.episode), f"its {column} are not numbers, or not equally many at every step"
+            str(entry.episode), f"its {column} are not numbers, or not equally many at every step"
         ) from error
 
 

@@ -1,12 +1,12 @@
-"""The statistics of new columns, wherever a LeRobot dataset keeps those of the others.
+"""Statistics of new columns, in every file in which a LeRobot dataset has those of its other columns.
 
-meta/stats.json              {column: {what: numbers}} of all frames                        v2.0, v3.0
+meta/stats.json              {column: {statistic: numbers}} of all frames                   v2.0, v3.0
 meta/episodes_stats.jsonl    {"episode_index": n, "stats": the same of its frames}          v2.1
-meta/episodes/*/*.parquet    a row for each episode, with columns stats/COLUMN/WHAT         v3.0
+meta/episodes/*/*.parquet    a row for each episode, with columns stats/COLUMN/STATISTIC    v3.0
 
-what       min, max, mean, std, count, and quantiles such as q10: those that the other columns have
-courses    {column: {episode: (T,)}}, what is written to the frames; episodes without a score have none
-renamed    columns that have a new name in the copy, and take their statistics along
+statistics   min, max, mean, std, count, and quantiles such as q10: those that the other columns have
+values       {column: {episode: (T,)}}, the new columns of the frames; episodes without a score have none
+renamed      columns that have a new name in the copy, and keep their statistics
 """
 
 import json
@@ -21,38 +21,38 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.optional import need
 
-WHAT = re.compile(r"min|max|mean|std|count|q\d\d")
-STATISTIC = re.compile("stats/[^/]+/[^/]+")  # as a column
-USUAL = ("min", "max", "mean", "std", "count")
+STATISTIC_NAME = re.compile(r"min|max|mean|std|count|q\d\d")
+STATISTIC_COLUMN = re.compile("stats/[^/]+/[^/]+")  # as a column
+USUAL_STATISTICS = ("min", "max", "mean", "std", "count")
 HUGGING_FACE = b"huggingface"
 
 Statistics = dict[str, list[Any]]
 
 
-def statistics_of(values: Array, what: Sequence[str]) -> Statistics:
-    """Statistics of a column of single numbers, each as a list of one."""
+def statistics_of(values: Array, names: Sequence[str]) -> Statistics:
+    """Statistics of a column of single numbers, each as a list with one number."""
     exact = np.asarray(values, dtype=float)
-    quantiles = {w: np.quantile(exact, int(w[1:]) / 100) for w in what if w.startswith("q")}
-    summaries = {w: getattr(np, w)(exact) for w in what if w in ("min", "max", "mean", "std")}
-    found = {w: [float(value)] for w, value in (summaries | quantiles).items()}
-    return {w: [len(exact)] if w == "count" else found[w] for w in what}
+    quantiles = {n: np.quantile(exact, int(n[1:]) / 100) for n in names if n.startswith("q")}
+    moments = {n: getattr(np, n)(exact) for n in names if n in ("min", "max", "mean", "std")}
+    found = {n: [float(value)] for n, value in (moments | quantiles).items()}
+    return {n: [len(exact)] if n == "count" else found[n] for n in names}
 
 
-def what_is_kept(stats: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Which statistics the columns have; those that are usual where there are none."""
-    kept = dict.fromkeys(w for column in stats for w in column if WHAT.fullmatch(w))
-    return list(kept) or list(USUAL)
+def statistic_names(stats: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The names of the statistics that columns have; the usual ones where there are none."""
+    kept = dict.fromkeys(n for column in stats for n in column if STATISTIC_NAME.fullmatch(n))
+    return list(kept) or list(USUAL_STATISTICS)
 
 
 @dataclass(frozen=True, eq=False)
 class Additions:
-    """New columns, frame by frame, and columns that were renamed for them."""
+    """New columns, frame by frame, and columns that are renamed for them."""
 
-    courses: dict[str, dict[int, Array]]
+    values: dict[str, dict[int, Array]]
     renamed: dict[str, str]
 
     def write(self, source: Path, target: Path) -> None:
-        """The statistics of the copy, in all the files in which the dataset keeps any."""
+        """Write the statistics of the copy into all files in which the dataset has any."""
         whole, lines = Path("meta/stats.json"), Path("meta/episodes_stats.jsonl")
         if (source / whole).is_file():
             stats = self.with_all(read_json(source / whole))
@@ -64,9 +64,10 @@ class Additions:
 
     def with_all(self, stats: dict[str, Any]) -> dict[str, Any]:
         """The statistics of all frames, with those of the new columns."""
-        kept = what_is_kept(stats.values())
+        names = statistic_names(stats.values())
         old = {self.renamed.get(key, key): value for key, value in stats.items()}
-        return old | {key: statistics_of(_joined(course), kept) for key, course in self.courses.items()}
+        new = {key: statistics_of(_joined(values), names) for key, values in self.values.items()}
+        return old | new
 
     def _lines(self, path: Path) -> Iterable[str]:
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -76,45 +77,47 @@ class Additions:
                 yield json.dumps(about | {"stats": stats}, ensure_ascii=False)
 
     def with_episode(self, stats: dict[str, Any], episode: int) -> dict[str, Any]:
-        """One episode's statistics, with those of the new columns; LeRobot passes over what has none."""
-        kept = what_is_kept(stats.values())
+        """One episode's statistics, with those of the new columns; LeRobot ignores columns that have none."""
+        names = statistic_names(stats.values())
         old = {self.renamed.get(key, key): value for key, value in stats.items()}
-        new = {key: course[episode] for key, course in self.courses.items() if episode in course}
-        return old | {key: statistics_of(values, kept) for key, values in new.items()}
+        new = {key: by_episode[episode] for key, by_episode in self.values.items() if episode in by_episode}
+        return old | {key: statistics_of(values, names) for key, values in new.items()}
 
     def _episodes(self, path: Path, target: Path) -> None:
-        """One file about episodes; without statistics there is nothing to add to it."""
+        """One file of the episode index; without statistics there is nothing to add to it."""
         arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
         table = parquet.read_table(path)
-        what = [name.split("/")[2] for name in table.column_names if STATISTIC.fullmatch(name)]
-        if not what:
+        known = [name.split("/")[2] for name in table.column_names if STATISTIC_COLUMN.fullmatch(name)]
+        if not known:
             return
-        added = dict(self._columns(table["episode_index"].to_pylist(), what_is_kept([dict.fromkeys(what)])))
-        table = renamed(table, self._place)
+        names = statistic_names([dict.fromkeys(known)])
+        added = dict(self._columns(table["episode_index"].to_pylist(), names))
+        table = renamed(table, self._renamed_statistic)
         for name, values in added.items():
             table = table.append_column(name, arrow.array(values, arrow.list_(_kind(arrow, name))))
-        told = {name: _sequence(str(_kind(arrow, name))) for name in added}
-        table = table.replace_schema_metadata(described(table.schema.metadata, self._place, told))
+        descriptions = {name: _sequence(str(_kind(arrow, name))) for name in added}
+        metadata = described(table.schema.metadata, self._renamed_statistic, descriptions)
+        table = table.replace_schema_metadata(metadata)
         target.parent.mkdir(parents=True, exist_ok=True)
         parquet.write_table(table, target, compression=compression_of(path))
 
-    def _place(self, column: str) -> str:
-        """What a column of statistics is called in the copy."""
-        if not STATISTIC.fullmatch(column):
+    def _renamed_statistic(self, column: str) -> str:
+        """The name of a column of statistics in the copy."""
+        if not STATISTIC_COLUMN.fullmatch(column):
             return column
-        _, key, what = column.split("/")
-        return f"stats/{self.renamed.get(key, key)}/{what}"
+        _, key, statistic = column.split("/")
+        return f"stats/{self.renamed.get(key, key)}/{statistic}"
 
-    def _columns(self, episodes: Sequence[int], what: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
-        """The new columns about these episodes.
+    def _columns(self, episodes: Sequence[int], names: Sequence[str]) -> Iterator[tuple[str, list[Any]]]:
+        """The columns of statistics of these episodes.
 
         An episode without a score counts 0 frames: LeRobot, which weighs episodes by their frames when it
-        makes their statistics into one, gives it no weight.
+        aggregates their statistics, gives it no weight.
         """
-        for key, course in self.courses.items():
-            nothing = statistics_of(_joined(course), what) | {"count": [0]}
-            rows = [statistics_of(course[e], what) if e in course else nothing for e in episodes]
-            yield from ((f"stats/{key}/{w}", [row[w] for row in rows]) for w in what)
+        for key, by_episode in self.values.items():
+            nothing = statistics_of(_joined(by_episode), names) | {"count": [0]}
+            rows = [statistics_of(by_episode[e], names) if e in by_episode else nothing for e in episodes]
+            yield from ((f"stats/{key}/{name}", [row[name] for row in rows]) for name in names)
 
 
 def _kind(arrow: Any, column: str) -> Any:
@@ -122,13 +125,13 @@ def _kind(arrow: Any, column: str) -> Any:
 
 
 def _sequence(kind: str) -> dict[str, Any]:
-    """Hugging Face's words for a list of numbers."""
+    """Hugging Face's description of a list of numbers."""
     value = {"dtype": {"double": "float64"}.get(kind, kind), "_type": "Value"}
     return {"feature": value, "_type": "Sequence"}
 
 
-def _joined(course: Mapping[int, Array]) -> Array:
-    joined: Array = np.concatenate(list(course.values()))
+def _joined(by_episode: Mapping[int, Array]) -> Array:
+    joined: Array = np.concatenate(list(by_episode.values()))
     return joined
 
 
@@ -136,7 +139,7 @@ def _joined(course: Mapping[int, Array]) -> Array:
 
 
 def renamed(table: Any, name: Callable[[str], str]) -> Any:
-    """A table with other names for its columns, and all that its schema says beside."""
+    """A table with other names for its columns; its schema stays the same otherwise."""
     schema = [field.with_name(name(field.name)) for field in table.schema]
     arrow = need("pyarrow", extra="datasets")
     return arrow.Table.from_arrays(table.columns, schema=arrow.schema(schema, table.schema.metadata))
@@ -145,7 +148,7 @@ def renamed(table: Any, name: Callable[[str], str]) -> Any:
 def described(
     metadata: Mapping[bytes, bytes] | None, name: Callable[[str], str], added: dict[str, Any]
 ) -> Any:
-    """A schema's metadata in which Hugging Face's own description has the columns that there are now."""
+    """The metadata of a schema, in which Hugging Face's description has the columns that there are now."""
     about = json.loads((metadata or {}).get(HUGGING_FACE, b"{}"))
     features = (about.get("info") or {}).get("features")
     if not features:

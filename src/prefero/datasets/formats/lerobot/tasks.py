@@ -1,6 +1,6 @@
-"""What was to be done in a LeRobot dataset's episodes: its tasks, in words.
+"""The tasks of a LeRobot dataset's episodes, as texts.
 
-meta/episodes              says the tasks of each episode, as texts
+meta/episodes              the tasks of each episode, as texts
 meta/tasks.parquet         version 3.0: their numbers, which frames have as task_index
 meta/tasks.jsonl           version 2.x: the same
 """
@@ -12,28 +12,31 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.optional import need
-from prefero.datasets.formats.lerobot.episode_index import Place
+from prefero.datasets.formats.lerobot.episode_index import EpisodeEntry
 
-MOST = 12  # tasks that are listed
+MOST_LISTED = 12  # tasks that a message names, at most
 
 
-def with_tasks(folder: Path, places: list[Place]) -> list[Place]:
-    """The episodes with their tasks; where the metadata do not say them, by the numbers that frames have."""
-    if all(place.tasks for place in places):
-        return places
+def with_tasks(folder: Path, entries: list[EpisodeEntry]) -> list[EpisodeEntry]:
+    """The entries with their tasks; where the metadata do not have them, by the task_index of the frames."""
+    if all(entry.tasks for entry in entries):
+        return entries
     texts = _task_texts(folder)
     if len(texts) < 2:
-        return [p if p.tasks else replace(p, tasks=tuple(texts.values())) for p in places]
+        return [entry if entry.tasks else replace(entry, tasks=tuple(texts.values())) for entry in entries]
     numbers: dict[int, list[int]] = {}
-    for path in {place.path for place in places if not place.tasks}:
+    for path in {entry.path for entry in entries if not entry.tasks}:
         for episode, task in _pairs(path):
             numbers.setdefault(episode, []).append(task)
-    told = {e: tuple(texts[task] for task in tasks if task in texts) for e, tasks in numbers.items()}
-    return [p if p.tasks else replace(p, tasks=told.get(p.episode, ())) for p in places]
+    found_tasks = {e: tuple(texts[task] for task in tasks if task in texts) for e, tasks in numbers.items()}
+    return [
+        entry if entry.tasks else replace(entry, tasks=found_tasks.get(entry.episode, ()))
+        for entry in entries
+    ]
 
 
 def _task_texts(folder: Path) -> dict[int, str]:
-    """The dataset's list of tasks; empty if it has none, since nothing else depends on it."""
+    """The dataset's list of tasks; empty if it has none or cannot be read, since nothing else needs it."""
     meta = folder / "meta"
     try:
         if (meta / "tasks.parquet").is_file():
@@ -47,12 +50,12 @@ def _task_texts(folder: Path) -> dict[int, str]:
 
 
 def _text(row: dict[str, Any]) -> str:
-    """The task in a row; in Parquet it is the index of a table of pandas', under whatever name."""
+    """The task in a row; in Parquet it is the index of a pandas table, under any name."""
     return next(value for key, value in row.items() if key != "task_index" and isinstance(value, str))
 
 
 def _pairs(path: Path) -> list[tuple[int, int]]:
-    """Which episodes in a file have which tasks, each once; a file that cannot be read is told of later."""
+    """Which episodes in a file have which tasks, each once; a file that cannot be read is reported later."""
     arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
     columns = ["episode_index", "task_index"]
     try:
@@ -62,27 +65,31 @@ def _pairs(path: Path) -> list[tuple[int, int]]:
         return []
 
 
-def of_task(places: list[Place], wanted: str | None) -> tuple[str | None, list[Place]]:
-    """The task in the dataset's own words, and its episodes; letters may be large or small."""
+def of_task(entries: list[EpisodeEntry], wanted: str | None) -> tuple[str | None, list[EpisodeEntry]]:
+    """The task as the dataset spells it, and its episodes; upper and lower case are the same."""
     if wanted is None:
-        return None, places
-    known = _tasks(places)
-    found = [task for task in known if task == wanted] or [t for t in known if _alike(t) == _alike(wanted)]
+        return None, entries
+    known = _tasks(entries)
+    found = [task for task in known if task == wanted] or [
+        t for t in known if _normalized(t) == _normalized(wanted)
+    ]
     if len(found) != 1:
-        raise ValueError(f"no episode has the task {wanted!r}: the tasks are {listed(places) or 'not said'}")
-    return found[0], [place for place in places if found[0] in place.tasks]
+        raise ValueError(
+            f"no episode has the task {wanted!r}: the tasks are {list_tasks(entries) or 'not given'}"
+        )
+    return found[0], [entry for entry in entries if found[0] in entry.tasks]
 
 
-def listed(places: Iterable[Place]) -> str:
-    """The tasks that episodes have, for people."""
-    known = _tasks(places)
-    more = f" and {len(known) - MOST} more" if len(known) > MOST else ""
-    return ", ".join(map(repr, known[:MOST])) + more
+def list_tasks(entries: Iterable[EpisodeEntry]) -> str:
+    """The tasks of episodes, for a message."""
+    known = _tasks(entries)
+    more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
+    return ", ".join(map(repr, known[:MOST_LISTED])) + more
 
 
-def _tasks(places: Iterable[Place]) -> list[str]:
-    return list(dict.fromkeys(task for place in places for task in place.tasks))
+def _tasks(entries: Iterable[EpisodeEntry]) -> list[str]:
+    return list(dict.fromkeys(task for entry in entries for task in entry.tasks))
 
 
-def _alike(task: str) -> str:
+def _normalized(task: str) -> str:
     return " ".join(task.casefold().split()).rstrip(".")

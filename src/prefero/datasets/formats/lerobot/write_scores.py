@@ -1,12 +1,12 @@
 """A copy of a LeRobot dataset, version 2.x or 3.0, with scores as columns.
 
     prefero.mean, prefero.std    float32, one number for each frame, as LeRobot keeps rewards
-    next.reward                  if it is to be replaced: 0, and the mean at an episode's last frame
-    original_reward              what was there before
+    next.reward                  if it is replaced: 0, and the mean at an episode's last frame
+    original_reward              the replaced reward
 
 Files of frames are written again, row group by row group, with the columns added; `meta/info.json` and the
-statistics say that they are there; all else is copied. A file that cannot be read is copied as it is, if no
-episode in it has a score.
+statistics describe them; all else is copied. A file that cannot be read is copied as it is, if no episode in
+it has a score.
 """
 
 import json
@@ -14,14 +14,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.optional import need
-from prefero.datasets.base import BadEpisode
-from prefero.datasets.formats.lerobot.dataset import INFO, REWARDS, LeRobot
+from prefero.datasets.episode import BadEpisode
+from prefero.datasets.formats.lerobot.episode_index import INFO, EpisodeEntry, Info
 from prefero.datasets.formats.lerobot.statistics import (
     Additions,
     compression_of,
@@ -33,43 +33,44 @@ from prefero.datasets.formats.lerobot.statistics import (
 from prefero.datasets.scores.scores import (
     ORIGINAL,
     Advance,
-    Scores,
-    check_free,
+    EpisodeScores,
+    check_new_columns,
     copy_missing,
     terminal_reward,
 )
 
 MEAN, STD = "prefero.mean", "prefero.std"
+REWARDS = ("next.reward", "reward")
 SCALAR = {"dtype": "float32", "shape": [1], "names": None}
 NUMBERS = ("episode_index", "frame_index")
-VALUE = {"dtype": "float32", "_type": "Value"}  # the same in Hugging Face's words
+VALUE = {"dtype": "float32", "_type": "Value"}  # the same as Hugging Face describes it
 
 
 @dataclass(frozen=True, eq=False)
-class Frames:
-    """The new columns of a dataset: what they are called, and what each frame has in them."""
+class ScoreColumns:
+    """The new columns of the frames' tables: their names, and their value at each frame."""
 
-    scores: Scores
-    lengths: dict[int, int]  # of all episodes that the dataset lists
+    scores: EpisodeScores
+    lengths: dict[str, int]  # of all episodes that the dataset lists
     reward: str | None  # the column that is replaced
     renamed: dict[str, str]
 
     @classmethod
-    def of(cls, dataset: LeRobot, scores: Scores) -> "Frames":
-        """After checks: episodes are as long as they were, and no column is in the way."""
-        lengths = {place.episode: place.length for place in dataset.places}
+    def of(cls, info: Info, entries: Sequence[EpisodeEntry], scores: EpisodeScores, name: str) -> Self:
+        """An error if an episode's length has changed, or if the dataset has such columns already."""
+        lengths = {str(entry.episode): entry.length for entry in entries}
         for episode in scores.episodes:
-            scores.check(episode, lengths[episode])
-        columns = dict(dataset.info["features"])
+            scores.check_length(episode, lengths[episode])
+        columns = dict(info["features"])
         reward = next((key for key in REWARDS if key in columns), REWARDS[0])
-        frames = cls(
+        made = cls(
             scores,
             lengths,
             reward if scores.replace_reward else None,
             {reward: ORIGINAL} if scores.replace_reward and reward in columns else {},
         )
-        check_free([MEAN, STD, *frames.renamed.values()], list(columns), dataset.name)
-        return frames
+        check_new_columns([MEAN, STD, *made.renamed.values()], list(columns), name)
+        return made
 
     @property
     def names(self) -> list[str]:
@@ -77,7 +78,7 @@ class Frames:
         return [MEAN, STD, *([self.reward] if self.reward else [])]
 
     def rename(self, column: str) -> str:
-        """What a column is called in the copy."""
+        """The name of a column in the copy."""
         return self.renamed.get(column, column)
 
     def added_to(self, table: Any) -> Any:
@@ -93,69 +94,74 @@ class Frames:
     def _values(self, episodes: Any, frames: Any) -> dict[str, Array]:
         """The columns at these frames of these episodes, (M,)."""
         several, row = np.unique(episodes, return_inverse=True)
-        mean, std = self.scores.of(several.tolist())
+        ids = [str(episode) for episode in several.tolist()]
+        mean, std = self.scores.of(ids)
         made = {MEAN: mean[row], STD: std[row]}
         if self.reward:
-            last = np.array([self.lengths.get(e, 0) - 1 for e in several.tolist()], dtype=int)
+            last = np.array([self.lengths.get(episode, 0) - 1 for episode in ids], dtype=int)
             made[self.reward] = np.where(frames == last[row], mean[row], 0.0)
         return made
 
     def additions(self) -> Additions:
         """All that is added, by columns and episodes, for the statistics."""
-        courses: dict[str, dict[int, Array]] = {name: {} for name in self.names}
+        added: dict[str, dict[int, Array]] = {name: {} for name in self.names}
         for episode, (mean, std) in self.scores.episodes.items():
-            steps = self.lengths[episode]
-            courses[MEAN][episode] = np.full(steps, mean, dtype=np.float32)
-            courses[STD][episode] = np.full(steps, std, dtype=np.float32)
+            number, steps = int(episode), self.lengths[episode]
+            added[MEAN][number] = np.full(steps, mean, dtype=np.float32)
+            added[STD][number] = np.full(steps, std, dtype=np.float32)
             if self.reward:
-                courses[self.reward][episode] = terminal_reward(mean, steps).astype(np.float32)
-        return Additions(courses, self.renamed)
+                added[self.reward][number] = terminal_reward(mean, steps).astype(np.float32)
+        return Additions(added, self.renamed)
 
 
-def write_lerobot(dataset: LeRobot, scores: Scores, folder: Path, advance: Advance) -> None:
-    """The copy, in an empty folder."""
-    frames, seen = Frames.of(dataset, scores), Counter[int]()
-    for path in data_files(dataset):
-        place = folder / path.relative_to(dataset.folder)
+def write_copy(
+    source: Path,
+    info: Info,
+    entries: Sequence[EpisodeEntry],
+    scores: EpisodeScores,
+    folder: Path,
+    advance: Advance,
+) -> None:
+    """Write a copy of the dataset in `source` with the scores into an empty folder."""
+    columns, counts = ScoreColumns.of(info, entries, scores, source.resolve().name), Counter[str]()
+    for path in _data_files(source, info, entries):
+        place = folder / path.relative_to(source)
         place.parent.mkdir(parents=True, exist_ok=True)
-        seen += _written(path, place, frames, _scored_in(path, dataset, scores))
+        scored = [str(e.episode) for e in entries if e.path == path and str(e.episode) in scores.episodes]
+        counts += _write_frames(path, place, columns, scored)
     for episode in scores.episodes:
-        if seen[episode] != frames.lengths[episode]:
+        if counts[episode] != columns.lengths[episode]:
             raise BadEpisode(
-                str(episode), f"it should have {frames.lengths[episode]} frames, but has {seen[episode]}"
+                episode, f"it should have {columns.lengths[episode]} frames, but has {counts[episode]}"
             )
-    _write_info(dataset.folder / INFO, folder / INFO, frames)
-    frames.additions().write(dataset.folder, folder)
-    copy_missing(dataset.folder, folder, advance)
+    _write_info(source / INFO, folder / INFO, columns)
+    columns.additions().write(source, folder)
+    copy_missing(source, folder, advance)
 
 
-def data_files(dataset: LeRobot) -> list[Path]:
-    """All files of frames, those too that no episode is said to be in, since LeRobot reads them all."""
-    top = Path(str(dataset.info["data_path"])).parts[0]
-    listed = {place.path for place in dataset.places if place.path.is_file()}
-    return sorted(listed | set((dataset.folder / top).rglob("*.parquet")))
+def _data_files(source: Path, info: Info, entries: Sequence[EpisodeEntry]) -> list[Path]:
+    """All files of frames, also those without a listed episode, since LeRobot reads them all."""
+    top = Path(str(info["data_path"])).parts[0]
+    listed = {entry.path for entry in entries if entry.path.is_file()}
+    return sorted(listed | set((source / top).rglob("*.parquet")))
 
 
-def _scored_in(path: Path, dataset: LeRobot, scores: Scores) -> list[int]:
-    return [p.episode for p in dataset.places if p.path == path and p.episode in scores.episodes]
-
-
-def _written(path: Path, target: Path, frames: Frames, scored: Sequence[int]) -> Counter[int]:
-    """One file of frames; how many there are of each episode."""
-    seen = Counter[int]()
+def _write_frames(path: Path, target: Path, columns: ScoreColumns, scored: Sequence[str]) -> Counter[str]:
+    """Write one file of frames; how many there are of each episode."""
+    counts = Counter[str]()
     tables = _tables(path)
     try:
-        schema = frames.added_to(next(tables)).schema
+        schema = columns.added_to(next(tables)).schema
         parquet = need("pyarrow.parquet", extra="datasets")
         with parquet.ParquetWriter(target, schema, compression=compression_of(path)) as writer:
             for table in tables:
-                seen.update(table["episode_index"].to_pylist())
-                writer.write_table(frames.added_to(table), row_group_size=max(len(table), 1))
+                counts.update(map(str, table["episode_index"].to_pylist()))
+                writer.write_table(columns.added_to(table), row_group_size=max(len(table), 1))
     except Unreadable as error:
         if scored:
-            raise BadEpisode(str(scored[0]), str(error)) from error
-        target.unlink(missing_ok=True)  # and is copied as it is
-    return seen
+            raise BadEpisode(scored[0], str(error)) from error
+        target.unlink(missing_ok=True)  # it is copied as it is
+    return counts
 
 
 class Unreadable(ValueError):
@@ -176,8 +182,8 @@ def _tables(path: Path) -> Iterator[Any]:
         raise Unreadable(f"its file {path} is damaged or cut short: {error}") from error
 
 
-def _write_info(source: Path, target: Path, frames: Frames) -> None:
+def _write_info(source: Path, target: Path, columns: ScoreColumns) -> None:
     info = read_json(source)
-    old = {frames.rename(key): feature for key, feature in info["features"].items()}
-    info["features"] = old | dict.fromkeys(frames.names, SCALAR)
+    old = {columns.rename(key): feature for key, feature in info["features"].items()}
+    info["features"] = old | dict.fromkeys(columns.names, SCALAR)
     write_text(target, json.dumps(info, indent=4, ensure_ascii=False))

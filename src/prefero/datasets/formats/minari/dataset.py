@@ -1,13 +1,15 @@
-"""Minari's datasets, by their id or in a folder; HDF5 and Arrow alike, read with the package minari.
+"""Minari datasets, by their id or in a folder; HDF5 and Arrow alike, read with the package minari.
 
-Observations come as T + 1 and actions as T of them. Where they are dictionaries or tuples, their numbers are
-put side by side; pictures among them are left out, and are shown as a film. An environment that the dataset
-names can be recovered, and plays the recorded actions again from the recorded seed to be has_video.
+An episode has T + 1 observations and T actions. Where they are dictionaries or tuples, their numbers are put
+side by side; images among them are no states, and are shown as the video. The environment that a dataset
+names can be recovered, and plays the recorded actions again from the recorded seed to be rendered.
 """
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,100 +17,116 @@ import numpy as np
 
 from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
-from prefero.datasets.base import BadEpisode, Episode, EpisodeDataset, StepRange
+from prefero.datasets.base import DatasetFormat, DatasetSpec, EpisodeDataset, FormatOptions, option
+from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.formats.minari.environment import recover_environment
-from prefero.datasets.media.images import as_image, choose_camera, is_image
+from prefero.datasets.formats.minari.write_scores import DAMAGE, METADATA, id_at, write_copy
+from prefero.datasets.formats.observations import (
+    at_step,
+    first_image,
+    is_numeric,
+    leaves,
+    side_by_side,
+    stack,
+)
+from prefero.datasets.media.images import NO_VIDEO, as_image, choose_camera, is_image
+from prefero.datasets.scores.scores import Advance, EpisodeScores
 
-METADATA = "metadata.json"
-APART = 1e-3  # how far a replay may be from what was recorded, beside the size of the states
-DAMAGE = (OSError, KeyError, ValueError, AssertionError, TypeError, IndexError, RuntimeError, StopIteration)
-
-
-def data_folder(folder: Path) -> Path | None:
-    """Where in a folder the data of a Minari dataset are, if it is one."""
-    for place in (folder / "data", folder):
-        try:
-            about = json.loads((place / METADATA).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if isinstance(about, dict) and "data_format" in about:
-            return place
-    return None
+REPLAY_TOLERANCE = 1e-3  # how far a replay may be from the recorded states, relative to their size
 
 
-def local_folder(dataset: str) -> Path | None:
-    """The folder of a dataset that Minari has on this machine, by its id; nothing is downloaded."""
-    minari_path = need("minari.storage.datasets_root_dir", extra="datasets").get_dataset_path(dataset)
-    return data_folder(Path(minari_path))
+@dataclass(frozen=True, kw_only=True)
+class MinariOptions(FormatOptions):
+    """How a Minari dataset is opened."""
+
+    step_seconds: float | None = option(
+        None, "How long a step of a Minari dataset lasts, in seconds; as its environment says, or 1."
+    )
+    render: bool = option(False, "Render videos with the environment of a Minari dataset.")
+    camera: str | None = option(None, "The camera whose videos are shown, by its name; none for no videos.")
 
 
-class Minari(EpisodeDataset):
+class MinariDataset(EpisodeDataset, DatasetFormat):
     """A Minari dataset by id or folder.
 
-    What is shown are the pictures among its observations, those of `camera` if there are several; `render`
-    recovers its environment to film the episodes instead.
+    Its videos are the images among its observations, those of `camera` if there are several; with `render`
+    its environment is recovered and renders them instead.
     """
 
-    def __init__(
-        self,
-        place: str | Path,
-        *,
-        seconds: float | None = None,
-        render: bool = False,
-        camera: str | None = None,
-    ) -> None:
+    format_name = "minari"
+    description = "a Minari dataset (a folder with data/metadata.json, or the id of one on this machine)"
+    options_type = MinariOptions
+    root: Path
+
+    def __init__(self, place: str | Path, options: MinariOptions | None = None) -> None:
+        self.options = options = options or MinariOptions()
+        seconds = options.step_seconds
         if seconds is not None and not 0 < seconds < np.inf:
-            raise ValueError(f"a step lasts a positive time, but seconds is {seconds}")
+            raise ValueError(f"a step must last a positive time, but step_seconds is {seconds}")
         folder = data_folder(Path(place)) or local_folder(str(place))
         if folder is None:
             raise ValueError(
-                f"{str(place)!r} is neither a folder with a Minari dataset nor the id of one that is here: "
-                "minari list local shows those there are, and minari download ID brings others"
+                f"{str(place)!r} is neither a folder with a Minari dataset nor the id of a local one: "
+                "minari list local lists those there are, and minari download ID fetches others"
             )
-        self.folder, self.render = folder.resolve(), render
-        self.files = tuple(sorted(path for path in self.folder.rglob("*") if path.is_file()))
+        self.root = folder.resolve()
+        self.files = tuple(sorted(path for path in self.root.rglob("*") if path.is_file()))
         opened = self._opened()
         self.name = str(opened.id)
         self.ids = tuple(map(str, opened.episode_indices.tolist()))
-        spaces = dict(_leaves(opened.observation_space, ""))
-        if not any(_is_numbers(space) for space in spaces.values()):
-            raise ValueError(f"{self.name} observes no numbers, of which features could be noted")
-        cameras = [key for key, space in spaces.items() if is_image(space.shape or (), space.dtype)]
-        self.camera = choose_camera(cameras, camera)
-        if render:
+        self.camera = self._choose_camera(dict(leaves(opened.observation_space)))
+        self.render = options.render and options.videos != "ignore"
+        if self.render:
             self._check_render(opened)  # before anybody is asked about what cannot be shown
-        self.has_video = render or self.camera is not None
-        self.seconds = self._step_time(opened) if seconds is None else seconds
-        self.recipe = {
-            "kind": "minari",
-            "path": str(self.folder),
-            "seconds": self.seconds,
-            "render": render,
-            "camera": camera,
-        }
+        self.has_video = self.render or self.camera is not None
+        self.step_seconds = self._environment_step_seconds(opened) if seconds is None else seconds
+        known = replace(options, step_seconds=self.step_seconds)  # the environment is not recovered again
+        self.spec = DatasetSpec.of("minari", self.root, known)
+
+    @classmethod
+    def recognizes(cls, path: str) -> bool:
+        """A folder with Minari's metadata, or the id of a dataset that is on this machine."""
+        place = Path(path)
+        if place.exists():
+            return place.is_dir() and data_folder(place) is not None
+        return find_spec("minari") is not None and local_folder(path) is not None
+
+    @classmethod
+    def open(cls, path: str, options: FormatOptions) -> "MinariDataset":
+        """Read the metadata; episodes are read when they are asked for."""
+        assert isinstance(options, MinariOptions)
+        return cls(path, options)
 
     def _opened(self) -> Any:
         minari = need("minari", extra="datasets")
         try:
-            return minari.MinariDataset(str(self.folder))
+            return minari.MinariDataset(str(self.root))
         except DAMAGE as error:
             raise ValueError(
-                f"{self.folder} is a damaged Minari dataset, or of another version: {error!r}"
+                f"{self.root} is a damaged Minari dataset, or of another version: {error!r}"
             ) from error
 
-    def _step_time(self, opened: Any) -> float:
-        """Seconds of a step, as the environment says; 1 where it cannot be asked."""
+    def _choose_camera(self, spaces: dict[str, Any]) -> str | None:
+        if not any(is_numeric(space) for space in spaces.values()):
+            raise ValueError(f"{self.name} observes no numbers, so no features can be extracted of it")
+        cameras = [key for key, space in spaces.items() if is_image(space.shape or (), space.dtype)]
+        return choose_camera(cameras, NO_VIDEO if self.options.videos == "ignore" else self.options.camera)
+
+    def _environment_step_seconds(self, opened: Any) -> float:
+        """How long a step lasts, as the environment says; 1 s where it cannot be recovered."""
         if opened.env_spec is None:
             return 1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
                 environment = recover_environment(opened)
-            except Exception:  # environments of others fail in ways of their own
+            except Exception:  # another package's environment may fail in any way
                 return 1.0
             rate = environment.metadata.get("render_fps")
             environment.close()
         return 1.0 / float(rate) if rate else 1.0
+
+    # --- episodes -----------------------------------------------------------------------------------------
 
     def episode(self, number: int) -> Episode:
         """Read one episode."""
@@ -135,55 +153,57 @@ class Minari(EpisodeDataset):
             actions, action_names = side_by_side(recorded.actions, "action")
             rewards = np.asarray(recorded.rewards, dtype=float)
         except (TypeError, ValueError) as error:
-            raise BadEpisode(name, f"its observations or actions are no numbers: {error}") from error
+            raise BadEpisode(name, f"its observations or actions are not numbers: {error}") from error
         if not states.shape[1]:
-            raise BadEpisode(name, "its observations hold no numbers that are not pictures")
-        return Episode(name, states, actions, rewards, self.seconds, state_names, action_names)
+            raise BadEpisode(name, "its observations are images, and hold no other numbers")
+        return Episode(name, states, actions, rewards, self.step_seconds, state_names, action_names)
 
     def _recorded(self, opened: Any, number: int) -> Any:
-        """What was recorded, all of it."""
+        """Minari's own episode, complete."""
         name = self.ids[number]
         try:
             (about,) = opened.storage.get_episode_metadata([int(name)])
             recorded = opened[number]
-            steps, told = len(recorded.rewards), int(about.get("total_steps", len(recorded.rewards)))
+            steps, expected = len(recorded.rewards), int(about.get("total_steps", len(recorded.rewards)))
         except DAMAGE as error:
-            raise BadEpisode(name, f"it cannot be read from {self.folder}: {error!r}") from error
-        if steps != told:
-            raise BadEpisode(name, f"it should have {told} steps, but {self.folder} holds {steps} of it")
+            raise BadEpisode(name, f"it cannot be read from {self.root}: {error!r}") from error
+        if steps != expected:
+            raise BadEpisode(name, f"it should have {expected} steps, but {self.root} has {steps} of it")
         return recorded
 
-    # --- films --------------------------------------------------------------------------------------------
+    # --- videos -------------------------------------------------------------------------------------------
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
-        """The recorded pictures, or what the recovered environment renders as it plays the actions again."""
+        """The recorded images, or what the recovered environment renders as it plays the actions again."""
         if not self.has_video:
-            raise ValueError(f"{self.name} has no films: open it with render=True to recover its environment")
-        shown = self._replayed(number, steps) if self.render else self._recorded_pictures(number, steps)
-        return shown, 1 / self.seconds
+            raise ValueError(
+                f"{self.name} has no videos: open it with render=True to recover its environment"
+            )
+        shown = self._replay(number, steps) if self.render else self._recorded_images(number, steps)
+        return shown, 1 / self.step_seconds
 
-    def _recorded_pictures(self, number: int, steps: StepRange | None) -> Iterator[Image]:
+    def _recorded_images(self, number: int, steps: StepRange | None) -> Iterator[Image]:
         recorded = self._recorded(self._opened(), number)
         first, last = steps or (0, len(recorded.rewards))
-        seen = dict(_leaves(recorded.observations, ""))[self.camera or ""]
-        return (as_image(np.asarray(picture)) for picture in seen[first:last])
+        images = dict(leaves(recorded.observations))[self.camera or ""]
+        return (as_image(np.asarray(image)) for image in images[first:last])
 
-    def _replayed(self, number: int, steps: StepRange | None) -> Iterator[Image]:
+    def _replay(self, number: int, steps: StepRange | None) -> Iterator[Image]:
         opened = self._opened()
-        recorded, wanted = self._recorded(opened, number), self._episode(opened, number).states
+        recorded, states = self._recorded(opened, number), self._episode(opened, number).states
         (about,) = opened.storage.get_episode_metadata([int(self.ids[number])])
         first, last = steps or (0, len(recorded.rewards))
         environment = self._environment(opened)
         try:
-            seen, _ = environment.reset(seed=about.get("seed"), options=about.get("options"))
+            observation, _ = environment.reset(seed=about.get("seed"), options=about.get("options"))
             for step in range(last):
-                self._compare(seen, wanted[step], number, step)
+                self._compare(observation, states[step], number, step)
                 if step >= first:
                     yield np.asarray(environment.render())
-                seen = environment.step(_at(recorded.actions, step))[0]
+                observation = environment.step(at_step(recorded.actions, step))[0]
         except BadEpisode:
             raise
-        except Exception as error:  # environments of others fail in ways of their own
+        except Exception as error:  # another package's environment may fail in any way
             raise BadEpisode(self.ids[number], f"played again, its environment fails: {error!r}") from error
         finally:
             environment.close()
@@ -191,83 +211,50 @@ class Minari(EpisodeDataset):
     def _environment(self, opened: Any) -> Any:
         try:
             return recover_environment(opened, render_mode="rgb_array")
-        except Exception as error:  # environments of others fail in ways of their own
+        except Exception as error:  # another package's environment may fail in any way
             raise ValueError(f"the environment of {self.name} cannot be recovered: {error}") from error
 
     def _check_render(self, opened: Any) -> None:
         environment = self._environment(opened)
         try:
             first_image(environment)
-        except Exception as error:  # environments of others fail in ways of their own
+        except Exception as error:  # another package's environment may fail in any way
             raise ValueError(f"the environment of {self.name} cannot be rendered: {error}") from error
         finally:
             environment.close()
 
-    def _compare(self, seen: Any, wanted: Array, number: int, step: int) -> None:
-        state = side_by_side(_once(seen), "state")[0][0]
-        if state.shape != wanted.shape or np.max(np.abs(state - wanted)) > APART * (1 + np.abs(wanted).max()):
+    def _compare(self, observation: Any, recorded: Array, number: int, step: int) -> None:
+        state, limit = side_by_side(stack([observation]), "state")[0][0], 1 + np.abs(recorded).max()
+        if state.shape != recorded.shape or np.max(np.abs(state - recorded)) > REPLAY_TOLERANCE * limit:
             raise BadEpisode(
                 self.ids[number],
-                f"played again, it differs from what was recorded at step {step}: it cannot be has_video",
+                f"played again, it differs from the recording at step {step}: it cannot be rendered",
             )
 
+    # --- scores -------------------------------------------------------------------------------------------
 
-def first_image(environment: Any) -> Image:
-    """How an environment looks at the start; an error where what renders it is not installed."""
-    environment.reset(seed=0)
-    picture = np.asarray(environment.render())
-    if picture.dtype != np.uint8 or picture.ndim != 3:
-        raise ValueError(f"it renders no picture, but {picture.dtype} of shape {picture.shape}")
-    return picture
+    def check_score_copy(self, folder: Path) -> None:
+        """In Minari's own folder, the path of a dataset is its id."""
+        id_at(folder, self.name)
 
-
-def _is_numbers(space: Any) -> bool:
-    """Is what such a space holds taken for numbers? Of bytes with sides, pictures are made."""
-    shape, dtype = space.shape, np.dtype(space.dtype or object)
-    return shape is not None and dtype.kind in "fiub" and not (dtype == np.uint8 and len(shape) > 1)
+    def write_scores(self, scores: EpisodeScores, folder: Path, final_path: Path, advance: Advance) -> None:
+        """Write a copy with the scores among the infos of every episode."""
+        write_copy(self.root, self.ids, scores, folder, final_path, advance)
 
 
-def _once(value: Any) -> Any:
-    """A single observation as a course of one."""
-    if isinstance(value, Mapping):
-        return {key: _once(part) for key, part in value.items()}
-    return tuple(map(_once, value)) if isinstance(value, tuple) else np.asarray(value)[None]
+def data_folder(folder: Path) -> Path | None:
+    """Where in a folder the data of a Minari dataset are, if it is one."""
+    for place in (folder / "data", folder):
+        try:
+            about = json.loads((place / METADATA).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if isinstance(about, dict) and "data_format" in about:
+            return place
+    return None
 
 
-def _at(values: Any, step: int) -> Any:
-    """One step of a course."""
-    if isinstance(values, Mapping):
-        return {key: _at(part, step) for key, part in values.items()}
-    return tuple(_at(part, step) for part in values) if isinstance(values, tuple) else values[step]
-
-
-def side_by_side(values: Any, kind: str) -> tuple[Array, tuple[str, ...]]:
-    """The numbers of courses that may be dictionaries or tuples, as (T, n), with their names."""
-    columns: list[Array] = []
-    names: list[str] = []
-    for name, part in _leaves(values, ""):
-        array = np.asarray(part)
-        picture = array.dtype == np.uint8 and array.ndim > 2
-        if array.dtype.kind in "fiub" and not picture:
-            columns.append(array.reshape(len(array), int(np.prod(array.shape[1:]))).astype(float))
-            names += _numbered(name or kind, columns[-1].shape[1], alone=bool(name))
-    return (np.concatenate(columns, axis=1) if columns else np.zeros((0, 0))), tuple(names)
-
-
-def _numbered(name: str, count: int, *, alone: bool) -> list[str]:
-    """A name for each of several numbers; a single one may have the name itself."""
-    return [name] if alone and count == 1 else [f"{name} {i + 1}" for i in range(count)]
-
-
-def _leaves(values: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Every array, or every space, in dictionaries and tuples, with the keys that lead to it."""
-    inside = getattr(values, "spaces", values)
-    if isinstance(inside, Mapping):
-        pairs: Iterable[tuple[str, Any]] = ((str(key), part) for key, part in inside.items())
-    elif isinstance(inside, tuple):
-        pairs = ((str(i + 1), part) for i, part in enumerate(inside))
-    else:
-        yield name, values
-        return
-    for key, part in pairs:
-        yield from _leaves(part, f"{name}.{key}" if name else key)
+def local_folder(dataset: str) -> Path | None:
+    """The folder of a dataset that Minari has on this machine, by its id; nothing is downloaded."""
+    minari_path = need("minari.storage.datasets_root_dir", extra="datasets").get_dataset_path(dataset)
+    return data_folder(Path(minari_path))

@@ -2,14 +2,15 @@
 
     infos/prefero_mean, infos/prefero_std    (T + 1,)  as infos are: of the reset, and then of every step
     prefero_mean, prefero_std                          of each episode, in its metadata
-    rewards                                  (T,)      if they are to be replaced: 0, and the mean at the end
-    infos/original_reward                    (T + 1,)  what they were before; 0 at the reset
+    rewards                                  (T,)      if they are replaced: 0, and the mean at the last step
+    infos/original_reward                    (T + 1,)  the replaced rewards; 0 at the reset
 
-The copy is a folder that holds `data`, so it is found by its id where it lies in Minari's own folder. An
+The copy is a folder that holds `data`, so Minari finds it by its id if it is in Minari's own folder. An
 episode that cannot be read stays as it is, if it has no score.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,58 +18,68 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.optional import need
-from prefero.datasets.base import BadEpisode
-from prefero.datasets.formats.minari.dataset import DAMAGE, METADATA, Minari
+from prefero.datasets.episode import BadEpisode
 from prefero.datasets.scores.scores import (
     ORIGINAL,
     Advance,
-    Scores,
-    check_free,
+    EpisodeScores,
+    check_new_columns,
     copy_missing,
     terminal_reward,
 )
 
 MEAN, STD = "prefero_mean", "prefero_std"
+METADATA = "metadata.json"
 MAIN = "main_data.hdf5"
-NO_DATA = ("_", ".", METADATA)  # files that Minari passes over
+NO_DATA = ("_", ".", METADATA)  # files that Minari does not read
+DAMAGE = (OSError, KeyError, ValueError, AssertionError, TypeError, IndexError, RuntimeError, StopIteration)
 
 Infos = dict[str, Array]
 
 
-def write_minari(dataset: Minari, scores: Scores, folder: Path, target: Path, advance: Advance) -> None:
-    """The copy, in an empty folder that is to be called `target` in the end."""
-    about = json.loads((dataset.folder / METADATA).read_text(encoding="utf-8"))
-    about["dataset_id"] = id_at(target, str(about["dataset_id"]))
+def write_copy(
+    source: Path,
+    episodes: Sequence[str],
+    scores: EpisodeScores,
+    folder: Path,
+    final_path: Path,
+    advance: Advance,
+) -> None:
+    """Write a copy of the data in `source` into an empty folder, which gets its `final_path` afterwards."""
+    about = json.loads((source / METADATA).read_text(encoding="utf-8"))
+    name = str(about["dataset_id"])
+    about["dataset_id"] = id_at(final_path, name)
     data = folder / "data"
-    copy_missing(dataset.folder, data, advance)
+    copy_missing(source, data, advance)
     add = _add_hdf5 if about["data_format"] == "hdf5" else _add_arrow
-    add(data, [int(number) for number in dataset.ids], scores, dataset.name)
+    add(data, episodes, scores, name)
     (data / METADATA).write_text(json.dumps(about), encoding="utf-8")
-    told = [{MEAN: mean, STD: std} for mean, std in scores.episodes.values()]
+    metadata = [{MEAN: mean, STD: std} for mean, std in scores.episodes.values()]
     storage = need("minari.dataset.minari_storage", extra="datasets").MinariStorage.read(data.resolve())
-    storage.update_episode_metadata(told, list(scores.episodes))  # which measures the dataset's size, too
+    storage.update_episode_metadata(metadata, [int(episode) for episode in scores.episodes])
+    # which also updates the dataset's size
 
 
-def id_at(target: Path, known: str) -> str:
-    """What a dataset is called in this place: in Minari's own folder as its path there, else as before."""
+def id_at(path: Path, known: str) -> str:
+    """The id of a dataset at this path: in Minari's own folder the path there, elsewhere the one it has."""
     root = need("minari.storage.datasets_root_dir", extra="datasets").get_dataset_path("").resolve()
-    if not target.resolve().is_relative_to(root):
+    if not path.resolve().is_relative_to(root):
         return known
-    name = target.resolve().relative_to(root).as_posix()
+    name = path.resolve().relative_to(root).as_posix()
     try:
         need("minari.dataset.minari_dataset", extra="datasets").parse_dataset_id(name)
     except (ValueError, TypeError) as error:
         raise ValueError(
             f"in Minari's own folder a dataset's path is its id, which ends in a version, but this would be "
-            f"{name!r}: say {str(target) + '-v0'!r}"
+            f"{name!r}: use {str(path) + '-v0'!r}"
         ) from error
     return name
 
 
-def _infos(scores: Scores, episode: int, rewards: Array) -> tuple[Infos, Array]:
-    """What an episode's infos are to have, (T + 1,), and its rewards, (T,)."""
+def _infos(scores: EpisodeScores, episode: str, rewards: Array) -> tuple[Infos, Array]:
+    """The infos to add to an episode, (T + 1,), and its rewards, (T,)."""
     steps = len(rewards)
-    scores.check(episode, steps)
+    scores.check_length(episode, steps)
     (mean,), (std,) = scores.of([episode])
     infos = {MEAN: np.full(steps + 1, mean), STD: np.full(steps + 1, std)}
     if not scores.replace_reward:
@@ -78,17 +89,17 @@ def _infos(scores: Scores, episode: int, rewards: Array) -> tuple[Infos, Array]:
     return infos, terminal_reward(mean, steps).astype(exact)
 
 
-def _pass_over(episode: int, scores: Scores, name: str, error: BaseException) -> None:
-    """An episode that cannot be read; that is an error if it has a score."""
+def _pass_over(episode: str, scores: EpisodeScores, name: str, error: BaseException) -> None:
+    """An episode that cannot be read is an error only if it has a score."""
     if episode in scores.episodes:
-        raise BadEpisode(str(episode), f"it cannot be read from {name}: {error!r}") from error
+        raise BadEpisode(episode, f"it cannot be read from {name}: {error!r}") from error
 
 
 # --- HDF5 -------------------------------------------------------------------------------------------------
 
 
-def _add_hdf5(data: Path, episodes: list[int], scores: Scores, name: str) -> None:
-    """Add to every episode's group."""
+def _add_hdf5(data: Path, episodes: Sequence[str], scores: EpisodeScores, name: str) -> None:
+    """Add to the group of every episode."""
     with need("h5py", extra="datasets").File(data / MAIN, "r+") as file:
         for episode in episodes:
             try:
@@ -99,7 +110,7 @@ def _add_hdf5(data: Path, episodes: list[int], scores: Scores, name: str) -> Non
                 continue
             infos, given = _infos(scores, episode, rewards)
             place = group.require_group("infos")
-            check_free(list(infos), list(place), name)
+            check_new_columns(list(infos), list(place), name)
             for key, values in infos.items():
                 place.create_dataset(key, data=values, chunks=True, maxshape=(None,))
             if scores.replace_reward:
@@ -110,19 +121,19 @@ def _add_hdf5(data: Path, episodes: list[int], scores: Scores, name: str) -> Non
 # --- Arrow and Parquet ------------------------------------------------------------------------------------
 
 
-def _add_arrow(data: Path, episodes: list[int], scores: Scores, name: str) -> None:
-    """Write every episode's file again."""
+def _add_arrow(data: Path, episodes: Sequence[str], scores: EpisodeScores, name: str) -> None:
+    """Write the file of every episode again."""
     for episode in episodes:
         try:
-            (path,) = (p for p in (data / str(episode)).iterdir() if not p.name.startswith(NO_DATA))
+            (path,) = (p for p in (data / episode).iterdir() if not p.name.startswith(NO_DATA))
             table = _read(path)
             rewards = table["rewards"].to_numpy()
             there = [field.name for field in table["infos"].type] if "infos" in table.column_names else []
         except (*DAMAGE, need("pyarrow", extra="datasets").ArrowException) as error:
             _pass_over(episode, scores, name, error)
             continue
-        infos, given = _infos(scores, episode, rewards[:-1])  # the last row has an observation and no more
-        check_free(list(infos), there, name)
+        infos, given = _infos(scores, episode, rewards[:-1])  # the last row has only an observation
+        check_new_columns(list(infos), there, name)
         table = _with_infos(table, infos)
         if scores.replace_reward:
             table = _with_column(table, "rewards", np.append(given, np.zeros(1, dtype=given.dtype)))
@@ -159,7 +170,7 @@ def _read(path: Path) -> Any:
 
 
 def _write(path: Path, table: Any) -> None:
-    """As one batch, since Minari takes a batch for an episode."""
+    """As one batch, since for Minari a batch is an episode."""
     whole = table.combine_chunks()
     if path.suffix == ".parquet":
         need("pyarrow.parquet", extra="datasets").write_table(whole, path)

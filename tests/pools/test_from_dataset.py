@@ -10,14 +10,21 @@ import pytest
 from gymnasium import spaces
 from minari.data_collector import EpisodeBuffer
 
-from datasets.recorded import LENGTHS, LEROBOT, clips, colors_in, lerobot_3, shade
-from datasets.slide import Slide
+from datasets.slide_environment import Slide
+from datasets.write_datasets import (
+    LENGTHS,
+    LEROBOT,
+    colors_in,
+    frame_color,
+    write_lerobot_3,
+    write_video_folder,
+)
 from prefero import Learner, Pool
 from prefero._support.arrays import Array
-from prefero.datasets import Episode
-from prefero.datasets.formats.gymnasium import Gymnasium
+from prefero.datasets import Episode, FeatureOptions, GymnasiumOptions
+from prefero.datasets.formats.gymnasium import GymnasiumDataset
 
-WORDS = ["highest", "path-length"]
+WORDS = ["max", "path-length"]
 
 
 def learns(pool: Pool) -> None:
@@ -34,18 +41,24 @@ def walks(count: int = 20) -> Array:
 @pytest.mark.parametrize("version", LEROBOT)
 def test_a_lerobot_dataset_becomes_a_pool_with_films(version: str, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm")
-    pool = Pool.from_lerobot(folder, ["mean", "jerk"], camera="top", clips=tmp_path / "clips", jobs=1)
+    pool = Pool.from_lerobot(
+        folder, FeatureOptions(["mean", "jerk"], jobs=1), camera="top", clip_folder=tmp_path / "clips"
+    )
     assert pool.names == ("mean shoulder", "mean elbow", "jerk")
     assert pool.ids == ("0", "1", "2", "3")
     assert pool.clips is not None
     for number, clip in enumerate(pool.clips):
-        wanted = [shade(number, t) for t in range(LENGTHS[number])]
+        wanted = [frame_color(number, t) for t in range(LENGTHS[number])]
         np.testing.assert_allclose(colors_in(Path(clip)), wanted, atol=8)
     learns(pool)
 
 
 def test_windows_of_episodes_become_trajectories(tmp_path: Path) -> None:
-    pool = Pool.from_lerobot(lerobot_3(tmp_path / "arm"), ["mean"], window="0.5s", clips=False, jobs=1)
+    pool = Pool.from_lerobot(
+        write_lerobot_3(tmp_path / "arm"),
+        FeatureOptions(["mean"], window="0.5s", jobs=1),
+        clips="never",
+    )
     assert pool.ids is not None
     assert pool.ids[:3] == ("0[0:5]", "0[5:10]", "1[0:5]")
     assert len(pool) == sum(length // 5 for length in LENGTHS)
@@ -72,13 +85,13 @@ def test_a_minari_dataset_becomes_a_pool(
     box = spaces.Box(-99, 99, (2,), np.float64), spaces.Box(-1, 1, (1,), np.float64)
     made: dict[str, Any] = {"observation_space": box[0], "action_space": box[1], "data_format": storage}
     minari.create_dataset_from_buffers("walks-v0", buffers, **made)
-    pool = Pool.from_minari("walks-v0", WORDS, jobs=1)
+    pool = Pool.from_minari("walks-v0", FeatureOptions(WORDS, jobs=1))
     np.testing.assert_allclose(pool.features[:, :2], walks().max(axis=1))
     learns(pool)
 
 
 def test_a_folder_of_clips_becomes_a_pool_that_shows_them(tmp_path: Path) -> None:
-    pool = Pool.from_clips(clips(tmp_path / "throws"))
+    pool = Pool.from_video_folder(write_video_folder(tmp_path / "throws"))
     assert pool.names == ("speed", "height")
     assert pool.clips == tuple(str(tmp_path / "throws" / f"throw {n}.mp4") for n in range(5))
     learns(pool)
@@ -106,20 +119,22 @@ def test_an_archive_of_states_becomes_a_pool_of_what_is_noted_of_them() -> None:
     def turn(episode: Episode) -> float:
         return float(episode.states[-1] @ episode.states[1])
 
-    pool = Pool.from_table({"states": walks()}, ["highest", turn], jobs=1)
-    assert pool.names == ("highest state 1", "highest state 2", "turn")
+    pool = Pool.from_table({"states": walks()}, FeatureOptions(["max", turn], jobs=1))
+    assert pool.names == ("max state 1", "max state 2", "turn")
     np.testing.assert_allclose(pool.features[:, 2], [w[-1] @ w[1] for w in walks()])
 
 
 def test_other_states_of_the_same_shape_are_not_mistaken_for_those_that_were_kept() -> None:
     for states in (walks(), 2 * walks()):
-        pool = Pool.from_table({"states": states}, ["final"], keep=True, jobs=1)
+        pool = Pool.from_table({"states": states}, FeatureOptions(["final"], cache=True, jobs=1))
         np.testing.assert_allclose(pool.features, states[:, -1])
 
 
 def test_an_environment_becomes_a_pool_of_films(tmp_path: Path) -> None:
-    pool = Pool.from_gymnasium(Slide, ["final", "jerk"], episodes=6, steps=9, clips=tmp_path, jobs=1)
-    played = Gymnasium(Slide, episodes=6, steps=9)
+    pool = Pool.from_gymnasium(
+        Slide, FeatureOptions(["final", "jerk"], jobs=1), episodes=6, max_steps=9, clip_folder=tmp_path
+    )
+    played = GymnasiumDataset(Slide, GymnasiumOptions(episodes=6, max_steps=9))
     assert pool.clips is not None
     for number, clip in enumerate(pool.clips):
         wanted = np.floor(20 * played.episode(number).states[:-1])
@@ -138,12 +153,12 @@ def test_a_pool_keeps_what_its_trajectories_are_called(tmp_path: Path) -> None:
 
 
 def test_any_dataset_is_recognised(tmp_path: Path) -> None:
-    pool = Pool.from_dataset(clips(tmp_path / "throws"), ["height"], count=3)
+    pool = Pool.from_dataset(write_video_folder(tmp_path / "throws"), ["height"], count=3)
     assert (len(pool), pool.names) == (3, ("height",))
 
 
 def test_constants_are_left_out_with_a_warning() -> None:
     states = walks()
     with pytest.warns(UserWarning, match="duration is the same for all.*: it is left out"):
-        pool = Pool.from_table({"states": states}, ["mean", "duration"], jobs=1)
+        pool = Pool.from_table({"states": states}, FeatureOptions(["mean", "duration"], jobs=1))
     assert pool.names == ("mean state 1", "mean state 2")

@@ -1,6 +1,6 @@
-"""Small datasets as LeRobot, Minari and people with cameras write them, made with pyarrow, PyAV and minari.
+"""Write small LeRobot datasets and folders of videos with pyarrow and PyAV.
 
-Frame t of episode e has the color `shade(e, t)` all over, so that a cut film says which frames it shows.
+Frame t of episode e has the color `frame_color(e, t)` all over, so that a clip shows which frames it has.
 """
 
 import io
@@ -24,7 +24,7 @@ CAMERAS = ("observation.images.top", "observation.images.wrist")
 NAMES = ["shoulder", "elbow"]
 
 
-def shade(episode: int, frame: int, camera: int = 0) -> tuple[int, int, int]:
+def frame_color(episode: int, frame: int, camera: int = 0) -> tuple[int, int, int]:
     """A color for each frame; films are lossy, so neighbours are far apart."""
     return 20 + 40 * episode, (40 + 10 * frame) % 250, 200 if camera else 30
 
@@ -39,7 +39,7 @@ def actions_of(episode: int, length: int) -> Array:
     return np.random.default_rng(episode).normal(size=(length, 2))
 
 
-def painted(color: tuple[int, int, int]) -> np.ndarray:
+def solid_image(color: tuple[int, int, int]) -> np.ndarray:
     """A picture of one color, 64 x 48."""
     return np.ascontiguousarray(np.broadcast_to(np.array(color, dtype=np.uint8), (48, 64, 3)))
 
@@ -64,7 +64,7 @@ def encode(
         stream: Any = container.add_stream(codec, rate=rate, options=options)
         stream.width, stream.height, stream.pix_fmt, stream.gop_size = 64, 48, "yuv420p", 8
         for number, color in enumerate(colors):
-            frame = av.VideoFrame.from_ndarray(painted(color), format="rgb24")
+            frame = av.VideoFrame.from_ndarray(solid_image(color), format="rgb24")
             frame.pts, frame.time_base = first + number, 1 / rate
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
@@ -85,7 +85,7 @@ PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 def pictures(episode: int, length: int, camera: int) -> pa.Array:
     """A camera's pictures in a column, as LeRobot keeps them where it makes no films."""
-    files = [png(painted(shade(episode, t, camera))) for t in range(length)]
+    files = [png(solid_image(frame_color(episode, t, camera))) for t in range(length)]
     return pa.array([{"bytes": f, "path": f"frame-{t:06d}.png"} for t, f in enumerate(files)], PICTURE)
 
 
@@ -127,7 +127,7 @@ def write_json(path: Path, content: Any) -> None:
     path.write_text(json.dumps(content), encoding="utf-8")
 
 
-def lerobot_3(
+def write_lerobot_3(
     folder: Path,
     lengths: Sequence[int] = LENGTHS,
     cameras: Sequence[str] = CAMERAS[:1],
@@ -152,7 +152,7 @@ def lerobot_3(
             row |= {"data/chunk_index": 0, "data/file_index": file}
             row |= {"dataset_from_index": index, "dataset_to_index": index + length}
             for number, camera in enumerate(cameras):
-                colors[camera] += [shade(episode, t, number) for t in range(length)]
+                colors[camera] += [frame_color(episode, t, number) for t in range(length)]
                 times = {"from_timestamp": start / FPS, "to_timestamp": (start + length) / FPS}
                 place = {"chunk_index": 0, "file_index": file} | times
                 row |= {f"videos/{camera}/{key}": value for key, value in place.items()}
@@ -173,7 +173,7 @@ def lerobot_3(
     return folder
 
 
-def lerobot_2(
+def write_lerobot_2(
     folder: Path,
     lengths: Sequence[int] = LENGTHS,
     cameras: Sequence[str] = CAMERAS[:1],
@@ -200,28 +200,28 @@ def lerobot_2(
         pq.write_table(pa.table(frames), path)
         for number, camera in enumerate(cameras):
             place = video.format(episode_chunk=0, video_key=camera, episode_index=episode)
-            encode(folder / place, [shade(episode, t, number) for t in range(length)], codec)
+            encode(folder / place, [frame_color(episode, t, number) for t in range(length)], codec)
     return folder
 
 
-LEROBOT: dict[str, Callable[..., Path]] = {"v2.1": lerobot_2, "v3.0": lerobot_3}
+LEROBOT: dict[str, Callable[..., Path]] = {"v2.1": write_lerobot_2, "v3.0": write_lerobot_3}
 
 
 # --- clips ------------------------------------------------------------------------------------------------
 
 
-def clips(folder: Path, count: int = 5, codec: str = "libx264") -> Path:
+def write_video_folder(folder: Path, count: int = 5, codec: str = "libx264") -> Path:
     """Films with a CSV file of two features."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["clip,speed,height"]
     for number in range(count):
-        encode(folder / f"throw {number}.mp4", [shade(number, t) for t in range(6)], codec)
+        encode(folder / f"throw {number}.mp4", [frame_color(number, t) for t in range(6)], codec)
         lines.append(f"throw {number}.mp4,{number * 1.5},{(number * 7) % 5}")
     (folder / "features.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder
 
 
-def cut_short(path: Path, share: float = 0.5) -> None:
+def truncate(path: Path, share: float = 0.5) -> None:
     """A file whose end was never written."""
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content))])

@@ -1,0 +1,67 @@
+"""Which features are extracted, and how: one value from the command line to the extractor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prefero.datasets.features.library import FeatureFunction
+from prefero.datasets.features.windows import Length, Windows
+
+if TYPE_CHECKING:
+    from prefero.datasets.base import Dataset
+
+Feature = str | FeatureFunction
+
+
+@dataclass(frozen=True)
+class FeatureOptions:
+    """Which features of a dataset's trajectories are extracted, and how.
+
+    features            words of the library, functions of your own or "module:function"; none: the default
+    window, stride      cut episodes into windows, "2s" or 50 (steps), whose starts are a stride apart
+    fit_embeddings_on   a dataset, or the path of one, to fit embeddings such as pca(n) on; None: this one
+    drop                features to leave out
+    log_transform       features to take the logarithm of; they are called log(NAME)
+    skip_bad            leave out bad episodes instead of stopping at the first
+    cache               a Parquet file to keep the features in, or True for one in Prefero's cache
+    jobs                how many processes work; None: all cores
+    progress            show a progress bar; None: on a terminal
+    """
+
+    features: Sequence[Feature] = ()
+    window: str | float | Length | None = None
+    stride: str | float | Length | None = None
+    fit_embeddings_on: "Dataset | str | Path | None" = None
+    drop: Sequence[str] = ()
+    log_transform: Sequence[str] = ()
+    skip_bad: bool = False
+    cache: bool | str | Path = False
+    jobs: int | None = None
+    progress: bool | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("features", "drop", "log_transform"):
+            given = getattr(self, name)
+            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given or ()))
+        if isinstance(self.cache, str | Path) and Path(self.cache).suffix.lower() != ".parquet":
+            raise ValueError(f"features are kept in a .parquet file, but the path is {self.cache}")
+        _ = self.windows  # which is an error if they make no sense
+
+    @classmethod
+    def of(cls, features: "FeatureOptions | Sequence[Feature] | None") -> "FeatureOptions":
+        """Options as they are; or the default ones with these features."""
+        return features if isinstance(features, FeatureOptions) else cls(features or ())
+
+    @cached_property
+    def windows(self) -> Windows | None:
+        """How episodes are cut into windows; None: not at all."""
+        return Windows.maybe(self.window, self.stride)
+
+    def changed(self) -> list[str]:
+        """The names of the options that are not the default ones."""
+        return [one.name for one in fields(self) if getattr(self, one.name) != one.default]
+
+
+Features = FeatureOptions | Sequence[Feature] | None  # as functions take them: options, or features alone

@@ -1,0 +1,152 @@
+"""NumPy archives (.npz files, or mappings of arrays) of features, or of states.
+
+features (M, d), and optionally names (d,) and ids (M,)
+states (M, T, s), and optionally actions (M, T, a), rewards (M, T), lengths (M,) of unequal episodes,
+    step_seconds, state_names (s,), action_names (a,) and ids (M,)
+"""
+
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero._support.files import HEADER, UNREADABLE
+from prefero.datasets.base import (
+    Columns,
+    Dataset,
+    DatasetFormat,
+    DatasetSpec,
+    EpisodeDataset,
+    FeatureDataset,
+    FormatOptions,
+    array_digest,
+    matrix_columns,
+)
+from prefero.datasets.episode import BadEpisode, Episode
+from prefero.datasets.formats.tables import columns_of, table_in_memory
+
+
+class ArchiveDataset(EpisodeDataset, DatasetFormat):
+    """States and actions in arrays, one row for each episode. `open` also reads archives of features."""
+
+    format_name = "archive"
+    description = "a NumPy archive (.npz)"
+
+    def __init__(self, name: str, arrays: Columns) -> None:
+        self.name = name
+        self.states = _array_3d("states", arrays["states"])
+        count, steps, _ = self.states.shape
+        self.actions = _array_3d("actions", arrays.get("actions", np.zeros((count, steps, 0))))
+        self.rewards = arrays.get("rewards")
+        self.lengths = np.asarray(arrays.get("lengths", np.full(count, self.actions.shape[1])), dtype=int)
+        self.step_seconds = float(np.ravel(arrays.get("step_seconds", 1.0))[0])
+        self.state_names, self.action_names = _texts(arrays, "state_names"), _texts(arrays, "action_names")
+        self.ids = _texts(arrays, "ids") or tuple(map(str, range(count)))
+        for key in ("actions", "rewards", "lengths", "ids"):
+            if key in arrays and len(arrays[key]) != count:
+                raise ValueError(f"there are states of {count} episodes, but {key} of {len(arrays[key])}")
+        if not 0 < self.step_seconds < np.inf:
+            raise ValueError(f"a step must last a positive time, but in {name} it is {self.step_seconds} s")
+
+    @classmethod
+    def recognizes(cls, path: str) -> bool:
+        """A file with the suffix of a NumPy archive."""
+        return Path(path).suffix == ".npz" and Path(path).is_file()
+
+    @classmethod
+    def open(cls, path: str, options: FormatOptions) -> Dataset:
+        """Read the archive: a dataset of episodes if it has states, otherwise of features."""
+        place = Path(path)
+        arrays = _read_npz(place)
+        if HEADER in arrays:
+            raise ValueError(f"{path} is a pool file, not a dataset: read it with Pool.load or prefero teach")
+        dataset = archive_in_memory(arrays, place.stem)
+        dataset.files = (place.resolve(),)
+        dataset.spec = DatasetSpec.of("archive", place.resolve(), options)
+        return dataset
+
+    def version_parts(self) -> list[Any]:
+        """The numbers themselves, unless a spec says where they are."""
+        if self.spec:
+            return []
+        numbers = self.states, self.actions, self.lengths, () if self.rewards is None else self.rewards
+        names = self.state_names, self.action_names, self.ids
+        return [*map(array_digest, numbers), self.step_seconds, *names]
+
+    def episode(self, number: int) -> Episode:
+        """One row of the arrays."""
+        self.check_number(number)
+        last, final_states = int(self.lengths[number]), self.states.shape[1] - self.actions.shape[1]
+        if not 0 <= last <= self.actions.shape[1]:
+            raise BadEpisode(
+                self.ids[number], f"its length is {last}, but the arrays have {self.actions.shape[1]} steps"
+            )
+        return Episode(
+            self.ids[number],
+            self.states[number, : last + final_states],
+            self.actions[number, :last],
+            None if self.rewards is None else self.rewards[number, :last],
+            self.step_seconds,
+            self.state_names,
+            self.action_names,
+        )
+
+
+def in_memory(table: Any, ids: str | None = None) -> Dataset:
+    """A pandas frame or a mapping of columns, or a mapping of arrays as an archive has them, as a dataset."""
+    archive = isinstance(table, Mapping) and ("states" in table or np.ndim(table.get("features", 0)) == 2)
+    return archive_in_memory(table) if archive else table_in_memory(table, ids)
+
+
+def archive_in_memory(archive: Any, name: str = "archive") -> Dataset:
+    """A mapping of arrays, as an archive has them, as a dataset of features or of episodes."""
+    arrays = columns_of(archive)
+    if "states" in arrays:
+        return ArchiveDataset(name, arrays)
+    if "features" not in arrays:
+        raise ValueError(f"an archive has features or states, but this one has {', '.join(arrays)}")
+    return _feature_dataset(name, arrays)
+
+
+def _feature_dataset(name: str, arrays: Columns) -> FeatureDataset:
+    matrix = np.asarray(arrays["features"], dtype=float)
+    if matrix.ndim != 2:
+        raise ValueError(f"features have shape (trajectories, features), but these have {matrix.shape}")
+    given = _texts(arrays, "names")
+    names = given or tuple(f"feature {i + 1}" for i in range(matrix.shape[1]))
+    ids = _texts(arrays, "ids") or tuple(map(str, range(len(matrix))))
+    if len(names) != matrix.shape[1] or len(ids) != len(matrix):
+        raise ValueError(f"features of shape {matrix.shape} have {len(names)} names and {len(ids)} ids")
+    dataset = FeatureDataset(name, matrix_columns(matrix, names), ids)
+    dataset.names_given = bool(given)
+    return dataset
+
+
+# --- arrays -----------------------------------------------------------------------------------------------
+
+
+def _read_npz(path: Path) -> Columns:
+    """The arrays of a NumPy archive, which may contain no pickles."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            return dict(archive.items())
+    except FileNotFoundError:
+        raise
+    except (*UNREADABLE, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is damaged or is no NumPy archive: {error}") from error
+
+
+def _texts(arrays: Columns, key: str) -> tuple[str, ...]:
+    return tuple(map(str, np.atleast_1d(arrays[key]).tolist())) if key in arrays else ()
+
+
+def _array_3d(what: str, values: npt.ArrayLike) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim != 3 or array.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{what} are numbers of shape (episodes, steps, {what}), but these have shape {array.shape}"
+        )
+    return array

@@ -1,0 +1,71 @@
+"""Scores in a table: which trajectory each row is of, its mean and its standard deviation.
+
+The columns are those of the scored table, but for the features of the reward, or else the trajectory's id; of
+a window also its episode and its steps.
+"""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero._support.files import write_atomically
+from prefero._support.optional import need
+from prefero.datasets.base import Columns
+from prefero.datasets.features.match_reward import log_transforms_in
+from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.formats.tables import TABLE_SUFFIXES, id_column
+
+TRAJECTORY, MEAN, STD = "trajectory", "mean", "std"
+
+
+def score_columns(table: FeatureTable, mean: npt.ArrayLike, std: npt.ArrayLike) -> Columns:
+    """The columns of the table of scores, (M,) each."""
+    return {**_row_columns(table), MEAN: np.asarray(mean), STD: np.asarray(std)}
+
+
+def _row_columns(table: FeatureTable) -> Columns:
+    """Which trajectory a row is of; of a table, all its columns that are not features of the reward."""
+    columns, windows = table.dataset.score_columns(), table.at_origin()
+    if not columns:
+        return _id_columns(table)
+    omitted = {*table.names, *log_transforms_in(table.names), MEAN, STD}
+    kept = {name: values for name, values in columns.items() if name not in omitted}
+    rows = {name: values[list(table.numbers)] for name, values in kept.items()}
+    if id_column(kept, None) is not None and not any(windows.segments):
+        return rows
+    return {**_id_columns(windows), **rows}
+
+
+def _id_columns(table: FeatureTable) -> Columns:
+    """The ids, as numbers if they all are; of a window, its episode and its steps too."""
+    columns: Columns = {TRAJECTORY: _numbers(table.ids)}
+    if any(table.segments):
+        columns["episode"] = _numbers([table.dataset.ids[number] for number in table.numbers])
+        columns["first"], columns["last"] = np.array([segment or (0, 0) for segment in table.segments]).T
+    return columns
+
+
+def _numbers(ids: Sequence[str]) -> npt.NDArray[Any]:
+    whole = [int(name) for name in ids if name.isdecimal() and str(int(name)) == name]
+    return np.array(whole if len(whole) == len(ids) else ids)
+
+
+def check_score_table(path: Path) -> None:
+    """An error, before any work is done, if a table of scores cannot have this path."""
+    if path.suffix.lower() not in TABLE_SUFFIXES:
+        raise ValueError(f"scores are written as {' or '.join(TABLE_SUFFIXES)}, but --out is {path}")
+
+
+def write_score_table(path: Path, columns: Columns) -> None:
+    """Write the scores to a CSV or Parquet file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    memory, table = io.BytesIO(), need("pyarrow", extra="datasets").table(columns)
+    if path.suffix.lower() == ".csv":
+        need("pyarrow.csv", extra="datasets").write_csv(table, memory)
+    else:
+        need("pyarrow.parquet", extra="datasets").write_table(table, memory)
+    write_atomically(path, memory.getvalue())
