@@ -6,7 +6,8 @@
     ask            the exactly best of all pairs: 5,000 million of them
     rank           every trajectory by its reward, and the best
 
-Times are the processor's, of one thread. With --gpu only the question is sought, where torch sees a GPU.
+Times are the processor's, of one thread. With --gpu only the search for the question is timed, on a GPU that
+torch finds.
 """
 
 import argparse

@@ -49,7 +49,7 @@ def task_with(kind: str, useless: int, seed: int, trajectories: int = 500, test_
 
 
 def accuracy(kind: str, method: str, useless: int, seed: int, questions: int = 30) -> float:
-    """How much of the exam is foretold after so many answers."""
+    """The accuracy on the test set after so many answers."""
     task, known = task_with(kind, useless, seed), method_named(method)
     model = known.model(Setting("synthetic", kind), task.pool.scaled)
     learner = Learner(task.pool, seed=seed, model=model, acquisition=known.acquisition)

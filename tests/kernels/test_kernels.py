@@ -137,13 +137,13 @@ def test_subtracting_gives_the_covariance_of_rewards_less_the_reward_of_the_anch
 
 @pytest.mark.parametrize("inner", [RBF(theta=ARD), Linear() + Quadratic(), 3.0 * Matern()])
 def test_subtracting_leaves_differences_untouched_by_the_anchor(inner: Kernel) -> None:
-    def of_differences(kernel: Kernel) -> Array:
+    def variance_of_differences(kernel: Kernel) -> Array:
         x, y = points(4, 8), points(4, 9)
         return np.asarray(kernel(x, x) - kernel(x, y) - kernel(y, x) + kernel(y, y))
 
-    plain = of_differences(inner)
-    np.testing.assert_allclose(of_differences(Anchored(inner, ANCHOR)), plain, atol=1e-12)
-    np.testing.assert_allclose(of_differences(Anchored(inner, (5.0, 0.0, -1.0))), plain, atol=1e-11)
+    plain = variance_of_differences(inner)
+    np.testing.assert_allclose(variance_of_differences(Anchored(inner, ANCHOR)), plain, atol=1e-12)
+    np.testing.assert_allclose(variance_of_differences(Anchored(inner, (5.0, 0.0, -1.0))), plain, atol=1e-11)
 
 
 def test_standardized_features_are_centered_and_scaled() -> None:

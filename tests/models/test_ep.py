@@ -106,7 +106,7 @@ def test_ep_of_contradictions_equals_the_exact_posterior_of_the_one_difference()
     assert found[1][0] == pytest.approx(np.sum(weight * (d - mean) ** 2) / weight.sum(), rel=1e-2)
 
 
-def test_ep_that_does_not_settle_says_how_far_it_came() -> None:
+def test_ep_that_does_not_converge_says_how_far_it_came() -> None:
     data, _ = problem(13, choices=10)
     basis = pivoted_cholesky(covariance_of_differences(PAPER, data), 0.1).basis
     message = (

@@ -59,7 +59,7 @@ def test_the_evidence_of_laplace_is_near_that_of_one_answer(noise: float) -> Non
     assert one == pytest.approx(np.log(0.5), abs=0.15)
 
 
-def test_laplace_that_does_not_settle_says_how_far_it_came() -> None:
+def test_laplace_that_does_not_converge_says_how_far_it_came() -> None:
     data, _ = problem(13, choices=10)
     basis = pivoted_cholesky(covariance_of_differences(PAPER, data), 0.1).basis
     message = r"Laplace's method did not converge in 2 Newton steps: the last one still moved by .* noise"

@@ -1,4 +1,4 @@
-"""The belief over structures: its weights, its words, its mixture, and that only the answers decide it."""
+"""Bayesian model averaging: weights, descriptions, the mixture, and that only the answers decide it."""
 
 from collections.abc import Callable
 from functools import cache
@@ -71,10 +71,10 @@ def assert_same(found: MixturePosterior, expected: MixturePosterior, tolerance: 
 
 
 def prior_shares() -> dict[str, float]:
-    """The prior weight of each structure, summed over its members."""
+    """The prior weight of each structure, summed over its candidates."""
     shares = dict.fromkeys(GRID, 0.0)
-    for member in grid_candidates(2):
-        shares[member.structure] += float(np.exp(member.log_prior))
+    for candidate in grid_candidates(2):
+        shares[candidate.structure] += float(np.exp(candidate.log_prior))
     return shares
 
 
@@ -87,11 +87,11 @@ def test_before_any_answer_the_structures_have_their_prior_weights() -> None:
 @pytest.mark.parametrize("features", [1, 2, 5])
 def test_in_every_structure_a_typical_reward_varies_by_about_one(features: int) -> None:
     x = np.random.default_rng(0).standard_normal((1000, features))
-    for member in grid_candidates(features):
-        covariance = member.kernel(x, x)
+    for candidate in grid_candidates(features):
+        covariance = candidate.kernel(x, x)
         varies = covariance.diagonal().mean() - covariance.mean()
         assert varies < 1.2
-        assert varies > (0.8 if member.structure in ("linear", "quadratic") else 0.05)
+        assert varies > (0.8 if candidate.structure in ("linear", "quadratic") else 0.05)
 
 
 @pytest.mark.parametrize("kind", RIGHT)
@@ -104,7 +104,7 @@ def test_weights_are_shares(kind: str, number: int) -> None:
 
 
 @pytest.mark.parametrize("kind", RIGHT)
-def test_weights_are_prior_times_evidence_of_every_member(kind: str) -> None:
+def test_weights_are_prior_times_evidence_of_every_candidate(kind: str) -> None:
     data = first(answers(kind, 60), 9)
     logs = np.array(
         [m.log_prior + infer(m.kernel, data, Probit(m.noise))[0].log_evidence for m in grid_candidates(2)]
@@ -118,7 +118,7 @@ def test_weights_are_prior_times_evidence_of_every_member(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", RIGHT)
-def test_the_few_members_that_are_kept_speak_for_all(kind: str) -> None:
+def test_the_few_components_that_are_kept_stand_for_all(kind: str) -> None:
     data = first(answers(kind, 60), 9)
     every = [(m.log_prior, infer(m.kernel, data, Probit(m.noise))[0]) for m in grid_candidates(2)]
     logs = np.array([log_prior + posterior.log_evidence for log_prior, posterior in every])
@@ -148,13 +148,13 @@ def test_the_right_structure_gains_weight(kind: str, seed: int) -> None:
         ("bumpy", "the reward looks smooth, of no simple form: 0."),
     ],
 )
-def test_the_belief_says_in_words_what_the_reward_looks_like(kind: str, words: str) -> None:
+def test_the_mixture_says_in_words_what_the_reward_looks_like(kind: str, words: str) -> None:
     belief = fresh(answers(kind, 60))
     assert belief.describe().startswith(words)
     assert float(belief.describe().rpartition(" ")[2]) == round(max(belief.structures.values()), 2)
 
 
-def test_a_belief_that_is_open_says_so() -> None:
+def test_an_undecided_mixture_says_so() -> None:
     words = fresh(Comparisons.none(2)).describe()
     assert words.startswith("the reward's form is still open: ")
     assert all(f"{LABELS[structure]} {share:.2f}" in words for structure, share in prior_shares().items())
@@ -176,7 +176,7 @@ def test_a_feature_that_does_not_matter_is_noticed() -> None:
 
 @pytest.fixture(scope="module")
 def mixed() -> MixturePosterior:
-    """A belief that has not made up its mind."""
+    """A mixture of many components."""
     belief = fresh(first(answers("quadratic", 60), 12))
     assert len(belief.components) > 4
     return belief
@@ -267,7 +267,7 @@ def test_a_noisy_person_is_believed_to_be_noisier() -> None:
     assert fresh(coin).probit.noise > 1.5 * fresh(steady).probit.noise
 
 
-def test_laplace_comes_to_a_belief_too() -> None:
+def test_laplace_gives_a_mixture_too() -> None:
     data = answers("linear", 60)
     belief = MixtureFitter(2, inference="laplace").fit(data)
     assert np.mean(belief.probability(data.winners, data.losers) > 0.5) > 0.9
@@ -284,7 +284,7 @@ def test_with_one_feature_there_is_no_ard_kernel() -> None:
 
 
 @pytest.mark.parametrize("kind", RIGHT)
-def test_answers_one_by_one_give_the_belief_of_all_at_once(kind: str) -> None:
+def test_answers_one_by_one_give_the_mixture_of_all_at_once(kind: str) -> None:
     data, fitter = answers(kind, 60, seed=0), MixtureFitter(2)
     for number in range(24):
         grown = fitter.fit(first(data, number))
@@ -314,7 +314,7 @@ def test_answers_taken_back_and_then_changed_leave_no_trace(back: int) -> None:
     assert_same(fitter.fit(turned(data, 20)), fresh(turned(data, 20)))
 
 
-def test_with_ties_answers_one_by_one_give_the_belief_of_all_at_once() -> None:
+def test_with_ties_answers_one_by_one_give_the_mixture_of_all_at_once() -> None:
     data, fitter = answers("linear", 24, margin=0.4), MixtureFitter(2)
     assert data.has_ties
     for number in range(0, 25, 4):
@@ -322,7 +322,7 @@ def test_with_ties_answers_one_by_one_give_the_belief_of_all_at_once() -> None:
     assert_same(grown, fresh(data), 1e-5)
 
 
-def test_a_slow_machine_comes_to_the_same_belief(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_machine_comes_to_the_same_mixture(monkeypatch: pytest.MonkeyPatch) -> None:
     data = first(answers("bumpy", 60), 20)
     quick = fresh(data)
     clock = count()
@@ -344,7 +344,7 @@ def failing_for(fails: Callable[[str], bool]) -> Callable[..., Any]:
     return run
 
 
-def test_a_member_whose_inference_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_candidate_whose_inference_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     data = first(answers("quadratic", 60), 12)
     before = fresh(data)
     monkeypatch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
@@ -363,14 +363,14 @@ def test_the_others_go_on_when_the_ard_candidate_fails(monkeypatch: pytest.Monke
     assert order(belief)[0] == "linear"
 
 
-def test_the_others_go_on_when_one_fails_while_the_margin_is_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_others_go_on_when_one_fails_while_the_margin_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
     belief = fresh(answers("linear", 15, margin=0.4))
     assert belief.structures["quadratic"] == 0.0
     assert belief.probit.margin > 0.0
 
 
-def test_a_member_that_failed_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_candidate_that_failed_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     data, fitter = first(answers("quadratic", 60), 12), MixtureFitter(2)
     with monkeypatch.context() as patch:
         patch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
@@ -389,7 +389,7 @@ def test_when_all_fail_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("margin", [0.2, 0.6])
 def test_ties_teach_the_margin(margin: float) -> None:
-    """Simulated rewards have unit size, as the belief's have."""
+    """Simulated rewards have unit size, as the model's have."""
     assert 0.5 * margin < fresh(answers("linear", 50, margin=margin)).probit.margin < 2.0 * margin
 
 

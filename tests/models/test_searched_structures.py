@@ -118,7 +118,7 @@ def test_a_reward_of_all_features_is_not_mistaken_for_one_of_a_few() -> None:
     assert belief.structures["sparse"] < 0.05
 
 
-def test_the_belief_depends_on_the_answers_alone() -> None:
+def test_the_mixture_depends_on_the_answers_alone() -> None:
     """Formed answer by answer, over several milestones, or at once."""
     data, (a, b) = answers(10, {2: 1.0, 9: 1.0}, count=24), where(10)
     fitter = MixtureFitter(10)

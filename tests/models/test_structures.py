@@ -19,6 +19,3 @@ def test_a_typical_trajectory_has_a_reward_of_about_unit_size(structure: str, fe
     x = np.random.default_rng(0).standard_normal((4000, features))
     for kernel, _ in kernel_grid(structure, features):
         assert np.mean(kernel.diagonal(x)) == pytest.approx(1.0, abs=0.35)
-
-
-# --- few features -----------------------------------------------------------------------------------------
