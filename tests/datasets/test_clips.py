@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from datasets.write_datasets import (
 from prefero import Pool
 from prefero.datasets import BadEpisode, FeatureOptions, extract_features, open_dataset
 from prefero.datasets.formats.archives import in_memory
+from prefero.datasets.formats.lerobot.dataset import LeRobotDataset
 from prefero.datasets.formats.video_folder import VideoFolder
 from prefero.datasets.media.clips import clip_folder, cut_clips, cut_planned_clip, missing_clips, plan_clips
 
@@ -64,6 +66,26 @@ def test_a_planned_clip_is_cut_when_it_is_wanted_by_somebody_who_knows_only_its_
     assert part is not None
     np.testing.assert_allclose(colors_in(paths[3]), [frame_color(number, t) for t in range(*part)], atol=8)
     assert len(list(tmp_path.glob("*.mp4"))) == 1
+
+
+def test_a_dataset_is_opened_once_for_many_clips(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy, openings = Path(shutil.copytree(folder, tmp_path / "arm")), list[str]()
+    paths = plan_clips(extract_features(open_dataset(copy), FeatureOptions(["mean"], jobs=1)), tmp_path)
+    init = LeRobotDataset.__init__
+
+    def counted(self: LeRobotDataset, *arguments: Any) -> None:
+        openings.append(str(arguments[0]))
+        init(self, *arguments)
+
+    monkeypatch.setattr(LeRobotDataset, "__init__", counted)
+    for path in paths[:3]:
+        assert cut_planned_clip(path).is_file()
+    assert len(openings) == 1
+    (copy / "meta" / "info.json").touch()  # what opening reads has changed
+    assert cut_planned_clip(paths[3]).is_file()
+    assert len(openings) == 2
 
 
 def test_plans_of_one_dataset_add_up_and_those_of_another_are_refused(folder: Path, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ class Dataset(ABC):
     spec        what opens the dataset again; None for one that lives in memory
     files       the files whose change makes it another dataset
     notices     what whoever opens it should know
+    send_whole  whether worker processes are sent the dataset itself, since its spec may not open it there
     origin      where its features were extracted from, if they were and that is known
     """
 
@@ -99,6 +100,7 @@ class Dataset(ABC):
     spec: DatasetSpec | None = None
     files: tuple[Path, ...] = ()
     notices: tuple[str, ...] = ()
+    send_whole: bool = False
     origin: "Origin | None" = None
 
     def __len__(self) -> int:

@@ -144,7 +144,7 @@ def _stat(path: Path) -> tuple[int, int] | None:
 
 def for_workers(dataset: Dataset, processes: int) -> Dataset | DatasetSpec:
     """What worker processes are sent: a spec, which opens the dataset there, since a dataset may be large."""
-    return dataset if processes == 1 or dataset.spec is None else dataset.spec
+    return dataset if processes == 1 or dataset.send_whole or dataset.spec is None else dataset.spec
 
 
 def in_worker(sent: Dataset | DatasetSpec) -> Dataset:

@@ -65,6 +65,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
     format_name = "gymnasium"
     description = "the id of a Gymnasium environment"
     options_type = GymnasiumOptions
+    send_whole = True  # an environment that this process has registered is unknown to others
 
     def __init__(
         self,
@@ -79,6 +80,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         self.policy = policy if policy is not None or named is None else import_function(named)
         self.name = environment if isinstance(environment, str) else function_name(environment, "own")
         self.ids = tuple(map(str, range(self.options.episodes)))
+        self.registered = self._registered()
         made = self._made()
         self.step_seconds = 1.0 / float(made.metadata.get("render_fps") or DEFAULT_RATE)
         self.renders = RENDER_MODE in made.metadata.get("render_modes", [])
@@ -158,7 +160,15 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
             raise ValueError(f"the environment {self.name!r} cannot be made: {reason}") from error
 
     def _by_id(self, **options: Any) -> Any:
-        return need("gymnasium", extra="worlds").make(self.environment, **options)
+        gymnasium = need("gymnasium", extra="worlds")
+        unknown = self.registered is not None and self.environment not in gymnasium.registry
+        return gymnasium.make(self.registered if unknown else self.environment, **options)
+
+    def _registered(self) -> Any:
+        """What Gymnasium knows of an id, for worker processes in which it is not registered."""
+        if not isinstance(self.environment, str):
+            return None
+        return need("gymnasium", extra="worlds").registry.get(self.environment)
 
     # --- episodes -----------------------------------------------------------------------------------------
 
