@@ -10,31 +10,11 @@ import pytest
 import typer
 
 import prefero
-from prefero.acquisition.continuous import best_continuous_question
-from prefero.acquisition.pool_search import best_question
 from prefero.cli import app
-from prefero.learner import AnswerConflict
-from prefero.models.solution import ConvergenceError
-from prefero.reward_file import RewardFileError
-from prefero.simulation.tasks import make_task, teach
-from prefero.simulation.users import SimulatedUser
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "prefero"
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-USED_BY_USERS = [
-    *(getattr(prefero, name) for name in prefero.__all__ if name not in ("kernels", "worlds")),
-    AnswerConflict,
-    ConvergenceError,
-    SimulatedUser,
-    RewardFileError,
-    best_question,
-    make_task,
-    best_continuous_question,
-    teach,
-]
-# users meet these as +, *, fit and save
-BUILDING_BLOCKS = {"Kernel", "Parameterless", "Scaled", "Standardized", "Sum", "from_json", "to_json"}
 
 
 def sources() -> list[Path]:
@@ -72,16 +52,6 @@ def commands() -> dict[str, set[str]]:
     return found
 
 
-@pytest.mark.parametrize("name", sorted({*prefero.__all__, *(o.__name__ for o in USED_BY_USERS)}))
-def test_every_public_name_is_documented(name: str) -> None:
-    assert mentioned(name, documentation())
-
-
-@pytest.mark.parametrize("name", sorted(set(prefero.kernels.__all__) - BUILDING_BLOCKS))
-def test_every_kernel_is_documented(name: str) -> None:
-    assert mentioned(name, documentation())
-
-
 @pytest.mark.parametrize("kind", [prefero.Learner, prefero.Pool, prefero.PreferenceGP, prefero.Reward])
 def test_every_method_a_user_calls_is_documented(kind: type) -> None:
     text = documentation()
@@ -108,11 +78,6 @@ def public_definitions(file: Path) -> list[ast.FunctionDef | ast.ClassDef]:
 def test_every_module_class_and_function_has_a_docstring(file: Path) -> None:
     assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
     assert [node.name for node in public_definitions(file) if not ast.get_docstring(node)] == []
-
-
-@pytest.mark.parametrize("kind", [o for o in USED_BY_USERS if inspect.isclass(o)], ids=lambda o: o.__name__)
-def test_every_method_a_user_calls_has_a_docstring(kind: type) -> None:
-    assert [name for name in public_methods(kind) if not inspect.getdoc(getattr(kind, name))] == []
 
 
 def fences(page: Path) -> list[tuple[str, str]]:

@@ -1,0 +1,108 @@
+"""The public API is what docs/api.md lists: all of it can be imported, is typed and has a docstring."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import prefero
+
+PAGE = (Path(__file__).resolve().parent.parent / "docs" / "api.md").read_text(encoding="utf-8")
+NAMES = re.findall(r"^::: (\S+)$", PAGE, flags=re.MULTILINE)
+PACKAGES = sorted({name.rpartition(".")[0] for name in NAMES} - {"prefero"})
+SPECIAL = ("__init__", "__call__")
+
+every_name = pytest.mark.parametrize("name", NAMES)
+
+
+def resolve(name: str) -> Any:
+    module, _, attribute = name.rpartition(".")
+    return getattr(import_module(module), attribute)
+
+
+def methods_of(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """The public methods and properties that Prefero has written for a class, inherited ones too."""
+    for base in kind.__mro__:
+        if not base.__module__.startswith("prefero"):
+            continue
+        for name, value in vars(base).items():
+            function = function_in(value)
+            if function is None or not function.__module__.startswith("prefero"):  # Protocol writes some
+                continue
+            if name in SPECIAL or not name.startswith("_"):
+                yield name, function
+
+
+def function_in(value: Any) -> Callable[..., Any] | None:
+    if isinstance(value, property):
+        return value.fget
+    if isinstance(value, cached_property):
+        function: Callable[..., Any] = value.func
+        return function
+    if isinstance(value, classmethod | staticmethod):
+        return value.__func__
+    return value if inspect.isfunction(value) else None
+
+
+def without_types(function: Callable[..., Any]) -> list[str]:
+    """What of a function is not annotated."""
+    known = inspect.get_annotations(function)
+    wanted = [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+    return [name for name in (*wanted, "return") if name not in known]
+
+
+def test_every_name_is_listed_once_and_there_are_many() -> None:
+    assert len(NAMES) == len(set(NAMES)) == len({id(resolve(name)) for name in NAMES}) > 100
+
+
+@every_name
+def test_a_public_name_is_a_class_or_a_function_of_prefero(name: str) -> None:
+    thing = resolve(name)
+    assert inspect.isclass(thing) or inspect.isfunction(thing)
+    assert thing.__module__.startswith("prefero")
+    assert not any(part.startswith("_") for part in name.split("."))
+
+
+@every_name
+def test_a_public_name_has_a_docstring(name: str) -> None:
+    thing = resolve(name)
+    assert inspect.getdoc(thing)
+    if inspect.isclass(thing):
+        public = [method for method, _ in methods_of(thing) if method not in SPECIAL]
+        assert [method for method in public if not inspect.getdoc(getattr(thing, method))] == []
+
+
+@every_name
+def test_a_public_name_is_typed(name: str) -> None:
+    thing = resolve(name)
+    functions = dict(methods_of(thing)) if inspect.isclass(thing) else {"": thing}
+    assert {method: missing for method, f in functions.items() if (missing := without_types(f))} == {}
+
+
+def test_everything_that_prefero_exports_is_public() -> None:
+    listed = set(NAMES) | set(PACKAGES)
+    assert [name for name in prefero.__all__ if f"prefero.{name}" not in listed] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_everything_that_a_public_package_exports_is_public(package: str) -> None:
+    public = {id(resolve(name)) for name in NAMES}
+    module = import_module(package)
+    exported = {name: getattr(module, name) for name in getattr(module, "__all__", ())}
+    things = {
+        n: thing for n, thing in exported.items() if inspect.isclass(thing) or inspect.isfunction(thing)
+    }
+    assert [name for name, thing in things.items() if id(thing) not in public] == []
+    assert [name for name in exported if name not in PAGE] == []
+
+
+def test_the_page_says_what_is_public_and_how_names_go_away() -> None:
+    first = PAGE.partition("\n## ")[0]
+    assert "A name that is listed here is public: it is typed" in first
+    assert "by not being listed" in first
+    assert "(versions.md)" in first
