@@ -278,7 +278,7 @@ def test_files_that_cannot_be_scored_are_refused_in_one_line(
             ["score", "reward.json", "CartPole-v1", "--feature", "jerk"],
             "CartPole-v1 has jerk: give what extracts",
         ),
-        (["export", "reward.json", "--out", "reward.txt"], "one of .py, .onnx, but the path is reward.txt"),
+        (["export", "reward.json", "--out", "reward.txt"], "is exported as one of .py, .onnx"),
         (["export", "reward.json", "--out", "reward.py", "--out", "reward"], "but the path is reward"),
         (["export", "nothing.json", "--out", "reward.py"], "nothing.json"),
     ],

@@ -45,7 +45,8 @@ def load_zip(path: Path) -> Predict:
 
 
 def test_it_is_found_by_its_suffix_and_predicts_what_every_reward_predicts(tmp_path: Path) -> None:
-    assert TARGETS.names() == ("py", "onnx", "pyz")
+    assert TARGETS.names()[:2] == ("py", "onnx")
+    assert TARGETS.names()[-1] == "pyz"
     check_target(".pyz", load_zip, tmp_path)
 
 
@@ -58,6 +59,6 @@ def test_the_command_line_exports_with_it(tmp_path: Path) -> None:
 
 
 def test_other_suffixes_are_refused_with_the_targets_there_are(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"exported as one of \.py, \.onnx, \.pyz, but the path is"):
+    with pytest.raises(ValueError, match=r"exported as one of \.py, \.onnx, .*\.pyz, but the path is"):
         export_reward(rewards()["RBF"], tmp_path / "reward.txt")
     assert "zip_target" not in sys.modules  # only the target that is asked for is imported
