@@ -8,15 +8,18 @@ import gymnasium
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from minari.data_collector import EpisodeBuffer
+from minari.dataset.minari_storage import MinariStorage
+from numpy.typing import NDArray
 
 import prefero
 import prefero.worlds  # brings prefero/Driver-v0, which renders without anything else
-from prefero._support.arrays import Array, Image
-from prefero._support.optional import need
 from prefero.datasets import Episode, FeatureOptions
 from prefero.rendering.video import save_video
 from prefero.simulation.users import SimulatedUser
 
+Array = NDArray[np.float64]
+Image = NDArray[np.uint8]
 FPS, STEPS = 10, 15
 FEATURES = FeatureOptions(["max", "path-length", "jerk"], jobs=1)
 
@@ -76,9 +79,8 @@ def lerobot(folder: Path, episodes: int = 12) -> prefero.Pool:
 
 def minari(folder: Path, episodes: int = 12) -> prefero.Pool:
     """Minari, made with its own package and read from its folder."""
-    buffer = need("minari.data_collector", extra="datasets").EpisodeBuffer
     made = [
-        buffer(
+        EpisodeBuffer(
             id=number,
             observations=reach(number, STEPS + 1),
             actions=reach(number),
@@ -89,10 +91,9 @@ def minari(folder: Path, episodes: int = 12) -> prefero.Pool:
         )
         for number in range(episodes)
     ]
-    storage = need("minari.dataset.minari_storage", extra="datasets").MinariStorage
     box = gymnasium.spaces.Box(-99, 99, (2,), np.float64)
     folder.mkdir()
-    kept = storage.new(folder, box, box)
+    kept = MinariStorage.new(folder, box, box)
     kept.update_episodes(made)
     kept.update_metadata({"dataset_id": "reach-v0", "minari_version": "0.5.0"})
     return prefero.Pool.from_minari(folder, FEATURES, step_seconds=1 / FPS)
@@ -133,11 +134,11 @@ def environment(folder: Path, episodes: int = 6) -> prefero.Pool:
 def teach(pool: prefero.Pool, questions: int = 5) -> int:
     """A simulated user answers some questions; the index of the trajectory with the highest reward then."""
     learner, rng = prefero.Learner(pool, seed=0), np.random.default_rng(0)
-    person = SimulatedUser(lambda x: x[:, 0] - 0.5 * x[:, -1])
+    user = SimulatedUser(lambda x: x[:, 0] - 0.5 * x[:, -1])
     for _ in range(questions):
         question = learner.ask()
         left, right = pool.scaled[question.left], pool.scaled[question.right]
-        learner.tell(question, person.answer(left, right, rng))
+        learner.tell(question, user.answer(left, right, rng))
     return learner.reward().best(pool).index
 
 

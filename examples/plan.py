@@ -1,27 +1,29 @@
-"""A simulated person teaches a car, the car plans, and the person is asked about its plans too."""
+"""A simulated user teaches a car, the car plans, and the user is asked about its plans too."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 import prefero
-from prefero._support.arrays import Array
 from prefero.simulation.users import SimulatedUser
+
+Array = NDArray[np.float64]
 
 
 def main(questions: int = 24, trajectories: int = 300) -> None:
     world, rng = prefero.worlds.make("driver"), np.random.default_rng(0)
     pool = prefero.Pool.simulate(world, trajectories)
     wish = pool.scaling(world.rollout(np.tile([0.0, 0.8], 5)).features[None])  # straight on, and fast
-    person = SimulatedUser(lambda x: -np.linalg.norm(x - wish, axis=1), noise=0.1)
+    user = SimulatedUser(lambda x: -np.linalg.norm(x - wish, axis=1), noise=0.1)
 
     def true(features: Array) -> float:
-        return float(person.reward(pool.scaling(np.atleast_2d(features))).max())
+        return float(user.reward(pool.scaling(np.atleast_2d(features))).max())
 
     print(f"The best of {trajectories} random trajectories is truly worth {true(pool.features):.2f}.")
     learner = prefero.Learner(pool)
     for number in range(1, questions + 1):
         question = learner.ask("best")
         left, right = learner.pool.scaled[[question.left, question.right]]
-        learner.tell(question, person.answer(left, right, rng))
+        learner.tell(question, user.answer(left, right, rng))
         if number % 4 == 0:
             plan = prefero.plan(learner.reward(), world, learner.pool, evaluations=800)
             print(

@@ -1,4 +1,4 @@
-"""A simulated person teaches a car, and a policy is trained on what was taught, with stable-baselines3.
+"""A simulated user teaches a car, and a policy is trained on what was taught, with stable-baselines3.
 
 pip install 'prefero[train,worlds]'
 """
@@ -7,13 +7,14 @@ from typing import Any
 
 import gymnasium
 import numpy as np
+from numpy.typing import NDArray
 from stable_baselines3 import PPO
 from stable_baselines3.common.monitor import Monitor
 
 import prefero
-from prefero._support.arrays import Array
 from prefero.simulation.tasks import Task, world_task
 
+Array = NDArray[np.float64]
 HOLD = 10  # steps: a decision is kept for a second, as in the pool's plans
 
 
@@ -31,7 +32,7 @@ class Held(gymnasium.Wrapper[Any, Any, Any, Any]):
 
 
 def taught(task: Task, questions: int, model: Any = None) -> prefero.Reward:
-    """The reward that the task's person teaches."""
+    """The reward that the task's user teaches."""
     learner, rng = prefero.Learner(task.pool, model=model), np.random.default_rng(0)
     for _ in range(questions):
         question = learner.ask()
@@ -92,9 +93,9 @@ def main(questions: int = 40, decisions: int = 10_000, seed: int = 1) -> None:
     print(f"The policy's learned reward is {mean[0]:.2f}, give or take {std[0]:.2f}.")
     print(f"Its true reward is {reached:.2f}; that of the best of {len(task.pool)} trajectories {best:.2f}.")
     if reached > best:
-        print("The policy drives better than everything that the person was shown.")
+        print("The policy drives better than everything that the user was shown.")
     elif mean[0] > reward.best(task.pool).mean:
-        print("The policy found what the reward likes, but the person does not: ask about it (learner.add).")
+        print("The policy found what the reward likes, but the user does not: ask about it (learner.add).")
     else:
         print("The policy has not found what the reward likes: train it longer.")
 

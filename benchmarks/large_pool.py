@@ -1,8 +1,8 @@
-"""A pool of 100,000 trajectories: how long it takes to keep, load, learn, ask and rank, and how much memory.
+"""A pool of 100,000 trajectories: how long it takes to save, load, learn, ask and rank, and how much memory.
 
-    keep, load     the pool's file, features and poses
+    save, load     the pool's file, features and poses
     table          the same features from a Parquet table, every row checked
-    learn          the belief after so many answers; it does not depend on the pool
+    learn          the fit after so many answers; it does not depend on the pool
     ask            the exactly best of all pairs: 5,000 million of them
     rank           every trajectory by its reward, and the best
 
@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measure import peak_memory, problem
+from benchmarks.timing import peak_memory, problem
 from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.acquisition.pool_search import best_question
@@ -62,7 +62,7 @@ def written(path: Path, features: Array) -> None:
 def files(folder: Path, features: Array) -> Pool:
     """The pool, kept and loaded; and its features from a table."""
     pool = large_pool(features)
-    timed("keep the pool in a file", lambda: pool.save(folder / "pool.npz"))
+    timed("save the pool to a file", lambda: pool.save(folder / "pool.npz"))
     written(folder / "features.parquet", features)
     timed(
         "take the features from a table", lambda: extract_features(open_dataset(folder / "features.parquet"))
@@ -72,26 +72,28 @@ def files(folder: Path, features: Array) -> Pool:
     return pool
 
 
-def questions(belief: MixturePosterior, pool: Pool) -> None:
-    one = MixturePosterior(((1.0, belief.components[0][1]),), belief.structures, belief.log_evidence)
-    parts = len(belief.components)
+def questions(mixture: MixturePosterior, pool: Pool) -> None:
+    one = MixturePosterior(((1.0, mixture.components[0][1]),), mixture.structures, mixture.log_evidence)
+    parts = len(mixture.components)
     timed("ask, one Gaussian", lambda: print(" ", best_question(one, pool)))
-    timed(f"ask, the belief of {parts}", lambda: print(" ", best_question(belief, pool)))
+    timed(f"ask, the mixture of {parts}", lambda: print(" ", best_question(mixture, pool)))
 
 
-def questions_on_gpu(belief: MixturePosterior, pool: Pool) -> None:
+def questions_on_gpu(mixture: MixturePosterior, pool: Pool) -> None:
     torch = need("torch", extra="gpu")
     if not torch.cuda.is_available():
         print("no GPU: torch sees none on this machine")
         return
     x = torch.asarray(pool.scaled, device="cuda")
-    best_question(belief, x[:9000])  # the first time is another time
-    timed("ask, the belief, on the GPU", lambda: print(" ", best_question(belief, x)))
+    best_question(mixture, x[:9000])  # the first time is another time
+    timed("ask, the mixture, on the GPU", lambda: print(" ", best_question(mixture, x)))
     print(f"memory of {torch.cuda.get_device_name()}: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.large", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.large_pool", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("--pool", type=int, default=100_000, help="how many trajectories")
     parser.add_argument("--answers", type=int, default=30)
     parser.add_argument("--features", type=int, default=4)
@@ -104,11 +106,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         pool = Pool(x) if options.gpu else files(Path(folder), x)
         scale = pool.scaling
         data = Comparisons(scale(data.winners), scale(data.losers), data.tied, scale)
-        belief = timed(
+        mixture = timed(
             f"learn from {options.answers} answers", lambda: MixtureFitter(options.features).fit(data)
         )
-        (questions_on_gpu if options.gpu else questions)(belief, pool)
-        reward = Reward(belief)
+        (questions_on_gpu if options.gpu else questions)(mixture, pool)
+        reward = Reward(mixture)
         timed("rank all, and find the best", lambda: (reward.rank(pool), reward.best(pool)))
 
 

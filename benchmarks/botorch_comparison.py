@@ -1,17 +1,17 @@
 """Prefero beside the paper's 2N x 2N formulas and beside BoTorch's PairwiseGP: the same answers, one thread.
 
 First with fixed hyper-parameters: the naive Laplace of tests/reference.py, Prefero's Laplace (the same
-posterior, so their difference is printed too) and EP. The naive one is written to judge, not to be fast.
+posterior, so their difference is printed too) and EP. The naive one is a reference, not made to be fast.
 
-Then with learned ones: BoTorch's PairwiseGP (Laplace, one climb of the evidence, tried again when it fails)
-with the features brought to the unit cube, as BoTorch expects them, and as they are; Prefero with one ARD
-kernel (two climbs, from two places), and Prefero's default, the belief over structures.
+Then with learned ones: BoTorch's PairwiseGP (Laplace, one start of the optimizer, again when it fails)
+with the features scaled to the unit cube, as BoTorch expects them, and as they are; Prefero with one ARD
+kernel (two starts of the optimizer), and Prefero's default, Bayesian model averaging.
 
     fit         fit_gpytorch_mll or PreferenceGP.fit, from nothing
     posterior   mean and covariance of a pool of 500
     accuracy    the share of pairs of 100 unseen trajectories that are ordered as the truth orders them
 
-Times are medians over several people, ratios are medians of each person's ratio.
+Times are medians over several simulated users, ratios are medians of each user's ratio.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 import prefero
-from benchmarks.measure import row, seconds
+from benchmarks.timing import row, seconds
 from prefero._support.arrays import Array, Indices
 from prefero.kernels import RBF
 from prefero.models.inference import Inference, infer
@@ -47,21 +47,21 @@ Predict = Callable[[Array], tuple[Array, Array]]  # features in, mean and covari
 Fit = Callable[[Array, Indices], Predict]  # items and pairs (winner, loser) in
 
 
-class People(NamedTuple):
-    """Somebody's task and so many answers, as rows of the pool: winner, loser."""
+class Teaching(NamedTuple):
+    """A task and so many of its user's answers, as rows of the pool: winner, loser."""
 
     task: Task
     pairs: Indices
 
 
-def people(answers: int, seed: int) -> People:
+def taught_by(answers: int, seed: int) -> Teaching:
     task = make_task(
         "quadratic", features=FEATURES, trajectories=POOL, noise=NOISE, test_size=TESTS, seed=seed
     )
     x, rng = task.pool.scaled, np.random.default_rng([seed, answers])
     pairs = np.array([rng.choice(POOL, 2, replace=False) for _ in range(answers)])
     left = np.array([task.user.answer(x[i], x[j], rng) == "left" for i, j in pairs])
-    return People(task, np.where(left[:, None], pairs, pairs[:, ::-1]))
+    return Teaching(task, np.where(left[:, None], pairs, pairs[:, ::-1]))
 
 
 # --- fixed hyper-parameters -------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def plain_kernel(x: Array, y: Array) -> Array:
 
 def fixed(answers: int) -> None:
     """The paper's formulas as they stand, beside the same in the space of differences."""
-    task, pairs = people(answers, 0)
+    task, pairs = taught_by(answers, 0)
     x = task.pool.scaled
     data = Comparisons.of(x, pairs)
 
@@ -104,7 +104,7 @@ def one_kernel(inference: Inference) -> Fit:
     return fit
 
 
-def belief(items: Array, pairs: Indices) -> Predict:
+def averaged(items: Array, pairs: Indices) -> Predict:
     return prefero.PreferenceGP().fit(items, pairs).posterior_
 
 
@@ -133,11 +133,11 @@ def botorch(unit_cube: bool) -> Fit:
     return fit
 
 
-def peers() -> dict[str, Fit]:
+def models() -> dict[str, Fit]:
     ours: dict[str, Fit] = {
         "Prefero, one ARD kernel, EP": one_kernel("ep"),
         "Prefero, one ARD kernel, Laplace": one_kernel("laplace"),
-        "Prefero, belief (the default)": belief,
+        "Prefero, model averaging (the default)": averaged,
     }
     try:
         theirs = import_module("botorch")
@@ -161,15 +161,15 @@ def same_order(predicted: Array, truth: Array) -> float:
 
 @dataclass
 class Record:
-    """What was measured of one peer, person by person."""
+    """What was measured of one model, user by user."""
 
     fit: list[float] = field(default_factory=list)
     posterior: list[float] = field(default_factory=list)
     accuracy: list[float] = field(default_factory=list)
     warned: int = 0
 
-    def add(self, fit: Fit, somebody: People) -> None:
-        task, pairs = somebody
+    def add(self, fit: Fit, teaching: Teaching) -> None:
+        task, pairs = teaching
         x, test = task.pool.scaled, task.pool.scaling(task.test_set.features)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -184,20 +184,20 @@ class Record:
         self.warned += bool(caught)
 
 
-def learned(fits: dict[str, Fit], answers: int, persons: int) -> None:
+def learned(fits: dict[str, Fit], answers: int, users: int) -> None:
     records = {name: Record() for name in fits}
-    for seed in range(persons):
-        somebody = people(answers, seed)
+    for seed in range(users):
+        teaching = taught_by(answers, seed)
         for name, fit in fits.items():
-            records[name].add(fit, somebody)
+            records[name].add(fit, teaching)
     unit = next(iter(records.values()))
-    print(f"\n{answers} answers, learned hyper-parameters, {persons} people")
+    print(f"\n{answers} answers, learned hyper-parameters, {users} simulated users")
     print(f"{'':42s}{'fit, s':>9s}{'x EP':>8s}{'posterior, ms':>15s}{'x EP':>8s}{'accuracy':>10s}  warned")
     for name, record in records.items():
         print(
             f"{name:42s}{np.median(record.fit):9.2f}{_ratio(record.fit, unit.fit):8.1f}"
             f"{1e3 * np.median(record.posterior):15.1f}{_ratio(record.posterior, unit.posterior):8.1f}"
-            f"{np.mean(record.accuracy):10.3f}{f'{record.warned} of {persons}':>8s}",
+            f"{np.mean(record.accuracy):10.3f}{f'{record.warned} of {users}':>8s}",
             flush=True,
         )
 
@@ -207,8 +207,10 @@ def _ratio(times: Sequence[float], units: Sequence[float]) -> float:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__.splitlines()[0])
-    parser.add_argument("--people", type=int, default=3, help="how many simulated people")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.botorch_comparison", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--users", type=int, default=3, help="how many simulated users")
     parser.add_argument("--most", type=int, default=max(ANSWERS), help="the most answers")
     options = parser.parse_args(argv)
     sizes = [answers for answers in ANSWERS if answers <= options.most]
@@ -216,11 +218,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         for answers in sizes:
             fixed(answers)
         print()
-        fits = peers()
+        fits = models()
         for fit in fits.values():
-            Record().add(fit, people(20, 0))  # the first time, everything is slower
+            Record().add(fit, taught_by(20, 0))  # the first time, everything is slower
         for answers in sizes:
-            learned(fits, answers, options.people)
+            learned(fits, answers, options.users)
 
 
 if __name__ == "__main__":

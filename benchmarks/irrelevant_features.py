@@ -1,7 +1,7 @@
-"""More features than questions: accuracy after 30 answers as useless features are added, up to 64 in all.
+"""More features than questions: accuracy after 30 answers as irrelevant features are added, up to 64 in all.
 
-The person's reward is a function of two features, linear or quadratic; all others are noise that nobody told
-the model to ignore. Beside Prefero's default stands the paper's model with every theta that it might have
+The user's reward is a function of two features, linear or quadratic; all others are noise, and the model is
+not told to ignore them. Beside Prefero's default stands the paper's model with every theta that it might have
 been given: nobody knows which is best before asking, so the best of them is best in hindsight only.
 """
 
@@ -27,19 +27,19 @@ from prefero.simulation.users import SimulatedUser
 from prefero.trajectories.diversity import sample_diverse
 
 USEFUL = 2
-USELESS = (0, 2, 6, 14, 30, 62)
+IRRELEVANT = (0, 2, 6, 14, 30, 62)
 REWARD_KINDS = ("linear", "quadratic")
 NOISE = 0.1
 FIXED = tuple(full_name("ActiveGP", theta, NOISE) for theta in THETAS)
 PREFERO = "Prefero"
 
 
-def task_with(kind: str, useless: int, seed: int, trajectories: int = 500, test_size: int = 40) -> Task:
-    """A reward of two features among others; exam trajectories differ in what matters."""
+def task_with(kind: str, irrelevant: int, seed: int, trajectories: int = 500, test_size: int = 40) -> Task:
+    """A reward of two features among others; the trajectories of the test set differ in what matters."""
     rng = np.random.default_rng([seed, *kind.encode()])
     features = rng.standard_normal((trajectories + 20 * test_size, USEFUL))
     wish = users.REWARD_KINDS[kind](USEFUL, rng)
-    noise = rng.standard_normal((len(features), useless))
+    noise = rng.standard_normal((len(features), irrelevant))
     both = np.column_stack([features, noise])
     pool = Pool(both[:trajectories])
     reward = users.with_unit_std(lambda x: wish(x[:, :USEFUL]), pool.scaled)
@@ -48,9 +48,9 @@ def task_with(kind: str, useless: int, seed: int, trajectories: int = 500, test_
     return Task(kind, pool, SimulatedUser(reward, NOISE), TestSet.of(chosen, reward(pool.scaling(chosen))))
 
 
-def accuracy(kind: str, method: str, useless: int, seed: int, questions: int = 30) -> float:
+def accuracy(kind: str, method: str, irrelevant: int, seed: int, questions: int = 30) -> float:
     """The accuracy on the test set after so many answers."""
-    task, known = task_with(kind, useless, seed), method_named(method)
+    task, known = task_with(kind, irrelevant, seed), method_named(method)
     model = known.model(Setting("synthetic", kind), task.pool.scaled)
     learner = Learner(task.pool, seed=seed, model=model, acquisition=known.acquisition)
     rng = np.random.default_rng([seed, 1])
@@ -63,15 +63,15 @@ def accuracy(kind: str, method: str, useless: int, seed: int, questions: int = 3
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Accuracies of one kind of reward: (methods, numbers of useless features, people)."""
+    """Accuracies of one kind of reward: (methods, numbers of irrelevant features, users)."""
 
     kind: str
     methods: tuple[str, ...]
-    useless: tuple[int, ...]
+    irrelevant: tuple[int, ...]
     values: Array
 
     def of(self, method: str) -> Array:
-        """One method's, (numbers, people)."""
+        """One method's, (numbers, users)."""
         rows: Array = self.values[self.methods.index(method)]
         return rows
 
@@ -79,28 +79,28 @@ class Found:
 def measure(
     kind: str,
     methods: Sequence[str] = (PREFERO, *FIXED),
-    useless: Sequence[int] = USELESS,
+    irrelevant: Sequence[int] = IRRELEVANT,
     seeds: int = 4,
     *,
     questions: int = 30,
     jobs: int = 1,
 ) -> Found:
-    """Every method with every number of useless features, for several people."""
-    cells = [(m, u, s) for m in methods for u in useless for s in range(seeds)]
+    """Every method with every number of irrelevant features, for several simulated users."""
+    cells = [(m, u, s) for m in methods for u in irrelevant for s in range(seeds)]
     work = (delayed(accuracy)(kind, m, u, s, questions) for m, u, s in cells)
-    values = np.array(Parallel(n_jobs=jobs)(work)).reshape(len(methods), len(useless), seeds)
-    return Found(kind, tuple(methods), tuple(useless), values)
+    values = np.array(Parallel(n_jobs=jobs)(work)).reshape(len(methods), len(irrelevant), seeds)
+    return Found(kind, tuple(methods), tuple(irrelevant), values)
 
 
 def table(found: Found) -> Iterator[str]:
-    yield f"\n{found.kind} reward of {USEFUL} features, {found.values.shape[2]} people"
-    yield f"{'useless features':24s}" + "".join(f"{count:>8d}" for count in found.useless)
+    yield f"\n{found.kind} reward of {USEFUL} features, {found.values.shape[2]} simulated users"
+    yield f"{'irrelevant features':24s}" + "".join(f"{count:>8d}" for count in found.irrelevant)
     for method in found.methods:
         means = found.of(method).mean(axis=1)
         yield f"{method:24s}" + "".join(f"{mean:8.3f}" for mean in means)
 
 
-def picture(path: Path, panels: Sequence[Found]) -> None:
+def draw(path: Path, panels: Sequence[Found]) -> None:
     figures = need("matplotlib.figure", extra="plots")
     figure = figures.Figure(figsize=(4.6 * len(panels) + 1.4, 3.9), layout="constrained")
     axes = np.atleast_1d(figure.subplots(1, len(panels), sharey=True))
@@ -113,7 +113,7 @@ def picture(path: Path, panels: Sequence[Found]) -> None:
 
 
 def _draw(axis: Any, found: Found) -> None:
-    places, count = np.arange(len(found.useless)), np.sqrt(found.values.shape[2])
+    places, count = np.arange(len(found.irrelevant)), np.sqrt(found.values.shape[2])
     fixed = [method for method in found.methods if method != PREFERO]
     shades = np.linspace(0.25, 0.85, max(len(fixed), 2))
     for shade, method in zip(shades, fixed, strict=False):
@@ -123,16 +123,16 @@ def _draw(axis: Any, found: Found) -> None:
     error = mine.std(axis=1) / count
     axis.errorbar(places, mine.mean(axis=1), error, color="#0b6e99", linewidth=2.2, capsize=2, label=PREFERO)
     axis.axhline(0.5, color="#8a8a8a", linewidth=1, linestyle=":")
-    axis.set(xticks=places, xticklabels=found.useless, xlabel="useless features", ylim=(0.45, 1.0))
+    axis.set(xticks=places, xticklabels=found.irrelevant, xlabel="irrelevant features", ylim=(0.45, 1.0))
     axis.set_title(f"{found.kind} reward of {USEFUL} features", fontsize=10)
     axis.spines[["top", "right"]].set_visible(False)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.many_features", description=__doc__.splitlines()[0]
+        prog="python -m benchmarks.irrelevant_features", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("--seeds", type=int, default=4, help="how many people")
+    parser.add_argument("--seeds", type=int, default=4, help="how many simulated users")
     parser.add_argument("--jobs", type=int, default=1, help="processes that work")
     parser.add_argument(
         "--out", type=Path, default=Path("results/many-features.png"), help="where the plot goes"
@@ -142,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for kind in REWARD_KINDS:
         panels.append(measure(kind, seeds=options.seeds, jobs=options.jobs))
         print("\n".join(table(panels[-1])), flush=True)
-    picture(options.out, panels)
+    draw(options.out, panels)
     print(f"\nsaved {options.out}")
 
 

@@ -1,13 +1,13 @@
-"""How many questions learning takes: EP against Laplace, and the belief against the model that knows.
+"""How many questions learning takes: EP against Laplace, and model averaging against the oracle.
 
 Synthetic pools of 250 trajectories, rewards of standard deviation 1, noise 0.1, accuracy on all pairs of a
 diverse test set. Linear and quadratic rewards in 2 and 4 features, and a bumpy one in 2. Every method asks
-about the same pools and the same people. The design was chosen on seeds from 1000 on; the tables are of
+about the same pools and has the same users. The design was tuned on seeds from 1000 on; the tables are of
 seeds from 0 on.
 
-    knows       the structure and the scale of the reward, and the noise: the limit
-    belief      Prefero's default, which knows nothing of these
-    theta T     an RBF kernel with a fixed theta, the noise known, asked by information with EP
+    oracle      is told the structure and the scale of the reward, and the noise
+    averaging   Prefero's default, Bayesian model averaging, which is told nothing
+    theta T     an RBF kernel with a fixed theta, the noise known, asked by mutual information with EP
 """
 
 import argparse
@@ -37,7 +37,7 @@ class Run(NamedTuple):
     questions: int
 
 
-def knows(kind: str, features: int, inference: Inference = "ep") -> PreferenceGP:
+def oracle(kind: str, features: int, inference: Inference = "ep") -> PreferenceGP:
     """The model of the right family, with the right scale and the right noise."""
     d = float(features)
     kernel: Kernel = (1 / d) * Linear()
@@ -50,9 +50,9 @@ def model(run: Run) -> PreferenceGP:
     if run.method.startswith("theta"):
         return PreferenceGP(RBF(float(run.method.split()[1])), noise=0.1, learn=False)
     named: dict[str, Callable[[], PreferenceGP]] = {
-        "belief": PreferenceGP,
-        "knows": lambda: knows(run.kind, run.features),
-        "knows, Laplace": lambda: knows(run.kind, run.features, "laplace"),
+        "averaging": PreferenceGP,
+        "oracle": lambda: oracle(run.kind, run.features),
+        "oracle, Laplace": lambda: oracle(run.kind, run.features, "laplace"),
     }
     return named[run.method]()
 
@@ -92,29 +92,30 @@ def compare(
         Run(kind, features, method, seed, questions) for seed, method in itertools.product(seeds, methods)
     ]
     curves = list(pool.map(curve, runs))
-    print(f"\n{kind} reward, {features} features, {len(seeds)} people", flush=True)
+    print(f"\n{kind} reward, {features} features, {len(seeds)} simulated users", flush=True)
     return table(runs, curves, methods)
 
 
 def families(pool: ProcessPoolExecutor, seeds: range) -> None:
-    """EP against Laplace, and the belief against the model that knows."""
+    """EP against Laplace, and model averaging against the oracle."""
     for kind, features, questions in (
         ("linear", 2, 20), ("linear", 4, 40), ("quadratic", 2, 40), ("quadratic", 4, 60),
     ):  # fmt: skip
-        means = compare(pool, kind, features, ("knows, Laplace", "knows", "belief"), seeds, questions)
-        ratio = questions_to_reach(means["belief"]) / questions_to_reach(means["knows"])
+        means = compare(pool, kind, features, ("oracle, Laplace", "oracle", "averaging"), seeds, questions)
+        ratio = questions_to_reach(means["averaging"]) / questions_to_reach(means["oracle"])
         print(
-            f"the belief needs {ratio:.2f} times the questions to 0.95: wanted 1.3, {_verdict(ratio <= 1.3)}"
+            f"model averaging needs {ratio:.2f} times the oracle's questions to 0.95: "
+            f"wanted 1.3, {_verdict(ratio <= 1.3)}"
         )
 
 
 def bumps(pool: ProcessPoolExecutor, seeds: range) -> None:
-    """The belief against every fixed theta."""
+    """Model averaging against every fixed theta."""
     fixed = [f"theta {theta}" for theta in THETAS]
-    means = compare(pool, "bumpy", 2, (*fixed, "belief"), seeds, 60)
+    means = compare(pool, "bumpy", 2, (*fixed, "averaging"), seeds, 60)
     for n in (15, 30, 60):
         best = max(fixed, key=lambda method: means[method][n - 1])
-        behind = means[best][n - 1] - means["belief"][n - 1]
+        behind = means[best][n - 1] - means["averaging"][n - 1]
         print(
             f"after {n}: behind the best in hindsight ({best}) by {behind:.3f}: "
             f"wanted 0.01, {_verdict(behind <= 0.01)}"
@@ -127,7 +128,7 @@ def _verdict(good: bool) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--runs", type=int, default=20, help="people for each task")
+    parser.add_argument("--runs", type=int, default=20, help="simulated users for each task")
     parser.add_argument(
         "--first-seed", type=int, default=0, help="seeds from 1000 on are for choosing a design"
     )

@@ -30,7 +30,7 @@ WANTED = 0.3  # seconds
 
 
 def session(pool: Pool, truth: Array, count: int) -> list[Answer]:
-    """The first answers of a session: chosen questions, and a person with little noise."""
+    """The first answers of a session: active questions, and a user with little noise."""
     learner, rng = Learner(pool, seed=0), np.random.default_rng(0)
     for _ in range(count):
         question = learner.ask()

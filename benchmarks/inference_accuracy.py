@@ -1,14 +1,14 @@
 """How far EP and Laplace are from the exact posterior, and how long each of them takes.
 
     d            (N,)      answered differences, d ~ N(0, C) a priori
-    y            (N,)      d as the person saw them, noise included: y ~ N(0, S), S = C + 2 noise^2 I
+    y            (N,)      d as the user saw them, noise included: y ~ N(0, S), S = C + 2 noise^2 I
     low, high    (N,)      what the answers say of y: low < y < high
     gap          (T,)      f(a) - f(b) of test pairs that were not asked
     weight       (draws,)  true density of a draw of y, beside that from which it was drawn
 
-The answers cut a box out of the normal y, and given y every further gap is normal. So the judge draws y in
-that box by minimax tilting (Botev, J. R. Statist. Soc. B 79, 2017), whose weights are bounded, on scrambled
-Sobol points; the scatter between independent scrambles (batch means) is the judge's own error. A Markov
+The answers cut a box out of the normal y, and given y every further gap is normal. So the reference draws y
+in that box by minimax tilting (Botev, J. R. Statist. Soc. B 79, 2017), whose weights are bounded, on
+scrambled Sobol points; the scatter between independent scrambles (batch means) is its own error. A Markov
 chain takes hundreds of times as long to come as close; a short run of that in tests/reference.py checks it.
 
 "The closest Gaussian" has the exact mean and variance of every gap: its error is what no Gaussian posterior
@@ -22,7 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, Self, TypeVar
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy.linalg import cholesky
@@ -32,8 +32,9 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import norm, qmc
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measure import seconds
+from benchmarks.timing import seconds
 from prefero._support.arrays import Array, Indices
+from prefero.acquisition.base import Strategy
 from prefero.acquisition.pool_search import best_question
 from prefero.acquisition.random_question import random_question
 from prefero.kernels import RBF
@@ -45,7 +46,6 @@ from prefero.simulation.users import RewardFunction, SimulatedUser
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import reference
 
-How = Literal["active", "random"]
 Result = TypeVar("Result")
 THETA, FEATURES, ANSWERS, POOL, PAIRS = 0.5, 2, 25, 250, 200
 NOISES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the prior standard deviation
@@ -67,19 +67,19 @@ def drawn_reward(rng: np.random.Generator, centres: int = 150) -> RewardFunction
     return lambda at: covariance(at, x) @ weights
 
 
-def asked(how: How, probit: Probit, seed: int) -> Comparisons:
-    """A simulated person's answers to Prefero's questions, or to random ones."""
+def asked(strategy: Strategy, probit: Probit, seed: int) -> Comparisons:
+    """A simulated user's answers to Prefero's questions, or to random ones."""
     rng = np.random.default_rng(seed)
-    x, person = (
+    x, user = (
         rng.standard_normal((POOL, FEATURES)),
         SimulatedUser(drawn_reward(rng), probit.noise, probit.margin),
     )
-    told: list[Answer] = []
+    answers: list[Answer] = []
     for _ in range(ANSWERS):
-        posterior, _ = infer(RBF(THETA), Comparisons.from_answers(x, told), probit)
-        question = best_question(posterior, x) if how == "active" else random_question(POOL, rng)
-        told.append(Answer(question, person.answer(x[question.left], x[question.right], rng)))
-    return Comparisons.from_answers(x, told)
+        posterior, _ = infer(RBF(THETA), Comparisons.from_answers(x, answers), probit)
+        question = best_question(posterior, x) if strategy == "active" else random_question(POOL, rng)
+        answers.append(Answer(question, user.answer(x[question.left], x[question.right], rng)))
+    return Comparisons.from_answers(x, answers)
 
 
 # --- the model, written out without Prefero ---------------------------------------------------------------
@@ -101,7 +101,7 @@ def variance_of_gaps(a: Array, b: Array) -> Array:
     return np.asarray(2.0 - 2.0 * covariance(a, b).diagonal())
 
 
-# --- the judge --------------------------------------------------------------------------------------------
+# --- the reference ----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ def _minimax_shift(L: Array, low: Array, high: Array) -> Array:
 
 
 class Exact(NamedTuple):
-    """Of every gap: mean, variance, P(a preferred) and the judge's error in that."""
+    """Of every gap: mean, variance, P(a preferred) and the reference's error in that."""
 
     mean: Array
     variance: Array
@@ -277,14 +277,14 @@ def timed(work: Callable[[], Result]) -> tuple[Result, float]:
     return work(), time.process_time() - start
 
 
-def judged(how: How, probit: Probit, seed: int, draws: int) -> Off:
-    """Print what the judge says of one set of answers; EP's errors come back."""
-    data = asked(how, probit, seed)
+def compared(strategy: Strategy, probit: Probit, seed: int, draws: int) -> Off:
+    """Print the errors for one set of answers; EP's come back."""
+    data = asked(strategy, probit, seed)
     a, b = np.random.default_rng([seed, 1]).standard_normal((2, PAIRS, FEATURES))
     truth, judging = timed(lambda: exact(data, probit, a, b, draws))
     times = seconds(*(partial(infer, RBF(THETA), data, probit, way) for way in WAYS))
     ties = f", {data.tied.sum()} of them about equal (margin {probit.margin:g})" if probit.margin else ""
-    print(f"\n{len(data)} {how} answers, noise {probit.noise:g}{ties}")
+    print(f"\n{len(data)} {strategy} answers, noise {probit.noise:g}{ties}")
     for way, taken in zip(WAYS, times, strict=True):
         found, _ = infer(RBF(THETA), data, probit, way)
         errors = off(truth, *found.difference(a, b), found.probability(a, b), found.log_evidence)
@@ -292,22 +292,22 @@ def judged(how: How, probit: Probit, seed: int, draws: int) -> Off:
     closest = probit.probabilities(truth.mean, truth.variance)[0]
     show("the closest Gaussian", off(truth, truth.mean, truth.variance, closest, truth.log_evidence))
     own = f"its own error in P: max {truth.error.max():.4f}, mean {truth.error.mean():.4f}"
-    print(f"  the judge took {judging / times[-1]:.0f} times as long as EP; {own}")
+    print(f"  the reference took {judging / times[-1]:.0f} times as long as EP; {own}")
     print(f"  {checked(truth, data, probit, a, b, times[-1])}")
     return errors
 
 
 def checked(truth: Exact, data: Comparisons, probit: Probit, a: Array, b: Array, unit: float) -> str:
-    """What a Markov chain says of the judge: both are compared by root mean squares over the pairs, since the
+    """The reference beside a Markov chain: both are compared by root mean squares over the pairs, since the
     batches of a chain say nothing of their error where a probability is nearly 0 or 1.
     """
     if probit.noise < TOO_SHARP:
-        return "(a Markov chain is too slow to check the judge at so little noise)"
+        return "(a Markov chain is too slow to check the reference at so little noise)"
     (walked, error), walking = timed(lambda: chain(data, probit, a, b))
     apart = np.sqrt(np.mean((walked - truth.probability) ** 2) / np.mean(error**2 + truth.error**2))
     return (
         f"a Markov chain took {walking / unit:.0f} times as long; its error: max {error.max():.4f}; "
-        f"it is {apart:.1f} standard errors from the judge"
+        f"it is {apart:.1f} standard errors from the reference"
     )
 
 
@@ -320,8 +320,10 @@ def verdict(name: str, errors: Sequence[float]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.judges", description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=2**18, help="of the judge, for each set of answers")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.inference_accuracy", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--draws", type=int, default=2**18, help="of the reference, for each set of answers")
     parser.add_argument("--seed", type=int, default=0, help="of the rewards, the answers and the test pairs")
     options = parser.parse_args(argv)
     probits = [*(Probit(noise) for noise in NOISES), Probit(0.1, MARGIN)]
@@ -330,8 +332,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     print(HEAD)
     with threadpool_limits(1):
-        hows: tuple[How, ...] = ("active", "random")
-        all_off = [judged(how, p, options.seed, options.draws) for p in probits for how in hows]
+        strategies: tuple[Strategy, ...] = ("active", "random")
+        all_off = [
+            compared(strategy, p, options.seed, options.draws) for p in probits for strategy in strategies
+        ]
     print()
     verdict("on average over pairs", [float(errors.probability.mean()) for errors in all_off])
     verdict("for the worst pair", [float(errors.probability.max()) for errors in all_off])

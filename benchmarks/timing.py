@@ -46,12 +46,12 @@ def peak_memory() -> int:
 
 
 def problem(answers: int, pool: int, features: int, seed: int = 0) -> tuple[Array, Comparisons]:
-    """A pool, and a person's answers to random questions about it."""
+    """A pool, and a simulated user's answers to random questions about it."""
     rng = np.random.default_rng(seed)
     x = rng.standard_normal((pool, features))
-    person = SimulatedUser(with_unit_std(quadratic(features, rng), x), noise=0.1)
+    user = SimulatedUser(with_unit_std(quadratic(features, rng), x), noise=0.1)
     pairs = np.array([rng.choice(pool, 2, replace=False) for _ in range(answers)])
-    won = [person.answer(x[i], x[j], rng) == "left" for i, j in pairs]
+    won = [user.answer(x[i], x[j], rng) == "left" for i, j in pairs]
     return x, Comparisons.of(x, np.where(np.array(won)[:, None], pairs, pairs[:, ::-1]))
 
 

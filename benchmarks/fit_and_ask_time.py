@@ -1,4 +1,4 @@
-"""Speed of fitting and asking, as ratios to a bare Cholesky factorisation or a bare matrix product."""
+"""Speed of fitting and asking, as ratios to a bare Cholesky factorization or a bare matrix product."""
 
 import itertools
 import subprocess
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import cholesky
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measure import peak_memory, problem, row, seconds
+from benchmarks.timing import peak_memory, problem, row, seconds
 from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF
 from prefero.models.inference import Inference, infer
@@ -50,8 +50,8 @@ def fitting(answers: int = 200) -> None:
         warm_start,
         repeats=30,
     )
-    print(f"\nfit, {answers} answers, 4 features, fixed hyper-parameters, beside one Cholesky factorisation")
-    print(row("one Cholesky factorisation", unit, unit))
+    print(f"\nfit, {answers} answers, 4 features, fixed hyper-parameters, beside one Cholesky factorization")
+    print(row("one Cholesky factorization", unit, unit))
     print(row("Laplace", laplace, unit, 40))
     print(row("EP", ep, unit, 80))
     print(row("EP, warm after one new answer", warm, unit, 30))
@@ -66,22 +66,22 @@ def asking(pool: int = 1000, answers: int = 200) -> None:
     fitter = MixtureFitter(4)
     fitter.fit(known)
 
-    def belief_after_one() -> object:
+    def mixture_after_one() -> object:
         fitter.fit(known)
         return best_question(fitter.fit(data), x)
 
     unit, one, both, back = seconds(
         lambda: V.T @ V,
         lambda: best_question(infer(kernel, data, NOISE, "ep", start)[0], x),
-        belief_after_one,
+        mixture_after_one,
         lambda: (fitter.fit(known), fitter.fit(first(data, answers - 2))),
         repeats=7,
     )
-    belief = both - back / 2  # stepping back for the next repeat is not part of the answer
+    mixture = both - back / 2  # stepping back for the next repeat is not part of the answer
     print(f"\nfrom an answer to the next question, pool of {pool}, {answers} answers, beside V.T @ V")
     print(row("V.T @ V", unit, unit))
     print(row("one structure", one, unit, 6))
-    print(row(f"belief of {len(fitter.fit(data).components)} members", belief, unit, 20))
+    print(row(f"mixture of {len(fitter.fit(data).components)} components", mixture, unit, 20))
     for count, limit in ((50, 0.2), (200, 1.0)):
         fresh, warm = _refit(data, count)
         print(
@@ -109,18 +109,18 @@ def _refit(data: Comparisons, count: int) -> tuple[float, float]:
 def large_pool(pool: int = 10_000, answers: int = 200) -> None:
     x, data = problem(answers, pool, 4)
     V = np.random.default_rng(0).standard_normal((answers, pool))
-    one, belief = infer(RBF(0.3), data, NOISE)[0], MixtureFitter(4).fit(data)
+    one, mixture = infer(RBF(0.3), data, NOISE)[0], MixtureFitter(4).fit(data)
     small = peak_memory()
     best_question(one, x)
-    best_question(belief, x)
+    best_question(mixture, x)
     grown = (peak_memory() - small) / 2**20
     unit, alone, mixed = seconds(
-        lambda: V.T @ V, lambda: best_question(one, x), lambda: best_question(belief, x), repeats=3
+        lambda: V.T @ V, lambda: best_question(one, x), lambda: best_question(mixture, x), repeats=3
     )
     print(f"\nthe exactly best of {pool * (pool - 1) // 2:,} questions, {answers} answers, beside V.T @ V")
     print(row("V.T @ V", unit, unit))
     print(row("one structure", alone, unit, 5))
-    print(row(f"belief of {len(belief.components)} members", mixed, unit, 25))
+    print(row(f"mixture of {len(mixture.components)} components", mixed, unit, 25))
     print(f"memory added by both searches: {grown:.0f} MB (wanted below 1000)")
 
 

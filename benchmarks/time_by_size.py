@@ -1,13 +1,13 @@
 """How fitting and asking grow with the answers, the pool and the features, beside bare matrix work.
 
-    fit       EP and Laplace with fixed hyper-parameters, beside one Cholesky factorisation (N x N)
-    ask       the exactly best question of the pool, from one posterior and from the belief of several,
+    fit       EP and Laplace with fixed hyper-parameters, beside one Cholesky factorization (N x N)
+    ask       the exactly best question of the pool, from one posterior and from a mixture of several,
               beside the bare product V.T @ V with V (N, M)
-    belief    its fit, once; while answers grow it goes on from half as many, else it starts from nothing
+    mixture   its fit, once; while answers grow it goes on from half as many, else it starts from nothing
 
-What is not being varied stays at 100 answers, a pool of 1000 and 4 features. The person's reward is
-quadratic, so with many answers the belief settles on that structure and asking becomes cheaper: the table
-says of how many members it is.
+What is not being varied stays at 100 answers, a pool of 1000 and 4 features. The user's reward is
+quadratic, so with many answers the mixture settles on that structure and asking becomes cheaper: the table
+says how many components it has.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import cholesky
 from threadpoolctl import threadpool_limits
 
-from benchmarks.measure import problem, seconds
+from benchmarks.timing import problem, seconds
 from prefero._support.optional import need
 from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF
@@ -40,24 +40,24 @@ WORDS = {"answers": "answers", "pool": "trajectories in the pool", "features": "
 class Times(NamedTuple):
     """Seconds, each beside the bare work of the same size."""
 
-    factorisation: float
+    factorization: float
     laplace: float
     ep: float
     product: float
     ask: float
-    ask_belief: float
-    belief: float
-    members: int
+    ask_mixture: float
+    mixture: float
+    components: int
 
 
 LINES = {
-    "factorisation": ("one Cholesky factorisation", "#8a8a8a", ":"),
+    "factorization": ("one Cholesky factorization", "#8a8a8a", ":"),
     "laplace": ("fit, Laplace", "#d1662c", "-"),
     "ep": ("fit, EP", "#0b6e99", "-"),
     "product": ("V.T @ V", "#8a8a8a", "--"),
     "ask": ("ask, one posterior", "#4c9f70", "-"),
-    "ask_belief": ("ask, belief", "#7b4fa3", "-"),
-    "belief": ("fit of the belief", "#7b4fa3", "--"),
+    "ask_mixture": ("ask, mixture", "#7b4fa3", "-"),
+    "mixture": ("fit of the mixture", "#7b4fa3", "--"),
 }
 
 
@@ -68,7 +68,7 @@ def measured(fitter: MixtureFitter, answers: int, pool: int, features: int) -> T
     V, A = rng.standard_normal((answers, pool)), rng.standard_normal((answers, answers))
     A = A @ A.T + answers * np.eye(answers)
     start = time.process_time()
-    belief = fitter.fit(data)
+    mixture = fitter.fit(data)
     fitting = time.process_time() - start
     posterior, _ = infer(kernel, data, NOISE)
     bare_fit, laplace, ep = seconds(
@@ -80,10 +80,10 @@ def measured(fitter: MixtureFitter, answers: int, pool: int, features: int) -> T
     bare_ask, one, mixed = seconds(
         lambda: V.T @ V,
         lambda: best_question(posterior, x),
-        lambda: best_question(belief, x),
+        lambda: best_question(mixture, x),
         repeats=repeats(pool, 4000),
     )
-    return Times(bare_fit, laplace, ep, bare_ask, one, mixed, fitting, len(belief.components))
+    return Times(bare_fit, laplace, ep, bare_ask, one, mixed, fitting, len(mixture.components))
 
 
 def repeats(size: int, large: int) -> int:
@@ -103,15 +103,15 @@ def table(what: str, sizes: Sequence[int]) -> list[Times]:
     print(f"\ngrowing {what}, with {held}: ms, and beside the bare work (x)")
     print(
         f"{what:>9s}{'Cholesky':>10s}{'Laplace':>18s}{'EP':>18s}{'V.T @ V':>10s}{'ask, one':>18s}"
-        f"{'ask, belief of':>21s}{'belief fit':>12s}"
+        f"{'ask, mixture of':>21s}{'mixture fit':>12s}"
     )
     found = []
     for size, t in zip(sizes, growing(what, sizes), strict=True):
         found.append(t)
-        fit = f"{beside(t.laplace, t.factorisation)}{beside(t.ep, t.factorisation)}"
-        ask = f"{beside(t.ask, t.product)}{t.members:3d}{beside(t.ask_belief, t.product)}"
+        fit = f"{beside(t.laplace, t.factorization)}{beside(t.ep, t.factorization)}"
+        ask = f"{beside(t.ask, t.product)}{t.components:3d}{beside(t.ask_mixture, t.product)}"
         print(
-            f"{size:9d}{1e3 * t.factorisation:10.2f}{fit}{1e3 * t.product:10.2f}{ask}{1e3 * t.belief:12.0f}",
+            f"{size:9d}{1e3 * t.factorization:10.2f}{fit}{1e3 * t.product:10.2f}{ask}{1e3 * t.mixture:12.0f}",
             flush=True,
         )
     powers(sizes, found)
@@ -132,7 +132,7 @@ def powers(sizes: Sequence[int], found: Sequence[Times]) -> None:
     print("grows with the power: " + ", ".join(f"{words} {slope:.1f}" for words, slope in slopes.items()))
 
 
-def picture(path: Path, panels: Mapping[str, tuple[Sequence[int], list[Times]]]) -> None:
+def draw(path: Path, panels: Mapping[str, tuple[Sequence[int], list[Times]]]) -> None:
     need("matplotlib", extra="plots").use("Agg")
     pyplot = need("matplotlib.pyplot", extra="plots")
     figure, axes = pyplot.subplots(1, 3, figsize=(13.0, 4.4), layout="constrained", sharey=True)
@@ -151,14 +151,16 @@ def picture(path: Path, panels: Mapping[str, tuple[Sequence[int], list[Times]]])
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.growth", description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.time_by_size", description=__doc__.splitlines()[0]
+    )
     parser.add_argument("--out", type=Path, default=Path("results/growth.png"), help="where the plot goes")
     parser.add_argument("--most", type=int, default=7, help="how many of the seven sizes, from the smallest")
     options = parser.parse_args(argv)
     sweeps = {"answers": ANSWERS, "pool": POOLS, "features": FEATURES}
     with threadpool_limits(1):
         panels = {what: (s[: options.most], table(what, s[: options.most])) for what, s in sweeps.items()}
-    picture(options.out, panels)
+    draw(options.out, panels)
     print(f"\nsaved {options.out}")
 
 

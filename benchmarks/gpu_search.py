@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from benchmarks.measure import problem, row
+from benchmarks.timing import problem, row
 from prefero._support.arrays import AnyArray
 from prefero._support.optional import need
 from prefero.acquisition.pool_search import best_question, score_all
