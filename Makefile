@@ -9,7 +9,7 @@ WEB    := $(shell find web -name node_modules -prune -o -type f -print)
 export PATH := $(abspath $(BIN)):$(PATH)
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: help teach demo test python-checks page-checks heavy coverage setup hooks page api-types bench docs dist release-check clean
+.PHONY: help teach demo test python-checks page-checks heavy soak coverage setup hooks page api-types bench docs dist release-check clean
 
 help:  ## list the targets
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ heavy: $(READY) $(VENV)/.heavy  ## the tests that need torch or ray, which weigh
 coverage: $(READY) $(PAGE)  ## which lines and branches the tests run: a table, and results/coverage/index.html; TESTS=tests/models for a part
 	@mkdir -p results/coverage
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --cov-report=html $(TESTS)
+
+soak: $(READY) $(PAGE)  ## long forms of tests: hundreds of killed servers, thousands of random requests and histories
+	tests/system-packages
+	PREFERO_SOAK=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal tests/server/test_kills.py tests/server/test_fuzz.py tests/studies/test_event_log.py
 
 bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks

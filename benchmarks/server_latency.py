@@ -11,17 +11,17 @@ from pathlib import Path
 
 import httpx
 import numpy as np
+from prefero.server.middleware.guard import Buckets
 
 from prefero._support.arrays import Array
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
 from prefero.server.app import create_app
-from prefero.server.auth import House
-from prefero.server.middleware.guard import Buckets
+from prefero.server.auth import ServerContext
 from prefero.server.serve import listen, serve
 from prefero.studies.displays import display_of
-from prefero.studies.protocol import teaching
+from prefero.studies.protocol import teaching_protocol
 from prefero.studies.start import pool_of
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Proposal, Store, new_secret
@@ -42,15 +42,14 @@ def session(pool: Pool, truth: Array, count: int) -> list[Answer]:
 def answers_before(store: Store, codes: list[str], answers: list[Answer]) -> None:
     """Everybody has given the same answers already."""
     for code in codes:
-        found = store.who(code)
+        found = store.owner_of(code)
         assert found is not None
         assert found[1] is not None
-        log = store.log(found[1])
-        for slot, answer in enumerate(answers):
-            proposal = Proposal(slot, "Prefero", answer.question.left, answer.question.right)
-            log = store.ask(found[1], log.basis, proposal)
-            assert log.open is not None
-            log = store.tell(found[1], log.open.id, answer.choice, secrets.token_hex(8), 1.0)
+        log = store.event_log(found[1])
+        for answered, answer in enumerate(answers):
+            log = store.add_question(found[1], log, Proposal(answered, "Prefero", answer.question.items))
+            assert log.open_question is not None
+            log = store.add_event(found[1], log.open_question.id, answer.choice, secrets.token_hex(8), 1.0)
 
 
 def person(
@@ -66,16 +65,16 @@ def person(
     rng = np.random.default_rng()
     with httpx.Client(base_url=address, timeout=120) as client:
         client.post("/api/enter", json={"secret": code}).raise_for_status()
-        moment = client.get("/api/session").raise_for_status().json()
+        state = client.get("/api/session").raise_for_status().json()
         ready.wait()  # after a restart everybody's answers are learned anew, once
         for _ in range(answers):
             time.sleep(float(rng.uniform(0.5, 1.5)) * think)
-            question = moment["question"]
+            question = state["question"]
             left, right = question["items"]
             choice = "left" if truth[left] > truth[right] else "right"
             sent = {"key": secrets.token_hex(8), "question": question["id"], "kind": choice, "seconds": 1.0}
             start = time.perf_counter()
-            moment = client.post("/api/session/events", json=sent).raise_for_status().json()
+            state = client.post("/api/session/events", json=sent).raise_for_status().json()
             times.append(time.perf_counter() - start)
 
 
@@ -88,11 +87,16 @@ def measure(
         codes = [new_secret() for _ in range(people)]
         for number, code in enumerate(codes):
             study = store.add_study(
-                f"{number}", "teach", teaching("Driver", 30).to_json(), pool, display_of(pool), new_secret()
+                f"{number}",
+                "teach",
+                teaching_protocol("Driver", 30).to_json(),
+                pool,
+                display_of(pool),
+                new_secret(),
             )
             store.invite(study, "teacher", code, seed=number)
         answers_before(store, codes, before)
-        app, taken = create_app(House(store)), listen("127.0.0.1", 0)
+        app, taken = create_app(ServerContext(store)), listen("127.0.0.1", 0)
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
         threading.Thread(target=serve, args=(app, taken), daemon=True).start()
         ready = threading.Barrier(people)
@@ -109,7 +113,7 @@ def measure(
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--people", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--participants", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--before", type=int, nargs="+", default=[0, 200], help="answers given before")
     parser.add_argument("--answers", type=int, default=15, help="answers of each person")
     parser.add_argument("--think", type=float, default=5.0, help="seconds a person looks, on average")

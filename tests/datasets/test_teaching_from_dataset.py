@@ -19,7 +19,7 @@ from prefero.datasets import FeatureOptions, extract_features, open_dataset
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from server.visiting import Page, Teaching, guest_app, problem, served, well
+from server.served_studies import Page, Teaching, guest_app, problem, served, well
 
 
 @pytest.fixture

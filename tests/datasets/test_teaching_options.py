@@ -22,8 +22,8 @@ from prefero.datasets import BadEpisode, FeatureOptions, LeRobotOptions, extract
 from prefero.studies.start import begin_teaching, opening_options, pool_of
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Refused, Store
-from server.processes import Running, run
-from server.visiting import Page, well
+from server.run_commands import Running, run
+from server.served_studies import Page, well
 
 TASKS = ("pick", "drop")
 SKIP_BAD = FeatureOptions(skip_bad=True)

@@ -34,11 +34,13 @@ def study(tmp_path: Path) -> Path:
     shots = pool()
     shots.save(tmp_path / "pool.npz")
     methods = ["Prefero", "ActiveLinear"]
-    answers = [[p, m, i, j, likes(shots, i, j)] for p in ("ann", "bob") for m in methods for i, j in PAIRS]
-    tests = [[p, "test", i, j, likes(shots, i, j)] for p in ("ann", "bob") for i, j in TESTS]
-    write(tmp_path / "answers.csv", ["person", "method", "left", "right", "choice"], [*answers, *tests])
+    answers = [
+        [p, m, f"{i} {j}", likes(shots, i, j)] for p in ("ann", "bob") for m in methods for i, j in PAIRS
+    ]
+    tests = [[p, "test", f"{i} {j}", likes(shots, i, j)] for p in ("ann", "bob") for i, j in TESTS]
+    write(tmp_path / "answers.csv", ["participant", "method", "items", "choice"], [*answers, *tests])
     ratings = [[p, m, 7] for p in ("ann", "bob") for m in methods]
-    write(tmp_path / "ratings.csv", ["person", "method", "rating"], ratings)
+    write(tmp_path / "ratings.csv", ["participant", "method", "rating"], ratings)
     return tmp_path
 
 
@@ -76,7 +78,7 @@ def test_a_missing_rating_is_named(study: Path) -> None:
 
 
 def test_a_missing_column_is_named(study: Path) -> None:
-    (study / "ratings.csv").write_text("person,score\nann,3\n", encoding="utf-8")
+    (study / "ratings.csv").write_text("participant,score\nann,3\n", encoding="utf-8")
     with pytest.raises(ValueError, match="has no column 'method'"):
         read_study(study)
 
@@ -93,5 +95,5 @@ def test_an_unknown_method_is_named(study: Path) -> None:
 def test_questions_that_were_asked_again_belong_to_no_method(study: Path) -> None:
     before = read_study(study)
     with (study / "answers.csv").open("a", encoding="utf-8") as file:
-        file.write("\nbob,retest,1,0,left\n")
+        file.write("\nbob,retest,1 0,left\n")
     assert read_study(study) == before

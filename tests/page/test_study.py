@@ -102,7 +102,7 @@ def test_three_participants_and_the_experimenter(
     database = ["--database", str(tmp_path / "study.db")]
     printed = prefero(
         *("study", "create", "putting", "--protocol", str(tmp_path / "protocol.toml")),
-        *("--people", "3"),
+        *("--participants", "3"),
         *database,
     )
     codes = links(printed)
@@ -122,10 +122,10 @@ def test_three_participants_and_the_experimenter(
     expect(watching.get_by_text("3 of 3 finished")).to_be_visible()
 
     store = Store(open_database(tmp_path / "study.db"))
-    for one in store.people(store.study("putting")):
-        log = store.log(one)
-        assert [live.told.said for live in log.live] == ["right", "left", "right", "left", "right"]
-        assert {step.item: step.data["rating"] for step in log.steps if step.stage == "rate"} == {
+    for one in store.participants(store.study("putting")):
+        log = store.event_log(one)
+        assert [live.choice for live in log.answers] == ["right", "left", "right", "left", "right"]
+        assert {step.item: step.data["rating"] for step in log.stage_events if step.stage == "rate"} == {
             "Prefero": 7,
             "RandomGP": 7,
         }

@@ -10,11 +10,11 @@ import pytest
 
 from prefero import Pool
 from prefero.server.app import create_app
-from prefero.server.auth import House
-from prefero.server.middleware import guard
+from prefero.server.auth import ServerContext
+from prefero.server.middleware import rate_limit
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from server.visiting import Crowd, Lasting, Page, Teaching, begin, guest_app, invite, served
+from server.served_studies import Crowd, Lasting, Page, Teaching, begin, guest_app, invite, served
 from systems import ON_WINDOWS
 
 
@@ -77,7 +77,7 @@ def teacher(store: Store, session: Teaching) -> Iterator[Page]:
 def address(store: Store, crowd: Crowd, session: Teaching) -> Iterator[str]:
     """A server that lets nobody in without a secret: a participant's, an experimenter's or the teacher's."""
     assert crowd.study != session.study
-    with served(create_app(House(store, token=(session.token, session.visitor)))) as address:
+    with served(create_app(ServerContext(store, token=(session.token, session.visitor)))) as address:
         yield address
 
 
@@ -86,7 +86,7 @@ def lasting(pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[La
     file = tmp_path_factory.mktemp("lasting") / "answers.db"
     store = Store(open_database(file))
     crowd = invite(store, pool)
-    with served(create_app(House(store))) as address, ExitStack() as stack:
+    with served(create_app(ServerContext(store))) as address, ExitStack() as stack:
         secrets = (None, crowd.codes[0], crowd.secret)
         yield Lasting(file, *(stack.enter_context(Page(address, secret)) for secret in secrets))
     store.engine.dispose()
@@ -114,13 +114,13 @@ def paged(store: Store, pool: Pool, tmp_path: Path) -> Iterator[Page]:
     (tmp_path / "private.txt").write_text("nobody's business", encoding="utf-8")
     if not ON_WINDOWS:  # where only administrators may make links
         (built / "link.txt").symlink_to(tmp_path / "private.txt")
-    house = House(store, guest=begin(store, pool).visitor)
-    with served(create_app(house, page=built)) as address, Page(address) as page:
+    context = ServerContext(store, guest=begin(store, pool).visitor)
+    with served(create_app(context, page=built)) as address, Page(address) as page:
         yield page
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that ask faster than any person: the guard counts, and never says that it is too often."""
-    monkeypatch.setattr(guard, "BURST", 1e9)
-    monkeypatch.setattr(guard, "ENTRY_BURST", 1e9)
+    """For tests that send requests faster than any person: the rate limit never refuses."""
+    monkeypatch.setattr(rate_limit, "BURST", 1e9)
+    monkeypatch.setattr(rate_limit, "SIGN_IN_BURST", 1e9)

@@ -22,12 +22,23 @@ from sqlalchemy import event
 import prefero
 from prefero import Pool
 from prefero.server.app import create_app
-from prefero.server.auth import House
+from prefero.server.auth import ServerContext
 from prefero.server.openapi import openapi
 from prefero.studies.storage import database
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from server.visiting import HASTY, Page, Teaching, at_once, begin, guest_app, new_key, problem, served, well
+from server.served_studies import (
+    HASTY,
+    Page,
+    Teaching,
+    at_once,
+    begin,
+    guest_app,
+    new_key,
+    problem,
+    served,
+    well,
+)
 
 CONTRACT = {
     "GET /api/me",
@@ -50,13 +61,13 @@ CONTRACT = {
     "GET /api/export/answers.parquet",
     "GET /api/progress",
 }
-MOMENT = {
+STATE = {
     *("stage", "title", "text", "answered", "total", "question", "choices"),
     *("can_undo", "can_skip", "target_scores", "rating"),
 }
 
 
-def count(file: Path, table: str = "answers") -> int:
+def count(file: Path, table: str = "events") -> int:
     """Rows, as another program reads them."""
     connection = sqlite3.connect(file)
     found: int = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
@@ -120,20 +131,20 @@ def test_a_visitor_without_a_secret_is_the_teacher_on_ones_own_machine(taught: P
 
 
 def test_the_sitting_has_the_contracts_fields(taught: Page) -> None:
-    moment = taught.sitting()
-    assert set(moment) == MOMENT
-    assert set(moment["question"]) == {"id", "number", "items", "value", "unit"}
-    assert (moment["question"]["number"], moment["question"]["unit"]) == (10, "bits")
-    assert 0.0 < moment["question"]["value"] <= 1.0
-    assert (moment["stage"], moment["title"], moment["answered"], moment["total"]) == (
+    state = taught.session()
+    assert set(state) == STATE
+    assert set(state["question"]) == {"id", "number", "items", "value", "unit"}
+    assert (state["question"]["number"], state["question"]["unit"]) == (10, "bits")
+    assert 0.0 < state["question"]["value"] <= 1.0
+    assert (state["stage"], state["title"], state["answered"], state["total"]) == (
         "compare",
         "Robot",
         5,
         30,
     )
-    assert moment["choices"] == ["left", "right", "equal"]
-    assert moment["can_undo"] is moment["can_skip"] is True
-    assert moment["text"] is moment["target_scores"] is moment["rating"] is None
+    assert state["choices"] == ["left", "right", "equal"]
+    assert state["can_undo"] is state["can_skip"] is True
+    assert state["text"] is state["target_scores"] is state["rating"] is None
 
 
 def test_the_history_holds_what_was_said(taught: Page) -> None:
@@ -231,7 +242,7 @@ def test_the_python_of_the_last_page_runs_as_it_is(taught: Page, tmp_path: Path)
 
 
 def test_the_same_key_twice_is_one_answer(teacher: Page, file: Path) -> None:
-    question, key = teacher.sitting()["question"]["id"], new_key()
+    question, key = teacher.session()["question"]["id"], new_key()
     first, again = (well(teacher.answer("left", question, key)) for _ in range(2))
     assert first == again
     assert (first["answered"], count(file)) == (1, 1)
@@ -242,7 +253,7 @@ def test_the_same_key_twice_is_one_answer(teacher: Page, file: Path) -> None:
 
 
 def test_a_key_does_not_change_what_it_stood_for(teacher: Page, file: Path) -> None:
-    question, key = teacher.sitting()["question"]["id"], new_key()
+    question, key = teacher.session()["question"]["id"], new_key()
     well(teacher.answer("left", question, key))
     well(teacher.answer("right", question, key))
     assert [row["choice"] for row in teacher.history()] == ["left"]
@@ -250,7 +261,7 @@ def test_a_key_does_not_change_what_it_stood_for(teacher: Page, file: Path) -> N
 
 
 def test_a_double_click_is_one_answer(teacher: Page, file: Path) -> None:
-    question, key = teacher.sitting()["question"]["id"], new_key()
+    question, key = teacher.session()["question"]["id"], new_key()
     both = at_once(*[lambda: teacher.answer("left", question, key)] * 2)
     assert [response.status_code for response in both] == [200, 200]
     assert both[0].json() == both[1].json()
@@ -258,43 +269,43 @@ def test_a_double_click_is_one_answer(teacher: Page, file: Path) -> None:
 
 
 def test_of_two_windows_that_answer_at_once_one_is_told_to_look_again(teacher: Page, file: Path) -> None:
-    question = teacher.sitting()["question"]["id"]
+    question = teacher.session()["question"]["id"]
     both = at_once(lambda: teacher.answer("left", question), lambda: teacher.answer("right", question))
     assert sorted(response.status_code for response in both) == [200, 409]
     lost = next(response for response in both if response.status_code == 409)
     assert problem(lost) == (409, "already-answered")
     won = next(response for response in both if response.status_code == 200)
-    assert teacher.sitting() == won.json()
+    assert teacher.session() == won.json()
     assert count(file) == 1
 
 
 def test_a_second_tab_sees_what_the_first_did(teacher: Page, file: Path) -> None:
     with Page(str(teacher.http.base_url)) as other:
-        seen = other.sitting()
-        assert seen == teacher.sitting()
+        seen = other.session()
+        assert seen == teacher.session()
         moved = well(teacher.answer("left"))
         assert problem(other.answer("right", seen["question"]["id"])) == (409, "already-answered")
-        assert other.sitting() == moved
-        assert well(other.answer("right")) == teacher.sitting()
+        assert other.session() == moved
+        assert well(other.answer("right")) == teacher.session()
     assert count(file) == 2
 
 
 def test_answers_can_be_taken_back_to_the_first(teacher: Page) -> None:
     choices = ("left", "skip", "equal")
-    seen = [teacher.sitting()["question"], *(well(teacher.answer(choice))["question"] for choice in choices)]
+    seen = [teacher.session()["question"], *(well(teacher.answer(choice))["question"] for choice in choices)]
     for question, done in zip(reversed(seen[:-1]), (1, 1, 0), strict=True):
-        moment = well(teacher.post("/api/session/undo", key=new_key()))
-        assert (moment["question"], moment["answered"]) == (question, done)
-    assert moment["can_undo"] is False
+        state = well(teacher.post("/api/session/undo", key=new_key()))
+        assert (state["question"], state["answered"]) == (question, done)
+    assert state["can_undo"] is False
     assert problem(teacher.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
     assert problem(teacher.answer("left", seen[-1]["id"])) == (409, "already-answered")
 
 
 def test_a_skipped_pair_does_not_come_again_and_counts_for_nothing(teacher: Page) -> None:
-    first = teacher.sitting()["question"]
-    moment = well(teacher.answer("skip"))
-    pairs = [set(moment["question"]["items"])]
-    assert (moment["answered"], moment["can_undo"]) == (0, True)
+    first = teacher.session()["question"]
+    state = well(teacher.answer("skip"))
+    pairs = [set(state["question"]["items"])]
+    assert (state["answered"], state["can_undo"]) == (0, True)
     for _ in range(3):
         question = well(teacher.answer("left"))["question"]
         pairs.append(set(question["items"]))
@@ -306,7 +317,7 @@ def test_a_pool_of_which_every_pair_was_skipped_is_no_crash(store: Store) -> Non
     """Two trajectories make one question; the person may still take the skip back."""
     session = begin(store, Pool(np.eye(2), ["a", "b"]))
     with served(guest_app(store, session)) as address, Page(address) as page:
-        question = page.sitting()["question"]["id"]
+        question = page.session()["question"]["id"]
         answers = [page.answer("skip", question), page.get("/api/session"), page.get("/api/learning-summary")]
         assert [response.status_code for response in answers if response.status_code >= 500] == []
         assert well(page.post("/api/session/undo", key=new_key()))["question"]["id"] == question
@@ -317,8 +328,8 @@ def test_an_answer_can_be_deleted_and_restored(teacher: Page, file: Path) -> Non
         well(teacher.answer(choice))
     first, key = teacher.history()[0]["question"], new_key()
     for _ in range(2):  # the same key twice is once
-        moment = well(teacher.post("/api/history", key=key, question=first, kind="delete"))
-    assert (moment["answered"], count(file)) == (1, 3)
+        state = well(teacher.post("/api/history", key=key, question=first, kind="delete"))
+    assert (state["answered"], count(file)) == (1, 3)
     assert [row["deleted"] for row in teacher.history()] == [True, False]
     assert well(teacher.get("/api/learning-summary"))["answers"] == 1
     again = {"key": new_key(), "question": first}
@@ -331,7 +342,7 @@ def test_an_answer_can_be_deleted_and_restored(teacher: Page, file: Path) -> Non
 
 
 def test_what_may_come_next_is_known_before_the_answer(teacher: Page) -> None:
-    teacher.sitting()
+    teacher.session()
     limit = time.monotonic() + 20
     while not (coming := well(teacher.get("/api/session/prefetch")))["complete"] and time.monotonic() < limit:
         time.sleep(0.02)
@@ -348,7 +359,7 @@ def test_another_server_over_the_same_file_goes_on_where_this_one_was(
     for choice in ("left", "equal", "skip"):
         well(teacher.answer(choice))
     with served(guest_app(store, session)) as address, Page(address) as later:
-        assert later.sitting() == teacher.sitting()
+        assert later.session() == teacher.session()
         assert later.history() == teacher.history()
         first, second = (well(page.get("/api/learning-summary"))["ranking"] for page in (teacher, later))
         assert [row["mean"] for row in first] == pytest.approx([row["mean"] for row in second], abs=1e-6)
@@ -363,7 +374,7 @@ def test_what_a_locked_database_does_not_keep_is_kept_when_it_is_sent_again(
     monkeypatch.setattr(database, "WAIT", 0.05)
     store = Store(open_database(tmp_path / "locked.db"))
     with served(guest_app(store, begin(store, pool))) as address, Page(address) as page:
-        question, key = page.sitting()["question"]["id"], new_key()
+        question, key = page.session()["question"]["id"], new_key()
         other = sqlite3.connect(tmp_path / "locked.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         refused = page.answer("left", question, key)
@@ -378,7 +389,7 @@ def test_what_a_locked_database_does_not_keep_is_kept_when_it_is_sent_again(
 
 def test_a_full_disk_is_said_and_nothing_before_it_is_lost(store: Store, pool: Pool) -> None:
     with served(guest_app(store, begin(store, pool, HASTY))) as address, Page(address) as page:
-        question, keys = page.sitting()["question"]["id"], [new_key()]
+        question, keys = page.session()["question"]["id"], [new_key()]
         store.engine.dispose()
         event.listen(store.engine, "connect", _no_more_pages)
         while (sent := page.answer("left", question, keys[-1])).status_code == 200 and len(keys) < 100:
@@ -399,7 +410,7 @@ def _no_more_pages(connection: sqlite3.Connection, _: object) -> None:
 def test_a_server_without_the_built_page_says_how_to_build_it(
     store: Store, session: Teaching, tmp_path: Path
 ) -> None:
-    with served(create_app(House(store, guest=session.visitor), page=tmp_path)) as address:
+    with served(create_app(ServerContext(store, guest=session.visitor), page=tmp_path)) as address:
         found = httpx.get(address)
     assert found.status_code == 503
     assert "make page" in found.text

@@ -14,8 +14,8 @@ import pytest
 
 from prefero import Pool
 from prefero.studies.storage.store import Store
-from server.processes import Running, run, run_without
-from server.visiting import Crowd, Page, go_through, problem, well
+from server.run_commands import Running, run, run_without
+from server.served_studies import Crowd, Page, go_through, problem, well
 from systems import posix_only
 
 TRAJECTORIES = ["--trajectories", "12"]
@@ -42,7 +42,7 @@ def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     with Running(tmp_path, *words) as first:
         with Page(first.address()) as page:
             assert well(page.get("/api/me"))["role"] == "teacher"
-            assert page.sitting()["title"] == "Driver"
+            assert page.session()["title"] == "Driver"
             for choice in ("left", "equal"):
                 seen = well(page.answer(choice))
             history = page.history()
@@ -53,7 +53,7 @@ def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
         assert first.err.read_text(encoding="utf-8") == ""
     with Running(tmp_path, *words) as again:
         with Page(again.address()) as page:
-            assert (page.sitting(), page.history()) == (seen, history)
+            assert (page.session(), page.history()) == (seen, history)
         assert "The session 'driver' goes on after 2 answers." in again.out.read_text(encoding="utf-8")
         assert again.stop() == 0
         assert "Traceback" not in again.said
@@ -82,7 +82,7 @@ def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
         told = server.out.read_text(encoding="utf-8")
     assert f"Your answers are kept in {Path('mine', 'answers.db')}." in told
     connection = sqlite3.connect(tmp_path / "mine" / "answers.db")
-    assert connection.execute("SELECT said FROM answers").fetchall() == [("left",)]
+    assert connection.execute("SELECT kind FROM events").fetchall() == [("left",)]
     connection.close()
     assert not (tmp_path / "teach.db").exists()
     again = re.search(r"To go on:  prefero (teach .*)", told)
@@ -107,7 +107,7 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
         assert problem(httpx.get(f"{address}/api/session")) == (403, "unknown-secret")
         assert httpx.get(f"{address}/api/me").json()["role"] is None
         with Page(address, token) as page:
-            assert page.sitting()["stage"] == "compare"
+            assert page.session()["stage"] == "compare"
         server.stop()
         assert server.said.count(token) == 1
 
@@ -115,13 +115,13 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("teach nowhere --port 0", "neither a world (driver, tosser, golf) nor a pool's file (.npz)"),
+        ("teach nowhere --port 0", "neither a world (driver, tosser, golf) nor a pool file (.npz)"),
         ("teach driver --port 0 --database note.txt", "cannot be used"),
         ("teach driver --port 0 --host 203.0.113.1", "this machine has no address '203.0.113.1'"),
-        ("teach note.txt --port 0", "nor a pool's file (.npz) nor a LeRobot dataset"),
+        ("teach note.txt --port 0", "nor a pool file (.npz) nor a LeRobot dataset"),
         ("study create s --protocol nowhere", "neither a built-in protocol"),
         ("study invite nobody", "there is no study 'nobody': there is none yet"),
-        ("study import nowhere", "is not a study's folder"),
+        ("study import nowhere", "is not an exported study"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(words: str, message: str, tmp_path: Path) -> None:
@@ -200,11 +200,11 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
 
     study = partial(run_study, tmp_path)
     assert pool_file.exists()
-    made = study("create", "walks", "--protocol", "walks.toml", "--people", "1")
+    made = study("create", "walks", "--protocol", "walks.toml", "--participants", "1")
     assert "The study 'walks' asks 3 questions about 12 trajectories." in made
     secret = re.search(r"not shown again: ([A-Za-z0-9_-]{22,})\n", made)
     assert secret is not None
-    told = study("invite", "walks", "--people", "2", "--base", "https://lab.example/")
+    told = study("invite", "walks", "--participants", "2", "--base", "https://lab.example/")
     links = re.findall(LINK, made, flags=re.MULTILINE) + re.findall(LINK, told, flags=re.MULTILINE)
     assert [(name, base) for name, base, _ in links] == [
         ("P1", "http://127.0.0.1:8766"),
@@ -229,7 +229,7 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
     assert "Nobody" not in report(tmp_path)
     assert "The study is in away." in study("export", "walks", "--out", "away")
     with (tmp_path / "away" / "answers.csv").open(newline="", encoding="utf-8") as file:
-        assert [row["person"] for row in csv.DictReader(file)] == ["P1"] * 3 + ["P2"] * 3
+        assert [row["participant"] for row in csv.DictReader(file)] == ["P1"] * 3 + ["P2"] * 3
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     come = study("import", "away", "--name", "again", data=elsewhere)

@@ -1,6 +1,6 @@
 """Anything that the API's own description allows, and much that it does not, sent by visitors of every role.
 
-No answer is an error of ours, every answer is one that the description foretells, and every refusal has the
+No answer is an error of ours, every answer is one that the description describes, and every refusal has the
 one form that refusals have.
 """
 
@@ -22,13 +22,15 @@ from schemathesis.specs.openapi.checks import (
 
 from prefero import Pool
 from prefero.server.app import create_app
-from prefero.server.auth import House
-from prefero.server.middleware import guard
+from prefero.server.auth import ServerContext
+from prefero.server.middleware import rate_limit
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from server.visiting import HASTY, Page, begin, go_through, invite, served
+from server.served_studies import HASTY, Page, begin, go_through, invite, served
+from soak import repetitions
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+EXAMPLES = repetitions(short=8, long=300)
 ROLES = ["nobody", "participant", "experimenter", "teacher"]
 
 
@@ -40,9 +42,9 @@ def doors(
     store = Store(open_database(tmp_path_factory.mktemp("fuzz") / "answers.db"))
     crowd, session = invite(store, pool), begin(store, pool, HASTY)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(guard, "BURST", 1e9)
-        patched.setattr(guard, "ENTRY_BURST", 1e9)
-        with served(create_app(House(store, token=(session.token, session.visitor)))) as address:
+        patched.setattr(rate_limit, "BURST", 1e9)
+        patched.setattr(rate_limit, "SIGN_IN_BURST", 1e9)
+        with served(create_app(ServerContext(store, token=(session.token, session.visitor)))) as address:
             with Page(address, crowd.codes[0]) as page:
                 go_through(page, until="compare")
             secrets = [None, crowd.codes[0], crowd.secret, session.token]
@@ -57,7 +59,7 @@ def description(doors: tuple[str, dict[str, str | None]]) -> Any:
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["right", "wrong"])
 @pytest.mark.parametrize("role", ROLES)
-def test_every_answer_is_one_that_the_description_foretells(
+def test_every_answer_is_one_that_the_description_describes(
     role: str, mode: GenerationMode, doors: tuple[str, dict[str, str | None]], description: Any
 ) -> None:
     operations = [found.ok() for found in description.get_all_operations()]
@@ -67,7 +69,9 @@ def test_every_answer_is_one_that_the_description_foretells(
     with requests.Session() as session:
         cookies = {"prefero": secret} if secret else {}
         for operation in operations if mode.is_positive else taking:  # what takes nothing takes nothing wrong
-            send_all(operation, mode, session, address, cookies, examples=20 if operation in taking else 2)
+            send_all(
+                operation, mode, session, address, cookies, examples=EXAMPLES if operation in taking else 2
+            )
 
 
 def send_all(

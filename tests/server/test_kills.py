@@ -1,8 +1,8 @@
-"""Nothing is lost: servers are killed at any moment, hundreds of times, while several people answer.
+"""Nothing is lost: servers are killed at any moment, again and again, while several people answer.
 
 The people do as the page does: what they say has a key, and is sent again under that key until it is
 acknowledged. What they remember in the end is what the file holds, no more, no less, and in order.
-PREFERO_KILLS asks for more kills than are needed to see it.
+A soak kills hundreds of them.
 """
 
 import os
@@ -22,32 +22,33 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.studies.compute_slots import Turns
+from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.displays import display_of
-from prefero.studies.protocol import Asker, Protocol
-from prefero.studies.session import Sitting
+from prefero.studies.protocol import Protocol, StudyMethod
+from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret
-from server.processes import WIDE
-from server.visiting import new_key
+from server.run_commands import WIDE
+from server.served_studies import new_key
+from soak import repetitions
 from systems import posix_only
 
 pytestmark = posix_only
-KILLS = int(os.environ.get("PREFERO_KILLS", "200"))
+KILLS = repetitions(short=25, long=300)
 PEOPLE = 3
 ENDLESS = Protocol(
     title="Walks",
-    methods=(Asker("Random", "RandomGP 1 0.1", 100),),
+    methods=(StudyMethod("Random", "RandomGP 1 0.1", 100),),
     tests=200,  # no method learns from these, so they cost little
     consent="",
     instructions="",
     practice=False,
-    endless=True,
+    open_ended=True,
 )
 
 
 @dataclass
-class Mortal:
+class AnsweringClient:
     """Somebody who answers as long as they are wanted, and remembers what was acknowledged."""
 
     address: str
@@ -62,9 +63,9 @@ class Mortal:
     def live(self) -> None:
         try:
             with httpx.Client(base_url=self.address, cookies={"prefero": self.code}, timeout=20) as http:
-                moment = self._until_heard(http, "GET", "/api/session", None)
+                state = self._until_heard(http, "GET", "/api/session", None)
                 while self.wanted.is_set():
-                    moment = self._say(http, moment["question"]["id"])
+                    state = self._say(http, state["question"]["id"])
         except Exception as failure:  # a thread's error is nobody's unless it is handed on
             self.failure = failure
 
@@ -72,15 +73,15 @@ class Mortal:
         """An answer, a skip, or that the last one is taken back; then it is acknowledged and remembered."""
         key, choice = new_key(), self.moods.choices(["left", "right", "skip", "undo"], [10, 10, 1, 3])[0]
         if choice == "undo" and self.standing:
-            moment = self._until_heard(http, "POST", "/api/session/undo", {"key": key})
+            state = self._until_heard(http, "POST", "/api/session/undo", {"key": key})
             self.standing.pop()
         else:
             choice = "left" if choice == "undo" else choice
             said = {"key": key, "question": question, "kind": choice, "seconds": 0.5}
-            moment = self._until_heard(http, "POST", "/api/session/events", said)
+            state = self._until_heard(http, "POST", "/api/session/events", said)
             self.standing.append((question, choice))
         self.keys.append(key)
-        return moment
+        return state
 
     def _until_heard(
         self, http: httpx.Client, method: str, path: str, said: dict[str, object] | None
@@ -106,7 +107,7 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="module")
-def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Mortal]]:
+def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[AnsweringClient]]:
     """A file that was answered into by several people while its servers were killed."""
     file = tmp_path_factory.mktemp("killed") / "answers.db"
     store = Store(open_database(file))
@@ -119,10 +120,16 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Morta
     wanted, port = threading.Event(), free_port()
     wanted.set()
     people = [
-        Mortal(f"http://127.0.0.1:{port}", code, wanted, random.Random(number))
+        AnsweringClient(f"http://127.0.0.1:{port}", code, wanted, random.Random(number))
         for number, code in enumerate(codes)
     ]
-    command = [sys.executable, str(Path(__file__).with_name("mortal.py")), str(file), str(port), str(KILLS)]
+    command = [
+        sys.executable,
+        str(Path(__file__).with_name("kill_servers.py")),
+        str(file),
+        str(port),
+        str(KILLS),
+    ]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=os.environ | WIDE
     )
@@ -140,38 +147,38 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Morta
     return file, people
 
 
-def test_the_people_never_met_an_error(survived: tuple[Path, list[Mortal]]) -> None:
+def test_the_people_never_met_an_error(survived: tuple[Path, list[AnsweringClient]]) -> None:
     assert [person.failure for person in survived[1]] == [None] * PEOPLE
 
 
-def test_the_servers_died_while_people_were_answering(survived: tuple[Path, list[Mortal]]) -> None:
+def test_the_servers_died_while_people_were_answering(survived: tuple[Path, list[AnsweringClient]]) -> None:
     """Or nothing would have been tried: requests were cut off, and answers went on between the kills."""
     assert min(person.lost for person in survived[1]) > KILLS / 4
     assert sum(len(person.keys) for person in survived[1]) > KILLS / 4
 
 
-def test_what_was_acknowledged_is_there_once(survived: tuple[Path, list[Mortal]]) -> None:
+def test_what_was_acknowledged_is_there_once(survived: tuple[Path, list[AnsweringClient]]) -> None:
     file, people = survived
     connection = sqlite3.connect(file)
-    kept = Counter(key for (key,) in connection.execute("SELECT key FROM answers"))
+    kept = Counter(key for (key,) in connection.execute("SELECT key FROM events"))
     connection.close()
     acknowledged = Counter(key for person in people for key in person.keys)
     assert kept == acknowledged
     assert max(kept.values()) == 1
 
 
-def test_no_question_was_answered_twice(survived: tuple[Path, list[Mortal]]) -> None:
-    """Turns of a question go to and fro: said, taken back, said again."""
+def test_no_question_was_answered_twice(survived: tuple[Path, list[AnsweringClient]]) -> None:
+    """ComputeSlots of a question go to and fro: said, taken back, said again."""
     connection = sqlite3.connect(survived[0])
-    rows = connection.execute("SELECT question, said FROM answers ORDER BY id").fetchall()
+    rows = connection.execute("SELECT question, kind FROM events ORDER BY id").fetchall()
     connection.close()
-    turns: dict[int, list[bool]] = {}
+    slots: dict[int, list[bool]] = {}
     for question, said in rows:
-        turns.setdefault(question, []).append(said == "undo")
-    assert all(turn == [bool(place % 2) for place in range(len(turn))] for turn in turns.values())
+        slots.setdefault(question, []).append(said == "undo")
+    assert all(turn == [bool(place % 2) for place in range(len(turn))] for turn in slots.values())
 
 
-def test_the_file_is_whole(survived: tuple[Path, list[Mortal]]) -> None:
+def test_the_file_is_whole(survived: tuple[Path, list[AnsweringClient]]) -> None:
     connection = sqlite3.connect(survived[0])
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
@@ -179,18 +186,18 @@ def test_the_file_is_whole(survived: tuple[Path, list[Mortal]]) -> None:
 
 
 def test_every_learner_is_rebuilt_from_what_its_person_remembers(
-    survived: tuple[Path, list[Mortal]],
+    survived: tuple[Path, list[AnsweringClient]],
 ) -> None:
     file, people = survived
-    store, turns = Store(open_database(file)), Turns()
+    store, slots = Store(open_database(file)), ComputeSlots()
     study = store.study("walks")
-    for person, remembered in zip(store.people(study), people, strict=True):
-        log = store.log(person)
-        live = [(answer.asked.id, answer.told.said) for answer in log.live]
+    for person, remembered in zip(store.participants(study), people, strict=True):
+        log = store.event_log(person)
+        live = [(answer.asked.id, answer.choice) for answer in log.answers]
         assert live == [(question, said) for question, said in remembered.standing if said != "skip"]
-        learner = Sitting(store, study, person, turns).learner()
+        learner = Session(store, study, person, slots).learner()
         own = [said for question, said in live if log.by_id[question].method == "Random"]
         assert [answer.choice for answer in learner.answers] == own
         assert np.isfinite(learner.reward()(store.pool(study).features)).all()
-    turns.close()
+    slots.close()
     store.engine.dispose()

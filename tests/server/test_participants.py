@@ -9,10 +9,10 @@ import pytest
 
 from prefero import Pool
 from prefero.server.app import create_app
-from prefero.server.auth import House
-from prefero.studies.protocol import Asker, Protocol
+from prefero.server.auth import ServerContext
+from prefero.studies.protocol import Protocol, StudyMethod
 from prefero.studies.storage.store import Store
-from server.visiting import (
+from server.served_studies import (
     JSON,
     QUICK,
     Crowd,
@@ -28,7 +28,7 @@ from server.visiting import (
 
 TWICE = Protocol(
     title="Twice",
-    methods=(Asker("Random", "RandomGP 1 0.1", 4),),
+    methods=(StudyMethod("Random", "RandomGP 1 0.1", 4),),
     consent="",
     instructions="",
     practice=False,
@@ -40,7 +40,7 @@ TWICE = Protocol(
 def golfer(store: Store, shots: Pool) -> Iterator[Page]:
     """A participant who is to give scores to golf's targets."""
     crowd = invite(store, shots, replace(QUICK, target_scores=True))
-    with served(create_app(House(store))) as address, Page(address, crowd.codes[0]) as page:
+    with served(create_app(ServerContext(store))) as address, Page(address, crowd.codes[0]) as page:
         yield page
 
 
@@ -48,16 +48,16 @@ def test_a_participant_is_led_through_the_whole_study(golfer: Page) -> None:
     for now, then in pairwise(
         ["consent", "instructions", "target_scores", "practice", "compare", "rate", "done"]
     ):
-        assert golfer.sitting()["stage"] == now
+        assert golfer.session()["stage"] == now
         go_through(golfer, until=then)
-    last = golfer.sitting()
+    last = golfer.session()
     assert (last["text"], last["answered"], last["total"]) == ("Thank you!", 7, 7)
     assert last["question"] is last["rating"] is None
     assert last["can_undo"] is last["can_skip"] is False
 
 
 def test_every_stage_has_what_its_page_needs(golfer: Page, shots: Pool) -> None:
-    assert golfer.sitting()["text"] == QUICK.consent
+    assert golfer.session()["text"] == QUICK.consent
     assert go_through(golfer, until="instructions")["text"] == QUICK.instructions
     scores = go_through(golfer, until="target_scores")["target_scores"]
     assert (len(scores["labels"]), scores["lowest"], scores["highest"]) == (8, 2, 9)
@@ -92,17 +92,17 @@ def test_every_stage_has_what_its_page_needs(golfer: Page, shots: Pool) -> None:
 def test_a_step_that_is_not_done_right_is_refused_and_stays_to_do(
     participant: Page, stage: str, wrong: list[tuple[dict[str, Any], tuple[int, str]]]
 ) -> None:
-    moment = go_through(participant, until=stage)
+    state = go_through(participant, until=stage)
     for data, refused in wrong:
-        data = {"trajectory": moment["rating"]["trajectory"]} | data if stage == "rate" else data
+        data = {"trajectory": state["rating"]["trajectory"]} | data if stage == "rate" else data
         sent = participant.post("/api/session/stages", key=new_key(), stage=stage, data=data)
         assert problem(sent) == refused
-        assert participant.sitting() == moment
+        assert participant.session() == state
 
 
 def test_targets_get_whole_numbers_of_their_own(golfer: Page) -> None:
-    moment = go_through(golfer, until="target_scores")
-    labels = moment["target_scores"]["labels"]
+    state = go_through(golfer, until="target_scores")
+    labels = state["target_scores"]["labels"]
     good = {label: 2 + place for place, label in enumerate(labels)}
     for wrong in (
         {},
@@ -116,7 +116,7 @@ def test_targets_get_whole_numbers_of_their_own(golfer: Page) -> None:
     ):
         sent = golfer.post("/api/session/stages", key=new_key(), stage="target_scores", data=wrong)
         assert problem(sent) == (422, "bad-scores")
-    assert golfer.sitting() == moment
+    assert golfer.session() == state
     assert golfer.step("target_scores", **good)["stage"] == "practice"
 
 
@@ -130,35 +130,35 @@ def test_a_step_is_done_once_by_its_key_and_once_in_all(participant: Page) -> No
 
 
 def test_nothing_of_the_model_is_told_to_a_participant(participant: Page) -> None:
-    moment = go_through(participant, until="compare")
-    assert set(moment["question"]) == {"id", "number", "items", "value", "unit"}
-    assert moment["question"]["value"] is moment["question"]["unit"] is None
+    state = go_through(participant, until="compare")
+    assert set(state["question"]) == {"id", "number", "items", "value", "unit"}
+    assert state["question"]["value"] is state["question"]["unit"] is None
     assert set(well(participant.get("/api/session/prefetch"))) == {"trajectories", "complete"}
     told = participant.get("/api/session").text + participant.get("/api/trajectories/0").text
     assert [word for word in ("Random", "Active", "method", "bits", "accuracy", "mean") if word in told] == []
 
 
 def test_about_equal_is_no_answer_where_the_methods_know_none(participant: Page) -> None:
-    moment = go_through(participant, until="compare")
+    state = go_through(participant, until="compare")
     assert problem(participant.answer("equal")) == (422, "no-ties")
-    assert participant.sitting() == moment
+    assert participant.session() == state
 
 
 def test_an_answer_cannot_be_taken_back_once_what_was_learned_is_rated(participant: Page) -> None:
     """The page offers no undo then; a request of its own must not unmake what the ratings are about."""
-    moment = go_through(participant, until="rate")
-    participant.step("rate", trajectory=moment["rating"]["trajectory"], rating=3)
-    before = participant.sitting()
+    state = go_through(participant, until="rate")
+    participant.step("rate", trajectory=state["rating"]["trajectory"], rating=3)
+    before = participant.session()
     assert before["can_undo"] is False
     assert problem(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
-    assert participant.sitting() == before
+    assert participant.session() == before
 
 
 @pytest.mark.usefixtures("patient")
 def test_questions_asked_again_can_be_skipped_as_often_as_one_likes(store: Store, pool: Pool) -> None:
     crowd = invite(store, pool, TWICE)
-    with served(create_app(House(store))) as address, Page(address, crowd.codes[0]) as page:
-        plan = TWICE.plan(crowd.people[0].seed)
+    with served(create_app(ServerContext(store))) as address, Page(address, crowd.codes[0]) as page:
+        plan = TWICE.schedule(crowd.people[0].seed)
         for _ in range(plan.index("retest")):
             well(page.answer("left"))
         for _ in range(12):
@@ -170,11 +170,11 @@ def test_questions_asked_again_can_be_skipped_as_often_as_one_likes(store: Store
 def test_two_people_are_asked_and_counted_apart(address: str, crowd: Crowd, participant: Page) -> None:
     with Page(address, crowd.codes[1]) as other:
         go_through(participant)
-        assert other.sitting()["stage"] == "consent"
+        assert other.session()["stage"] == "consent"
         first = go_through(other, until="compare")
         assert first["answered"] == 0
         assert well(other.answer("right"))["answered"] == 1
-    assert participant.sitting()["answered"] == 7
+    assert participant.session()["answered"] == 7
 
 
 # --- the experimenter -------------------------------------------------------------------------------------
@@ -298,7 +298,7 @@ def test_an_error_of_ours_has_the_form_too(
     def fail(*_: object) -> None:
         raise RuntimeError("a secret thought")
 
-    monkeypatch.setattr(store, "log", fail)
+    monkeypatch.setattr(store, "event_log", fail)
     found = participant.get("/api/session")
     assert found.status_code == 500
     assert "secret thought" not in found.text

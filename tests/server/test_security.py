@@ -14,11 +14,11 @@ import httpx
 import pytest
 
 from prefero.server.app import create_app
-from prefero.server.auth import House
-from prefero.server.middleware import guard
+from prefero.server.auth import ServerContext
+from prefero.server.middleware import rate_limit
 from prefero.studies.storage.store import Store, new_secret
-from server.processes import Running
-from server.visiting import (
+from server.run_commands import Running
+from server.served_studies import (
     JSON,
     Crowd,
     Lasting,
@@ -35,7 +35,7 @@ from server.visiting import (
 FORBIDDEN = (403, "unknown-secret")
 ANSWER = {"key": "12345678", "question": 1, "kind": "left"}
 CHANGE = {"key": "12345678", "question": 1, "kind": "delete"}
-SITTING: list[tuple[str, dict[str, Any] | None]] = [
+SESSION: list[tuple[str, dict[str, Any] | None]] = [
     ("/api/session", None),
     ("/api/session/prefetch", None),
     ("/api/session/events", ANSWER),
@@ -66,7 +66,9 @@ def asked(page: Page, path: str, body: dict[str, Any] | None) -> httpx.Response:
 def rows(file: Path) -> list[tuple[Any, ...]]:
     """Everything that anybody said or did."""
     connection = sqlite3.connect(file)
-    found = [row for name in ("answers", "steps") for row in connection.execute(f"SELECT * FROM {name}")]
+    found = [
+        row for name in ("events", "stage_events") for row in connection.execute(f"SELECT * FROM {name}")
+    ]
     connection.close()
     return found
 
@@ -168,7 +170,7 @@ def test_the_server_writes_no_secret_down(store: Store, crowd: Crowd, file: Path
 def test_the_cookie_is_kept_from_scripts_and_from_other_sites(
     store: Store, crowd: Crowd, https: bool
 ) -> None:
-    with served(create_app(House(store, secure=https))) as address:
+    with served(create_app(ServerContext(store, secure=https))) as address:
         found = httpx.post(f"{address}/api/enter", json={"secret": crowd.codes[0]})
     (cookie,) = SimpleCookie(found.headers["set-cookie"]).values()
     assert cookie["httponly"] is True
@@ -180,7 +182,7 @@ def test_the_cookie_is_kept_from_scripts_and_from_other_sites(
 # --- roles ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("path", "body"), [*SITTING, *SHOWN, *TEACHING, *WATCHING])
+@pytest.mark.parametrize(("path", "body"), [*SESSION, *SHOWN, *TEACHING, *WATCHING])
 def test_nobody_comes_in_without_a_secret(lasting: Lasting, path: str, body: dict[str, Any] | None) -> None:
     assert problem(asked(lasting.nobody, path, body)) == FORBIDDEN
     assert well(lasting.nobody.get("/api/me"))["role"] is None
@@ -194,7 +196,7 @@ def test_a_participant_sees_nothing_of_what_was_learned(
     assert well(lasting.participant.get("/api/me"))["role"] == "participant"
 
 
-@pytest.mark.parametrize(("path", "body"), [*SITTING, *TEACHING])
+@pytest.mark.parametrize(("path", "body"), [*SESSION, *TEACHING])
 def test_an_experimenter_watches_and_answers_nothing(
     lasting: Lasting, path: str, body: dict[str, Any] | None
 ) -> None:
@@ -215,15 +217,15 @@ def test_the_question_of_somebody_else_cannot_be_answered(
 ) -> None:
     with Page(address, crowd.codes[1]) as other:
         go_through(other, until="compare")
-        theirs, mine = other.sitting(), go_through(participant, until="compare")
+        theirs, mine = other.session(), go_through(participant, until="compare")
         before = rows(file)
         refused = participant.answer("left", theirs["question"]["id"])
         assert problem(refused) == (404, "no-question")
         assert rows(file) == before
-        assert (other.sitting(), participant.sitting()) == (theirs, mine)
+        assert (other.session(), participant.session()) == (theirs, mine)
         well(other.answer("left"))
         assert problem(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
-        assert other.sitting()["answered"] == 1
+        assert other.session()["answered"] == 1
 
 
 def test_the_same_key_of_two_people_is_two_answers(
@@ -259,8 +261,8 @@ def test_a_body_of_64_kilobytes_is_read(teacher: Page, chunked: bool) -> None:
 def test_too_many_requests_have_to_wait(
     teacher: Page, monkeypatch: pytest.MonkeyPatch, store: Store, session: Teaching
 ) -> None:
-    monkeypatch.setattr(guard, "RATE", 0.02)
-    monkeypatch.setattr(guard, "BURST", 5.0)
+    monkeypatch.setattr(rate_limit, "RATE", 0.02)
+    monkeypatch.setattr(rate_limit, "BURST", 5.0)
     with served(guest_app(store, session)) as address, Page(address) as page:
         found = [page.get("/api/me") for _ in range(8)]
         assert [response.status_code for response in found] == [200] * 5 + [429] * 3
@@ -297,7 +299,7 @@ def test_tries_of_a_secret_are_few(address: str, crowd: Crowd) -> None:
 )
 def test_a_name_that_is_not_ours_is_refused(store: Store, session: Teaching, host: str, status: int) -> None:
     """A page of somebody else's, whose name leads to this machine, would read with the guest's eyes."""
-    app = create_app(House(store, guest=session.visitor), hosts=["lab.example"])
+    app = create_app(ServerContext(store, guest=session.visitor), hosts=["lab.example"])
     with served(app) as address:
         found = httpx.get(f"{address}/api/session", headers={"host": host})
     assert found.status_code == status
@@ -307,7 +309,7 @@ def test_a_name_that_is_not_ours_is_refused(store: Store, session: Teaching, hos
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost"])
 def test_a_page_of_somebody_elses_cannot_write(teacher: Page, origin: str, file: Path) -> None:
-    question = teacher.sitting()["question"]["id"]
+    question = teacher.session()["question"]["id"]
     answer = {"key": new_key(), "question": question, "kind": "left"}
     found = teacher.http.post("/api/session/events", json=answer, headers={"origin": origin})
     assert problem(found) == (403, "foreign-page")
@@ -322,7 +324,7 @@ def test_a_page_of_somebody_elses_cannot_write(teacher: Page, origin: str, file:
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", None]
 )
 def test_what_a_form_can_send_is_refused(teacher: Page, kind: str | None, file: Path) -> None:
-    question = teacher.sitting()["question"]["id"]
+    question = teacher.session()["question"]["id"]
     content = f'{{"key": "12345678", "question": {question}, "kind": "left"}}'.encode()
     headers = {} if kind is None else {"content-type": kind}
     found = teacher.http.post("/api/session/events", content=content, headers=headers)

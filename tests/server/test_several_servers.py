@@ -11,8 +11,8 @@ import pytest
 from prefero import Pool
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from server.processes import Running
-from server.visiting import Crowd, Page, at_once, go_through, invite, new_key, problem, well
+from server.run_commands import Running
+from server.served_studies import Crowd, Page, at_once, go_through, invite, new_key, problem, well
 from studies import postgres
 
 
@@ -48,7 +48,7 @@ def servers(url: str, crowd: Crowd, tmp_path: Path) -> Iterator[list[tuple[Runni
 
 def kept(url: str) -> list[tuple[str, str]]:
     with psycopg.connect(url) as connection:
-        return connection.execute("SELECT key, said FROM answers ORDER BY id").fetchall()
+        return connection.execute("SELECT key, kind FROM events ORDER BY id").fetchall()
 
 
 def both(pages: list[Page], question: int, keys: list[str]) -> list[httpx.Response]:
@@ -66,15 +66,15 @@ def test_a_person_who_is_sent_from_server_to_server_notices_nothing(
     with ExitStack() as stack:
         pages = [stack.enter_context(Page(address, crowd.codes[0])) for _, address in servers]
         here, there = pages
-        assert go_through(here, until="compare") == there.sitting()
+        assert go_through(here, until="compare") == there.session()
         for number in range(2):
             here, there = there, here
             keys.append(new_key())
-            moment = well(here.answer("right", key=keys[-1]))
-            assert moment["answered"] == number + 1
-            assert there.sitting() == moment
+            state = well(here.answer("right", key=keys[-1]))
+            assert state["answered"] == number + 1
+            assert there.session() == state
 
-        question = moment["question"]["id"]
+        question = state["question"]["id"]
         keys.append(new_key())
         first, second = (well(found) for found in both(pages, question, [keys[-1]] * 2))
         assert first == second
@@ -86,11 +86,11 @@ def test_a_person_who_is_sent_from_server_to_server_notices_nothing(
         loser = found[0].status_code == 200
         assert problem(found[loser]) == (409, "already-answered")
         keys.append(rivals[not loser])
-        assert here.sitting() == there.sitting()
+        assert here.session() == there.session()
 
         servers[0][0].process.kill()  # the other one goes on with all that this one was told
         last = pages[1]
-        assert last.sitting()["answered"] == 4
+        assert last.session()["answered"] == 4
         assert go_through(last)["stage"] == "done"
     rows = kept(url)
     assert [key for key, _ in rows[:4]] == keys

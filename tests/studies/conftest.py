@@ -10,7 +10,7 @@ from prefero import Pool
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 from studies import postgres as postgresql
-from studies.pretended import features_only
+from studies.fake_study import features_only
 
 KINDS = ["sqlite", "postgresql"]
 

@@ -6,63 +6,73 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import Connection, Engine, column, inspect, select, table, text
+from sqlalchemy import Connection, Engine, column, inspect, table, text
 from sqlalchemy.exc import IntegrityError
 
+from prefero.studies.event_log import EVENT_KINDS
+from prefero.studies.stages import SUBMITTED_STAGES
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from studies.pretended import answer, at_once, invited, study_of
+from studies.fake_study import answer, at_once, invited, study_of
 
 AT = "2026-11-15T14:00:00.000Z"
 FILLED: dict[str, dict[str, Any]] = {  # one row of each table, which is fit to be added to what there is
     "pools": {"digest": "d" * 64, "data": b"1", "display": "{}"},
     "studies": {"name": "new", "kind": "teach", "protocol": "{}", "pool": None, "secret": "s" * 64, "at": AT},
-    "people": {"study": None, "label": "new", "code": "c" * 64, "seed": 0, "at": AT},
-    "questions": {"person": None, "number": 9, "basis": 9, "slot": 0, "method": "Random"}
-    | {"left": 0, "right": 1, "bits": None, "accuracy": None, "at": AT},
-    "answers": {"person": None, "question": None, "turn": 9, "said": "left", "key": "new"}
+    "participants": {"study": None, "label": "new", "code": "c" * 64, "seed": 0, "at": AT},
+    "questions": {"participant": None, "number": 9, "based_on": 9, "answered": 0, "method": "Random"}
+    | {"first_item": 0, "last_item": 1, "value": None, "unit": None, "accuracy": None, "at": AT},
+    "question_items": {"question": None, "position": 9, "trajectory": 9},
+    "events": {"participant": None, "question": None, "position": 9, "kind": "left", "key": "new"}
     | {"seconds": None, "at": AT},
-    "steps": {"person": None, "stage": "consent", "item": "", "data": "{}", "key": "new", "at": AT},
+    "stage_events": {"participant": None, "stage": "consent", "item": "", "data": "{}", "key": "new"}
+    | {"at": AT},
 }
-MAY_BE_EMPTY = {"bits", "accuracy", "seconds"}
+MAY_BE_EMPTY = {"value", "unit", "accuracy", "seconds"}
 TAKEN: dict[str, list[tuple[str, ...]]] = {  # what there is one of already
     "pools": [("digest",)],
     "studies": [("name",), ("secret",)],
-    "people": [("code",), ("study", "label")],
-    "questions": [("person", "number"), ("person", "basis")],
-    "answers": [("person", "key"), ("question", "turn")],
-    "steps": [("person", "key"), ("person", "stage", "item")],
+    "participants": [("code",), ("study", "label")],
+    "questions": [("participant", "number"), ("participant", "based_on")],
+    "question_items": [("question", "position"), ("question", "trajectory")],
+    "events": [("participant", "key"), ("question", "position")],
+    "stage_events": [("participant", "key"), ("participant", "stage", "item")],
 }
 POINTERS: dict[str, dict[str, Any]] = {
     "studies": {"pool": "0" * 64},
-    "people": {"study": 10**6},
-    "questions": {"person": 10**6},
-    "answers": {"person": 10**6, "question": 10**6},
-    "steps": {"person": 10**6},
+    "participants": {"study": 10**6},
+    "questions": {"participant": 10**6},
+    "question_items": {"question": 10**6},
+    "events": {"participant": 10**6, "question": 10**6},
+    "stage_events": {"participant": 10**6},
 }
 WRONG = [
     ("studies", {"kind": "lesson"}),
-    ("people", {"seed": -1}),
-    ("questions", {"left": 4, "right": 4}),
-    ("questions", {"left": -1}),
-    ("questions", {"right": -1}),
-    ("answers", {"said": "perhaps"}),
-    ("answers", {"said": ""}),
+    ("participants", {"seed": -1}),
+    ("questions", {"first_item": 4, "last_item": 4}),
+    ("questions", {"value": 0.5}),
+    ("questions", {"unit": "bits"}),
+    ("question_items", {"position": -1}),
+    ("question_items", {"trajectory": -1}),
+    ("events", {"kind": "perhaps"}),
+    ("events", {"kind": ""}),
+    ("stage_events", {"stage": "compare"}),
+    ("stage_events", {"stage": "lunch"}),
 ]
 
 
 @pytest.fixture(scope="module")
 def there(lasting_store: Store) -> dict[str, dict[str, Any]]:
-    """The one row of each table, in a database that the tests leave as it is."""
+    """A row of each table, in a database that the tests leave as it is."""
     person = invited(lasting_store, study=study_of(lasting_store))
     answer(lasting_store, person)
-    lasting_store.do(person, "instructions", "", {}, "done")
+    lasting_store.add_stage_event(person, "rate", "Random", {}, "done")
     found = {}
     with lasting_store.engine.connect() as connection:
         for name in FILLED:
-            row = connection.execute(text(f"SELECT * FROM {name}")).mappings().one()
-            found[name] = dict(row)
+            rows = connection.execute(text(f"SELECT * FROM {name} ORDER BY 1, 2")).mappings().all()
+            found[name] = dict(rows[0])
     return found
 
 
@@ -79,7 +89,7 @@ def fit(name: str, there: dict[str, dict[str, Any]]) -> dict[str, Any]:
     pointed = {
         "pool": there["pools"]["digest"],
         "study": there["studies"]["id"],
-        "person": there["people"]["id"],
+        "participant": there["participants"]["id"],
         "question": there["questions"]["id"],
     }
     return {key: pointed.get(key, value) for key, value in FILLED[name].items()}
@@ -93,9 +103,10 @@ def add(connection: Connection, name: str, row: dict[str, Any]) -> None:
 def test_a_row_that_fits_is_taken(
     name: str, connection: Connection, there: dict[str, dict[str, Any]]
 ) -> None:
-    row = fit(name, there)
-    add(connection, name, row)
-    assert len(connection.execute(select(text("*")).select_from(text(name))).all()) == 2
+    count = f"SELECT count(*) FROM {name}"
+    before = connection.execute(text(count)).scalar_one()
+    add(connection, name, fit(name, there))
+    assert connection.execute(text(count)).scalar_one() == before + 1
 
 
 @pytest.mark.parametrize(
@@ -132,14 +143,51 @@ def test_a_value_that_means_nothing_is_refused(
         add(connection, name, fit(name, there) | wrong)
 
 
-@pytest.mark.parametrize("said", ["left", "right", "equal", "skip", "undo", "delete", "restore"])
-def test_everything_that_can_be_said_is_taken(
-    said: str, connection: Connection, there: dict[str, dict[str, Any]]
+@pytest.mark.parametrize("kind", EVENT_KINDS)
+def test_every_kind_of_event_is_accepted(
+    kind: str, connection: Connection, there: dict[str, dict[str, Any]]
 ) -> None:
-    add(connection, "answers", fit("answers", there) | {"said": said})
+    add(connection, "events", fit("events", there) | {"kind": kind})
 
 
-@pytest.mark.parametrize("name", ["pools", "studies", "people", "questions"])
+@pytest.mark.parametrize("stage", SUBMITTED_STAGES)
+def test_every_stage_that_is_submitted_is_accepted(
+    stage: str, connection: Connection, there: dict[str, dict[str, Any]]
+) -> None:
+    add(connection, "stage_events", fit("stage_events", there) | {"stage": stage})
+
+
+@pytest.mark.parametrize("items", [(), (0,), (0, 2), (2, 1)], ids=str)
+def test_a_question_whose_first_or_last_item_is_missing_is_refused_when_the_transaction_ends(
+    items: tuple[int, ...], lasting_store: Store, there: dict[str, dict[str, Any]]
+) -> None:
+    """So every question has two different items or more."""
+    with pytest.raises(IntegrityError), lasting_store.engine.begin() as connection:
+        add_question(connection, there, items)
+    with lasting_store.engine.connect() as connection:
+        assert connection.execute(text("SELECT count(*) FROM questions")).scalar_one() == 1
+
+
+@pytest.mark.parametrize("items", [(0, 1), (0, 5, 1), (0, 3, 2, 1)], ids=str)
+def test_a_question_may_have_two_items_or_more(
+    items: tuple[int, ...], connection: Connection, there: dict[str, dict[str, Any]]
+) -> None:
+    add_question(connection, there, items)
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SET CONSTRAINTS ALL IMMEDIATE"))  # as when the transaction ends
+    else:
+        assert connection.execute(text("PRAGMA foreign_key_check")).all() == []
+
+
+def add_question(connection: Connection, there: dict[str, dict[str, Any]], items: tuple[int, ...]) -> None:
+    """A question from trajectory 0 to trajectory 1, and these items of it."""
+    add(connection, "questions", fit("questions", there) | {"id": 77})
+    for position, trajectory in enumerate(items):
+        row = {"question": 77, "position": position, "trajectory": trajectory}
+        add(connection, "question_items", row)
+
+
+@pytest.mark.parametrize("name", ["pools", "studies", "participants", "questions"])
 @pytest.mark.usefixtures("there")
 def test_what_others_rest_on_cannot_be_removed(name: str, connection: Connection) -> None:
     with pytest.raises(IntegrityError):

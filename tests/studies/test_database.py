@@ -14,8 +14,8 @@ from sqlalchemy import text
 
 from prefero.studies.storage.database import DatabaseError, open_database, reading, writing
 from prefero.studies.storage.store import Store
+from studies.fake_study import answer, invited, study_of
 from studies.postgres import Server
-from studies.pretended import answer, invited, study_of
 from systems import posix_only
 
 SECRET = "hunter2"
@@ -72,7 +72,7 @@ def test_what_is_read_is_of_one_moment(store: Store) -> None:
     with reading(store.engine) as connection:
         questions = connection.execute(text("SELECT count(*) FROM questions")).scalar()
         answer(store, person)
-        answers = connection.execute(text("SELECT count(*) FROM answers")).scalar()
+        answers = connection.execute(text("SELECT count(*) FROM events")).scalar()
     assert (questions, answers) == (0, 0)
 
 
@@ -170,8 +170,8 @@ def test_a_database_of_another_program_is_refused_and_left_alone(database: str, 
     else:
         with closing(sqlite3.connect(database)) as file:
             file.execute(make)
-    assert "is a database of another program: choose another place" in refusal_of(database)
-    assert "is a database of another program: choose another place" in refusal_of(database)
+    assert "is the database of another program: choose another file or URL" in refusal_of(database)
+    assert "is the database of another program: choose another file or URL" in refusal_of(database)
 
 
 def test_a_database_of_a_newer_version_is_refused_with_the_way_out(store: Store, database: str) -> None:
@@ -180,7 +180,7 @@ def test_a_database_of_a_newer_version_is_refused_with_the_way_out(store: Store,
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     message = refusal_of(database)
     assert (
-        "was made by a newer version of Prefero (its schema is 9999, and this one knows up to 0002)"
+        "was made by a newer version of Prefero (its schema is 9999, and this one knows up to 0001)"
         in message
     )
     assert message.endswith("upgrade with  pip install --upgrade prefero")

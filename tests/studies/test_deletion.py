@@ -9,7 +9,7 @@ import psycopg
 
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from studies.pretended import answer, invited, new_key, study_of
+from studies.fake_study import answer, invited, new_key, study_of
 
 PAGE = Path(__file__).resolve().parents[2] / "SECURITY.md"
 
@@ -36,15 +36,15 @@ def test_one_participant_is_deleted_and_the_others_are_kept(database: str) -> No
     people = [invited(store, label, study) for study in studies for label in ("P1", "P3")]
     for person in people:
         answer(store, person)
-        store.do(person, "consent", "", {"agreed": True}, new_key())
+        store.add_stage_event(person, "consent", "", {"agreed": True}, new_key())
         answer(store, person, "right")
-    before = {person.id: store.log(person) for person in people}
+    before = {person.id: store.event_log(person) for person in people}
     store.engine.dispose()
     run_in_shell(database, statements())
     store = Store(open_database(database))
     gone, kept = people[1], [people[0], *people[2:]]
-    assert [person for study in studies for person in store.people(study)] == kept
-    log = store.log(gone)
-    assert [*log.questions, *log.told, *log.steps] == []
-    assert {person.id: store.log(person) for person in kept} == {p.id: before[p.id] for p in kept}
+    assert [person for study in studies for person in store.participants(study)] == kept
+    log = store.event_log(gone)
+    assert [*log.questions, *log.events, *log.stage_events] == []
+    assert {person.id: store.event_log(person) for person in kept} == {p.id: before[p.id] for p in kept}
     store.engine.dispose()

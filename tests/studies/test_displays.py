@@ -9,7 +9,7 @@ import pytest
 from prefero import Pool
 from prefero.studies.displays import details_of, display_of, labels_of
 from prefero.studies.learning_summary import FeatureLabel
-from studies.pretended import features_only
+from studies.fake_study import features_only
 
 
 def with_clips(folder: Path) -> Pool:

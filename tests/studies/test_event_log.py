@@ -19,10 +19,11 @@ from hypothesis.stateful import (
 from sqlalchemy import text
 
 from prefero.questions import Answer, Question
-from prefero.studies.event_log import Asked, Log, Said, Told
+from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Refused, Store
-from studies.pretended import invited, new_key, proposal, said, study_of
+from soak import repetitions
+from studies.fake_study import answered, invited, new_key, proposal, study_of
 
 LABELS = (f"P{number}" for number in range(10**6))
 WORDS = st.sampled_from(["left", "right", "equal"])
@@ -30,14 +31,14 @@ WORDS = st.sampled_from(["left", "right", "equal"])
 
 @dataclass
 class Standing:
-    """Something that was said and still stands; `moment` is when it was said."""
+    """Something that was said and still stands; `state` is when it was said."""
 
-    moment: int
+    state: int
     question: int
     word: str
 
 
-class Person(RuleBasedStateMachine):
+class ParticipantMachine(RuleBasedStateMachine):
     """A person at one or more windows. What should come of it is kept as lists of what stands."""
 
     def __init__(self, store: Store, reopen: Callable[[], Store]) -> None:
@@ -49,29 +50,31 @@ class Person(RuleBasedStateMachine):
         self.asked: list[int] = []
         self.waiting: int | None = None
         self.events = 0
-        self.resend: Callable[[], Log] = lambda: store.log(self.person)
+        self.resend: Callable[[], EventLog] = lambda: store.event_log(self.person)
 
     @initialize()
     def comes(self) -> None:
         study = self.store.studies()[0]
         self.person = invited(self.store, next(LABELS), study)
 
-    def tell(self, question: int, word: Any) -> Log:
+    def tell(self, question: int, word: Any) -> EventLog:
         key = new_key()
-        self.resend = lambda: self.store.tell(self.person, question, word, key)
+        self.resend = lambda: self.store.add_event(self.person, question, word, key)
         self.events += 1
-        return self.store.tell(self.person, question, word, key, 1.0)
+        return self.store.add_event(self.person, question, word, key, 1.0)
 
     def standing(self) -> list[Standing]:
-        return sorted(self.answers + self.skips, key=lambda one: one.moment)
+        return sorted(self.answers + self.skips, key=lambda one: one.state)
 
     @precondition(lambda self: self.waiting is None)
     @rule()
     def is_asked(self) -> None:
-        log = self.store.ask(self.person, self.store.log(self.person).basis, proposal(len(self.asked)))
-        assert log.open is not None
-        assert log.open.id not in self.asked
-        self.waiting = log.open.id
+        log = self.store.add_question(
+            self.person, self.store.event_log(self.person), proposal(len(self.asked))
+        )
+        assert log.open_question is not None
+        assert log.open_question.id not in self.asked
+        self.waiting = log.open_question.id
         self.asked.append(self.waiting)
 
     @precondition(lambda self: self.waiting is not None)
@@ -120,7 +123,7 @@ class Person(RuleBasedStateMachine):
 
     @rule()
     def sends_the_last_once_more(self) -> None:
-        assert self.resend() == self.store.log(self.person)
+        assert self.resend() == self.store.event_log(self.person)
 
     @precondition(lambda self: self.asked)
     @rule(data=st.data(), word=st.sampled_from(["left", "skip", "undo", "delete", "restore"]))
@@ -136,91 +139,93 @@ class Person(RuleBasedStateMachine):
         unfit = [question for question in self.asked if question not in fitting[word]]
         if unfit:
             with pytest.raises(Refused):
-                self.store.tell(self.person, data.draw(st.sampled_from(unfit)), word, new_key())  # type: ignore[arg-type]
+                self.store.add_event(self.person, data.draw(st.sampled_from(unfit)), word, new_key())  # type: ignore[arg-type]
 
     @invariant()
     def the_log_says_what_stands(self) -> None:
-        self.compare(self.store.log(self.person))
+        self.compare(self.store.event_log(self.person))
 
-    def compare(self, log: Log) -> None:
-        answers = sorted(self.answers, key=lambda one: one.moment)
-        assert said(log) == [(one.question, one.word) for one in answers]
+    def compare(self, log: EventLog) -> None:
+        answers = sorted(self.answers, key=lambda one: one.state)
+        assert answered(log) == [(one.question, one.word) for one in answers]
         assert {asked.id for asked in log.skipped} == {one.question for one in self.skips}
-        assert {q: told.said for q, told in log.deleted.items()} == {o.question: o.word for o in self.deleted}
-        assert (log.open.id if log.open else None) == self.waiting
+        assert {q: event.kind for q, event in log.deleted.items()} == {
+            o.question: o.word for o in self.deleted
+        }
+        assert (log.open_question.id if log.open_question else None) == self.waiting
         assert [asked.id for asked in log.questions] == self.asked
-        assert log.number == len(self.asked) + 1
         with self.store.engine.connect() as connection:
             rows = connection.execute(
-                text("SELECT count(*) FROM answers WHERE person = :person"), {"person": self.person.id}
+                text("SELECT count(*) FROM events WHERE participant = :id"), {"id": self.person.id}
             )
             assert rows.scalar_one() == self.events
 
     def teardown(self) -> None:
         """Whoever reads the same rows, later and elsewhere, comes to the same."""
         fresh = self.reopen()
-        self.compare(fresh.log(self.person))
-        assert fresh.log(self.person) == self.store.log(self.person)
+        self.compare(fresh.event_log(self.person))
+        assert fresh.event_log(self.person) == self.store.event_log(self.person)
         fresh.engine.dispose()
 
 
 def test_whatever_a_person_does_the_log_says_what_stands(file_store: Store, tmp_path: Path) -> None:
     study_of(file_store)
     run_state_machine_as_test(
-        lambda: Person(file_store, lambda: Store(open_database(tmp_path / "studies.db"))),  # type: ignore[arg-type]
-        settings=settings(max_examples=30, stateful_step_count=30),
+        lambda: ParticipantMachine(file_store, lambda: Store(open_database(tmp_path / "studies.db"))),  # type: ignore[arg-type]
+        settings=settings(max_examples=repetitions(short=25, long=1000), stateful_step_count=30),
     )
 
 
 # --- values -----------------------------------------------------------------------------------------------
 
 
-def asked(number: int, basis: int = 0, **changed: Any) -> Asked:
-    plain = {"slot": 0, "method": "Random", "left": 3, "right": 4, "bits": 0.5, "accuracy": 0.6, "at": ""}
-    return Asked(id=100 + number, number=number, basis=basis, **{**plain, **changed})
+def asked(number: int, based_on: int = 0, **changed: Any) -> AskedQuestion:
+    plain = {"answered": 0, "method": "Random", "items": (3, 4), "value": 0.5, "unit": "bits"}
+    plain |= {"accuracy": 0.6, "at": ""}
+    return AskedQuestion(id=100 + number, number=number, based_on=based_on, **{**plain, **changed})
 
 
-def told(id: int, question: int, word: Said, turn: int = 0) -> Told:
-    return Told(id, 100 + question, turn, word, f"key {id}", None, "")
+def event(id: int, question: int, word: EventKind, position: int = 0) -> Event:
+    return Event(id, 100 + question, position, word, f"key {id}", None, "")
 
 
 @pytest.mark.parametrize("word", ["left", "right", "equal", "skip"])
-def test_imagining_is_like_saying(file_store: Store, word: Said) -> None:
+def test_a_supposed_event_is_like_a_recorded_one(file_store: Store, word: EventKind) -> None:
     person = invited(file_store)
-    log = file_store.ask(person, 0, proposal())
-    assert log.open is not None
-    imagined = log.imagine(log.open, word)
-    assert log == file_store.log(person)  # it is a value: nothing was changed
-    really = file_store.tell(person, log.open.id, word, new_key())
-    assert said(imagined) == said(really)
-    assert imagined.skipped == really.skipped
-    assert (imagined.basis, imagined.open) == (really.basis, really.open)
+    log = file_store.add_question(person, EventLog(), proposal())
+    assert log.open_question is not None
+    supposed = log.supposing(word)
+    assert log == file_store.event_log(person)  # it is a value: nothing was changed
+    really = file_store.add_event(person, log.open_question.id, word, new_key())
+    assert answered(supposed) == answered(really)
+    assert supposed.skipped == really.skipped
+    assert supposed.open_question is really.open_question is None
 
 
 def test_a_learner_gets_the_question_with_its_number_and_its_bits() -> None:
-    first = asked(7, left=9, right=2, bits=0.25)
+    first = asked(7, items=(9, 2), value=0.25)
     assert first.question == Question(9, 2, number=7)
     assert first.question.value == 0.25
     assert (
-        asked(7, bits=None).question.value != asked(7, bits=None).question.value
+        asked(7, value=None, unit=None).question.value != asked(7, value=None, unit=None).question.value
     )  # not known, so not a number
-    (live,) = Log((first,), (told(5, 7, "right"),)).live
+    (live,) = EventLog((first,), (event(5, 7, "right"),)).answers
     assert live.answer == Answer(Question(9, 2, number=7), "right")
 
 
 def test_the_order_is_that_of_the_answers_and_not_of_the_questions() -> None:
-    log = Log(
+    log = EventLog(
         (asked(1), asked(2, 1)),
-        (told(1, 1, "left"), told(2, 2, "right"), told(3, 1, "delete", 1), told(4, 1, "restore", 2)),
+        (event(1, 1, "left"), event(2, 2, "right"), event(3, 1, "delete", 1), event(4, 1, "restore", 2)),
     )
-    assert said(log) == [(101, "left"), (102, "right")]
-    swapped = Log(log.questions, (told(1, 2, "right"), told(2, 1, "left")))
-    assert said(swapped) == [(102, "right"), (101, "left")]
+    assert answered(log) == [(101, "left"), (102, "right")]
+    swapped = EventLog(log.questions, (event(1, 2, "right"), event(2, 1, "left")))
+    assert answered(swapped) == [(102, "right"), (101, "left")]
 
 
 def test_a_question_that_rests_on_something_else_does_not_wait() -> None:
-    assert Log((asked(1),)).open == asked(1)
-    assert Log((asked(1, basis=7),)).open is None
-    log = Log((asked(1), asked(2, basis=1)), (told(1, 1, "left"),))
-    assert log.open == asked(2, basis=1)
-    assert Log(log.questions, (*log.told, told(2, 1, "undo", 1))).open == asked(1)
+    assert EventLog((asked(1),)).open_question == asked(1)
+    assert EventLog((asked(1, based_on=7),)).open_question is None
+    log = EventLog((asked(1), asked(2, based_on=1)), (event(1, 1, "left"),))
+    assert log.open_question == asked(2, based_on=1)
+    assert EventLog(log.questions, (*log.events, event(2, 1, "undo", 1))).open_question == asked(1)

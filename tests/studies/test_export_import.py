@@ -15,13 +15,14 @@ from sqlalchemy import func, select
 from prefero import Pool
 from prefero.pools.pool_file import PoolFileError
 from prefero.studies.export_import import StudyFolderError, export_study, import_study
-from prefero.studies.session import Sitting
+from prefero.studies.session import Session
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import open_database, reading
-from prefero.studies.storage.store import Person, Refused, Store, new_secret
-from studies.pretended import (
-    Unprepared,
+from prefero.studies.storage.store import Participant, Refused, Store, new_secret
+from studies.fake_study import (
+    WithoutPreparations,
     answer,
+    answered,
     ask,
     features_only,
     invited,
@@ -29,7 +30,6 @@ from studies.pretended import (
     proposal,
     react,
     refusal,
-    said,
     study_of,
 )
 
@@ -37,33 +37,35 @@ FILES = {
     "answers.csv",
     "display.json",
     "events.csv",
-    "people.csv",
+    "participants.csv",
     "pool.npz",
     "questions.csv",
     "ratings.csv",
 }
-FILES |= {"steps.csv", "study.json"}
+FILES |= {"stage_events.csv", "study.json"}
 LABELS = ["P1", 'Zoë, the "second"', "P10"]
 
 
-def live_through(store: Store, person: Person) -> None:
+def live_through(store: Store, person: Participant) -> None:
     """Everything that can happen to answers, with values that files could spoil."""
-    first = answer(store, person, "left", proposal(1, bits=0.1 + 0.2, accuracy=1 / 3))
-    answer(store, person, "skip", proposal(2, bits=None, accuracy=None))
+    first = answer(store, person, "left", proposal(1, value=0.1 + 0.2, accuracy=1 / 3))
+    answer(store, person, "skip", proposal(2, value=None, unit=None, accuracy=None))
     third = answer(store, person, "right", proposal(3, method='Odd, "quoted"\nmethod'))
     store.undo(person, new_key())
-    store.tell(person, third, "equal", new_key(), None)
-    store.tell(person, first, "delete", new_key())
+    store.add_event(person, third, "equal", new_key(), None)
+    store.add_event(person, first, "delete", new_key())
     answer(store, person, "left", proposal(5))
-    store.tell(person, first, "restore", new_key())
+    store.add_event(person, first, "restore", new_key())
     last = answer(store, person, "left", proposal(6))
-    store.tell(person, last, "delete", new_key())
+    store.add_event(person, last, "delete", new_key())
     store.undo(person, new_key())
     answer(store, person, "right")
     answer(store, person, "skip")
     store.undo(person, new_key())
-    store.do(person, "consent", "", {"agreed": True, "text": 'a "quoted", text\r\nwith ümlauts'}, new_key())
-    store.do(person, "rate", "Random", {"trajectory": 4, "rating": 9}, new_key())
+    store.add_stage_event(
+        person, "consent", "", {"agreed": True, "text": 'a "quoted", text\r\nwith ümlauts'}, new_key()
+    )
+    store.add_stage_event(person, "rate", "Random", {"trajectory": 4, "rating": 9}, new_key())
     ask(store, person)
 
 
@@ -75,8 +77,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     study = study_of(store, "golf")
     for label in LABELS:
         invited(store, label, study, seed=len(label))
-    live_through(store, store.people(study)[0])
-    answer(store, store.people(study)[1])
+    live_through(store, store.participants(study)[0])
+    answer(store, store.participants(study)[1])
     yield store
     engine.dispose()
 
@@ -117,12 +119,12 @@ def rows(store: Store) -> dict[str, int]:
 
 def test_the_folder_holds_what_was_said_and_what_stands(folder: Path) -> None:
     assert set(files(folder)) == FILES
-    assert [(row["person"], row["seed"]) for row in table(folder, "people")] == [
+    assert [(row["participant"], row["seed"]) for row in table(folder, "participants")] == [
         (LABELS[0], "2"),
         (LABELS[1], "17"),
         (LABELS[2], "3"),
     ]
-    events = [(row["question"], row["turn"], row["said"]) for row in table(folder, "events")][:8]
+    events = [(row["question"], row["position"], row["kind"]) for row in table(folder, "events")][:8]
     assert events == [
         ("1", "0", "left"),
         ("2", "0", "skip"),
@@ -133,17 +135,17 @@ def test_the_folder_holds_what_was_said_and_what_stands(folder: Path) -> None:
         ("4", "0", "left"),
         ("1", "2", "restore"),
     ]
-    first = [row for row in table(folder, "answers") if row["person"] == "P1"]
-    assert [(row["left"], row["right"], row["choice"]) for row in first][:2] == [
-        ("1", "2", "left"),
-        ("3", "4", "equal"),
+    first = [row for row in table(folder, "answers") if row["participant"] == "P1"]
+    assert [(row["items"], row["choice"]) for row in first][:2] == [
+        ("1 2", "left"),
+        ("3 4", "equal"),
     ]
     assert first[1]["method"] == 'Odd, "quoted"\nmethod'
     assert first[1]["seconds"] == ""
     assert table(folder, "ratings") == [
-        {"person": "P1", "method": "Random", "rating": "9", "trajectory": "4"}
+        {"participant": "P1", "method": "Random", "rating": "9", "trajectory": "4"}
     ]
-    assert table(folder, "questions")[0]["bits"] == repr(0.1 + 0.2)
+    assert table(folder, "questions")[0]["value"] == repr(0.1 + 0.2)
     document = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     assert (document["format"], document["version"], document["name"]) == ("prefero study", 1, "golf")
     np.testing.assert_array_equal(Pool.load(folder / "pool.npz").features, features_only().features)
@@ -152,7 +154,7 @@ def test_the_folder_holds_what_was_said_and_what_stands(folder: Path) -> None:
 def test_not_even_the_digest_of_a_secret_leaves_the_house(folder: Path, original: Store) -> None:
     with reading(original.engine) as connection:
         codes = connection.execute(
-            select(schema.people.c.code).union(select(schema.studies.c.secret))
+            select(schema.participants.c.code).union(select(schema.studies.c.secret))
         ).scalars()
         digests = list(codes)
     assert len(digests) == 4
@@ -175,32 +177,34 @@ def test_out_and_in_and_out_gives_the_same_files(folder: Path, store: Store, tmp
     study = import_study(store, folder, "the-new-secret")
     export_study(store, study, tmp_path / "again")
     assert files(tmp_path / "again") == files(folder)
-    assert store.who("the-new-secret") == (study, None)
+    assert store.owner_of("the-new-secret") == (study, None)
 
 
 def test_what_comes_in_means_the_same(folder: Path, store: Store, original: Store) -> None:
     study = import_study(store, folder, new_secret())
-    pairs = zip(original.people(original.study("golf")), store.people(study), strict=True)
+    pairs = zip(original.participants(original.study("golf")), store.participants(study), strict=True)
     for before, after in pairs:
-        old, new = original.log(before), store.log(after)
+        old, new = original.event_log(before), store.event_log(after)
         assert (before.label, before.seed, before.at) == (after.label, after.seed, after.at)
-        assert [(live.asked.number, live.told.said) for live in old.live] == [
-            (live.asked.number, live.told.said) for live in new.live
+        assert [(live.asked.number, live.choice) for live in old.answers] == [
+            (live.asked.number, live.choice) for live in new.answers
         ]
         assert [asked.number for asked in old.skipped] == [asked.number for asked in new.skipped]
-        assert [t.said for t in old.deleted.values()] == [t.said for t in new.deleted.values()]
-        assert (old.open and old.open.number) == (new.open and new.open.number)
-        assert [step.data for step in old.steps] == [step.data for step in new.steps]
+        assert [t.kind for t in old.deleted.values()] == [t.kind for t in new.deleted.values()]
+        assert (old.open_question and old.open_question.number) == (
+            new.open_question and new.open_question.number
+        )
+        assert [step.data for step in old.stage_events] == [step.data for step in new.stage_events]
 
 
 def test_people_go_on_after_they_were_brought_in(folder: Path, file_store: Store) -> None:
     study = import_study(file_store, folder, new_secret())
-    second = file_store.people(study)[1]
-    turns = Unprepared()
-    sitting = Sitting(file_store, study, second, turns)
-    assert react(sitting, sitting.moment()).answered == 2
-    assert said(file_store.undo(second, new_key())) == said(file_store.log(second))
-    turns.close()
+    second = file_store.participants(study)[1]
+    slots = WithoutPreparations()
+    session = Session(file_store, study, second, slots)
+    assert react(session, session.state()).answered == 2
+    assert answered(file_store.undo(second, new_key())) == answered(file_store.event_log(second))
+    slots.close()
 
 
 def test_a_study_may_get_another_name_and_none_is_taken_twice(folder: Path, file_store: Store) -> None:
@@ -210,18 +214,21 @@ def test_a_study_may_get_another_name_and_none_is_taken_twice(folder: Path, file
         import_study(file_store, folder, new_secret())
     assert rows(file_store) == before
     assert import_study(file_store, folder, new_secret(), name="mini").name == "mini"
-    assert len(file_store.people(file_store.study("mini"))) == 3
+    assert len(file_store.participants(file_store.study("mini"))) == 3
 
 
 def test_two_studies_are_merged_under_a_prefix(folder: Path, store: Store, tmp_path: Path) -> None:
     into = import_study(store, folder, "secret-of-golf")
     before = rows(store)
-    with refusal("person-exists", "there is a 'P1' in that study already: give the newcomers a --prefix"):
+    with refusal("participant-exists", "'golf' already has a participant 'P1': give the new ones a --prefix"):
         import_study(store, folder, new_secret(), into="golf")
     assert rows(store) == before
     merged = import_study(store, folder, new_secret(), into="golf", prefix="B-")
     assert merged == into
-    assert [person.label for person in store.people(into)] == [*LABELS, *(f"B-{label}" for label in LABELS)]
+    assert [person.label for person in store.participants(into)] == [
+        *LABELS,
+        *(f"B-{label}" for label in LABELS),
+    ]
     twice = {name: 2 * count for name, count in before.items()} | {"pools": 1, "studies": 1}
     assert rows(store) == twice
     export_study(store, merged, tmp_path / "both")
@@ -314,11 +321,11 @@ def test_a_file_that_is_missing_or_noise_is_named_and_nothing_is_brought_in(
 CHANGED: dict[str, Damage] = {
     "an answer less": without_line("events.csv", -1),
     "a question less": without_line("questions.csv", -1),
-    "a rating less": without_line("steps.csv", -1),
-    "somebody less": without_line("people.csv", 1),
+    "a rating less": without_line("stage_events.csv", -1),
+    "somebody less": without_line("participants.csv", 1),
     "said otherwise": replaced("events.csv", ",1,0,left", ",1,0,right"),
-    "no such trajectory": replaced("questions.csv", "Random,1,2,", "Random,1,200,"),
-    "no JSON": replaced("steps.csv", '""rating"": 9', '""rating"": '),
+    "no such trajectory": replaced("questions.csv", "Random,1 2,", "Random,1 200,"),
+    "no JSON": replaced("stage_events.csv", '""rating"": 9', '""rating"": '),
     "no digests": replaced("study.json", '"files"', '"papers"'),
     "no protocol": replaced("study.json", '"protocol"', '"plan"'),
     "no name": replaced("study.json", '"name"', '"title"'),
@@ -345,9 +352,9 @@ UNFIT: dict[str, Damage] = {
     "said twice": replaced("events.csv", ",2,0,skip", ",1,0,skip"),
     "said nothing": replaced("events.csv", ",1,0,left", ",1,0,perhaps"),
     "no number": replaced("events.csv", ",1,0,left", ",one,0,left"),
-    "no column": replaced("events.csv", "said", "sad"),
+    "no column": replaced("events.csv", "kind", "kin"),
     "not closed": replaced("events.csv", "left", '"left'),
-    "somebody twice": replaced("people.csv", "P10,", "P1,"),
+    "somebody twice": replaced("participants.csv", "P10,", "P1,"),
 }
 
 
@@ -368,7 +375,7 @@ def test_rows_that_do_not_fit_together_are_refused_and_nothing_is_brought_in(
 
 
 def test_a_folder_of_something_else_is_refused(file_store: Store, tmp_path: Path) -> None:
-    with pytest.raises(StudyFolderError, match=r"is not a study's folder: it has no study\.json, as export"):
+    with pytest.raises(StudyFolderError, match=r"is not an exported study: it has no study\.json"):
         import_study(file_store, tmp_path / "nowhere", new_secret())
 
 

@@ -9,7 +9,7 @@ import pytest
 from prefero import Learner, Pool, Question
 from prefero._support.arrays import Array
 from prefero.questions import Choice
-from prefero.studies.event_log import Asked, Log
+from prefero.studies.event_log import AskedQuestion, EventLog
 from prefero.studies.learner_cache import expected_accuracy
 from prefero.studies.learning_summary import (
     CURVE,
@@ -27,8 +27,8 @@ from prefero.studies.learning_summary import (
     likely_gain,
     ranking,
 )
-from prefero.studies.protocol import Asker
-from studies.pretended import choice_of
+from prefero.studies.protocol import StudyMethod
+from studies.fake_study import preferred_choice
 
 
 def pool_of(rows: int = 40, columns: int = 3) -> Pool:
@@ -39,10 +39,10 @@ def pool_of(rows: int = 40, columns: int = 3) -> Pool:
 
 
 def taught(pool: Pool, answers: int = 6, method: str = "ActiveGP 1 0.1") -> Learner:
-    learner = Asker("A", method, 1).learner(pool, 0)
+    learner = StudyMethod("A", method, 1).learner(pool, 0)
     for _ in range(answers):
         question = learner.ask()
-        learner.tell(question, choice_of(pool, question.left, question.right))
+        learner.tell(question, preferred_choice(pool, question.left, question.right))
     return learner
 
 
@@ -133,7 +133,7 @@ def test_the_gain_is_what_both_answers_would_bring_by_their_chances(learner: Lea
     chance = float(learner.reward().predict_proba(x[[question.left]], x[[question.right]])[0])
     after, choices = [], get_args(Choice)
     for choice in choices[:2]:
-        other = Asker("A", "ActiveGP 1 0.1", 1).learner(learner.pool, 0)
+        other = StudyMethod("A", "ActiveGP 1 0.1", 1).learner(learner.pool, 0)
         for answer in learner.answers:
             other.tell(answer.question, answer.choice)
         other.tell(question, choice)
@@ -179,8 +179,8 @@ def labels(pool: Pool) -> list[FeatureLabel]:
     return [FeatureLabel(name, "m/s") for name in pool.names]
 
 
-def asked(number: int, slot: int, accuracy: float | None) -> Asked:
-    return Asked(number, number, 0, slot, "A", 0, 1, None, accuracy, "")
+def asked(number: int, answered: int, accuracy: float | None) -> AskedQuestion:
+    return AskedQuestion(number, number, 0, answered, "A", (0, 1), None, None, accuracy, "")
 
 
 def test_the_ranking_is_by_the_reward(learner: Learner) -> None:
@@ -202,7 +202,7 @@ def test_a_small_pool_is_ranked_as_a_whole() -> None:
 
 def test_the_summary_holds_it_all(learner: Learner) -> None:
     pool, question = learner.pool, learner.fork().ask()
-    log = Log((asked(1, 0, 0.5), asked(2, 1, 0.6), asked(3, 1, 0.62), asked(4, 2, None)))
+    log = EventLog((asked(1, 0, 0.5), asked(2, 1, 0.6), asked(3, 1, 0.62), asked(4, 2, None)))
     found = learning_summary(log, learner, labels(pool), question)
     accuracy = expected_accuracy(learner.belief(), pool)
     assert found.answers == 6
@@ -223,17 +223,17 @@ def test_the_summary_holds_it_all(learner: Learner) -> None:
 
 
 def test_without_a_question_no_gain_is_expected(learner: Learner) -> None:
-    assert learning_summary(Log(), learner, labels(learner.pool), None).expected_gain == 0.0
+    assert learning_summary(EventLog(), learner, labels(learner.pool), None).expected_gain == 0.0
 
 
 def test_a_gain_is_never_a_loss(learner: Learner, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("prefero.studies.learning_summary.expected_gain", lambda *_: -0.1)
-    assert learning_summary(Log(), learner, labels(learner.pool), Question(0, 1)).expected_gain == 0.0
+    assert learning_summary(EventLog(), learner, labels(learner.pool), Question(0, 1)).expected_gain == 0.0
 
 
 def test_of_many_features_the_pairs_that_matter_most_are_mapped() -> None:
     learner = taught(pool_of(30, 6), answers=8)
-    found = learning_summary(Log(), learner, labels(learner.pool), None)
+    found = learning_summary(EventLog(), learner, labels(learner.pool), None)
     effects = {feature.name: feature.effect for feature in found.features}
     shown = [effects[pair.x] + effects[pair.y] for pair in found.feature_maps]
     every = sorted((effects[a] + effects[b] for a, b in combinations(effects, 2)), reverse=True)
@@ -243,7 +243,7 @@ def test_of_many_features_the_pairs_that_matter_most_are_mapped() -> None:
 
 def test_the_belief_over_structures_can_be_looked_into_as_well() -> None:
     learner = taught(pool_of(12, 2), answers=3, method="Prefero")
-    found = learning_summary(Log(), learner, labels(learner.pool), learner.fork().ask())
+    found = learning_summary(EventLog(), learner, labels(learner.pool), learner.fork().ask())
     assert found.description.lower() == learner.reward().describe().lower() + "."
     assert sum(feature.effect for feature in found.features) == pytest.approx(1.0)
     assert 0.5 < found.accuracy <= 1.0

@@ -18,12 +18,12 @@ from prefero.studies.protocol import (
     CONSENT,
     INSTRUCTIONS,
     THANKS,
-    Asker,
     Protocol,
+    StudyMethod,
     read_protocol,
-    teaching,
+    teaching_protocol,
 )
-from studies.pretended import QUICK, protocol_of
+from studies.fake_study import QUICK, protocol_of
 
 WHOLE = """
 title = "Which drive is better?"
@@ -70,7 +70,7 @@ def from_text(folder: Path, text: str) -> Protocol:
 def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
     assert from_text(tmp_path, WHOLE) == Protocol(
         title="Which drive is better?",
-        methods=(Asker("Prefero", "Prefero", 20), Asker("Random", "Prefero, random", 21)),
+        methods=(StudyMethod("Prefero", "Prefero", 20), StudyMethod("Random", "Prefero, random", 21)),
         world="driver",
         trajectories=500,
         consent='Is that "all right"?',
@@ -87,10 +87,10 @@ def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
 
 def test_what_a_file_leaves_out_has_a_default(tmp_path: Path) -> None:
     found = from_text(tmp_path, f'title = "Short"\n{METHOD}')
-    assert found == Protocol("Short", (Asker("A", "Prefero", 4),))
+    assert found == Protocol("Short", (StudyMethod("A", "Prefero", 4),))
     assert (found.consent, found.instructions, found.thanks) == (CONSENT, INSTRUCTIONS, THANKS)
-    assert (found.tests, found.retests, found.slots, found.trajectories) == (0, 0, 4, 400)
-    assert (found.practice, found.target_scores, found.rate, found.ties, found.endless) == (
+    assert (found.tests, found.retests, found.total_questions, found.trajectories) == (0, 0, 4, 400)
+    assert (found.practice, found.target_scores, found.rate, found.ties, found.open_ended) == (
         True,
         *[False] * 4,
     )
@@ -116,17 +116,17 @@ def test_what_the_database_keeps_is_read_back(name: str) -> None:
         ('title = "x"', r"a protocol needs a method that asks: add a \[\[methods\]\] table"),
         (
             f'title = "x"\nnonsense = 1\n{METHOD}',
-            "a protocol has no 'nonsense': it has consent, endless, inst",
+            "a protocol has no 'nonsense': it has consent, instructions",
         ),
         ('title = "x"\nmethods = 3', r"methods are tables: \[\[methods\]\] with label, method and questions"),
         ('title = "x"\nmethods = ["Prefero"]', "methods are tables"),
         ('title = "x"\n[[methods]]\nlabel = "A"', "not complete: missing 2 .*'method' and 'questions'"),
         (f'title = "x"\n{METHOD}color = 3', "not complete: got an unexpected setting 'color'"),
-        (f'title = "x"\n{METHOD}{METHOD}', "every method needs a label of its own, but they are A, A"),
+        (f'title = "x"\n{METHOD}{METHOD}', "every method needs a different label, but they are A, A"),
         (f'title = "x"\ntests = -1\n{METHOD}', "tests and retests are 0 or more, not -1 and 0"),
         (f'title = "x"\nretests = -2\n{METHOD}', "tests and retests are 0 or more, not 0 and -2"),
         (f'title = "x"\nretests = 3\n{METHOD}', "at most half of 4 questions can be asked again, not 3"),
-        ("title = ", "protocol.toml is no TOML file: Invalid value"),
+        ("title = ", "protocol.toml is not a TOML file: Invalid value"),
     ],
 )
 def test_what_a_protocol_cannot_mean_is_refused_in_words(tmp_path: Path, text: str, message: str) -> None:
@@ -137,12 +137,16 @@ def test_what_a_protocol_cannot_mean_is_refused_in_words(tmp_path: Path, text: s
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"A"', '""', "a method needs a label, and one that is not 'test' or 'retest'"),
-        ('"A"', '"test"', "a method needs a label, and one that is not 'test' or 'retest'"),
-        ('"A"', '"retest"', "a method needs a label, and one that is not 'test' or 'retest'"),
-        ("questions = 4", "questions = 0", "method 'A' must ask at least once, but questions = 0"),
-        ("questions = 4", "questions = 2.5", "method 'A' must ask at least once, but questions = 2.5"),
-        ("questions = 4", "questions = true", "method 'A' must ask at least once, but questions = True"),
+        ('"A"', '""', "a method needs a label other than 'test' and 'retest'"),
+        ('"A"', '"test"', "a method needs a label other than 'test' and 'retest'"),
+        ('"A"', '"retest"', "a method needs a label other than 'test' and 'retest'"),
+        ("questions = 4", "questions = 0", "method 'A' must ask one question or more, but questions = 0"),
+        ("questions = 4", "questions = 2.5", "method 'A' must ask one question or more, but questions = 2.5"),
+        (
+            "questions = 4",
+            "questions = true",
+            "method 'A' must ask one question or more, but questions = True",
+        ),
         ('"Prefero"', '"Guess"', "there is no method 'Guess': the methods are Prefero, "),
     ],
 )
@@ -172,14 +176,14 @@ def test_a_value_of_another_kind_is_refused_by_its_name(
     tmp_path: Path, name: str, value: str, kind: str
 ) -> None:
     title = "" if name == "title" else 'title = "x"\n'
-    with pytest.raises(ValueError, match=f"protocol.toml: {name} must be of kind {kind}, but is "):
+    with pytest.raises(ValueError, match=f"protocol.toml: {name} must be of type {kind}, but is "):
         from_text(tmp_path, f"{title}{name} = {value}\n{METHOD}")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "noise.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match=r"noise\.toml is no TOML file"):
+    with pytest.raises(ValueError, match=r"noise\.toml is not a TOML file"):
         read_protocol(str(path))
 
 
@@ -195,13 +199,13 @@ def test_a_name_that_is_neither_built_in_nor_a_file_is_refused(tmp_path: Path) -
 def test_ties_are_refused_for_methods_that_know_none(method: str) -> None:
     """A participant who says "about equal" to one of them could never go on."""
     with pytest.raises(ValueError, match=r"(?i)about equal|ties"):
-        protocol_of(methods=(Asker("A", method, 3),), ties=True)
+        protocol_of(methods=(StudyMethod("A", method, 3),), ties=True)
 
 
 def test_a_method_that_needs_to_know_the_reward_is_refused() -> None:
     """Nobody knows the family of a real person's reward, so it could ask nothing."""
     with pytest.raises(ValueError, match="Knows"):
-        Asker("A", "Knows", 3)
+        StudyMethod("A", "Knows", 3)
 
 
 # --- the built-in ones ------------------------------------------------------------------------------------
@@ -214,8 +218,8 @@ def test_the_papers_protocol_is_the_papers() -> None:
         ("ActiveLinear", 15),
         ("RandomGP", 15),
     ]
-    assert (paper.world, paper.tests, paper.retests, paper.slots) == ("golf", 5, 0, 50)
-    assert (paper.target_scores, paper.practice, paper.rate, paper.ties, paper.endless) == (
+    assert (paper.world, paper.tests, paper.retests, paper.total_questions) == ("golf", 5, 0, 50)
+    assert (paper.target_scores, paper.practice, paper.rate, paper.ties, paper.open_ended) == (
         True,
         True,
         True,
@@ -224,7 +228,7 @@ def test_the_papers_protocol_is_the_papers() -> None:
     )
     more = read_protocol("paper-and-prefero")
     assert [asker.label for asker in more.methods] == ["ActiveGP", "ActiveLinear", "RandomGP", "Prefero"]
-    assert (more.tests, more.retests, more.slots) == (5, 3, 68)
+    assert (more.tests, more.retests, more.total_questions) == (5, 3, 68)
     assert replace(more, methods=paper.methods, retests=0) == paper
 
 
@@ -237,14 +241,14 @@ def test_every_built_in_method_can_ask(name: str, pool: Pool) -> None:
 
 
 def test_a_teacher_has_one_method_ties_and_no_end() -> None:
-    found = teaching("Mini-golf", 30)
-    assert (found.title, found.slots, found.endless, found.ties) == ("Mini-golf", 30, True, True)
+    found = teaching_protocol("Mini-golf", 30)
+    assert (found.title, found.total_questions, found.open_ended, found.ties) == ("Mini-golf", 30, True, True)
     assert (found.consent, found.instructions, found.practice, found.target_scores) == ("", "", False, False)
-    assert found.plan(0) == ("Prefero",) * 30
+    assert found.schedule(0) == ("Prefero",) * 30
 
 
 def test_a_learner_is_of_the_methods_own_kind(pool: Pool) -> None:
-    first, again, other = (Asker("A", QUICK, 3).learner(pool, seed) for seed in (1, 1, 2))
+    first, again, other = (StudyMethod("A", QUICK, 3).learner(pool, seed) for seed in (1, 1, 2))
     assert first.answers == ()
     assert "theta=1" in repr(first)
     assert first.acquisition == MutualInformation("paper")
@@ -261,7 +265,7 @@ def protocols(draw: st.DrawFn) -> Protocol:
     counts = draw(st.lists(st.integers(1, 12), min_size=1, max_size=4))
     tests = draw(st.integers(0, 10))
     retests = draw(st.integers(0, (sum(counts) + tests) // 2))
-    methods = tuple(Asker(f"M{place}", QUICK, count) for place, count in enumerate(counts))
+    methods = tuple(StudyMethod(f"M{place}", QUICK, count) for place, count in enumerate(counts))
     return protocol_of(methods=methods, tests=tests, retests=retests)
 
 
@@ -269,20 +273,20 @@ def protocols(draw: st.DrawFn) -> Protocol:
 def test_a_plan_asks_as_often_as_it_should_and_the_same_seed_makes_the_same_plan(
     protocol: Protocol, seed: int
 ) -> None:
-    plan = protocol.plan(seed)
+    plan = protocol.schedule(seed)
     wanted = Counter({asker.label: asker.questions for asker in protocol.methods})
     wanted += Counter(test=protocol.tests, retest=protocol.retests)
     assert Counter(plan) == wanted
-    assert len(plan) == protocol.slots == protocol.asked + protocol.retests
-    assert protocol.plan(seed) == plan
+    assert len(plan) == protocol.total_questions == protocol.new_questions + protocol.retests
+    assert protocol.schedule(seed) == plan
 
 
 @given(protocols(), st.integers(0, 2**31 - 2))
 def test_what_is_asked_again_comes_after_the_first_half_and_there_is_always_something_to_ask_again(
     protocol: Protocol, seed: int
 ) -> None:
-    plan = protocol.plan(seed)
-    assert "retest" not in plan[: protocol.asked // 2]
+    plan = protocol.schedule(seed)
+    assert "retest" not in plan[: protocol.new_questions // 2]
     fresh = 0
     for label in plan:
         fresh += -1 if label == "retest" else 1
@@ -290,14 +294,14 @@ def test_what_is_asked_again_comes_after_the_first_half_and_there_is_always_some
 
 
 def test_every_order_is_as_likely() -> None:
-    protocol = protocol_of(methods=(Asker("A", QUICK, 2), Asker("B", QUICK, 1)))
-    counted = Counter(protocol.plan(seed) for seed in range(600))
+    protocol = protocol_of(methods=(StudyMethod("A", QUICK, 2), StudyMethod("B", QUICK, 1)))
+    counted = Counter(protocol.schedule(seed) for seed in range(600))
     assert set(counted) == {("A", "A", "B"), ("A", "B", "A"), ("B", "A", "A")}
     assert all(140 < times < 260 for times in counted.values())
 
 
 def test_what_is_asked_again_may_come_anywhere_in_the_second_half() -> None:
-    protocol = protocol_of(methods=(Asker("A", QUICK, 4),), retests=1)
-    places: Any = [protocol.plan(seed).index("retest") for seed in range(300)]
+    protocol = protocol_of(methods=(StudyMethod("A", QUICK, 4),), retests=1)
+    places: Any = [protocol.schedule(seed).index("retest") for seed in range(300)]
     assert set(places) == {2, 3, 4}
     assert np.bincount(places)[2:].min() > 60

@@ -11,13 +11,13 @@ import pytest
 from prefero import Pool
 from prefero.plots.user_study import StudyOutcome, study_table
 from prefero.studies.displays import display_of
-from prefero.studies.protocol import Asker
+from prefero.studies.protocol import StudyMethod
 from prefero.studies.report import outcomes_of, write_study_report
 from prefero.studies.storage.database import open_database
-from prefero.studies.storage.store import Person, Store, Study, new_secret
-from studies.pretended import QUICK, answer, ask, invited, new_key, proposal, protocol_of
+from prefero.studies.storage.store import Participant, Store, Study, new_secret
+from studies.fake_study import QUICK, answer, ask, invited, new_key, proposal, protocol_of
 
-METHODS = (Asker("ActiveGP", QUICK, 1), Asker("Other", QUICK, 1))
+METHODS = (StudyMethod("ActiveGP", QUICK, 1), StudyMethod("Other", QUICK, 1))
 
 
 def line() -> Pool:
@@ -31,19 +31,22 @@ def study_of(store: Store, name: str = "tiny", **changed: Any) -> Study:
     return store.add_study(name, "study", protocol.to_json(), pool, display_of(pool), new_secret())
 
 
-def rate(store: Store, person: Person, ratings: tuple[int, int]) -> None:
-    for asker, rating in zip(METHODS, ratings, strict=True):
-        store.do(person, "rate", asker.label, {"trajectory": 0, "rating": rating}, new_key())
+def rate(store: Store, person: Participant, ratings: tuple[int, int]) -> None:
+    for method, rating in zip(METHODS, ratings, strict=True):
+        store.add_stage_event(person, "rate", method.label, {"trajectory": 0, "rating": rating}, new_key())
 
 
-def take_part(store: Store, study: Study, label: str, tests: str, ratings: tuple[int, int] | None) -> Person:
+def take_part(
+    store: Store, study: Study, label: str, tests: str, ratings: tuple[int, int] | None
+) -> Participant:
     """ActiveGP is told that 5 is better than 0, and Other the contrary; the tests are about the same two."""
     person = invited(store, label, study)
-    answer(store, person, "left", proposal(1, "ActiveGP", left=5, right=0))
-    answer(store, person, "right", proposal(2, "Other", left=5, right=0))
-    for number, said in enumerate(tests):
-        sides = {"left": 5, "right": 0} if number == 0 else {"left": 0, "right": 5}
-        answer(store, person, {"l": "left", "r": "right", "e": "equal"}[said], proposal(3, "test", **sides))
+    answer(store, person, "left", proposal(1, "ActiveGP", items=(5, 0)))
+    answer(store, person, "right", proposal(2, "Other", items=(5, 0)))
+    for number, choice in enumerate(tests):
+        items = (5, 0) if number == 0 else (0, 5)
+        kind = {"l": "left", "r": "right", "e": "equal"}[choice]
+        answer(store, person, kind, proposal(3, "test", items=items))
     if ratings:
         rate(store, person, ratings)
     return person
@@ -52,9 +55,9 @@ def take_part(store: Store, study: Study, label: str, tests: str, ratings: tuple
 def tiny_study(store: Store) -> Study:
     """Two people who finished, one who is not done, and one who never came."""
     study = study_of(store)
-    take_part(store, study, "P1", "lr", (9, 4))  # likes 5 both times: ActiveGP foretells it, Other never
-    take_part(store, study, "P2", "ll", (6, 5))  # likes 5, then 0: each of them foretells one
-    answer(store, invited(store, "P3", study), "left", proposal(1, "ActiveGP", left=5, right=0))
+    take_part(store, study, "P1", "lr", (9, 4))  # likes 5 both times: ActiveGP predicts it, Other never
+    take_part(store, study, "P2", "ll", (6, 5))  # likes 5, then 0: each of them predicts one
+    answer(store, invited(store, "P3", study), "left", proposal(1, "ActiveGP", items=(5, 0)))
     invited(store, "P4", study)
     return study
 
@@ -117,13 +120,13 @@ def test_the_people_are_listed_with_how_far_they_are(report: Path) -> None:
 
 def test_the_folder_holds_page_tables_and_pictures(report: Path) -> None:
     assert {path.name for path in report.iterdir()} == {
-        *("outcomes.csv", "people.csv", "report.md", "report.html", "study.png", "times.png")
+        *("outcomes.csv", "participants.csv", "report.md", "report.html", "study.png", "times.png")
     }
     assert [
         (row["participant"], row["method"], float(row["accuracy"]), float(row["rating"]))
         for row in table(report / "outcomes.csv")
     ] == [(o.participant, o.method, o.accuracy, o.rating) for o in OUTCOMES]
-    assert [(row["label"], row["stage"], row["answered"]) for row in table(report / "people.csv")] == [
+    assert [(row["label"], row["stage"], row["answered"]) for row in table(report / "participants.csv")] == [
         ("P1", "done", "4"),
         ("P2", "done", "4"),
         ("P3", "compare", "1"),
@@ -146,7 +149,7 @@ def test_who_has_not_rated_yet_does_not_spoil_the_means(file_store: Store) -> No
 
 def test_about_equal_is_no_test(file_store: Store) -> None:
     study = study_of(
-        file_store, ties=True, methods=tuple(Asker(a.label, "Prefero, random", 1) for a in METHODS)
+        file_store, ties=True, methods=tuple(StudyMethod(a.label, "Prefero, random", 1) for a in METHODS)
     )
     take_part(file_store, study, "P1", "le", (9, 4))
     assert [outcome.accuracy for outcome in outcomes_of(file_store, study)] == [1.0, 0.0]
@@ -155,12 +158,12 @@ def test_about_equal_is_no_test(file_store: Store) -> None:
 def test_an_answer_that_was_taken_back_does_not_count(file_store: Store) -> None:
     study = study_of(file_store)
     person = invited(file_store, "P1", study)
-    first = answer(file_store, person, "right", proposal(1, "ActiveGP", left=5, right=0))
+    first = answer(file_store, person, "right", proposal(1, "ActiveGP", items=(5, 0)))
     file_store.undo(person, new_key())
-    file_store.tell(person, first, "left", new_key())
-    answer(file_store, person, "right", proposal(2, "Other", left=5, right=0))
+    file_store.add_event(person, first, "left", new_key())
+    answer(file_store, person, "right", proposal(2, "Other", items=(5, 0)))
     for _ in range(2):
-        answer(file_store, person, "left", proposal(3, "test", left=5, right=0))
+        answer(file_store, person, "left", proposal(3, "test", items=(5, 0)))
     rate(file_store, person, (9, 4))
     assert [outcome.accuracy for outcome in outcomes_of(file_store, study)] == [1.0, 0.0]
 
@@ -170,10 +173,10 @@ def test_before_anybody_is_done_the_report_says_so(file_store: Store, tmp_path: 
     study = study_of(file_store)
     person = invited(file_store, "P1", study)
     if begun:
-        file_store.tell(person, ask(file_store, person), "left", new_key())
+        file_store.add_event(person, ask(file_store, person), "left", new_key())
     assert write_study_report(file_store, study, tmp_path) == []
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "Nobody has answered all questions yet, so nothing can be said about the methods." in text
+    assert "Nobody has answered all questions yet, so the methods cannot be compared." in text
     assert f"1 invited, {int(begun)} began, 0 finished." in text
     assert not (tmp_path / "study.png").exists()
     assert (tmp_path / "times.png").exists() == begun
@@ -209,12 +212,11 @@ def test_attention_is_in_the_report(file_store: Store, tmp_path: Path) -> None:
     study = study_of(file_store, tests=0, retests=1)
     for label, said in (("P1", "right"), ("P2", "left"), ("P3", "right")):
         person = take_part(file_store, study, label, "", None)
-        answer(file_store, person, said, proposal(3, "retest", left=0, right=5))
+        answer(file_store, person, said, proposal(3, "retest", items=(0, 5)))
         rate(file_store, person, (5, 5))
     write_study_report(file_store, study, tmp_path)
-    assert "Questions asked again were answered alike in 67%." in (tmp_path / "report.md").read_text(
-        encoding="utf-8"
-    )
+    text = (tmp_path / "report.md").read_text(encoding="utf-8")
+    assert "Of the retest questions 67% were answered as before." in text
     assert cells(tmp_path, "P2")[-1] == "0%"
 
 

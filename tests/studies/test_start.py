@@ -9,10 +9,10 @@ import pytest
 from prefero import Pool
 from prefero._support.files import data_folder
 from prefero.studies import start
-from prefero.studies.protocol import teaching
+from prefero.studies.protocol import teaching_protocol
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.store import Store
-from studies.pretended import answer, ask, features_only, new_key, refusal, said, study_of
+from studies.fake_study import answer, answered, ask, features_only, new_key, refusal, study_of
 
 
 @pytest.fixture
@@ -93,10 +93,10 @@ def test_a_session_begins_with_one_teacher(store: Store, driver_pool: Pool) -> N
     study, person, known = begin_teaching(store, "driver", None, 25, 60)
     assert not known
     assert (study.name, study.kind, person.label) == ("driver", "teach", "teacher")
-    assert store.people(study) == [person]
+    assert store.participants(study) == [person]
     assert len(store.pool(study)) == len(driver_pool)
     assert store.display(study)["kind"] == "scene"
-    wanted = teaching("Driver", 25).to_json()
+    wanted = teaching_protocol("Driver", 25).to_json()
     assert study.protocol == wanted | {"methods": list(wanted["methods"])}
 
 
@@ -106,10 +106,10 @@ def test_a_session_goes_on_where_it_was_left(store: Store) -> None:
     waiting = ask(store, person)
     again = begin_teaching(store, "driver", None, 25)
     assert again == (study, person, True)
-    log = store.log(again[1])
-    assert said(log) == [(question, "left") for question in questions]
-    assert log.open is not None
-    assert log.open.id == waiting
+    log = store.event_log(again[1])
+    assert answered(log) == [(question, "left") for question in questions]
+    assert log.open_question is not None
+    assert log.open_question.id == waiting
     assert len(store.studies()) == 1
 
 
@@ -120,7 +120,7 @@ def test_a_name_of_its_own_makes_another_session(file_store: Store, pool_file: s
     assert second.protocol["title"] == "evening"
     answer(file_store, person)
     assert begin_teaching(file_store, pool_file, "evening", 10) == (second, person, True)
-    assert file_store.log(file_store.people(first)[0]).told == ()
+    assert file_store.event_log(file_store.participants(first)[0]).events == ()
 
 
 def test_other_trajectories_under_the_same_name_are_refused(file_store: Store, tmp_path: Path) -> None:
@@ -152,10 +152,10 @@ def test_a_session_whose_beginning_was_cut_short_is_begun_after_all(
     file_store: Store, pool_file: str
 ) -> None:
     """The computer went down when the session was there, and its teacher was not yet."""
-    protocol = teaching("mine", 10).to_json()
+    protocol = teaching_protocol("mine", 10).to_json()
     file_store.add_study("mine", "teach", protocol, features_only(), {"kind": "features"}, new_key())
     study, person, _ = begin_teaching(file_store, pool_file, None, 10)
-    assert file_store.people(study) == [person]
+    assert file_store.participants(study) == [person]
 
 
 def test_no_session_is_left_behind_by_a_pool_that_cannot_be_shown(file_store: Store, tmp_path: Path) -> None:

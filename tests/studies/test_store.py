@@ -9,12 +9,13 @@ import pytest
 from sqlalchemy import func, select, text
 
 from prefero import Pool
-from prefero.studies.event_log import Log
+from prefero.studies.event_log import EventLog
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import reading
 from prefero.studies.storage.store import Refused, Store, new_secret
-from studies.pretended import (
+from studies.fake_study import (
     answer,
+    answered,
     ask,
     at_once,
     features_only,
@@ -23,7 +24,6 @@ from studies.pretended import (
     proposal,
     protocol_of,
     refusal,
-    said,
     study_of,
 )
 
@@ -93,20 +93,20 @@ def test_studies_may_be_added_at_the_same_time(store: Store, same: bool) -> None
 def test_people_come_in_the_order_of_their_invitations(store: Store) -> None:
     study = study_of(store)
     people = [store.invite(study, label, new_secret()) for label in ("P2", "P10", "P1")]
-    assert store.people(study) == people
+    assert store.participants(study) == people
     assert [person.label for person in people] == ["P2", "P10", "P1"]
     assert len({person.seed for person in people}) == 3
     assert all(0 <= person.seed < 2**31 - 1 for person in people)
-    assert store.people(study_of(store, "two")) == []
+    assert store.participants(study_of(store, "two")) == []
     assert invited(store, "P4", study, seed=17).seed == 17
 
 
 def test_a_label_is_taken_once_in_a_study(store: Store) -> None:
     study = study_of(store)
     invited(store, "P1", study)
-    with refusal("person-exists", "there is a 'P1' in 'one' already"):
+    with refusal("participant-exists", "'one' already has a participant 'P1'"):
         invited(store, "P1", study)
-    assert len(store.people(study)) == 1
+    assert len(store.participants(study)) == 1
     invited(store, "P1", study_of(store, "two"))
 
 
@@ -118,7 +118,7 @@ def test_names_that_are_too_long_are_refused_in_every_database(store: Store) -> 
         invited(store, "y" * 101, study)
     with pytest.raises(Refused, match="100"):
         study_of(store, "x" * 101)
-    assert len(store.people(study)) == 1
+    assert len(store.participants(study)) == 1
     assert len(store.studies()) == 1
 
 
@@ -126,24 +126,24 @@ def test_a_secret_says_who_has_it(store: Store) -> None:
     secret, code, other = new_secret(), new_secret(), new_secret()
     study = store.add_study("one", "study", protocol_of().to_json(), features_only(), {}, secret)
     person, neighbour = store.invite(study, "P1", code), store.invite(study, "P2", other)
-    assert store.who(secret) == (study, None)
-    assert store.who(code) == (study, person)
-    assert store.who(other) == (study, neighbour)
+    assert store.owner_of(secret) == (study, None)
+    assert store.owner_of(code) == (study, person)
+    assert store.owner_of(other) == (study, neighbour)
     for stranger in ("", code[:-1], code + "x", code.swapcase(), new_secret()):
-        assert store.who(stranger) is None
+        assert store.owner_of(stranger) is None
 
 
 def test_the_digest_that_is_kept_opens_nothing(store: Store) -> None:
     invited(store)
     with reading(store.engine) as connection:
         kept = (
-            connection.execute(text("SELECT code FROM people UNION SELECT secret FROM studies"))
+            connection.execute(text("SELECT code FROM participants UNION SELECT secret FROM studies"))
             .scalars()
             .all()
         )
     assert len(kept) == 2
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in kept)
-    assert [store.who(digest) for digest in kept] == [None, None]
+    assert [store.owner_of(digest) for digest in kept] == [None, None]
 
 
 def test_secrets_are_long_random_and_fit_for_a_link() -> None:
@@ -156,39 +156,43 @@ def test_secrets_are_long_random_and_fit_for_a_link() -> None:
 
 
 def test_before_anything_is_asked_there_is_nothing(store: Store) -> None:
-    log = store.log(invited(store))
-    assert log == Log()
-    assert (log.open, log.basis, log.number, log.live, log.skipped, log.deleted) == (None, 0, 1, (), (), {})
+    log = store.event_log(invited(store))
+    assert log == EventLog()
+    assert (log.open_question, log.last_event, log.undoable) == (None, 0, None)
+    assert (log.answers, log.skipped, log.deleted) == ((), (), {})
 
 
 def test_a_question_is_kept_as_it_was_proposed(store: Store) -> None:
     person = invited(store)
-    wanted = proposal(3, slot=7, method="Größe", bits=0.1 + 0.2, accuracy=None)
-    log = store.ask(person, 0, wanted)
-    assert log == store.log(person)
-    assert log.open is not None
-    assert {name: getattr(log.open, name) for name in vars(wanted)} == vars(wanted)
-    assert (log.open.number, log.open.basis) == (1, 0)
-    asked_at = datetime.fromisoformat(log.open.at)
-    assert log.open.at.endswith("Z")
+    wanted = proposal(3, items=(5, 2, 9), answered=7, method="Größe", value=0.1 + 0.2, accuracy=None)
+    log = store.add_question(person, EventLog(), wanted)
+    assert log == store.event_log(person)
+    assert log.open_question is not None
+    assert {name: getattr(log.open_question, name) for name in vars(wanted)} == vars(wanted)
+    assert (log.open_question.number, log.open_question.based_on) == (1, 0)
+    asked_at = datetime.fromisoformat(log.open_question.at)
+    assert log.open_question.at.endswith("Z")
     assert timedelta(0) <= datetime.now(UTC) - asked_at < timedelta(minutes=1)
 
 
 def test_another_question_on_the_same_basis_is_not_asked(store: Store) -> None:
     person = invited(store)
-    first = store.ask(person, 0, proposal(1))
-    assert store.ask(person, 0, proposal(5)) == first
-    store.tell(person, ask(store, person), "left", new_key())
-    assert store.ask(person, 0, proposal(5)).open is None
+    first = store.add_question(person, EventLog(), proposal(1))
+    assert store.add_question(person, EventLog(), proposal(5)) == first
+    assert store.add_question(person, first, proposal(5)) == first
+    answered = store.add_event(person, ask(store, person), "left", new_key())
+    for stale in (EventLog(), first):
+        assert store.add_question(person, stale, proposal(5)) == answered
+    assert answered.open_question is None
     assert count(store, "questions") == 1
 
 
 def test_two_windows_that_ask_at_once_are_given_one_question(store: Store) -> None:
     person = invited(store)
-    for basis in (0, store.tell(person, ask(store, person), "left", new_key()).basis):
-        logs = at_once(8, lambda number, basis=basis: store.ask(person, basis, proposal(number)))  # type: ignore[misc]
+    for log in (EventLog(), store.add_event(person, ask(store, person), "left", new_key())):
+        logs = at_once(8, lambda n, log=log: store.add_question(person, log, proposal(n)))  # type: ignore[misc]
         assert refusals(logs) == []
-        opened = {log.open for log in logs if isinstance(log, Log)}
+        opened = {one.open_question for one in logs if isinstance(one, EventLog)}
         assert len(opened) == 1
     assert count(store, "questions") == 2
 
@@ -200,49 +204,49 @@ def test_two_windows_that_ask_at_once_are_given_one_question(store: Store) -> No
 def test_an_answer_is_kept_as_it_was_said(store: Store, seconds: float | None) -> None:
     person = invited(store)
     question = ask(store, person)
-    log = store.tell(person, question, "equal", "my-own-key", seconds)
-    assert log == Store(store.engine).log(person)
-    (told,) = log.told
-    assert (told.question, told.turn, told.said, told.key, told.seconds) == (
+    log = store.add_event(person, question, "equal", "my-own-key", seconds)
+    assert log == Store(store.engine).event_log(person)
+    (event,) = log.events
+    assert (event.question, event.position, event.kind, event.key, event.seconds) == (
         question,
         0,
         "equal",
         "my-own-key",
         seconds,
     )
-    assert said(log) == [(question, "equal")]
-    assert log.open is None
-    assert log.basis == told.id
+    assert answered(log) == [(question, "equal")]
+    assert log.open_question is None
+    assert log.last_event == event.id
 
 
 def test_the_same_key_twice_is_once(store: Store) -> None:
     person = invited(store)
     question = ask(store, person)
-    first = store.tell(person, question, "left", "same", 1.0)
-    assert store.tell(person, question, "left", "same", 9.0) == first
-    assert store.tell(person, question, "right", "same") == first
+    first = store.add_event(person, question, "left", "same", 1.0)
+    assert store.add_event(person, question, "left", "same", 9.0) == first
+    assert store.add_event(person, question, "right", "same") == first
     ask(store, person)
-    assert said(store.tell(person, question, "left", "same")) == [(question, "left")]
-    assert count(store, "answers") == 1
+    assert answered(store.add_event(person, question, "left", "same")) == [(question, "left")]
+    assert count(store, "events") == 1
 
 
 def test_the_same_key_from_many_windows_at_once_is_once(store: Store) -> None:
     person = invited(store)
     question = ask(store, person)
-    logs = at_once(8, lambda _: store.tell(person, question, "left", "same", 1.0))
-    assert logs == [store.log(person)] * 8
-    assert count(store, "answers") == 1
+    logs = at_once(8, lambda _: store.add_event(person, question, "left", "same", 1.0))
+    assert logs == [store.event_log(person)] * 8
+    assert count(store, "events") == 1
 
 
 def test_of_many_windows_that_answer_at_once_exactly_one_wins(store: Store) -> None:
     person = invited(store)
     choices: list[Any] = ["left", "right", "equal", "skip"]
     for _ in range(3):  # the order in which they come is different every time
-        question, before = ask(store, person), len(store.log(person).told)
-        found = at_once(4, lambda n, q=question: store.tell(person, q, choices[n], new_key()))  # type: ignore[misc]
+        question, before = ask(store, person), len(store.event_log(person).events)
+        found = at_once(4, lambda n, q=question: store.add_event(person, q, choices[n], new_key()))  # type: ignore[misc]
         assert refusals(found) == ["already-answered"] * 3
-        (winner,) = (n for n, one in enumerate(found) if isinstance(one, Log))
-        assert [told.said for told in store.log(person).told[before:]] == [choices[winner]]
+        (winner,) = (n for n, one in enumerate(found) if isinstance(one, EventLog))
+        assert [event.kind for event in store.event_log(person).events[before:]] == [choices[winner]]
 
 
 def test_many_people_answer_at_once(store: Store) -> None:
@@ -253,8 +257,8 @@ def test_many_people_answer_at_once(store: Store) -> None:
         return [(answer(store, people[number], "left"), "left") for _ in range(3)]
 
     wanted = at_once(6, teach)
-    assert [said(store.log(person)) for person in people] == wanted
-    assert count(store, "answers") == 18
+    assert [answered(store.event_log(person)) for person in people] == wanted
+    assert count(store, "events") == 18
 
 
 @pytest.mark.parametrize("choice", ["left", "right", "equal", "skip"])
@@ -263,8 +267,8 @@ def test_what_was_answered_or_replaced_cannot_be_answered_again(store: Store, ch
     first = answer(store, person, choice)
     second = answer(store, person)
     replaced = ask(store, person)
-    store.tell(person, second, "undo", new_key())
+    store.add_event(person, second, "undo", new_key())
     for question in (first, replaced):
         with refusal("already-answered", "answered or replaced, perhaps in another window"):
-            store.tell(person, question, choice, new_key())
-    assert count(store, "answers") == 3
+            store.add_event(person, question, choice, new_key())
+    assert count(store, "events") == 3

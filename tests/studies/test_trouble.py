@@ -10,10 +10,16 @@ import pytest
 from sqlalchemy import event, text
 
 from prefero.studies.storage import database as databases
-from prefero.studies.storage.database import Busy, DatabaseError, open_database, reading, writing
-from prefero.studies.storage.store import Person, Store
+from prefero.studies.storage.database import (
+    DatabaseError,
+    DatabaseUnavailable,
+    open_database,
+    reading,
+    writing,
+)
+from prefero.studies.storage.store import Participant, Store
+from studies.fake_study import answer, answered, ask, invited, new_key
 from studies.postgres import Server
-from studies.pretended import answer, ask, invited, said
 from systems import files_no_larger_than
 
 ROOM = 40  # answers that are kept before the disk is full, at least
@@ -36,15 +42,17 @@ def test_while_another_program_writes_nothing_is_kept_and_it_can_be_sent_again(
 ) -> None:
     person = invited(impatient)
     answer(impatient, person)
-    question, before = ask(impatient, person), impatient.log(person)
+    question, before = ask(impatient, person), impatient.event_log(person)
     with closing(sqlite3.connect(tmp_path / "studies.db")) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(Busy, match="another program holds the database, so nothing was kept") as busy:
-            impatient.tell(person, question, "right", "my-key")
+        with pytest.raises(
+            DatabaseUnavailable, match="another program locks the database, so nothing was recorded"
+        ) as busy:
+            impatient.add_event(person, question, "right", "my-key")
         assert busy.value.code == "locked"
-        assert impatient.log(person) == before  # readers go on
+        assert impatient.event_log(person) == before  # readers go on
         other.execute("COMMIT")
-    assert said(impatient.tell(person, question, "right", "my-key"))[-1] == (question, "right")
+    assert answered(impatient.add_event(person, question, "right", "my-key"))[-1] == (question, "right")
 
 
 def test_a_writer_waits_for_another_before_it_gives_up(file_store: Store, tmp_path: Path) -> None:
@@ -54,16 +62,16 @@ def test_a_writer_waits_for_another_before_it_gives_up(file_store: Store, tmp_pa
         other.execute("BEGIN IMMEDIATE")
         later = threading.Timer(0.2, lambda: other.execute("COMMIT"))
         later.start()
-        log = file_store.tell(person, question, "left", "my-key")
+        log = file_store.add_event(person, question, "left", "my-key")
         later.join()
-    assert said(log) == [(question, "left")]
+    assert answered(log) == [(question, "left")]
 
 
 def test_a_locked_database_cannot_be_made(impatient: Store, tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     with closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(DatabaseError, match=r"cannot be used: .*(locked|holds the database)"):
+        with pytest.raises(DatabaseError, match=r"cannot be used: .*(locked|locks the database)"):
             open_database(path)
     assert impatient.studies() == []
 
@@ -73,43 +81,47 @@ def test_an_answer_waits_while_another_server_writes_about_the_same_person(postg
         store = Store(open_database(url))
         person = invited(store)
         question, found = ask(store, person), []
-        window = threading.Thread(target=lambda: found.append(store.tell(person, question, "left", "key")))
+        window = threading.Thread(
+            target=lambda: found.append(store.add_event(person, question, "left", "key"))
+        )
         with writing(store.engine) as other:
-            other.execute(text("SELECT id FROM people FOR UPDATE"))
+            other.execute(text("SELECT id FROM participants FOR UPDATE"))
             window.start()
             window.join(0.2)
             assert window.is_alive()
-            assert store.log(person).told == ()
+            assert store.event_log(person).events == ()
         window.join()
-        assert [said(log) for log in found] == [[(question, "left")]]
+        assert [answered(log) for log in found] == [[(question, "left")]]
         store.engine.dispose()
 
 
 # --- full -------------------------------------------------------------------------------------------------
 
 
-def fill(store: Store, person: Person) -> list[tuple[int, str]]:
+def fill(store: Store, person: Participant) -> list[tuple[int, str]]:
     """Answer until there is no room; what was acknowledged."""
-    kept = said(store.log(person))
+    kept = answered(store.event_log(person))
 
     def go_on() -> None:
-        for number in range(5000):
+        for _ in range(5000):
             question = ask(store, person)
-            store.tell(person, question, "left", f"key-{number}-{'x' * 40}")
+            store.add_event(person, question, "left", f"{new_key()}-{'x' * 40}")
             kept.append((question, "left"))
 
-    with pytest.raises(Busy, match="the disk is full, so nothing was kept: make room, then try") as busy:
+    with pytest.raises(
+        DatabaseUnavailable, match="the disk is full, so nothing was recorded: make room, then try"
+    ) as busy:
         go_on()
     assert busy.value.code == "disk-full"
     return kept
 
 
-def check_full(store: Store, person: Person, path: Path) -> None:
+def check_full(store: Store, person: Participant, path: Path) -> None:
     """Every answer that was acknowledged is there, whatever is tried."""
     kept = fill(store, person)
     assert len(kept) >= ROOM
     for _ in range(3):
-        assert said(store.log(person)) == kept
+        assert answered(store.event_log(person)) == kept
         kept = fill(store, person)
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -132,9 +144,9 @@ def test_a_full_database_loses_nothing_and_goes_on_when_there_is_room(
     check_full(file_store, person, tmp_path / "studies.db")
     event.remove(file_store.engine, "connect", little_room)
     file_store.engine.dispose()
-    before = said(file_store.log(person))
+    before = answered(file_store.event_log(person))
     question = answer(file_store, person, "right")
-    assert said(file_store.log(person)) == [*before, (question, "right")]
+    assert answered(file_store.event_log(person)) == [*before, (question, "right")]
 
 
 def test_a_disk_that_takes_no_more_loses_nothing_and_goes_on_when_there_is_room(
@@ -145,9 +157,9 @@ def test_a_disk_that_takes_no_more_loses_nothing_and_goes_on_when_there_is_room(
         answer(file_store, person)
     with files_no_larger_than(max(file.stat().st_size for file in tmp_path.iterdir()) + 20_000):
         check_full(file_store, person, tmp_path / "studies.db")
-    before = said(file_store.log(person))
+    before = answered(file_store.event_log(person))
     question = answer(file_store, person, "right")
-    assert said(file_store.log(person)) == [*before, (question, "right")]
+    assert answered(file_store.event_log(person)) == [*before, (question, "right")]
 
 
 # --- gone -------------------------------------------------------------------------------------------------
@@ -161,16 +173,18 @@ def test_a_lost_connection_keeps_nothing_and_is_made_again(postgres: Server) -> 
 
         def lose_it() -> None:
             with writing(store.engine) as connection:
-                connection.execute(text("UPDATE people SET label = 'changed'"))
+                connection.execute(text("UPDATE participants SET label = 'changed'"))
                 postgres.run(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                     f"WHERE datname = '{store.engine.url.database}'"
                 )
                 connection.execute(text("SELECT 1"))
 
-        with pytest.raises(Busy, match="the database does not answer, so nothing was kept") as busy:
+        with pytest.raises(
+            DatabaseUnavailable, match="the database does not answer, so nothing was recorded"
+        ) as busy:
             lose_it()
         assert busy.value.code == "database"
-        assert said(store.tell(person, question, "left", "key")) == [(question, "left")]
-        assert [one.label for one in store.people(store.studies()[0])] == ["P1"]
+        assert answered(store.add_event(person, question, "left", "key")) == [(question, "left")]
+        assert [one.label for one in store.participants(store.studies()[0])] == ["P1"]
         store.engine.dispose()

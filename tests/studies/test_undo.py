@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from prefero.studies.event_log import Log
+from prefero.studies.event_log import EventLog
 from prefero.studies.storage.store import Refused, Store
-from studies.pretended import answer, ask, at_once, invited, new_key, refusal, said, study_of
+from studies.fake_study import answer, answered, ask, at_once, invited, new_key, refusal, study_of
 
 # --- undo -------------------------------------------------------------------------------------------------
 
@@ -16,14 +16,14 @@ def test_undo_takes_back_the_last_answer_and_its_question_waits_again(store: Sto
     first, second = answer(store, person, "left"), answer(store, person, "right")
     ask(store, person)
     log = store.undo(person, new_key())
-    assert log == store.log(person)
-    assert said(log) == [(first, "left")]
-    assert log.open is not None
-    assert log.open.id == second
-    log = store.tell(person, second, "equal", new_key())
-    assert said(log) == [(first, "left"), (second, "equal")]
-    assert log.open is None  # the question that came next was chosen with the other answer in mind
-    assert [(told.question, told.turn, told.said) for told in log.told] == [
+    assert log == store.event_log(person)
+    assert answered(log) == [(first, "left")]
+    assert log.open_question is not None
+    assert log.open_question.id == second
+    log = store.add_event(person, second, "equal", new_key())
+    assert answered(log) == [(first, "left"), (second, "equal")]
+    assert log.open_question is None  # the question that came next was chosen with the other answer in mind
+    assert [(event.question, event.position, event.kind) for event in log.events] == [
         (first, 0, "left"),
         (second, 0, "right"),
         (second, 1, "undo"),
@@ -36,24 +36,24 @@ def test_undo_goes_back_to_the_beginning_one_by_one(store: Store) -> None:
     questions = [answer(store, person) for _ in range(3)]
     for left in (2, 1, 0):
         log = store.undo(person, new_key())
-        assert said(log) == [(question, "left") for question in questions[:left]]
-        assert log.open is not None
-        assert log.open.id == questions[left]
-    with refusal("nothing-to-undo", "there is no answer to take back"):
+        assert answered(log) == [(question, "left") for question in questions[:left]]
+        assert log.open_question is not None
+        assert log.open_question.id == questions[left]
+    with refusal("nothing-to-undo", "there is no answer to undo"):
         store.undo(person, new_key())
-    assert len(store.log(person).told) == 6
+    assert len(store.event_log(person).events) == 6
 
 
 def test_undo_takes_back_a_skip(store: Store) -> None:
     person = invited(store)
     first, skipped = answer(store, person), answer(store, person, "skip")
-    assert [asked.id for asked in store.log(person).skipped] == [skipped]
+    assert [asked.id for asked in store.event_log(person).skipped] == [skipped]
     log = store.undo(person, new_key())
     assert log.skipped == ()
-    assert log.open is not None
-    assert log.open.id == skipped
-    log = store.tell(person, skipped, "right", new_key())
-    assert said(log) == [(first, "left"), (skipped, "right")]
+    assert log.open_question is not None
+    assert log.open_question.id == skipped
+    log = store.add_event(person, skipped, "right", new_key())
+    assert answered(log) == [(first, "left"), (skipped, "right")]
 
 
 def test_undo_goes_through_answers_and_skips_in_the_order_in_which_they_came(store: Store) -> None:
@@ -62,10 +62,10 @@ def test_undo_goes_through_answers_and_skips_in_the_order_in_which_they_came(sto
     taken = []
     for _ in questions:
         log = store.undo(person, new_key())
-        assert log.open is not None
-        taken.append(log.open.id)
+        assert log.open_question is not None
+        taken.append(log.open_question.id)
     assert taken == questions[::-1]
-    assert (log.live, log.skipped) == ((), ())
+    assert (log.answers, log.skipped) == ((), ())
 
 
 def test_undo_after_undo_and_a_new_answer_takes_the_new_answer_back(store: Store) -> None:
@@ -75,9 +75,9 @@ def test_undo_after_undo_and_a_new_answer_takes_the_new_answer_back(store: Store
     store.undo(person, new_key())
     third = answer(store, person, "right")
     assert third == first
-    assert said(store.log(person)) == [(first, "right")]
-    assert said(store.undo(person, new_key())) == []
-    assert second not in store.log(person).deleted
+    assert answered(store.event_log(person)) == [(first, "right")]
+    assert answered(store.undo(person, new_key())) == []
+    assert second not in store.event_log(person).deleted
 
 
 def test_one_key_undoes_once(store: Store) -> None:
@@ -85,14 +85,14 @@ def test_one_key_undoes_once(store: Store) -> None:
     first, _ = answer(store, person), answer(store, person)
     log = store.undo(person, "same")
     assert store.undo(person, "same") == log
-    assert said(log) == [(first, "left")]
+    assert answered(log) == [(first, "left")]
 
 
 def test_one_key_undoes_once_from_many_windows_at_once(store: Store) -> None:
     person = invited(store)
     first, _ = answer(store, person), answer(store, person)
-    assert at_once(8, lambda _: store.undo(person, "same")) == [store.log(person)] * 8
-    assert said(store.log(person)) == [(first, "left")]
+    assert at_once(8, lambda _: store.undo(person, "same")) == [store.event_log(person)] * 8
+    assert answered(store.event_log(person)) == [(first, "left")]
 
 
 def test_one_answer_is_taken_back_once_by_many_windows_at_once(store: Store) -> None:
@@ -101,14 +101,14 @@ def test_one_answer_is_taken_back_once_by_many_windows_at_once(store: Store) -> 
     found = at_once(8, lambda _: store.undo(person, new_key()))
     codes = [error.code for error in found if isinstance(error, Refused)]
     assert codes == ["nothing-to-undo"] * 7
-    assert [told.said for told in store.log(person).told] == ["left", "undo"]
+    assert [event.kind for event in store.event_log(person).events] == ["left", "undo"]
 
 
 def test_an_older_answer_cannot_be_undone_before_the_last(store: Store) -> None:
     person = invited(store)
     first, _ = answer(store, person), answer(store, person)
-    with refusal("nothing-to-undo", "taken back already, perhaps in another window"):
-        store.tell(person, first, "undo", new_key())
+    with refusal("nothing-to-undo", "undone already, perhaps in another window"):
+        store.add_event(person, first, "undo", new_key())
 
 
 # --- delete and restore -----------------------------------------------------------------------------------
@@ -118,13 +118,13 @@ def test_any_answer_can_be_deleted_and_restored_to_its_place(store: Store) -> No
     person = invited(store)
     first, second, third = (answer(store, person, word) for word in ("left", "right", "equal"))
     waiting = ask(store, person)
-    log = store.tell(person, second, "delete", new_key())
-    assert said(log) == [(first, "left"), (third, "equal")]
-    assert {question: told.said for question, told in log.deleted.items()} == {second: "right"}
-    assert log.open is None  # what waited was chosen with the deleted answer in mind
-    assert waiting not in log.turns
-    log = store.tell(person, second, "restore", new_key())
-    assert said(log) == [(first, "left"), (second, "right"), (third, "equal")]
+    log = store.add_event(person, second, "delete", new_key())
+    assert answered(log) == [(first, "left"), (third, "equal")]
+    assert {question: event.kind for question, event in log.deleted.items()} == {second: "right"}
+    assert log.open_question is None  # what waited was chosen with the deleted answer in mind
+    assert waiting not in log.events_by_question
+    log = store.add_event(person, second, "restore", new_key())
+    assert answered(log) == [(first, "left"), (second, "right"), (third, "equal")]
     assert log.deleted == {}
 
 
@@ -132,18 +132,18 @@ def test_deleting_again_and_again_comes_to_the_same(store: Store) -> None:
     person = invited(store)
     question = answer(store, person, "right")
     for _ in range(3):
-        assert said(store.tell(person, question, "delete", new_key())) == []
-        assert said(store.tell(person, question, "restore", new_key())) == [(question, "right")]
-    assert said(store.undo(person, new_key())) == []
+        assert answered(store.add_event(person, question, "delete", new_key())) == []
+        assert answered(store.add_event(person, question, "restore", new_key())) == [(question, "right")]
+    assert answered(store.undo(person, new_key())) == []
 
 
 def test_undo_passes_over_a_deleted_answer(store: Store) -> None:
     person = invited(store)
     first, second = answer(store, person), answer(store, person)
-    store.tell(person, second, "delete", new_key())
+    store.add_event(person, second, "delete", new_key())
     log = store.undo(person, new_key())
-    assert log.open is not None
-    assert log.open.id == first
+    assert log.open_question is not None
+    assert log.open_question.id == first
     assert list(log.deleted) == [second]
 
 
@@ -169,19 +169,19 @@ def test_a_change_that_does_not_fit_is_refused_and_changes_nothing(
     person = invited(file_store)
     question = ask(file_store, person)
     for word in before:
-        file_store.tell(person, question, word, new_key())
-    log = file_store.log(person)
+        file_store.add_event(person, question, word, new_key())
+    log = file_store.event_log(person)
     with refusal(code):
-        file_store.tell(person, question, change, new_key())
-    assert file_store.log(person) == log
+        file_store.add_event(person, question, change, new_key())
+    assert file_store.event_log(person) == log
 
 
 def test_deleting_from_two_windows_at_once_deletes_once(store: Store) -> None:
     person = invited(store)
     question = answer(store, person)
-    found = at_once(4, lambda _: store.tell(person, question, "delete", new_key()))
+    found = at_once(4, lambda _: store.add_event(person, question, "delete", new_key()))
     assert [error.code for error in found if isinstance(error, Refused)] == ["not-answered"] * 3
-    assert [told.said for told in store.log(person).told] == ["left", "delete"]
+    assert [event.kind for event in store.event_log(person).events] == ["left", "delete"]
 
 
 # --- steps ------------------------------------------------------------------------------------------------
@@ -190,25 +190,25 @@ def test_deleting_from_two_windows_at_once_deletes_once(store: Store) -> None:
 def test_a_step_is_kept_as_it_was_done(store: Store) -> None:
     person = invited(store)
     data = {"red": 5, "ü": [1.5, None, True], "text": 'quoted "here"\nand there'}
-    log = store.do(person, "target_scores", "", data, "my-key")
-    assert log == store.log(person)
-    step = log.step("target_scores")
+    log = store.add_stage_event(person, "target_scores", "", data, "my-key")
+    assert log == store.event_log(person)
+    step = log.stage_event("target_scores")
     assert step is not None
     assert (step.stage, step.item, step.data, step.key) == ("target_scores", "", data, "my-key")
-    assert log.step("consent") is None
-    assert log.step("target_scores", "other") is None
+    assert log.stage_event("consent") is None
+    assert log.stage_event("target_scores", "other") is None
 
 
 def test_a_step_is_done_once_for_each_item(store: Store) -> None:
     person = invited(store)
     for item in ("one", "two"):
-        store.do(person, "rate", item, {"rating": 3}, f"key of {item}")
-    before = store.log(person)
-    assert store.do(person, "rate", "one", {"rating": 9}, "key of one") == before
+        store.add_stage_event(person, "rate", item, {"rating": 3}, f"key of {item}")
+    before = store.event_log(person)
+    assert store.add_stage_event(person, "rate", "one", {"rating": 9}, "key of one") == before
     with refusal("wrong-stage", "done already, perhaps in another window"):
-        store.do(person, "rate", "one", {"rating": 9}, new_key())
-    assert store.log(person) == before
-    assert [(step.item, step.data) for step in before.steps] == [
+        store.add_stage_event(person, "rate", "one", {"rating": 9}, new_key())
+    assert store.event_log(person) == before
+    assert [(step.item, step.data) for step in before.stage_events] == [
         ("one", {"rating": 3}),
         ("two", {"rating": 3}),
     ]
@@ -218,11 +218,13 @@ def test_a_step_is_done_once_for_each_item(store: Store) -> None:
 def test_a_step_is_done_once_by_many_windows_at_once(store: Store, same: bool) -> None:
     person = invited(store)
     keys = ["same" if same else new_key() for _ in range(8)]
-    found = at_once(8, lambda number: store.do(person, "consent", "", {"window": number}, keys[number]))
+    found = at_once(
+        8, lambda number: store.add_stage_event(person, "consent", "", {"window": number}, keys[number])
+    )
     codes = [error.code for error in found if isinstance(error, Refused)]
     assert codes == ([] if same else ["wrong-stage"] * 7)
-    assert len([log for log in found if isinstance(log, Log)]) == (8 if same else 1)
-    assert len(store.log(person).steps) == 1
+    assert len([log for log in found if isinstance(log, EventLog)]) == (8 if same else 1)
+    assert len(store.event_log(person).stage_events) == 1
 
 
 # --- whose rows are whose ---------------------------------------------------------------------------------
@@ -232,30 +234,30 @@ def test_a_persons_rows_are_invisible_to_others_and_cannot_be_reached_by_them(st
     study = study_of(store)
     person, other = invited(store, "P1", study), invited(store, "P2", study)
     question = answer(store, person)
-    store.do(person, "consent", "", {"agreed": True}, "key")
+    store.add_stage_event(person, "consent", "", {"agreed": True}, "key")
     waiting = ask(store, person)
-    before = store.log(person)
-    assert store.log(other) == Log()
+    before = store.event_log(person)
+    assert store.event_log(other) == EventLog()
     for reached in (question, waiting):
         for word in ("left", "skip", "undo", "delete", "restore"):
-            with refusal("no-question", "that question was never asked here"):
-                store.tell(other, reached, word, new_key())
+            with refusal("no-question", "this participant was never asked that question"):
+                store.add_event(other, reached, word, new_key())
     with pytest.raises(Refused):
         store.undo(other, new_key())
-    assert store.log(person) == before
-    assert store.log(other) == Log()
+    assert store.event_log(person) == before
+    assert store.event_log(other) == EventLog()
 
 
 def test_two_people_may_use_the_same_keys(store: Store) -> None:
     study = study_of(store)
     people = [invited(store, label, study) for label in ("P1", "P2")]
     for person in people:
-        store.tell(person, ask(store, person), "left", "same")
-        store.do(person, "consent", "", {}, "same")
-    assert [len(store.log(person).told) for person in people] == [1, 1]
-    assert [len(store.log(person).steps) for person in people] == [1, 1]
+        store.add_event(person, ask(store, person), "left", "same")
+        store.add_stage_event(person, "consent", "", {}, "same")
+    assert [len(store.event_log(person).events) for person in people] == [1, 1]
+    assert [len(store.event_log(person).stage_events) for person in people] == [1, 1]
 
 
 def test_a_question_that_does_not_exist_is_refused(store: Store) -> None:
     with refusal("no-question"):
-        store.tell(invited(store), 2**31 - 1, "left", new_key())
+        store.add_event(invited(store), 2**31 - 1, "left", new_key())

@@ -70,7 +70,7 @@ export interface paths {
         };
         /**
          * Export Csv
-         * @description The answers in force, one a row.
+         * @description The active answers, one a row.
          */
         get: operations["export_csv"];
         put?: never;
@@ -533,7 +533,7 @@ export interface components {
          * @description One participant's.
          *
          *     stage              None until the participant opens the link
-         *     answered           answers in force, of the `total` that the protocol asks for
+         *     answered           active answers, of the `total` that the protocol asks for
          *     left_share         the share of the answers that preferred the left trajectory, ties aside
          *     retest_agreement   the share of retest questions that were answered as the first time
          */
@@ -625,7 +625,7 @@ export interface components {
         /**
          * @description Everything that the page needs to show now; None where the stage has no such part.
          *
-         *     answered   answers in force
+         *     answered   active answers
          *     total      questions that the protocol asks
          */
         SessionState: {

@@ -1,4 +1,4 @@
-"""`prefero study`: studies with many people, from the protocol to the report."""
+"""`prefero study`: studies with many participants, from the protocol to the report."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +12,9 @@ from prefero.cli.console import check_server, console
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Store
 
-study = typer.Typer(help="Studies with many people: create, invite, serve, report.", no_args_is_help=True)
+study = typer.Typer(
+    help="Studies with many participants: create, invite, serve, report.", no_args_is_help=True
+)
 PORT = 8766
 
 Name = Annotated[str, typer.Argument(help="The study's name.")]
@@ -31,7 +33,7 @@ def create(
         str,
         typer.Option(help="A TOML file, or one of the built-in: paper, paper-and-prefero."),
     ] = "paper",
-    people: Annotated[int, typer.Option(min=0, help="How many participants to invite at once.")] = 0,
+    participants: Annotated[int, typer.Option(min=0, help="How many participants to invite.")] = 0,
     database: Database = None,
 ) -> None:
     """Create a study; prints the experimenter's secret, once."""
@@ -51,21 +53,20 @@ def create(
     if plan.target_scores and not targets_of(display):
         raise ValueError(f"{what} has no targets to score: set target_scores = false in the protocol")
     made = store.add_study(name, "study", plan.to_json(), pool, display, secret)
-    console.print(
-        f"The study {escape(repr(made.name))} asks {plan.slots} questions about {len(pool)} trajectories."
-    )
+    asked = f"{plan.total_questions} questions about {len(pool)} trajectories"
+    console.print(f"The study {escape(repr(made.name))} asks {asked}.")
     console.print(f"The experimenter's secret, which is not shown again: [bold]{secret}[/]")
-    if people:
-        _invite(store, name, people)
+    if participants:
+        _invite(store, name, participants)
     console.print(
-        f"Next:  prefero study invite {name} --people 10   and   prefero study serve", soft_wrap=True
+        f"Next:  prefero study invite {name} --participants 10   and   prefero study serve", soft_wrap=True
     )
 
 
 @study.command()
 def invite(
     name: Name,
-    people: Annotated[int, typer.Option(min=1, help="How many participants.")] = 1,
+    participants: Annotated[int, typer.Option(min=1, help="How many participants.")] = 1,
     base: Annotated[
         str, typer.Option(help="The server's address as participants see it.")
     ] = f"http://127.0.0.1:{PORT}/",
@@ -73,7 +74,7 @@ def invite(
 ) -> None:
     """Invite participants: one secret link for each, which is not shown again."""
     check_server()
-    _invite(_store(database), name, people, base)
+    _invite(_store(database), name, participants, base)
 
 
 @study.command("list")
@@ -85,9 +86,10 @@ def list_studies(database: Database = None) -> None:
     store = _store(database)
     table = Table("study", "kind", "invited", "began", "finished", "created", title=None)
     for known in store.studies():
-        people = progress_of(store, known)
-        begun, done = (sum(p.started is not None for p in people), sum(p.stage == "done" for p in people))
-        table.add_row(escape(known.name), known.kind, str(len(people)), str(begun), str(done), known.at)
+        progress = progress_of(store, known)
+        begun = sum(one.started is not None for one in progress)
+        done = sum(one.stage == "done" for one in progress)
+        table.add_row(escape(known.name), known.kind, str(len(progress)), str(begun), str(done), known.at)
     console.print(table)
 
 
@@ -108,7 +110,7 @@ def serve(
     """Serve all studies of a database; several servers may share one PostgreSQL."""
     check_server()
     from prefero.server.app import create_app
-    from prefero.server.auth import House
+    from prefero.server.auth import ServerContext
     from prefero.server.serve import address_of, is_loopback, listen
     from prefero.server.serve import serve as run
 
@@ -122,7 +124,7 @@ def serve(
         known = [one.name for one in store.studies() if one.kind == "study"]
         console.print(f"Studies: {', '.join(map(escape, known)) or 'none yet; create one'}.")
         console.print(f"Participants come by their links, experimenters by {address}#SECRET", soft_wrap=True)
-        run(create_app(House(store, secure=https), hosts), taken, lambda: console.print("Serving."))
+        run(create_app(ServerContext(store, secure=https), hosts), taken, lambda: console.print("Serving."))
     console.print("Stopped.")
 
 
@@ -165,8 +167,8 @@ def export(
 def import_folder(
     folder: Annotated[Path, typer.Argument(help="A folder that export wrote.")],
     name: Annotated[str | None, typer.Option(help="Another name for it.")] = None,
-    into: Annotated[str | None, typer.Option(help="Add its people to this study instead.")] = None,
-    prefix: Annotated[str, typer.Option(help="Put before the people's labels.")] = "",
+    into: Annotated[str | None, typer.Option(help="Add its participants to this study instead.")] = None,
+    prefix: Annotated[str, typer.Option(help="Put before the participants' labels.")] = "",
     database: Database = None,
 ) -> None:
     """Read such a folder: as a study of its own, or into another to merge the two."""
@@ -189,13 +191,13 @@ def _store(database: str | None) -> "Store":
     return Store(open_database(database or data_folder() / "studies.db"))
 
 
-def _invite(store: "Store", name: str, people: int, base: str = f"http://127.0.0.1:{PORT}/") -> None:
+def _invite(store: "Store", name: str, count: int, base: str = f"http://127.0.0.1:{PORT}/") -> None:
     from prefero.studies.storage.store import new_secret
 
     known = store.study(name)
-    first = len(store.people(known)) + 1
+    first = len(store.participants(known)) + 1
     console.print("Links, one for each participant, which are not shown again:")
-    for number in range(first, first + people):
+    for number in range(first, first + count):
         code = new_secret()
         store.invite(known, f"P{number}", code)
         console.print(f"P{number}  {base.rstrip('/')}/#{code}", soft_wrap=True, highlight=False)

@@ -87,9 +87,11 @@ def teach(
         where = database or str(data_folder() / "teach.db")
         store = Store(open_database(where))
         options = opening_options(what, opening)
-        study, person, known = begin_teaching(store, what, name, questions, trajectories, features, options)
-        _say(where, study.name, len(store.log(person).live) if known else None)
-        _serve(taken, host, store, Visitor("teacher", study, person), browser)
+        study, participant, known = begin_teaching(
+            store, what, name, questions, trajectories, features, options
+        )
+        _say(where, study.name, len(store.event_log(participant).answers) if known else None)
+        _serve(taken, host, store, Visitor("teacher", study, participant), browser)
     session = {"name": name, "database": database if database and "://" not in database else None}
     again = shell_command(["prefero", "teach", what, *typed(features, {**session, **opening})])
     console.print(f"Stopped. To go on:  {escape(again)}", soft_wrap=True)
@@ -98,16 +100,16 @@ def teach(
 def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", browser: bool) -> None:
     """Until somebody stops it; on this machine without a token, for others with one."""
     from prefero.server.app import create_app
-    from prefero.server.auth import House
+    from prefero.server.auth import ServerContext
     from prefero.server.serve import address_of, is_loopback, open_browser, serve
     from prefero.studies.storage.store import new_secret
 
     address = address_of(taken, host)
     if is_loopback(host):
-        house, hosts = House(store, guest=visitor), []
+        context, hosts = ServerContext(store, guest=visitor), []
     else:
         token = new_secret()
-        house, hosts = House(store, token=(token, visitor)), ["*"]
+        context, hosts = ServerContext(store, token=(token, visitor)), ["*"]
         address += f"#{token}"
 
     def ready() -> None:
@@ -116,7 +118,7 @@ def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", 
         console.print(f"{told}: [bold]{address}[/]", soft_wrap=True)
         console.print("Press Ctrl+C here to stop; nothing is lost.")
 
-    serve(create_app(house, hosts), taken, ready)
+    serve(create_app(context, hosts), taken, ready)
 
 
 def _say(where: str, name: str, done: int | None) -> None:

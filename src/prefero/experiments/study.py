@@ -3,11 +3,11 @@
 A study's export is a folder with
 
     pool.npz       the trajectories, as `Pool.save` writes them
-    answers.csv    person, method, left, right, choice; the method of the questions that test is "test",
-                   and of those that were asked again "retest"
-    ratings.csv    person, method, rating: of the trajectory that the method thought best, from 1 to 9
+    answers.csv    participant, method, items, choice; the method of test questions is "test", and of retest
+                   questions "retest"
+    ratings.csv    participant, method, rating: of the method's best trajectory, from 1 to 9
 
-Every method is taught anew with its own answers, and evaluated on the person's own test questions.
+Every method is taught anew with its own answers, and evaluated on the participant's own test questions.
 """
 
 import csv
@@ -27,32 +27,32 @@ Rows = list[dict[str, str]]
 
 
 def read_study(folder: Path) -> list[StudyOutcome]:
-    """What every method learned from every person."""
+    """What every method learned from every participant."""
     pool = Pool.load(folder / "pool.npz")
-    answers = _read(folder / "answers.csv", ("person", "method", "left", "right", "choice"))
+    answers = _read(folder / "answers.csv", ("participant", "method", "items", "choice"))
     ratings = {
-        (row["person"], row["method"]): _rating(row["rating"])
-        for row in _read(folder / "ratings.csv", ("person", "method", "rating"))
+        (row["participant"], row["method"]): _rating(row["rating"])
+        for row in _read(folder / "ratings.csv", ("participant", "method", "rating"))
     }
-    asked = {(r["person"], r["method"]) for r in answers if r["method"] not in (TEST, RETEST)}
+    asked = {(r["participant"], r["method"]) for r in answers if r["method"] not in (TEST, RETEST)}
     unrated = sorted(asked - set(ratings))
     if unrated:
         raise ValueError(f"{folder / 'ratings.csv'} has no rating of {unrated[0][1]} by {unrated[0][0]}")
     return [
-        StudyOutcome(person, method, _accuracy(pool, answers, person, method), rating)
-        for (person, method), rating in ratings.items()
+        StudyOutcome(participant, method, _accuracy(pool, answers, participant, method), rating)
+        for (participant, method), rating in ratings.items()
     ]
 
 
-def _accuracy(pool: Pool, answers: Rows, person: str, method: str) -> float:
-    """The share of the person's test questions whose answer the method predicts."""
-    own = [row for row in answers if row["person"] == person]
+def _accuracy(pool: Pool, answers: Rows, participant: str, method: str) -> float:
+    """The share of the participant's test answers that the method predicts."""
+    own = [row for row in answers if row["participant"] == participant]
     known = method_named(STUDY_METHODS.get(method, method))
     model = known.model(RealPerson(), pool.scaled)
     learner = Learner(pool, model=model, answers=_answers(row for row in own if row["method"] == method))
     tests = _answers(row for row in own if row["method"] == TEST)
     if not tests:
-        raise ValueError(f"{person} has answered no test question, so nothing can be said of accuracy")
+        raise ValueError(f"{participant} has answered no test question, so nothing can be said of accuracy")
     return accuracy_on_answers(learner.reward(), pool, tests)
 
 
@@ -64,7 +64,7 @@ def _rating(text: str) -> float:
 
 def _answers(rows: Iterable[dict[str, str]]) -> list[Answer]:
     return [
-        Answer(Question(int(row["left"]), int(row["right"])), row["choice"])  # type: ignore[arg-type]
+        Answer(Question(*map(int, row["items"].split())), row["choice"])  # type: ignore[arg-type]
         for row in rows
     ]
 

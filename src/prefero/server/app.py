@@ -1,4 +1,4 @@
-"""The application: routes, guard, errors and the page, put together over a store."""
+"""The application: routes, middleware, errors and the page, over a store."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,16 +12,21 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 import prefero
-from prefero.server.auth import Forbidden, House
-from prefero.server.middleware.guard import Guard, TooLarge
+from prefero.server.auth import Forbidden, ServerContext
+from prefero.server.middleware.body_limit import BodyLimit, TooLarge
+from prefero.server.middleware.cross_site import SameSiteWrites
+from prefero.server.middleware.headers import SecurityHeaders
+from prefero.server.middleware.hosts import KnownHosts
+from prefero.server.middleware.internal_errors import InternalErrors
+from prefero.server.middleware.rate_limit import RateLimit
 from prefero.server.models import ErrorBody
 from prefero.server.routes import experimenter, session, teacher
-from prefero.studies.storage.database import Busy
+from prefero.studies.storage.database import DatabaseUnavailable
 from prefero.studies.storage.store import Refused
 
 PAGE = Path(__file__).parent / "page"
 NOT_BUILT = "The page was not built. In a checkout, type  make page  and start again.\n"
-MISSING = ("no-question", "no-trajectory", "no-study")
+NOT_FOUND = ("no-question", "no-trajectory", "no-study")
 INVALID = ("bad-choice", "bad-scores", "bad-rating", "no-consent", "no-ties", "no-targets")
 
 
@@ -46,18 +51,28 @@ def create_api() -> FastAPI:
     return api
 
 
-def create_app(house: House, hosts: Iterable[str] = (), page: Path = PAGE) -> FastAPI:
-    """Everything that is served. `hosts` are names that it goes by, beside this machine's own."""
+def create_app(context: ServerContext, hosts: Iterable[str] = (), page: Path = PAGE) -> FastAPI:
+    """Everything that is served. `hosts` are the server's names beside this machine's own."""
     app = create_api()
-    app.state.house = house
-    app.add_middleware(GZipMiddleware, minimum_size=1000)
-    app.add_middleware(Guard, hosts=tuple(hosts))
+    app.state.context = context
+    _add_middleware(app, tuple(hosts))
     _add_errors(app)
     if (page / "index.html").is_file():
         app.mount("/", StaticFiles(directory=page, html=True), name="page")
     else:
         app.add_api_route("/", _not_built, include_in_schema=False, response_model=None)
     return app
+
+
+def _add_middleware(app: FastAPI, hosts: tuple[str, ...]) -> None:
+    """A request passes the last one first."""
+    app.add_middleware(GZipMiddleware, minimum_size=1000)
+    app.add_middleware(SameSiteWrites)
+    app.add_middleware(BodyLimit)
+    app.add_middleware(RateLimit)
+    app.add_middleware(KnownHosts, hosts=hosts)
+    app.add_middleware(InternalErrors)
+    app.add_middleware(SecurityHeaders)
 
 
 def _not_built() -> Response:
@@ -72,16 +87,16 @@ def error(status: int, code: str, message: str, **headers: str) -> JSONResponse:
 def _add_errors(app: FastAPI) -> None:
     @app.exception_handler(Refused)
     def refused(_: Request, why: Refused) -> Response:
-        status = 404 if why.code in MISSING else 422 if why.code in INVALID else 409
+        status = 404 if why.code in NOT_FOUND else 422 if why.code in INVALID else 409
         return error(status, why.code, str(why))
 
-    @app.exception_handler(Busy)
-    def busy(_: Request, why: Busy) -> Response:
+    @app.exception_handler(DatabaseUnavailable)
+    def unavailable(_: Request, why: DatabaseUnavailable) -> Response:
         return error(503, why.code, str(why), **{"retry-after": "1"})
 
     @app.exception_handler(Forbidden)
     def forbidden(_: Request, __: Forbidden) -> Response:
-        return error(403, "unknown-secret", "this needs another link: ask whoever sent you here for yours")
+        return error(403, "unknown-secret", "this needs another link: ask whoever invited you for yours")
 
     @app.exception_handler(RequestValidationError)
     def invalid(_: Request, why: RequestValidationError) -> Response:

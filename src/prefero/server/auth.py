@@ -1,4 +1,4 @@
-"""Who is asking: the cookie holds a secret, and the secret is a teacher's, a participant's or a study's."""
+"""Who sends a request: a cookie holds the secret of a teacher, a participant or an experimenter."""
 
 import hmac
 import threading
@@ -9,30 +9,35 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from prefero.server.models import Role
-from prefero.studies.compute_slots import Turns
-from prefero.studies.session import Sitting
-from prefero.studies.storage.store import Person, Store, Study, digest_of
+from prefero.studies.compute_slots import ComputeSlots
+from prefero.studies.session import Session
+from prefero.studies.storage.store import Participant, Store, Study, digest_of
 
 COOKIE = "prefero"
-AGE = 180 * 24 * 3600
-SITTINGS = 64  # that are kept ready; others are taken up again from the database
+COOKIE_SECONDS = 180 * 24 * 3600
+SESSIONS = 64  # that are kept in memory; others are taken up again from the database
 
 
 class Forbidden(Exception):
-    """The secret does not open this."""
+    """The secret does not allow this."""
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Somebody who may be here."""
+    """Somebody with a valid secret, or the guest."""
 
     role: Role
     study: Study
-    person: Person | None
+    participant: Participant | None
 
 
-class House:
-    """What all requests share."""
+class ServerContext:
+    """What all requests share.
+
+    guest    who visitors without a secret are; only where nobody else can reach the server
+    token    a secret of this server that is not in the database, and whose it is
+    secure   whether cookies are sent over HTTPS alone
+    """
 
     def __init__(
         self,
@@ -42,93 +47,87 @@ class House:
         token: tuple[str, Visitor] | None = None,
         secure: bool = False,
     ) -> None:
-        self.store, self.secure = store, secure
-        self.guest = guest  # who visitors without a secret are: only where nobody else can reach the server
-        self.token = token and (digest_of(token[0]), token[1])  # a secret of this server, not of the database
-        self.turns = Turns()
-        self._sittings: OrderedDict[int, Sitting] = OrderedDict()
+        self.store, self.guest, self.secure = store, guest, secure
+        self.token = token and (digest_of(token[0]), token[1])
+        self.slots = ComputeSlots()
+        self._sessions: OrderedDict[int, Session] = OrderedDict()
         self._lock = threading.Lock()
 
     def visitor(self, secret: str | None) -> Visitor | None:
-        """Who has this secret; the guest, if it opens nothing here."""
+        """Whose secret this is; the guest if it is nobody's."""
         return (self.owner(secret) if secret is not None else None) or self.guest
 
     def owner(self, secret: str) -> Visitor | None:
         """Whose secret this is."""
         if self.token and hmac.compare_digest(self.token[0], digest_of(secret)):
             return self.token[1]
-        found = self.store.who(secret)
+        found = self.store.owner_of(secret)
         if found is None:
             return None
-        study, person = found
-        if person is None:
+        study, participant = found
+        if participant is None:
             return Visitor("experimenter", study, None)
-        return Visitor("teacher" if study.kind == "teach" else "participant", study, person)
+        return Visitor("teacher" if study.kind == "teach" else "participant", study, participant)
 
-    def sitting(self, visitor: Visitor) -> Sitting:
-        """The visitor's own."""
-        person = visitor.person
-        if person is None:
+    def session(self, visitor: Visitor) -> Session:
+        """The visitor's own session."""
+        participant = visitor.participant
+        if participant is None:
             raise Forbidden
         with self._lock:
-            sitting = self._sittings.pop(person.id, None)
-            if sitting is None:
-                sitting = Sitting(self.store, visitor.study, person, self.turns)
-            self._sittings[person.id] = sitting
-            if len(self._sittings) > SITTINGS:
-                self._sittings.popitem(last=False)
-            return sitting
+            session = self._sessions.pop(participant.id, None)
+            if session is None:
+                session = Session(self.store, visitor.study, participant, self.slots)
+            self._sessions[participant.id] = session
+            if len(self._sessions) > SESSIONS:
+                self._sessions.popitem(last=False)
+            return session
 
 
-def house(request: Request) -> House:
-    """The one that this server is."""
-    found: House = request.app.state.house
+def context(request: Request) -> ServerContext:
+    """What all requests of this server share."""
+    found: ServerContext = request.app.state.context
     return found
 
 
-def anybody(request: Request) -> Visitor | None:
-    """The visitor, if they have a secret that opens anything."""
-    return house(request).visitor(request.cookies.get(COOKIE))
+def visitor_or_none(request: Request) -> Visitor | None:
+    """The visitor, if they have a valid secret."""
+    return context(request).visitor(request.cookies.get(COOKIE))
 
 
-def somebody(request: Request) -> Visitor:
-    """The visitor, who has a secret that opens something."""
-    visitor = anybody(request)
-    if visitor is None:
+def visitor(request: Request) -> Visitor:
+    """The visitor, who has a valid secret."""
+    found = visitor_or_none(request)
+    if found is None:
         raise Forbidden
-    return visitor
+    return found
 
 
-def _of(role: Role, request: Request) -> Visitor:
-    visitor = somebody(request)
-    if visitor.role != role:
+def _with_role(role: Role, request: Request) -> Visitor:
+    found = visitor(request)
+    if found.role != role:
         raise Forbidden
-    return visitor
-
-
-def teacher(request: Request) -> Visitor:
-    """Only the teacher."""
-    return _of("teacher", request)
+    return found
 
 
 def experimenter(request: Request) -> Visitor:
-    """Only the experimenter."""
-    return _of("experimenter", request)
+    """The experimenter."""
+    return _with_role("experimenter", request)
 
 
-def own_sitting(request: Request) -> Sitting:
-    """Of the teacher or the participant who asks."""
-    return house(request).sitting(somebody(request))
+def own_session(request: Request) -> Session:
+    """The session of the teacher or participant who sends the request."""
+    return context(request).session(visitor(request))
 
 
-def own_teaching(request: Request) -> Sitting:
-    """Of the teacher who asks."""
-    return house(request).sitting(teacher(request))
+def teacher_session(request: Request) -> Session:
+    """The session of the teacher who sends the request."""
+    return context(request).session(_with_role("teacher", request))
 
 
-Here = Annotated[House, Depends(house)]
-Anybody = Annotated[Visitor | None, Depends(anybody)]
-Somebody = Annotated[Visitor, Depends(somebody)]
+Context = Annotated[ServerContext, Depends(context)]
+MaybeVisitor = Annotated[Visitor | None, Depends(visitor_or_none)]
+KnownVisitor = Annotated[Visitor, Depends(visitor)]
 Experimenter = Annotated[Visitor, Depends(experimenter)]
-OwnSitting = Annotated[Sitting, Depends(own_sitting)]
-OwnTeaching = Annotated[Sitting, Depends(own_teaching)]
+OwnSession = Annotated[Session, Depends(own_session)]
+TeacherSession = Annotated[Session, Depends(teacher_session)]

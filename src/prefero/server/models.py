@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 import prefero
 from prefero.questions import Choice
 from prefero.studies.participant_progress import ParticipantProgress
+from prefero.studies.stages import SubmittedStage
 
 LARGEST = 2**31 - 1
 Role = Literal["teacher", "participant", "experimenter"]
@@ -67,7 +68,7 @@ class StageSubmission(RequestBody):
     """What the participant did at a stage other than comparing: consent, scores, practice, a rating."""
 
     key: Key
-    stage: Literal["consent", "instructions", "target_scores", "practice", "rate"]
+    stage: SubmittedStage
     data: dict[str, Any] = Field(default_factory=dict)
 
 

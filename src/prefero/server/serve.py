@@ -11,7 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from prefero._support.systems import break_like_interrupt, hold_port_alone
-from prefero.server.middleware.guard import LOOPBACK
+from prefero.server.middleware.hosts import LOOPBACK
 
 GRACE = 5  # seconds for requests under way when the server stops
 

@@ -1,4 +1,4 @@
-"""Whose turn it is to compute: those who wait come first, preparations when nobody waits.
+"""Computing slots, one a core: requests that somebody waits for come first, preparations when nobody waits.
 
 More computations at once than there are cores only make every one of them slower.
 """
@@ -14,20 +14,20 @@ from prefero._support.systems import usable_cores
 LOGGER = logging.getLogger("prefero")
 
 
-class Turns:
-    """As many computations at once as there are `places`, one a core, people before preparations."""
+class ComputeSlots:
+    """At most `slots` computations at once, by default one a core; a thread of its own runs preparations."""
 
-    def __init__(self, places: int | None = None) -> None:
-        self._free = places or usable_cores()
+    def __init__(self, slots: int | None = None) -> None:
+        self._free = slots or usable_cores()
         self._waiting = 0
         self._change = threading.Condition()
-        self._later: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._worker = threading.Thread(target=self._work, name="prefero-ahead", daemon=True)
+        self._preparations: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._worker = threading.Thread(target=self._prepare, name="prefero-preparations", daemon=True)
         self._worker.start()
 
     @contextmanager
-    def mine(self) -> Iterator[None]:
-        """Somebody waits for this."""
+    def acquire(self) -> Iterator[None]:
+        """A slot for a computation that somebody waits for."""
         with self._change:
             self._waiting += 1
             self._change.wait_for(lambda: self._free > 0)
@@ -38,23 +38,23 @@ class Turns:
         finally:
             self._release()
 
-    def later(self, job: Callable[[], None]) -> None:
-        """Do this when nobody waits."""
-        self._later.put(job)
+    def run_when_idle(self, job: Callable[[], None]) -> None:
+        """Run a preparation once nobody waits for a slot."""
+        self._preparations.put(job)
 
     def close(self) -> None:
-        """No more jobs."""
-        self._later.put(None)
+        """Run the preparations that were asked for, and take no more."""
+        self._preparations.put(None)
         self._worker.join(timeout=5)
 
-    def _work(self) -> None:
-        while (job := self._later.get()) is not None:
+    def _prepare(self) -> None:
+        while (job := self._preparations.get()) is not None:
             with self._change:
                 self._change.wait_for(lambda: self._free > 0 and not self._waiting)
                 self._free -= 1
             try:
                 job()
-            except Exception:  # whoever needs it will compute it, and meet the error
+            except Exception:  # the request that needs it computes it again, and reports the error
                 LOGGER.exception("a question could not be prepared")
             finally:
                 self._release()

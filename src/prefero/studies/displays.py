@@ -1,4 +1,4 @@
-"""How the trajectories of a pool are shown: replayed in their scene, as films, or by their features."""
+"""How the trajectories of a pool are shown: replayed in their scene, as videos, or by their features."""
 
 import os
 from pathlib import Path
@@ -11,7 +11,7 @@ from prefero.studies.learning_summary import FeatureLabel
 
 
 def display_of(pool: Pool) -> dict[str, Any]:
-    """What the page needs once, before it shows any trajectory."""
+    """What the page needs before it shows any trajectory: the scene, or the features and their ranges."""
     units = [{"name": name, "unit": ""} for name in pool.names]
     if pool.source is not None and pool.trajectories is not None:
         world = pool.world()
@@ -24,16 +24,16 @@ def display_of(pool: Pool) -> dict[str, Any]:
                 "features": units,
             }
     if pool.clips is not None:
-        absent = missing_clips(pool.clips)  # and not planned to be cut when they are wanted
+        absent = missing_clips(pool.clips)  # and not to be cut from a dataset on demand
         if absent:
             raise ValueError(f"{len(absent)} clips of the pool are missing, the first is {absent[0]}")
-        strange = [clip for clip in pool.clips if Path(clip).suffix.lower() != ".mp4"]
-        if strange:
-            raise ValueError(f"clips are .mp4 files, but one of them is {strange[0]}")
+        others = [clip for clip in pool.clips if Path(clip).suffix.lower() != ".mp4"]
+        if others:
+            raise ValueError(f"clips are .mp4 files, but one of them is {others[0]}")
         folder = os.path.commonpath([os.path.normpath(Path(clip).absolute().parent) for clip in pool.clips])
         outside = [c for c in pool.clips if not Path(c).resolve().is_relative_to(Path(folder).resolve())]
         if outside:
-            raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the film itself there")
+            raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the video itself there")
         return {"kind": "clips", "features": units, "folder": folder}
     low, high = pool.features.min(axis=0), pool.features.max(axis=0)
     ranges = zip(units, low.tolist(), high.tolist(), strict=True)

@@ -1,164 +1,198 @@
-"""What one person was asked and said, from first to last, and where that leaves them.
+"""Everything that one participant was asked and did, and the state that follows from it.
 
-    questions   as they were asked
-    told        what was said to them: an answer, a skip, or that an answer is taken back or back in force
-    live        the answers in force, in the order in which they came
-    basis       the last of `told`, which the next question rests on; 0 before the first
+    questions        as they were asked
+    events           answers and skips; that one was undone, deleted or restored
+    stage events     what the participant did at the other stages: consent, scores, ratings
+    active answers   those that were neither undone nor deleted, in the order in which they were given
+    last event       the id of the latest event, which the next question is based on; 0 before the first
 
 A log is a value made of rows that are never edited. Whoever reads the same rows comes to the same state.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast, get_args
 
-from prefero.questions import Answer, Choice, Question
+from prefero.questions import CHOICES, Answer, Choice, Question
+from prefero.studies.stages import SubmittedStage
 
-Said = Literal["left", "right", "equal", "skip", "undo", "delete", "restore"]
-ANSWERS = ("left", "right", "equal")
+EventKind = Literal[Choice, "skip", "undo", "delete", "restore"]
+EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question, as it was shown."""
+class AskedQuestion:
+    """A question, as it was shown.
+
+    number     counts the participant's questions from 1
+    based_on   the last event when it was chosen
+    answered   the number of active answers when it was chosen
+    method     the label of the method that chose it, or "test" or "retest"
+    value      of the acquisition function, in `unit`; None where no model chose it
+    accuracy   that the method expected of itself; None where no model chose it
+    """
 
     id: int
     number: int
-    basis: int
-    slot: int
+    based_on: int
+    answered: int
     method: str
-    left: int
-    right: int
-    bits: float | None
+    items: tuple[int, ...]
+    value: float | None
+    unit: str | None
     accuracy: float | None
     at: str
 
     @property
     def question(self) -> Question:
-        """For a learner."""
-        value = float("nan") if self.bits is None else self.bits
-        return Question(self.left, self.right, value=value, number=self.number)
+        """The question for a learner."""
+        if self.value is None or self.unit is None:
+            return Question(*self.items, number=self.number)
+        return Question(*self.items, value=self.value, unit=self.unit, number=self.number)
 
 
 @dataclass(frozen=True)
-class Told:
-    """What was said to a question."""
+class Event:
+    """What the participant did to a question; `position` counts the events of one question from 0."""
 
     id: int
     question: int
-    turn: int
-    said: Said
+    position: int
+    kind: EventKind
     key: str
     seconds: float | None
     at: str
 
 
 @dataclass(frozen=True)
-class Step:
-    """What a participant did beside answering."""
+class StageEvent:
+    """What the participant did at a stage other than comparing; `item` is the method that was rated."""
 
     id: int
-    stage: str
+    stage: SubmittedStage
     item: str
     data: Mapping[str, Any]
     key: str
     at: str
 
 
-class Live(NamedTuple):
-    """An answer in force."""
+class ActiveAnswer(NamedTuple):
+    """An answer that was neither undone nor deleted."""
 
-    asked: Asked
-    told: Told
+    asked: AskedQuestion
+    event: Event
+
+    @property
+    def choice(self) -> Choice:
+        """What the participant answered."""
+        return cast(Choice, self.event.kind)
 
     @property
     def answer(self) -> Answer:
-        """For a learner."""
-        choice: Choice = self.told.said  # type: ignore[assignment]
-        return Answer(self.asked.question, choice)
+        """The answer for a learner."""
+        return Answer(self.asked.question, self.choice)
 
 
 @dataclass(frozen=True)
-class Log:
-    """All rows of one person."""
+class EventLog:
+    """All rows of one participant."""
 
-    questions: tuple[Asked, ...] = ()
-    told: tuple[Told, ...] = ()
-    steps: tuple[Step, ...] = field(default=())
+    questions: tuple[AskedQuestion, ...] = ()
+    events: tuple[Event, ...] = ()
+    stage_events: tuple[StageEvent, ...] = ()
 
     @cached_property
-    def by_id(self) -> dict[int, Asked]:
+    def by_id(self) -> dict[int, AskedQuestion]:
         """Questions by their ids."""
         return {asked.id: asked for asked in self.questions}
 
     @cached_property
-    def turns(self) -> dict[int, list[Told]]:
-        """What was said to each question, in order."""
-        turns: dict[int, list[Told]] = {}
-        for told in self.told:
-            turns.setdefault(told.question, []).append(told)
-        return turns
+    def events_by_question(self) -> dict[int, list[Event]]:
+        """The events of each question, in order."""
+        found: dict[int, list[Event]] = {}
+        for event in self.events:
+            found.setdefault(event.question, []).append(event)
+        return found
 
     @cached_property
-    def live(self) -> tuple[Live, ...]:
-        """The answers in force, in the order in which they came."""
+    def answers(self) -> tuple[ActiveAnswer, ...]:
+        """The active answers, in the order in which they were given."""
         found = [
-            (answer, self.by_id[question])
-            for question, turns in self.turns.items()
-            for answer in [_in_force(turns)]
+            ActiveAnswer(self.by_id[question], answer)
+            for question, events in self.events_by_question.items()
+            for answer in [_active_answer(events)]
             if answer is not None
         ]
-        return tuple(Live(asked, told) for told, asked in sorted(found, key=lambda pair: pair[0].id))
+        return tuple(sorted(found, key=lambda answer: answer.event.id))
 
     @cached_property
-    def skipped(self) -> tuple[Asked, ...]:
-        """Questions that the person would rather not answer."""
-        return tuple(self.by_id[q] for q, turns in self.turns.items() if turns[-1].said == "skip")
+    def skipped(self) -> tuple[AskedQuestion, ...]:
+        """Questions that the participant skipped."""
+        return tuple(
+            self.by_id[q] for q, events in self.events_by_question.items() if events[-1].kind == "skip"
+        )
 
     @cached_property
-    def deleted(self) -> dict[int, Told]:
-        """Answers that were deleted, by question: what may be restored."""
-        gone = {q: turns for q, turns in self.turns.items() if turns[-1].said == "delete"}
-        return {q: _last_answer(turns) for q, turns in gone.items()}
+    def deleted(self) -> dict[int, Event]:
+        """Deleted answers by question, which can be restored."""
+        gone = {q: events for q, events in self.events_by_question.items() if events[-1].kind == "delete"}
+        return {q: _last_answer(events) for q, events in gone.items()}
 
     @property
-    def basis(self) -> int:
-        """What the next question rests on."""
-        return self.told[-1].id if self.told else 0
+    def last_event(self) -> int:
+        """What the next question is based on."""
+        return self.events[-1].id if self.events else 0
 
     @cached_property
-    def open(self) -> Asked | None:
+    def open_question(self) -> AskedQuestion | None:
         """The question that waits for an answer, if it was asked already."""
-        if self.told and self.told[-1].said == "undo":
-            return self.by_id[self.told[-1].question]
-        return next((asked for asked in reversed(self.questions) if asked.basis == self.basis), None)
+        if self.events and self.events[-1].kind == "undo":
+            return self.by_id[self.events[-1].question]
+        return next((asked for asked in reversed(self.questions) if asked.based_on == self.last_event), None)
 
-    @property
-    def number(self) -> int:
-        """The next question's."""
-        return len(self.questions) + 1
+    @cached_property
+    def undoable(self) -> int | None:
+        """The question whose answer or skip an undo takes back: the latest of those that are active."""
+        active = [(answer.event.id, answer.asked.id) for answer in self.answers]
+        active += [(self.events_by_question[asked.id][-1].id, asked.id) for asked in self.skipped]
+        return max(active)[1] if active else None
 
-    def turn(self, question: int) -> int:
-        """How much was said to a question."""
-        return len(self.turns.get(question, ()))
+    def position(self, question: int) -> int:
+        """The position of a question's next event."""
+        return len(self.events_by_question.get(question, ()))
 
-    def step(self, stage: str, item: str = "") -> Step | None:
-        """What was done at a stage, if it was."""
-        return next((step for step in self.steps if (step.stage, step.item) == (stage, item)), None)
+    def stage_event(self, stage: str, item: str = "") -> StageEvent | None:
+        """What the participant did at a stage, if they did it."""
+        return next((e for e in self.stage_events if (e.stage, e.item) == (stage, item)), None)
 
-    def imagine(self, question: Asked, said: Said) -> "Log":
-        """As if this had been said."""
-        told = Told(self.basis + 1, question.id, self.turn(question.id), said, "", None, "")
-        return replace(self, told=(*self.told, told))
+    def with_question(self, asked: AskedQuestion) -> "EventLog":
+        """The log with one question more."""
+        return replace(self, questions=(*self.questions, asked))
+
+    def with_event(self, event: Event) -> "EventLog":
+        """The log with one event more."""
+        return replace(self, events=(*self.events, event))
+
+    def with_stage_event(self, event: StageEvent) -> "EventLog":
+        """The log with one stage event more."""
+        return replace(self, stage_events=(*self.stage_events, event))
+
+    def supposing(self, kind: EventKind) -> "EventLog":
+        """The log as it would be if this happened to the open question."""
+        assert self.open_question is not None
+        question = self.open_question.id
+        return self.with_event(
+            Event(self.last_event + 1, question, self.position(question), kind, "", None, "")
+        )
 
 
-def _last_answer(turns: list[Told]) -> Told:
-    return next(told for told in reversed(turns) if told.said in ANSWERS)
+def _last_answer(events: list[Event]) -> Event:
+    return next(event for event in reversed(events) if event.kind in CHOICES)
 
 
-def _in_force(turns: list[Told]) -> Told | None:
-    """The answer that counts: the last thing said is an answer, or that it is restored."""
-    if turns[-1].said in ANSWERS:
-        return turns[-1]
-    return _last_answer(turns) if turns[-1].said == "restore" else None
+def _active_answer(events: list[Event]) -> Event | None:
+    """The answer that counts, if the last event is an answer or restores one."""
+    if events[-1].kind in CHOICES:
+        return events[-1]
+    return _last_answer(events) if events[-1].kind == "restore" else None

@@ -1,17 +1,18 @@
 """Studies as folders of files that others can read: to keep, to publish, and to merge.
 
-    study.json      name, protocol, version, and the digests of the other files
-    pool.npz        the trajectories, as `Pool.save` writes them
-    display.json    how they are shown
-    people.csv      person, seed, at
-    questions.csv   person, number, basis, slot, method, left, right, bits, accuracy, at
-    events.csv      person, question, turn, said, key, seconds, at: all that was said, taken back or not
-    steps.csv       person, stage, item, data, key, at
-    answers.csv     person, method, left, right, choice, seconds, at: the answers in force
-    ratings.csv     person, method, rating, trajectory
+    study.json         name, protocol, version, and the digests of the other files
+    pool.npz           the trajectories, as `Pool.save` writes them
+    display.json       how they are shown
+    participants.csv   participant, seed, at
+    questions.csv      participant, number, based_on, answered, method, items, value, unit, accuracy, at
+    events.csv         participant, question, position, kind, key, seconds, at: undone and deleted ones too
+    stage_events.csv   participant, stage, item, data, key, at
+    answers.csv        participant, method, items, choice, seconds, at: the active answers
+    ratings.csv        participant, method, rating, trajectory
 
-`answers.csv` and `ratings.csv` follow from the others and are for readers. In the others a question is named
-by its number and a basis by its place among the person's events, so that they mean the same in any database.
+`answers.csv` and `ratings.csv` follow from the others and are for readers. A question is named by its number,
+and `based_on` is a place among the participant's events, from 1, which mean the same in any database.
+The items of a question are trajectories of the pool by index, separated by spaces.
 """
 
 import csv
@@ -22,19 +23,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 import prefero
 from prefero._support.files import csv_text, write_atomically
 from prefero.pools.pool import Pool
 from prefero.studies.displays import display_of
-from prefero.studies.event_log import Log
+from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import Protocol
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import writing
+from prefero.studies.storage.log_rows import insert_question, insert_row
 from prefero.studies.storage.store import (
-    Person,
+    Participant,
     Refused,
     Store,
     Study,
@@ -48,36 +50,44 @@ FORMAT, VERSION = "prefero study", 1
 Rows = Sequence[Mapping[str, Any]]
 
 COLUMNS = {
-    "people": ("person", "seed", "at"),
+    "participants": ("participant", "seed", "at"),
     "questions": (
-        *("person", "number", "basis", "slot", "method", "left", "right"),
-        *("bits", "accuracy", "at"),
+        *("participant", "number", "based_on", "answered", "method", "items"),
+        *("value", "unit", "accuracy", "at"),
     ),
-    "events": ("person", "question", "turn", "said", "key", "seconds", "at"),
-    "steps": ("person", "stage", "item", "data", "key", "at"),
-    "answers": ("person", "method", "left", "right", "choice", "seconds", "at"),
-    "ratings": ("person", "method", "rating", "trajectory"),
+    "events": ("participant", "question", "position", "kind", "key", "seconds", "at"),
+    "stage_events": ("participant", "stage", "item", "data", "key", "at"),
+    "answers": ("participant", "method", "items", "choice", "seconds", "at"),
+    "ratings": ("participant", "method", "rating", "trajectory"),
 }
-NUMBERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("seed", "number", "basis", "slot", "left", "right", "question", "turn"), int),
-    **dict.fromkeys(("bits", "accuracy", "seconds"), lambda text: float(text) if text else None),
+
+
+def _optional(read: Callable[[str], Any]) -> Callable[[str], Any]:
+    return lambda text: read(text) if text else None
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("seed", "number", "based_on", "answered", "question", "position"), int),
+    **dict.fromkeys(("value", "accuracy", "seconds"), _optional(float)),
+    "unit": _optional(str),
+    "items": lambda text: tuple(map(int, text.split())),
 }
 
 
 class StudyFolderError(ValueError):
-    """A folder is not a study, or not a whole one."""
+    """A folder is not an exported study, or a damaged one."""
 
 
-# --- out --------------------------------------------------------------------------------------------------
+# --- export -----------------------------------------------------------------------------------------------
 
 
 def export_study(store: Store, study: Study, folder: Path) -> None:
-    """Write a study's folder; the files are whole, and the one that names them comes last."""
+    """Write a study's folder. Every file is written whole, and study.json, which names the others, last."""
     folder.mkdir(parents=True, exist_ok=True)
     store.pool(study).save(folder / "pool.npz")
     write_atomically(folder / "display.json", json.dumps(store.display(study)))
     files = ["pool.npz", "display.json", *(f"{name}.csv" for name in COLUMNS)]
-    logs = [(person, store.log(person)) for person in store.people(study)]
+    logs = [(participant, store.event_log(participant)) for participant in store.participants(study)]
     for name, rows in tables(logs).items():
         write_atomically(folder / f"{name}.csv", csv_text(COLUMNS[name], rows))
     document = {
@@ -96,33 +106,40 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def tables(logs: Iterable[tuple[Person, Log]]) -> dict[str, list[dict[str, Any]]]:
-    """All rows of the folder's files."""
+def tables(logs: Iterable[tuple[Participant, EventLog]]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of the folder's tables."""
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in COLUMNS}
-    for person, log in logs:
-        own = {"person": person.label}
-        places = {told.id: place for place, told in enumerate(log.told, 1)}
-        found["people"].append(own | {"seed": person.seed, "at": person.at})
-        found["questions"] += [
-            own | asdict(asked) | {"basis": places.get(asked.basis, 0)} for asked in log.questions
-        ]
-        found["events"] += [
-            own | asdict(told) | {"question": log.by_id[told.question].number} for told in log.told
-        ]
-        found["steps"] += [own | vars(step) | {"data": json.dumps(step.data)} for step in log.steps]
-        found["answers"] += [
-            own
-            | asdict(live.asked)
-            | {"choice": live.told.said, "seconds": live.told.seconds, "at": live.told.at}
-            for live in log.live
-        ]
-        found["ratings"] += [
-            own | {"method": step.item, **step.data} for step in log.steps if step.stage == "rate"
-        ]
+    for participant, log in logs:
+        for name, rows in _rows(participant, log).items():
+            found[name] += [{"participant": participant.label, **row} for row in rows]
     return found
 
 
-# --- in ---------------------------------------------------------------------------------------------------
+def _rows(participant: Participant, log: EventLog) -> dict[str, list[dict[str, Any]]]:
+    """The rows of one participant."""
+    positions = {event.id: position for position, event in enumerate(log.events, 1)}
+    return {
+        "participants": [{"seed": participant.seed, "at": participant.at}],
+        "questions": [
+            asdict(asked) | {"based_on": positions.get(asked.based_on, 0), "items": _joined(asked.items)}
+            for asked in log.questions
+        ],
+        "events": [asdict(event) | {"question": log.by_id[event.question].number} for event in log.events],
+        "stage_events": [vars(event) | {"data": json.dumps(event.data)} for event in log.stage_events],
+        "answers": [
+            {"method": active.asked.method, "items": _joined(active.asked.items), "choice": active.choice}
+            | {"seconds": active.event.seconds, "at": active.event.at}
+            for active in log.answers
+        ],
+        "ratings": [{"method": e.item, **e.data} for e in log.stage_events if e.stage == "rate"],
+    }
+
+
+def _joined(items: Iterable[int]) -> str:
+    return " ".join(map(str, items))
+
+
+# --- import -----------------------------------------------------------------------------------------------
 
 
 def import_study(
@@ -134,26 +151,24 @@ def import_study(
     into: str | None = None,
     prefix: str = "",
 ) -> Study:
-    """A new study from a folder, or its people added to one that there is; all of it, or nothing."""
+    """Make a study of a folder, or add its participants to an existing one; all of it, or nothing."""
     document = _document(folder)
     protocol = document["protocol"]
     pool = Pool.load(folder / "pool.npz")
     display = json.loads((folder / "display.json").read_text(encoding="utf-8"))
     if pool.clips is not None:
-        display = display_of(
-            pool
-        )  # what a stranger's file says about folders of this machine is not believed
+        display = display_of(pool)  # a file from elsewhere must not name folders of this machine
     found = {table: _read(folder / f"{table}.csv", COLUMNS[table]) for table in COLUMNS}
     known = set()
     if into is not None:
         study = store.study(into)
         _check_same(store, study, pool, protocol, folder)
-        known = {person.label for person in store.people(study)}
-    clash = sorted(known & {prefix + row["person"] for row in found["people"]})
+        known = {participant.label for participant in store.participants(study)}
+    clash = sorted(known & {prefix + row["participant"] for row in found["participants"]})
     if clash:
         raise Refused(
-            "person-exists",
-            f"there is a {clash[0]!r} in that study already: give the newcomers a --prefix",
+            "participant-exists",
+            f"{into!r} already has a participant {clash[0]!r}: give the new ones a --prefix",
         )
     name = into or name or document["name"]
     try:
@@ -161,8 +176,8 @@ def import_study(
             if into is None:
                 insert_study(connection, name, "study", protocol, pool, display, secret, document["at"])
             owner = store.study_in(connection, name)
-            for person in found["people"]:
-                _import_person(connection, owner, person, found, prefix)
+            for participant in found["participants"]:
+                _import_participant(connection, owner, participant, found, prefix)
     except (KeyError, IndexError, IntegrityError) as error:
         why = " ".join(str(error).split())
         raise StudyFolderError(f"{folder} is damaged: its rows do not fit together ({why})") from error
@@ -177,45 +192,42 @@ def _check_same(store: Store, study: Study, pool: Pool, protocol: dict[str, Any]
         raise Refused("another-pool", f"{folder} is about other trajectories than {study.name!r}")
 
 
-def _import_person(
-    connection: Connection, study: Study, person: Mapping[str, Any], found: Mapping[str, Rows], prefix: str
+def _import_participant(
+    connection: Connection, study: Study, row: Mapping[str, Any], found: Mapping[str, Rows], prefix: str
 ) -> None:
-    """Rows get new ids; numbers and places say which belong together."""
-    label = person["person"]
+    """Rows get new ids; question numbers and event positions say which belong together."""
+    label = row["participant"]
     check_length("label", prefix + label)
-    row = {
-        "study": study.id,
-        "label": prefix + label,
-        "code": digest_of(new_secret()),
-        **_without(person, "person"),
+    own = {"study": study.id, "label": prefix + label, "code": digest_of(new_secret())}
+    owner = insert_row(connection, schema.participants, _without(row, "participant") | own)
+    tables = {
+        table: [_without(r, "participant") for r in rows if r["participant"] == label]
+        for table, rows in found.items()
     }
-    owner = _added(connection, schema.people, row)
-    own = {table: [r for r in found[table] if r["person"] == label] for table in found}
-    numbers: dict[int, int] = {}
-    events: list[int] = [0]
-    waiting = list(own["questions"])
+    _import_questions_and_events(connection, owner, tables["questions"], tables["events"])
+    for event in tables["stage_events"]:
+        insert_row(connection, schema.stage_events, event | {"participant": owner})
 
-    def ask(until: int) -> None:
-        """Questions that rest on what was said so far."""
-        while waiting and waiting[0]["basis"] <= until:
+
+def _import_questions_and_events(
+    connection: Connection, owner: int, questions: list[dict[str, Any]], events: Rows
+) -> None:
+    """In the order in which they happened: a question after the event that it is based on."""
+    ids: dict[int, int] = {}  # of questions, by number
+    event_ids = [0]  # by position, from 1
+    waiting = list(questions)
+
+    def add_questions() -> None:
+        while waiting and waiting[0]["based_on"] < len(event_ids):
             asked = waiting.pop(0)
-            values = _without(asked, "person") | {"person": owner, "basis": events[asked["basis"]]}
-            numbers[asked["number"]] = _added(connection, schema.questions, values)
+            row = asked | {"based_on": event_ids[asked["based_on"]]}
+            ids[asked["number"]] = insert_question(connection, owner, row)
 
-    for told in own["events"]:
-        ask(len(events) - 1)
-        values = _without(told, "person") | {"person": owner, "question": numbers[told["question"]]}
-        events.append(_added(connection, schema.answers, values))
-    ask(len(events) - 1)
-    for step in own["steps"]:
-        connection.execute(insert(schema.steps), _without(step, "person") | {"person": owner})
-
-
-def _added(connection: Connection, table: Any, values: Mapping[str, Any]) -> int:
-    key = connection.execute(insert(table), dict(values)).inserted_primary_key
-    assert key is not None  # one row was added
-    number: int = key[0]
-    return number
+    for event in events:
+        add_questions()
+        row = {**event, "participant": owner, "question": ids[event["question"]]}
+        event_ids.append(insert_row(connection, schema.events, row))
+    add_questions()
 
 
 def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
@@ -225,7 +237,7 @@ def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def _document(folder: Path) -> dict[str, Any]:
     path = folder / "study.json"
     if not path.is_file():
-        raise StudyFolderError(f"{folder} is not a study's folder: it has no study.json, as export writes it")
+        raise StudyFolderError(f"{folder} is not an exported study: it has no study.json")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -234,7 +246,8 @@ def _document(folder: Path) -> dict[str, Any]:
         raise StudyFolderError(f"{path} is not a study: wanted JSON with format {FORMAT!r}")
     if document.get("version") != VERSION:
         raise StudyFolderError(
-            f"{path} is of version {document.get('version')}, and this Prefero reads {VERSION}: upgrade it"
+            f"{path} has version {document.get('version')}, but this Prefero reads version {VERSION}: "
+            "upgrade Prefero"
         )
     try:
         protocol = Protocol.from_json(document["protocol"]).to_json()
@@ -247,10 +260,10 @@ def _document(folder: Path) -> dict[str, Any]:
 
 
 def _check_files(folder: Path, digests: Mapping[str, str]) -> None:
-    """Every file is as it was written: a table that was cut off looks like a shorter one."""
+    """Every file is as it was written: a truncated table would look like a shorter one."""
     for name in ("pool.npz", "display.json", *(f"{table}.csv" for table in COLUMNS)):
         if not (folder / name).is_file():
-            raise StudyFolderError(f"{folder} is not a whole study: {name} is missing")
+            raise StudyFolderError(f"{folder} is not a complete study: {name} is missing")
         if _digest(folder / name) != digests.get(name):
             raise StudyFolderError(
                 f"{folder / name} is damaged, or was changed since it was written: export the study again"
@@ -264,9 +277,9 @@ def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
             missing = [column for column in columns if column not in (reader.fieldnames or ())]
             if missing:
                 raise StudyFolderError(f"{path} has no column {missing[0]!r}: it needs {', '.join(columns)}")
-            return [{column: NUMBERS.get(column, str)(row[column]) for column in columns} for row in reader]
+            return [{column: READERS.get(column, str)(row[column]) for column in columns} for row in reader]
     except FileNotFoundError as error:
-        raise StudyFolderError(f"{path.parent} is not a whole study: {path.name} is missing") from error
+        raise StudyFolderError(f"{path.parent} is not a complete study: {path.name} is missing") from error
     except (TypeError, ValueError) as error:
         if isinstance(error, StudyFolderError):
             raise

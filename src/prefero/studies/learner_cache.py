@@ -1,7 +1,7 @@
-"""What the methods of a study have learned from one person, by what they were told.
+"""What the methods of a study have learned from one participant, kept by what each was told.
 
-A learner depends on its answers alone, so it is kept under them. Answering finds the learner that was
-prepared for that answer, taking back finds the one from before, and a server that knows nothing builds it.
+A learner depends on its answers alone, so the cache is keyed by them. An answer finds the learner that was
+prepared for it, an undo finds the one from before, and a server that starts with an empty cache rebuilds it.
 """
 
 from collections import OrderedDict
@@ -15,15 +15,15 @@ from prefero.methods import method_named
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.studies.event_log import Log
+from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import Protocol
 
-KEPT = 6  # learners of one person: the last one, this one, and one for each answer to come
+CAPACITY = 6  # learners a method: the last one, this one, and one for each possible answer
+ACCURACY_PAIRS = 200  # that the expected accuracy is averaged over
 Value = TypeVar("Value")
-PAIRS = 200  # that the expected accuracy is averaged over
 
 
-class Known(NamedTuple):
+class LearnerKey(NamedTuple):
     """What a method was told."""
 
     label: str
@@ -31,94 +31,93 @@ class Known(NamedTuple):
     skipped: frozenset[Question]
 
 
-class Next(NamedTuple):
-    """A question to come, and how often the method expects to be right before it is answered."""
+class NextQuestion(NamedTuple):
+    """The question that a method asks next, and the accuracy that it expects of itself before the answer."""
 
     question: Question
     accuracy: float
 
 
-class Minds:
-    """Learners of one person, one or more for each method."""
+class LearnerCache:
+    """Learners of one participant, a few for each method."""
 
     def __init__(self, pool: Pool, protocol: Protocol, seed: int) -> None:
         self.pool, self.protocol, self.seed = pool, protocol, seed
-        self._learners: OrderedDict[Known, Learner] = OrderedDict()
-        self._next: OrderedDict[Known, Next] = OrderedDict()
+        self._learners: OrderedDict[LearnerKey, Learner] = OrderedDict()
+        self._next: OrderedDict[LearnerKey, NextQuestion] = OrderedDict()
 
-    def known(self, label: str, log: Log) -> Known:
+    def key(self, label: str, log: EventLog) -> LearnerKey:
         """What the log holds for a method."""
-        answers = frozenset(live.answer for live in log.live if live.asked.method == label)
-        skipped = frozenset(a.question for a in log.skipped if a.method == label)
-        pairs = {frozenset((question.left, question.right)) for question in skipped}
+        answers = frozenset(active.answer for active in log.answers if active.asked.method == label)
+        skipped = frozenset(asked.question for asked in log.skipped if asked.method == label)
+        pairs = {frozenset(question.items) for question in skipped if len(question.items) == 2}
         if len(pairs) == len(self.pool) * (len(self.pool) - 1) // 2:
-            skipped = frozenset()  # nothing else is left to ask
-        return Known(label, answers, skipped)
+            skipped = frozenset()  # every pair was skipped: ask about them again
+        return LearnerKey(label, answers, skipped)
 
-    def learner(self, label: str, log: Log) -> Learner:
-        """A method that was told all that is in the log; not to be changed, `fork` it."""
-        return self._learner(self.known(label, log))
+    def learner(self, label: str, log: EventLog) -> Learner:
+        """A method's learner that was told all that is in the log; not to be changed, `fork` it."""
+        return self._learner(self.key(label, log))
 
     @one_thread
-    def next(self, label: str, log: Log) -> Next:
-        """What a method would ask."""
-        known = self.known(label, log)
-        if known not in self._next:
-            method = method_named(self.protocol.asker(label).method)
-            learner = self._learner(known)
+    def next_question(self, label: str, log: EventLog) -> NextQuestion:
+        """What a method asks next."""
+        key = self.key(label, log)
+        if key not in self._next:
+            method = method_named(self.protocol.method(label).method)
+            learner = self._learner(key)
             question = learner.fork().ask(strategy=method.strategy)
-            _remember(self._next, known, Next(question, expected_accuracy(learner.belief(), self.pool)))
-        return self._next[known]
+            accuracy = expected_accuracy(learner.belief(), self.pool)
+            _keep(self._next, key, NextQuestion(question, accuracy))
+        return self._next[key]
 
-    def is_ready(self, label: str, log: Log) -> bool:
-        """Is the next question there without computing?"""
-        return self.known(label, log) in self._next
+    def has_next(self, label: str, log: EventLog) -> bool:
+        """Whether the next question is known without computing."""
+        return self.key(label, log) in self._next
 
-    def _learner(self, known: Known) -> Learner:
-        if known in self._learners:
-            self._learners.move_to_end(known)
+    def _learner(self, key: LearnerKey) -> Learner:
+        if key in self._learners:
+            self._learners.move_to_end(key)
         else:
-            _remember(self._learners, known, self._taught(known))
-        return self._learners[known]
+            _keep(self._learners, key, self._build(key))
+        return self._learners[key]
 
-    def _taught(self, known: Known) -> Learner:
-        """From the learner that lacks the fewest answers and knows nothing else."""
-        near = [
+    def _build(self, key: LearnerKey) -> Learner:
+        """From the cached learner that lacks the fewest answers and was told nothing else, or from none."""
+        subsets = [
             (len(other.answers) + len(other.skipped), learner)
             for other, learner in self._learners.items()
-            if other.label == known.label
-            and other.answers <= known.answers
-            and other.skipped <= known.skipped
+            if other.label == key.label and other.answers <= key.answers and other.skipped <= key.skipped
         ]
-        if near:
-            learner = max(near, key=lambda pair: pair[0])[1].fork()
+        if subsets:
+            learner = max(subsets, key=lambda pair: pair[0])[1].fork()
         else:
-            place = [asker.label for asker in self.protocol.methods].index(known.label)
+            place = [method.label for method in self.protocol.methods].index(key.label)
             seed = int(np.random.SeedSequence([self.seed, place]).generate_state(1)[0])
-            learner = self.protocol.asker(known.label).learner(self.pool, seed)
-        told = {answer.question.number for answer in learner.answers}
-        for answer in sorted(known.answers, key=lambda answer: answer.question.number):
-            if answer.question.number not in told:
+            learner = self.protocol.method(key.label).learner(self.pool, seed)
+        known = {answer.question.number for answer in learner.answers}
+        for answer in sorted(key.answers, key=lambda answer: answer.question.number):
+            if answer.question.number not in known:
                 learner.tell(answer.question, answer.choice)
-        for question in sorted(known.skipped, key=lambda question: question.number):
+        for question in sorted(key.skipped, key=lambda question: question.number):
             learner.skip(question)
         learner.belief()
         return learner
 
 
-def _remember(shelf: OrderedDict[Known, Value], known: Known, value: Value) -> None:
-    """Keep the newest few of each method."""
-    shelf[known] = value
-    same = [other for other in shelf if other.label == known.label]
-    for other in same[:-KEPT]:
-        del shelf[other]
+def _keep(cache: OrderedDict[LearnerKey, Value], key: LearnerKey, value: Value) -> None:
+    """Add a value, and drop the oldest of the same method beyond the capacity."""
+    cache[key] = value
+    same = [other for other in cache if other.label == key.label]
+    for other in same[:-CAPACITY]:
+        del cache[other]
 
 
 @one_thread
 def expected_accuracy(belief: Distribution, pool: Pool) -> float:
-    """How often the belief would foretell the answer to a random question, if it is right about itself."""
+    """The share of random questions whose answers the belief predicts, if its probabilities are right."""
     rng = np.random.default_rng(0)
-    left = rng.integers(len(pool), size=PAIRS)
-    right = (left + rng.integers(1, len(pool), size=PAIRS)) % len(pool)
-    chances = belief.probability(pool.scaled[left], pool.scaled[right])
-    return float(np.mean(np.maximum(chances, 1.0 - chances)))
+    left = rng.integers(len(pool), size=ACCURACY_PAIRS)
+    right = (left + rng.integers(1, len(pool), size=ACCURACY_PAIRS)) % len(pool)
+    probability = belief.probability(pool.scaled[left], pool.scaled[right])
+    return float(np.mean(np.maximum(probability, 1.0 - probability)))

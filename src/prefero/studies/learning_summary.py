@@ -15,7 +15,7 @@ from prefero.learner import Learner
 from prefero.pools.pool import Pool
 from prefero.questions import Choice, Question
 from prefero.reward import Reward
-from prefero.studies.event_log import Log
+from prefero.studies.event_log import EventLog
 from prefero.studies.learner_cache import expected_accuracy
 
 CURVE, MAP = 41, 25  # points along a feature, and along each side of a map
@@ -103,7 +103,7 @@ class LearningSummary:
 
 @one_thread
 def learning_summary(
-    log: Log, learner: Learner, labels: list[FeatureLabel], question: Question | None
+    log: EventLog, learner: Learner, labels: list[FeatureLabel], question: Question | None
 ) -> LearningSummary:
     """What a learner has learned from a log; `question` is the one that waits for an answer."""
     pool, reward = learner.pool, learner.reward()
@@ -128,9 +128,9 @@ def learning_summary(
     )
 
 
-def learning_curve(log: Log, answers: int, accuracy: float) -> list[LearningCurvePoint]:
+def learning_curve(log: EventLog, answers: int, accuracy: float) -> list[LearningCurvePoint]:
     """The expected accuracy after each number of answers, as it was computed then; `accuracy` is today's."""
-    then = {a.slot: a.accuracy for a in log.questions if a.accuracy is not None and a.slot < answers}
+    then = {q.answered: q.accuracy for q in log.questions if q.accuracy is not None and q.answered < answers}
     return [LearningCurvePoint(n, a) for n, a in sorted((then | {answers: accuracy}).items())]
 
 

@@ -1,11 +1,12 @@
-"""How far the people of a study are, and whether they pay attention."""
+"""How far the participants of a study are, and whether they pay attention."""
 
 from dataclasses import dataclass
 from statistics import median
 
-from prefero.studies.event_log import Live, Log
+from prefero.studies.event_log import ActiveAnswer, EventLog
 from prefero.studies.protocol import RETEST, Protocol
-from prefero.studies.session_state import Stage
+from prefero.studies.stage_rules import stage_of
+from prefero.studies.stages import Stage
 from prefero.studies.storage.store import Store, Study
 
 
@@ -14,7 +15,7 @@ class ParticipantProgress:
     """One participant's.
 
     stage              None until the participant opens the link
-    answered           answers in force, of the `total` that the protocol asks for
+    answered           active answers, of the `total` that the protocol asks for
     left_share         the share of the answers that preferred the left trajectory, ties aside
     retest_agreement   the share of retest questions that were answered as the first time
     """
@@ -31,68 +32,45 @@ class ParticipantProgress:
 
 
 def progress_of(store: Store, study: Study) -> list[ParticipantProgress]:
-    """Everybody's, in the order of invitations."""
+    """Every participant's, in the order of their invitations."""
     protocol = Protocol.from_json(study.protocol)
-    return [_progress(person.label, store.log(person), protocol) for person in store.people(study)]
+    return [
+        _progress(participant.label, store.event_log(participant), protocol)
+        for participant in store.participants(study)
+    ]
 
 
-def _progress(label: str, log: Log, protocol: Protocol) -> ParticipantProgress:
-    moments = sorted(row.at for rows in (log.questions, log.told, log.steps) for row in rows)
-    seconds = [live.told.seconds for live in log.live if live.told.seconds is not None]
-    sides = [live.told.said == "left" for live in log.live if live.told.said != "equal"]
+def _progress(label: str, log: EventLog, protocol: Protocol) -> ParticipantProgress:
+    times = sorted(row.at for rows in (log.questions, log.events, log.stage_events) for row in rows)
+    seconds = [active.event.seconds for active in log.answers if active.event.seconds is not None]
+    sides = [active.choice == "left" for active in log.answers if active.choice != "equal"]
     return ParticipantProgress(
         label=label,
-        stage=stage_of(log, protocol) if moments else None,
-        answered=len(log.live),
-        total=protocol.slots,
-        started=moments[0] if moments else None,
-        last_seen=moments[-1] if moments else None,
+        stage=stage_of(log, protocol) if times else None,
+        answered=len(log.answers),
+        total=protocol.total_questions,
+        started=times[0] if times else None,
+        last_seen=times[-1] if times else None,
         median_seconds=median(seconds) if seconds else None,
         left_share=sum(sides) / len(sides) if sides else None,
         retest_agreement=retest_agreement(log),
     )
 
 
-def stage_of(log: Log, protocol: Protocol) -> Stage:
-    """What a person is at: the first thing that is wanted and not done."""
-    wanted: dict[Stage, bool] = {
-        "consent": bool(protocol.consent),
-        "instructions": bool(protocol.instructions),
-        "target_scores": protocol.target_scores,
-        "practice": protocol.practice,
-    }
-    for stage, there in wanted.items():
-        if there and log.step(stage) is None:
-            return stage
-    if compares(log, protocol):
-        return "compare"
-    return "rate" if protocol.rate and unrated(log, protocol) else "done"
-
-
-def compares(log: Log, protocol: Protocol) -> bool:
-    """Are there questions left?"""
-    return protocol.endless or len(log.live) < protocol.slots
-
-
-def unrated(log: Log, protocol: Protocol) -> list[str]:
-    """Methods whose best trajectory is not rated yet."""
-    return [asker.label for asker in protocol.methods if log.step("rate", asker.label) is None]
-
-
-def retest_agreement(log: Log) -> float | None:
-    """The share of questions that were answered alike when they came again with their sides changed."""
-    first: dict[frozenset[int], Live] = {}
-    alike = []
-    for live in log.live:
-        pair = frozenset((live.asked.left, live.asked.right))
-        if live.asked.method == RETEST and pair in first:
-            alike.append(chosen(live) == chosen(first[pair]))
+def retest_agreement(log: EventLog) -> float | None:
+    """The share of questions that were answered alike when they were asked again in reversed order."""
+    first: dict[frozenset[int], ActiveAnswer] = {}
+    agreed = []
+    for active in log.answers:
+        items = frozenset(active.asked.items)
+        if active.asked.method == RETEST and items in first:
+            agreed.append(preferred(active) == preferred(first[items]))
         else:
-            first.setdefault(pair, live)
-    return sum(alike) / len(alike) if alike else None
+            first.setdefault(items, active)
+    return sum(agreed) / len(agreed) if agreed else None
 
 
-def chosen(live: Live) -> int | None:
-    """The trajectory that was preferred; None for "about equal"."""
-    sides = {"left": live.asked.left, "right": live.asked.right}
-    return sides.get(live.told.said)
+def preferred(active: ActiveAnswer) -> int | None:
+    """The trajectory that the participant preferred; None for "about equal"."""
+    left, right = active.asked.items
+    return {"left": left, "right": right}.get(active.choice)

@@ -1,25 +1,25 @@
-"""A protocol: what people are asked, by which methods, and what else they do. It is a small TOML file.
+"""A protocol: what the participants of a study do, and which methods ask them. It is a small TOML file.
 
     title          shown on the page
     world          a world's name, or
     pool           a file, as `Pool.save` writes it
     trajectories   how many are simulated
     consent, instructions, thanks    texts; an empty one is not shown
-    target_scores  do participants first give distinct scores to the targets?
-    practice       does a question for practice come first?
+    target_scores  whether participants first give each target a different score
+    practice       whether a practice question comes first
     [[methods]]    label, method (a name of `prefero.methods`), questions
     tests          random questions that no method learns from
-    retests        earlier questions once more, with sides changed: is the person attentive?
-    rate           do participants rate what each method thinks best?
-    ties           is "about equal" an answer? The paper's methods know none.
+    retests        earlier questions asked again in reversed order, to measure attention
+    rate           whether participants rate the best trajectory of each method
+    ties           whether "about equal" is an answer; the paper's methods cannot learn from it
 
-The questions of all methods are shuffled together. Every method learns from its own alone.
+The questions of all methods are shuffled together. Every method learns from its own questions alone.
 """
 
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,16 +33,16 @@ from prefero.pools.pool import Pool
 TEST, RETEST = "test", "retest"  # questions that no method learns from
 
 
-def flowing(text: str) -> str:
-    """Paragraphs without the line breaks that a file has for its own sake."""
+def unwrap(text: str) -> str:
+    """Paragraphs with their lines joined."""
     return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
 
 
-CONSENT = flowing("""You are about to take part in a study of how people judge a robot's behaviour.
+CONSENT = unwrap("""You are about to take part in a study of how people judge a robot's behaviour.
 
 You will compare short animations of a robot and say which you like better. Your answers, the time they take
 and nothing else about you are kept. You may stop at any time by closing the page.""")
-INSTRUCTIONS = flowing("""A robot plays mini-golf. Two of its shots are shown side by side, again and again.
+INSTRUCTIONS = unwrap("""A robot plays mini-golf. Two of its shots are shown side by side, again and again.
 
 Say which one you like better: A on the left or B on the right. There is no right or wrong answer. Take the
 time you need, and use the keyboard if you like.""")
@@ -50,7 +50,7 @@ THANKS = "You have answered all questions."
 
 
 @dataclass(frozen=True)
-class Asker:
+class StudyMethod:
     """A method that asks: its name in reports, its name in the registry, and how often it asks."""
 
     label: str
@@ -59,10 +59,10 @@ class Asker:
 
     def __post_init__(self) -> None:
         if self.label in (TEST, RETEST) or not self.label:
-            raise ValueError(f"a method needs a label, and one that is not {TEST!r} or {RETEST!r}")
+            raise ValueError(f"a method needs a label other than {TEST!r} and {RETEST!r}")
         if type(self.questions) is not int or self.questions < 1:
             raise ValueError(
-                f"method {self.label!r} must ask at least once, but questions = {self.questions!r}"
+                f"method {self.label!r} must ask one question or more, but questions = {self.questions!r}"
             )
         method_named(self.method)
         try:
@@ -71,8 +71,8 @@ class Asker:
             raise ValueError(f"{self.method!r} cannot learn from real people: {error}") from error
 
     @property
-    def knows_ties(self) -> bool:
-        """Can it learn from "about equal"?"""
+    def accepts_ties(self) -> bool:
+        """Whether it can learn from "about equal"."""
         asks = method_named(self.method).asks_with_ties
         return asks and getattr(self._model(np.zeros((2, 1))), "margin", None) != 0
 
@@ -80,17 +80,17 @@ class Asker:
         return method_named(self.method).model(RealPerson(), x)
 
     def learner(self, pool: Pool, seed: int) -> Learner:
-        """A learner that knows nothing yet."""
+        """A learner without answers."""
         acquisition = method_named(self.method).acquisition
         return Learner(pool, seed=seed, model=self._model(pool.scaled), acquisition=acquisition)
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """What the people of a study do, from first to last."""
+    """What the participants of a study do, from first to last."""
 
     title: str
-    methods: tuple[Asker, ...]
+    methods: tuple[StudyMethod, ...]
     world: str | None = None
     pool: str | None = None
     trajectories: int = 400
@@ -103,43 +103,47 @@ class Protocol:
     retests: int = 0
     rate: bool = False
     ties: bool = False
-    endless: bool = field(default=False)  # a teacher goes on as long as they like
+    open_ended: bool = False  # a teacher goes on for as long as they like
 
     def __post_init__(self) -> None:
-        labels = [asker.label for asker in self.methods]
+        labels = [method.label for method in self.methods]
         if not labels:
             raise ValueError("a protocol needs a method that asks: add a [[methods]] table")
         if len(set(labels)) != len(labels):
-            raise ValueError(f"every method needs a label of its own, but they are {', '.join(labels)}")
-        strict = [asker.method for asker in self.methods if self.ties and not asker.knows_ties]
+            raise ValueError(f"every method needs a different label, but they are {', '.join(labels)}")
+        strict = [method.method for method in self.methods if self.ties and not method.accepts_ties]
         if strict:
-            raise ValueError(f"{strict[0]!r} knows no 'about equal': set ties = false, or leave it out")
+            raise ValueError(
+                f"{strict[0]!r} cannot learn from 'about equal': set ties = false, or leave it out"
+            )
         if self.tests < 0 or self.retests < 0:
             raise ValueError(f"tests and retests are 0 or more, not {self.tests} and {self.retests}")
-        if self.retests > self.asked // 2:
-            raise ValueError(f"at most half of {self.asked} questions can be asked again, not {self.retests}")
+        if self.retests > self.new_questions // 2:
+            raise ValueError(
+                f"at most half of {self.new_questions} questions can be asked again, not {self.retests}"
+            )
 
     @property
-    def asked(self) -> int:
-        """Questions that are asked for the first time."""
-        return sum(asker.questions for asker in self.methods) + self.tests
+    def new_questions(self) -> int:
+        """Questions that are not retests."""
+        return sum(method.questions for method in self.methods) + self.tests
 
     @property
-    def slots(self) -> int:
+    def total_questions(self) -> int:
         """All questions."""
-        return self.asked + self.retests
+        return self.new_questions + self.retests
 
-    def asker(self, label: str) -> Asker:
+    def method(self, label: str) -> StudyMethod:
         """The method of this label."""
-        return next(asker for asker in self.methods if asker.label == label)
+        return next(method for method in self.methods if method.label == label)
 
-    def plan(self, seed: int) -> tuple[str, ...]:
-        """Who asks each question: labels of methods, tests and retests, shuffled; retests come late."""
+    def schedule(self, seed: int) -> tuple[str, ...]:
+        """The label of each question's method, "test" or "retest": shuffled, retests in the second half."""
         rng = np.random.default_rng([seed, 1])
-        first = [asker.label for asker in self.methods for _ in range(asker.questions)] + [TEST] * self.tests
-        order: list[str] = [first[int(i)] for i in rng.permutation(len(first))]
+        new = [method.label for method in self.methods for _ in range(method.questions)] + [TEST] * self.tests
+        order: list[str] = [new[int(i)] for i in rng.permutation(len(new))]
         for _ in range(self.retests):
-            order.insert(int(rng.integers(len(first) // 2, len(order) + 1)), RETEST)
+            order.insert(int(rng.integers(len(new) // 2, len(order) + 1)), RETEST)
         return tuple(order)
 
     def to_json(self) -> dict[str, Any]:
@@ -153,13 +157,13 @@ class Protocol:
         unknown = sorted(set(document) - known)
         if unknown:
             raise ValueError(f"a protocol has no {unknown[0]!r}: it has {', '.join(sorted(known))}")
-        _check_kinds(document, name)
+        _check_types(document, name)
         methods = document.get("methods", [])
         if not isinstance(methods, list | tuple) or not all(isinstance(m, Mapping) for m in methods):
             raise ValueError("methods are tables: [[methods]] with label, method and questions")
         try:
-            askers = tuple(Asker(**method) for method in methods)
-            return cls(**{**document, "methods": askers})
+            methods = tuple(StudyMethod(**method) for method in methods)
+            return cls(**{**document, "methods": methods})
         except TypeError as error:
             raise ValueError(f"the protocol is not complete: {_plain(error)}") from error
 
@@ -169,22 +173,24 @@ class Protocol:
         try:
             document = tomllib.loads(path.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} is no TOML file: {error}") from error
+            raise ValueError(f"{path} is not a TOML file: {error}") from error
         for name in ("consent", "instructions", "thanks"):
             if isinstance(document.get(name), str):
-                document[name] = flowing(document[name])
+                document[name] = unwrap(document[name])
         if "pool" in document:
             document["pool"] = str((path.parent / str(document["pool"])).resolve())
         return cls.from_json(document, str(path))
 
 
-def _check_kinds(document: Mapping[str, Any], name: str) -> None:
-    """Types, which dataclasses do not look at."""
-    kinds = {f.name: type(f.default) for f in fields(Protocol) if isinstance(f.default, bool | int | str)}
-    kinds |= {"title": str} | {place: str for place in ("world", "pool") if document.get(place) is not None}
-    for one, kind in kinds.items():
-        if one in document and type(document[one]) is not kind:
-            raise ValueError(f"{name}: {one} must be of kind {kind.__name__}, but is {document[one]!r}")
+def _check_types(document: Mapping[str, Any], name: str) -> None:
+    """Dataclasses do not check types."""
+    types = {f.name: type(f.default) for f in fields(Protocol) if isinstance(f.default, bool | int | str)}
+    types |= {"title": str} | {place: str for place in ("world", "pool") if document.get(place) is not None}
+    for setting, kind in types.items():
+        if setting in document and type(document[setting]) is not kind:
+            raise ValueError(
+                f"{name}: {setting} must be of type {kind.__name__}, but is {document[setting]!r}"
+            )
 
 
 def _plain(error: TypeError) -> str:
@@ -195,9 +201,9 @@ PAPER = Protocol(
     title="Mini-golf",
     world="golf",
     methods=(
-        Asker("ActiveGP", "ActiveGP 1 0.1", 15),
-        Asker("ActiveLinear", "ActiveLinear", 15),
-        Asker("RandomGP", "RandomGP 1 0.1", 15),
+        StudyMethod("ActiveGP", "ActiveGP 1 0.1", 15),
+        StudyMethod("ActiveLinear", "ActiveLinear", 15),
+        StudyMethod("RandomGP", "RandomGP 1 0.1", 15),
     ),
     target_scores=True,
     tests=5,
@@ -205,12 +211,14 @@ PAPER = Protocol(
 )
 BUILT_IN = {
     "paper": PAPER,
-    "paper-and-prefero": replace(PAPER, methods=(*PAPER.methods, Asker("Prefero", "Prefero", 15)), retests=3),
+    "paper-and-prefero": replace(
+        PAPER, methods=(*PAPER.methods, StudyMethod("Prefero", "Prefero", 15)), retests=3
+    ),
 }
 
 
 def read_protocol(name: str) -> Protocol:
-    """One that is built in, or a TOML file."""
+    """A built-in protocol by its name, or a TOML file."""
     if name in BUILT_IN:
         return BUILT_IN[name]
     if not Path(name).is_file():
@@ -218,14 +226,14 @@ def read_protocol(name: str) -> Protocol:
     return Protocol.from_toml(Path(name))
 
 
-def teaching(title: str, questions: int) -> Protocol:
-    """One teacher, one method, and no end."""
+def teaching_protocol(title: str, questions: int) -> Protocol:
+    """For a teacher: one method, and no end."""
     return Protocol(
         title=title,
-        methods=(Asker("Prefero", "Prefero", questions),),
+        methods=(StudyMethod("Prefero", "Prefero", questions),),
         consent="",
         instructions="",
         practice=False,
         ties=True,
-        endless=True,
+        open_ended=True,
     )

@@ -1,7 +1,7 @@
-"""A study's report: the paper's table and figure from real answers, times, sides and attention.
+"""A study's report: the paper's table and figure from real answers, response times, sides and attention.
 
-outcomes.csv   person, method, accuracy on the person's own test questions, rating
-people.csv     person, stage, answers, median seconds, share of left answers, agreement on retests
+outcomes.csv       participant, method, accuracy on the participant's own test questions, rating
+participants.csv   label, stage, answers, median seconds, share of left answers, agreement on retests
 report.md, report.html, study.png, times.png
 """
 
@@ -18,49 +18,55 @@ from prefero.plots.style import new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table
 from prefero.plots.user_study import StudyOutcome, draw_study, study_table
 from prefero.pools.pool import Pool
+from prefero.questions import Choice
 from prefero.simulation.test_sets import accuracy_on_answers
-from prefero.studies.event_log import Live, Log
-from prefero.studies.participant_progress import ParticipantProgress, progress_of, stage_of
-from prefero.studies.protocol import RETEST, TEST, Protocol
-from prefero.studies.storage.store import Person, Store, Study
+from prefero.studies.event_log import ActiveAnswer, EventLog
+from prefero.studies.participant_progress import ParticipantProgress, progress_of
+from prefero.studies.protocol import TEST, Protocol
+from prefero.studies.stage_rules import stage_of
+from prefero.studies.storage.store import Participant, Store, Study
+
+COLORS: dict[Choice, str] = {"left": "#0b6e99", "equal": "#bbbbbb", "right": "#d1662c"}  # as they are stacked
 
 
 def outcomes_of(store: Store, study: Study) -> list[StudyOutcome]:
-    """What every method learned from everybody who is done."""
+    """What every method learned from every participant who is done."""
     protocol, pool = Protocol.from_json(study.protocol), store.pool(study)
     found: list[StudyOutcome] = []
-    for person in store.people(study):
-        log = store.log(person)
+    for participant in store.participants(study):
+        log = store.event_log(participant)
         if (protocol.tests or protocol.rate) and stage_of(log, protocol) == "done":
-            found += [_outcome(pool, protocol, person, log, asker.label) for asker in protocol.methods]
+            found += [_outcome(pool, protocol, participant, log, method.label) for method in protocol.methods]
     return found
 
 
-def _outcome(pool: Pool, protocol: Protocol, person: Person, log: Log, label: str) -> StudyOutcome:
-    rated = log.step("rate", label)
+def _outcome(
+    pool: Pool, protocol: Protocol, participant: Participant, log: EventLog, label: str
+) -> StudyOutcome:
+    rated = log.stage_event("rate", label)
     rating = float(rated.data["rating"]) if rated else float("nan")
-    return StudyOutcome(person.label, label, accuracy_of(pool, protocol, log, label), rating)
+    return StudyOutcome(participant.label, label, accuracy_of(pool, protocol, log, label), rating)
 
 
-def accuracy_of(pool: Pool, protocol: Protocol, log: Log, label: str) -> float:
-    """The share of the person's test questions that a method foretells after its own questions."""
-    tests = [live.answer for live in log.live if live.asked.method == TEST and live.told.said != "equal"]
+def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> float:
+    """The share of the participant's test answers that a method predicts after its own questions."""
+    tests = [a.answer for a in log.answers if a.asked.method == TEST and a.choice != "equal"]
     if not tests:
         return float("nan")
-    learner: Learner = protocol.asker(label).learner(pool, 0)
-    for live in log.live:
-        if live.asked.method == label:
-            learner.tell(live.asked.question, live.answer.choice)
+    learner: Learner = protocol.method(label).learner(pool, 0)
+    for active in log.answers:
+        if active.asked.method == label:
+            learner.tell(active.asked.question, active.choice)
     return accuracy_on_answers(learner.reward(), pool, tests)
 
 
 def write_study_report(store: Store, study: Study, folder: Path) -> list[StudyOutcome]:
-    """Everything, in a folder; the outcomes."""
+    """Write the report into a folder; the outcomes."""
     folder.mkdir(parents=True, exist_ok=True)
-    people, outcomes = progress_of(store, study), outcomes_of(store, study)
-    logs = [store.log(person) for person in store.people(study)]
-    answered = [live for log in logs for live in log.live]
-    parts = [f"# {study.protocol['title']}: the study {study.name!r}\n", _summary(people)]
+    participants, outcomes = progress_of(store, study), outcomes_of(store, study)
+    logs = [store.event_log(participant) for participant in store.participants(study)]
+    answered = [active for log in logs for active in log.answers]
+    parts = [f"# {study.protocol['title']}: the study {study.name!r}\n", _summary(participants)]
     if outcomes:
         draw_study(outcomes, folder / "study.png")
         parts += [
@@ -69,51 +75,54 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[StudyOu
             study_table(outcomes),
         ]
     else:
-        parts.append(_why_nothing(study, people))
+        parts.append(_no_outcomes(study, participants))
     if answered:
         _draw_times(answered, folder / "times.png")
-        parts += ["## How people answered\n", "![Times and sides](times.png)\n", _people_table(people)]
+        parts += [
+            "## How participants answered\n",
+            "![Times and sides](times.png)\n",
+            _participants_table(participants),
+        ]
     text = "\n".join(parts)
     write_atomically(
         folder / "outcomes.csv", csv_text(list(StudyOutcome.__annotations__), map(asdict, outcomes))
     )
-    write_atomically(
-        folder / "people.csv", csv_text(list(ParticipantProgress.__annotations__), map(asdict, people))
-    )
+    columns = list(ParticipantProgress.__annotations__)
+    write_atomically(folder / "participants.csv", csv_text(columns, map(asdict, participants)))
     write_atomically(folder / "report.md", text)
     write_atomically(folder / "report.html", markdown_to_html(text, folder))
     return outcomes
 
 
-def _why_nothing(study: Study, people: Sequence[ParticipantProgress]) -> str:
-    """In place of the table about the methods."""
-    if any(person.stage == "done" for person in people):
-        return f"{study.name!r} neither tests nor rates, so nothing can be said about the methods.\n"
-    return "Nobody has answered all questions yet, so nothing can be said about the methods.\n"
+def _no_outcomes(study: Study, participants: Sequence[ParticipantProgress]) -> str:
+    """What is written in place of the table of methods."""
+    if any(participant.stage == "done" for participant in participants):
+        return f"{study.name!r} has neither tests nor ratings, so the methods cannot be compared.\n"
+    return "Nobody has answered all questions yet, so the methods cannot be compared.\n"
 
 
-def _summary(people: Sequence[ParticipantProgress]) -> str:
-    done = sum(person.stage == "done" for person in people)
-    begun = sum(person.started is not None for person in people)
-    agreement = [p.retest_agreement for p in people if p.retest_agreement is not None]
+def _summary(participants: Sequence[ParticipantProgress]) -> str:
+    done = sum(participant.stage == "done" for participant in participants)
+    begun = sum(participant.started is not None for participant in participants)
+    agreement = [p.retest_agreement for p in participants if p.retest_agreement is not None]
     attention = (
-        f" Questions asked again were answered alike in {np.mean(agreement):.0%}." if agreement else ""
+        f" Of the retest questions {np.mean(agreement):.0%} were answered as before." if agreement else ""
     )
-    return f"{len(people)} invited, {begun} began, {done} finished.{attention}\n"
+    return f"{len(participants)} invited, {begun} began, {done} finished.{attention}\n"
 
 
-def _people_table(people: Sequence[ParticipantProgress]) -> str:
-    head = ["person", "stage", "answers", "median seconds", "share of A", "answered alike again"]
+def _participants_table(participants: Sequence[ParticipantProgress]) -> str:
+    head = ["participant", "stage", "answers", "median seconds", "share of A", "retests agree"]
     rows = [
         [
-            person.label,
-            person.stage or "invited",
-            f"{person.answered} of {person.total}",
-            _number(person.median_seconds, ".1f"),
-            _number(person.left_share, ".0%"),
-            _number(person.retest_agreement, ".0%"),
+            participant.label,
+            participant.stage or "invited",
+            f"{participant.answered} of {participant.total}",
+            _number(participant.median_seconds, ".1f"),
+            _number(participant.left_share, ".0%"),
+            _number(participant.retest_agreement, ".0%"),
         ]
-        for person in people
+        for participant in participants
     ]
     return markdown_table(head, rows)
 
@@ -122,22 +131,22 @@ def _number(value: float | None, form: str) -> str:
     return "" if value is None else format(value, form)
 
 
-def _draw_times(answered: Sequence[Live], path: Path) -> None:
-    """Response times by position, and which side was chosen by whom was asked."""
+def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:
+    """Response times, and how often each side was chosen by the method that asked."""
     figure, axes = new_figure(2, width=4.6, height=3.4)
-    seconds = [live.told.seconds for live in answered if live.told.seconds is not None]
+    seconds = [active.event.seconds for active in answered if active.event.seconds is not None]
     if seconds:
         axes[0].hist(np.minimum(seconds, 60.0), bins=30, color="#0b6e99")
     style_axis(axes[0], xlabel="seconds to answer (60 or more in the last bar)", ylabel="answers")
-    methods = sorted({live.asked.method for live in answered})
+    methods = sorted({active.asked.method for active in answered})
     for place, method in enumerate(methods):
-        said: list[str] = [live.told.said for live in answered if live.asked.method == method]
+        chosen = [active.choice for active in answered if active.asked.method == method]
         bottom = 0.0
-        for side, color in (("left", "#0b6e99"), ("equal", "#bbbbbb"), ("right", "#d1662c")):
-            share = said.count(side) / len(said)
-            axes[1].bar(place, share, bottom=bottom, color=color, label=side if place == 0 else None)
+        for choice, color in COLORS.items():
+            share = chosen.count(choice) / len(chosen)
+            axes[1].bar(place, share, bottom=bottom, color=color, label=choice if place == 0 else None)
             bottom += share
-    axes[1].set_xticks(range(len(methods)), ["again" if m == RETEST else m for m in methods], fontsize=7)
+    axes[1].set_xticks(range(len(methods)), methods, fontsize=7)
     axes[1].legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
     style_axis(axes[1], ylabel="share of answers")
     save_figure(figure, path)

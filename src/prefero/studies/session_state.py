@@ -1,13 +1,10 @@
 """What a participant's page shows at one moment, as values: the session's state and its parts."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TypedDict
 
 from prefero.questions import Choice
-
-Stage = Literal["consent", "instructions", "target_scores", "practice", "compare", "rate", "done"]
-LOWEST_SCORE, HIGHEST_SCORE = 2, 9
-LOWEST_RATING, HIGHEST_RATING = 1, 9
+from prefero.studies.stages import Stage
 
 
 @dataclass(frozen=True)
@@ -48,11 +45,20 @@ class Rating:
     highest: int
 
 
+class StageParts(TypedDict, total=False):
+    """The parts of the state that only some stages have."""
+
+    text: str
+    question: ShownQuestion
+    target_scores: TargetScores
+    rating: Rating
+
+
 @dataclass(frozen=True)
 class SessionState:
     """Everything that the page needs to show now; None where the stage has no such part.
 
-    answered   answers in force
+    answered   active answers
     total      questions that the protocol asks
     """
 

@@ -11,8 +11,8 @@ from prefero.datasets.registry import describe_formats, options_for, recognize
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.studies.displays import display_of
-from prefero.studies.protocol import teaching
-from prefero.studies.storage.store import Person, Refused, Store, Study, new_secret
+from prefero.studies.protocol import teaching_protocol
+from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
 
 TEACHER = "teacher"
 MOST_ASKED = 4000  # trajectories of a dataset: the pairs of so many are searched in a second or two
@@ -102,7 +102,7 @@ def begin_teaching(
     trajectories: int | None = None,
     features: FeatureOptions | None = None,
     opening: FormatOptions | None = None,
-) -> tuple[Study, Person, bool]:
+) -> tuple[Study, Participant, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`."""
     name = name or Path(what).stem
     if name in {study.name for study in store.studies()}:
@@ -110,10 +110,10 @@ def begin_teaching(
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
         _check_same(store, study, what, features, opening)
-        people = store.people(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
-        return study, people[0], True
+        participants = store.participants(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
+        return study, participants[0], True
     pool = pool_of(what, trajectories, features, opening)
-    protocol = teaching(what.title() if what in worlds.names() else name, questions)
+    protocol = teaching_protocol(what.title() if what in worlds.names() else name, questions)
     study = store.add_study(name, "teach", protocol.to_json(), pool, display_of(pool), new_secret())
     return study, store.invite(study, TEACHER, new_secret(), seed=0), False
 

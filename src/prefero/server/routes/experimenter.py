@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from prefero.server.auth import Experimenter, Here
+from prefero.server.auth import Context, Experimenter
 from prefero.server.models import StudyProgress
 from prefero.studies.participant_progress import progress_of
 
@@ -10,9 +10,9 @@ router = APIRouter(prefix="/api")
 
 
 @router.get("/progress")
-def progress(visitor: Experimenter, here: Here) -> StudyProgress:
+def progress(visitor: Experimenter, context: Context) -> StudyProgress:
     """How far every participant of the study is."""
-    participants = progress_of(here.store, visitor.study)
+    participants = progress_of(context.store, visitor.study)
     return StudyProgress(
         study=visitor.study.name,
         title=visitor.study.protocol["title"],

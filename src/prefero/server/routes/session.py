@@ -9,7 +9,16 @@ from fastapi.responses import FileResponse
 from pydantic import TypeAdapter
 
 from prefero.datasets.media.clips import cut_planned_clip
-from prefero.server.auth import AGE, COOKIE, Anybody, Forbidden, Here, OwnSitting, Somebody, Visitor
+from prefero.server.auth import (
+    COOKIE,
+    COOKIE_SECONDS,
+    Context,
+    Forbidden,
+    KnownVisitor,
+    MaybeVisitor,
+    OwnSession,
+    Visitor,
+)
 from prefero.server.models import (
     LARGEST,
     AnswerOrSkip,
@@ -33,19 +42,25 @@ DISPLAY: TypeAdapter[Display] = TypeAdapter(Display)
 
 
 @router.get("/me")
-def me(visitor: Anybody) -> Me:
+def me(visitor: MaybeVisitor) -> Me:
     """Who sends this request."""
     return _me(visitor)
 
 
 @router.post("/enter")
-def enter(entry: Entry, here: Here, response: Response) -> Me:
+def enter(entry: Entry, context: Context, response: Response) -> Me:
     """Sign in with a link's secret, which is kept in a cookie that no script can read."""
-    visitor = here.owner(entry.secret)
+    visitor = context.owner(entry.secret)
     if visitor is None:
         raise Forbidden
     response.set_cookie(
-        COOKIE, entry.secret, max_age=AGE, httponly=True, samesite="lax", secure=here.secure, path="/"
+        COOKIE,
+        entry.secret,
+        max_age=COOKIE_SECONDS,
+        httponly=True,
+        samesite="lax",
+        secure=context.secure,
+        path="/",
     )
     return _me(visitor)
 
@@ -64,57 +79,59 @@ def _me(visitor: Visitor | None) -> Me:
 
 
 @router.get("/session")
-def session(own: OwnSitting) -> SessionState:
+def session(own: OwnSession) -> SessionState:
     """What the page shows now."""
-    return own.moment()
+    return own.state()
 
 
 @router.get("/session/prefetch")
-def prefetch(own: OwnSitting) -> Prefetch:
+def prefetch(own: OwnSession) -> Prefetch:
     """Trajectories that may be shown next, so that the page can load them early."""
-    trajectories, complete = own.ahead()
+    trajectories, complete = own.prefetch()
     return Prefetch(trajectories=trajectories, complete=complete)
 
 
 @router.post("/session/events")
-def answer(event: AnswerOrSkip, own: OwnSitting) -> SessionState:
+def answer(event: AnswerOrSkip, own: OwnSession) -> SessionState:
     """Record an answer or a skip; when this returns, it is on disk."""
     return own.answer(event.question, event.kind, event.key, event.seconds)
 
 
 @router.post("/session/undo")
-def undo(body: Undo, own: OwnSitting) -> SessionState:
+def undo(body: Undo, own: OwnSession) -> SessionState:
     """Take the last answer or skip back."""
     return own.undo(body.key)
 
 
 @router.post("/session/stages")
-def submit_stage(submission: StageSubmission, own: OwnSitting) -> SessionState:
+def submit_stage(submission: StageSubmission, own: OwnSession) -> SessionState:
     """Record consent, target scores, the practice answer or a rating."""
-    return own.step(submission.stage, submission.data, submission.key)
+    return own.submit(submission.stage, submission.data, submission.key)
 
 
 @router.get("/display")
-def display(visitor: Somebody, here: Here, response: Response) -> Display:
+def display(visitor: KnownVisitor, context: Context, response: Response) -> Display:
     """How the study's trajectories are shown."""
     response.headers.update(CACHED)
-    return DISPLAY.validate_python(here.store.display(visitor.study))
+    return DISPLAY.validate_python(context.store.display(visitor.study))
 
 
 @router.get("/trajectories/{index}")
-def trajectory(index: Index, visitor: Somebody, here: Here, response: Response) -> TrajectoryDetails:
+def trajectory(
+    index: Index, visitor: KnownVisitor, context: Context, response: Response
+) -> TrajectoryDetails:
     """One trajectory of the pool."""
-    pool = here.store.pool(visitor.study)
+    pool = context.store.pool(visitor.study)
     if index >= len(pool):
         raise Refused("no-trajectory", f"there are trajectories 0 to {len(pool) - 1}")
     response.headers.update(CACHED)
-    return TrajectoryDetails.model_validate(details_of(pool, here.store.display(visitor.study), index))
+    return TrajectoryDetails.model_validate(details_of(pool, context.store.display(visitor.study), index))
 
 
 @router.get("/clips/{index}.mp4", response_class=FileResponse)
-def clip(index: Index, visitor: Somebody, here: Here) -> FileResponse:
+def clip(index: Index, visitor: KnownVisitor, context: Context) -> FileResponse:
     """One trajectory's video, from the folder of the study's clips and from nowhere else."""
-    pool, shown = here.store.pool(visitor.study), here.store.display(visitor.study)
+    pool, shown = context.store.pool(visitor.study), context.store.display(visitor.study)
     if pool.clips is None or index >= len(pool.clips):
         raise Refused("no-trajectory", "there is no such clip")
     path = Path(pool.clips[index]).resolve()

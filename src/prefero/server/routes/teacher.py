@@ -8,10 +8,10 @@ from fastapi import APIRouter, Response
 from prefero._support.files import csv_text
 from prefero._support.optional import need
 from prefero.questions import Choice
-from prefero.server.auth import Here, OwnTeaching
+from prefero.server.auth import TeacherSession
 from prefero.server.models import BestTrajectory, DeleteOrRestore, History, PastAnswer, RewardSummary
 from prefero.studies.displays import labels_of
-from prefero.studies.event_log import Log
+from prefero.studies.event_log import EventLog
 from prefero.studies.learning_summary import LearningSummary, sentence
 from prefero.studies.learning_summary import learning_summary as summarize
 from prefero.studies.session_state import SessionState
@@ -38,28 +38,29 @@ def _content(kind: str) -> dict[int | str, dict[str, Any]]:
 
 
 @router.get("/learning-summary")
-def learning_summary(own: OwnTeaching, here: Here) -> LearningSummary:
+def learning_summary(own: TeacherSession) -> LearningSummary:
     """What was learned so far."""
-    log, learner = own.store.log(own.person), own.learner()
-    with here.turns.mine():
-        labels = labels_of(here.store.display(own.study))
-        return summarize(log, learner, labels, log.open.question if log.open else None)
+    log = own.event_log()
+    learner, asked = own.learner(log), log.open_question
+    with own.slots.acquire():
+        labels = labels_of(own.store.display(own.study))
+        return summarize(log, learner, labels, asked.question if asked else None)
 
 
 @router.get("/history")
-def history(own: OwnTeaching) -> History:
+def history(own: TeacherSession) -> History:
     """Every answer, deleted ones too."""
-    return History(answers=past_answers(own.store.log(own.person)))
+    return History(answers=past_answers(own.event_log()))
 
 
 @router.post("/history")
-def change_history(body: DeleteOrRestore, own: OwnTeaching) -> SessionState:
+def change_history(body: DeleteOrRestore, own: TeacherSession) -> SessionState:
     """Delete an answer, or restore it."""
     return own.change(body.question, body.kind, body.key)
 
 
 @router.get("/reward")
-def reward(own: OwnTeaching) -> RewardSummary:
+def reward(own: TeacherSession) -> RewardSummary:
     """The best trajectory under the learned reward, and how to use the reward."""
     learner = own.learner()
     learned = learner.reward()
@@ -74,24 +75,24 @@ def reward(own: OwnTeaching) -> RewardSummary:
 
 
 @router.get("/export/reward.json", response_class=Response, responses=_content("application/json"))
-def export_reward(own: OwnTeaching) -> Response:
+def export_reward(own: TeacherSession) -> Response:
     """The learned reward, for `prefero.load_reward`."""
     return _download("reward.json", "application/json", own.learner().reward().to_json().encode())
 
 
 @router.get("/export/answers.csv", response_class=Response, responses=_content("text/csv"))
-def export_csv(own: OwnTeaching) -> Response:
-    """The answers in force, one a row."""
-    rows = export_rows(own.store.log(own.person))
+def export_csv(own: TeacherSession) -> Response:
+    """The active answers, one a row."""
+    rows = export_rows(own.event_log())
     content = csv_text(COLUMNS, [row | {"items": " ".join(map(str, row["items"]))} for row in rows])
     return _download("answers.csv", "text/csv", content.encode())
 
 
 @router.get("/export/answers.parquet", response_class=Response, responses=_content(PARQUET))
-def export_parquet(own: OwnTeaching) -> Response:
+def export_parquet(own: TeacherSession) -> Response:
     """The same as a Parquet file."""
     arrow, parquet = need("pyarrow", extra="server"), need("pyarrow.parquet", extra="server")
-    found, memory = export_rows(own.store.log(own.person)), io.BytesIO()
+    found, memory = export_rows(own.event_log()), io.BytesIO()
     columns = {name: [row[name] for row in found] for name in COLUMNS}
     parquet.write_table(arrow.table(columns, schema=_schema(arrow)), memory)
     return _download("answers.parquet", PARQUET, memory.getvalue())
@@ -100,27 +101,27 @@ def export_parquet(own: OwnTeaching) -> Response:
 COLUMNS = ["question", "number", "items", "choice", "seconds", "at"]
 
 
-def past_answers(log: Log) -> list[PastAnswer]:
-    """Answers in force and deleted ones, in the order of their questions."""
-    found = [(live.asked, live.told, False) for live in log.live]
-    found += [(log.by_id[question], told, True) for question, told in log.deleted.items()]
+def past_answers(log: EventLog) -> list[PastAnswer]:
+    """Active and deleted answers, in the order of their questions."""
+    found = [(active.asked, active.event, False) for active in log.answers]
+    found += [(log.by_id[question], event, True) for question, event in log.deleted.items()]
     ordered = sorted(found, key=lambda row: row[0].number)
     return [
         PastAnswer(
             question=asked.id,
             number=number,
-            items=[asked.left, asked.right],
-            choice=cast(Choice, told.said),
-            seconds=told.seconds,
-            at=told.at,
+            items=list(asked.items),
+            choice=cast(Choice, event.kind),
+            seconds=event.seconds,
+            at=event.at,
             deleted=deleted,
         )
-        for number, (asked, told, deleted) in enumerate(ordered, 1)
+        for number, (asked, event, deleted) in enumerate(ordered, 1)
     ]
 
 
-def export_rows(log: Log) -> list[dict[str, Any]]:
-    """The answers in force, numbered anew."""
+def export_rows(log: EventLog) -> list[dict[str, Any]]:
+    """The active answers, numbered anew."""
     kept = [answer.model_dump() for answer in past_answers(log) if not answer.deleted]
     return [row | {"number": number} for number, row in enumerate(kept, 1)]
 

@@ -1,7 +1,7 @@
-"""The database: one SQLite file, or PostgreSQL by its URL; brought up to this version when it is opened.
+"""The database: one SQLite file, or PostgreSQL by its URL; opening one migrates it to the newest schema.
 
 An answer is on disk before it is acknowledged: SQLite writes ahead and waits for the disk at every commit,
-and so does PostgreSQL. Writers take their turn at the start of a transaction, not in the middle of it.
+and so does PostgreSQL. A transaction that writes takes its lock at the start, not in the middle.
 """
 
 import sqlite3
@@ -25,11 +25,11 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 class DatabaseError(ValueError):
-    """The database cannot be used: why, and what to do."""
+    """The database cannot be used; the message says why, and what to do."""
 
 
-class Busy(Exception):
-    """Nothing was kept, for now: the same may be tried again. `code` says why in a word."""
+class DatabaseUnavailable(Exception):
+    """Nothing was recorded, for now: the same request can be sent again. `code` names the reason."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -37,10 +37,10 @@ class Busy(Exception):
 
 
 def open_database(where: str | Path) -> Engine:
-    """The database at a path or a URL, made if it is not there, upgraded if it is older, refused if newer."""
+    """The database at a path or a URL: created if it does not exist, migrated if older, refused if newer."""
     engine = _engine(str(where))
     try:
-        _bring_up(engine)
+        _migrate(engine)
     except (DBAPIError, sqlite3.Error) as error:
         engine.dispose()
         raise DatabaseError(
@@ -79,13 +79,13 @@ def _url(where: str) -> URL:
         return make_url(where)
     except (ArgumentError, ValueError):
         raise DatabaseError(
-            "that is no database URL: one looks like postgresql://user@host/name, with a number after host: "
-            "if there is a port"
-        ) from None  # the parser's own words would show a password
+            "this is not a database URL: one looks like postgresql://user@host/name or "
+            "postgresql://user@host:5432/name"
+        ) from None  # the parser's own message would show a password
 
 
 def _prepare_sqlite(connection: "DBAPIConnection", _: Any) -> None:
-    connection.isolation_level = None  # the driver shall not begin transactions by itself
+    connection.isolation_level = None  # SQLAlchemy begins transactions, not the driver
     cursor = connection.cursor()
     for line in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
         cursor.execute(f"PRAGMA {line}")
@@ -93,16 +93,16 @@ def _prepare_sqlite(connection: "DBAPIConnection", _: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """A writer that begins as a reader may find that it cannot go on; so it begins as a writer."""
+    """A transaction that begins by reading may not get the lock to write later; so it takes it now."""
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 @contextmanager
 def reading(engine: Engine) -> Iterator[Connection]:
-    """What is seen is of one moment."""
+    """A transaction that reads one consistent state."""
     with _clear_errors(), engine.connect() as connection:
-        if engine.name == "postgresql":  # where the default is a moment for each statement
+        if engine.name == "postgresql":  # where by default every statement sees another state
             connection.execution_options(isolation_level="REPEATABLE READ")
         with connection.begin():
             yield connection
@@ -110,7 +110,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
 
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
-    """All of it is on disk when this ends well, and nothing of it otherwise."""
+    """A transaction that writes: all of it is on disk when this ends well, and nothing of it otherwise."""
     with _clear_errors(), engine.connect().execution_options(writes=True) as connection, connection.begin():
         yield connection
 
@@ -122,19 +122,20 @@ def _clear_errors() -> Iterator[None]:
     except OperationalError as error:
         reason = _reason(error)
         if "full" in reason or "disk I/O" in reason or "No space" in reason:
-            raise Busy(
-                "disk-full", "the disk is full, so nothing was kept: make room, then try again"
+            raise DatabaseUnavailable(
+                "disk-full", "the disk is full, so nothing was recorded: make room, then try again"
             ) from error
         if "locked" in reason or "busy" in reason:
-            raise Busy(
-                "locked", "another program holds the database, so nothing was kept: close it, then try again"
+            raise DatabaseUnavailable(
+                "locked",
+                "another program locks the database, so nothing was recorded: close it, then try again",
             ) from error
         if "readonly" in reason:
-            raise Busy(
-                "read-only", "the database cannot be written, so nothing was kept: check its permissions"
+            raise DatabaseUnavailable(
+                "read-only", "the database is read-only, so nothing was recorded: check its permissions"
             ) from error
-        raise Busy(
-            "database", "the database does not answer, so nothing was kept: it is tried again"
+        raise DatabaseUnavailable(
+            "database", "the database does not answer, so nothing was recorded: try again"
         ) from error
 
 
@@ -159,19 +160,21 @@ def _config(connection: Connection | None = None) -> Config:
     return config
 
 
-def _bring_up(engine: Engine) -> None:
-    """Servers that start at once take turns: whoever comes second finds the work done."""
+def _migrate(engine: Engine) -> None:
+    """Apply the missing migrations. Of servers that start at once, one does it, and the others wait."""
     script = ScriptDirectory.from_config(_config())
     newest = script.get_current_head()
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
         if engine.name == "postgresql":
             connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7355608)")
         now = MigrationContext.configure(connection).get_current_revision()
-        if now == newest:  # and can it be written? SQLite finds out only when it is tried
+        if now == newest:  # SQLite finds out whether it can write only when it tries
             connection.exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
             return
         if now is None and inspect(connection).get_table_names():
-            raise DatabaseError(f"{_shown(engine)} is a database of another program: choose another place")
+            raise DatabaseError(
+                f"{_shown(engine)} is the database of another program: choose another file or URL"
+            )
         if now is not None and now not in {revision.revision for revision in script.walk_revisions()}:
             raise DatabaseError(
                 f"{_shown(engine)} was made by a newer version of Prefero (its schema is {now}, and this one "

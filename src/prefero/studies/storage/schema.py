@@ -1,15 +1,19 @@
-"""The tables. Rows are added and never edited: taking an answer back is one more row.
+"""The tables. Rows are added and never edited: an undo is one more row.
 
-    pools       trajectories and how they are drawn, by their digest
-    studies     a teacher's session, or a study with many participants; secrets are kept as digests
-    people      those who answer
-    questions   what was asked: by which method, which sides, and after which answer (`basis`)
-    answers     what was said to a question, in turns: said, taken back, said again
-    steps       everything else that a participant does: consent, scores, ratings
+    pools            trajectories and how they are displayed, by their digest
+    studies          a teacher's session, or a study with many participants; secrets are kept as digests
+    participants     those who answer
+    questions        what was asked: by which method, and after which event (`based_on`)
+    question_items   the trajectories of a question, in the order in which they were shown
+    events           what the participant did to a question: answered, skipped, undid, deleted, restored
+    stage_events     what a participant did at the other stages: consent, scores, ratings
 
-The constraints hold the rules. `basis` is the last answer's id when a question was asked, or 0, so two
-windows cannot be asked two different next questions; `turn` counts what was said to a question, so two
-windows cannot both answer it; `key` is the sender's own name for what it sends, so that it can be sent twice.
+The constraints hold the rules. `based_on` is the id of the last event when a question was asked, or 0, so two
+windows cannot be asked two different next questions. `position` counts the events of a question, so two
+windows cannot both answer it. `key` is the sender's own name for a request, so that it can be sent twice.
+
+A question has two different items or more: it names its first and its last one, which differ, and both must
+be among its items when the transaction ends.
 """
 
 from sqlalchemy import (
@@ -17,14 +21,19 @@ from sqlalchemy import (
     Column,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Integer,
     LargeBinary,
     MetaData,
+    PrimaryKeyConstraint,
     String,
     Table,
     Text,
     UniqueConstraint,
 )
+
+from prefero.studies.event_log import EVENT_KINDS
+from prefero.studies.stages import SUBMITTED_STAGES
 
 metadata = MetaData(
     naming_convention={
@@ -36,10 +45,10 @@ metadata = MetaData(
     }
 )
 
-KINDS = ("teach", "study")
-SAID = ("left", "right", "equal", "skip", "undo", "delete", "restore")
+STUDY_KINDS = ("teach", "study")
 DIGEST = String(64)
-MOMENT = String(32)  # ISO 8601, UTC
+TIME = String(32)  # ISO 8601, UTC
+WORD = String(16)
 
 
 def one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
@@ -60,77 +69,106 @@ studies = Table(
     metadata,
     Column("id", Integer, primary_key=True),
     Column("name", String(100), nullable=False, unique=True),
-    Column("kind", String(8), nullable=False),
+    Column("kind", WORD, nullable=False),
     Column("protocol", Text, nullable=False),
     Column("pool", DIGEST, ForeignKey("pools.digest"), nullable=False),
     Column("secret", DIGEST, nullable=False, unique=True),
-    Column("at", MOMENT, nullable=False),
-    one_of("kind", KINDS),
+    Column("at", TIME, nullable=False),
+    one_of("kind", STUDY_KINDS),
     sqlite_autoincrement=True,
 )
 
-people = Table(
-    "people",
+participants = Table(
+    "participants",
     metadata,
     Column("id", Integer, primary_key=True),
     Column("study", Integer, ForeignKey("studies.id"), nullable=False),
     Column("label", String(100), nullable=False),
     Column("code", DIGEST, nullable=False, unique=True),
     Column("seed", Integer, nullable=False),
-    Column("at", MOMENT, nullable=False),
+    Column("at", TIME, nullable=False),
     UniqueConstraint("study", "label"),
     CheckConstraint("seed >= 0", name="seed_natural"),
     sqlite_autoincrement=True,
 )
 
+
+def _item_of_question(column: str) -> ForeignKeyConstraint:
+    """The column is one of the question's items, once the transaction ends: the items are added later."""
+    return ForeignKeyConstraint(
+        ["id", column],
+        ["question_items.question", "question_items.trajectory"],
+        name=f"fk_questions_{column}",
+        deferrable=True,
+        initially="DEFERRED",
+        use_alter=True,  # the two tables point at each other
+    )
+
+
 questions = Table(
     "questions",
     metadata,
-    Column("id", Integer, primary_key=True),
-    Column("person", Integer, ForeignKey("people.id"), nullable=False, index=True),
+    Column("id", Integer, primary_key=True, autoincrement=True),  # although it is part of a foreign key
+    Column("participant", Integer, ForeignKey("participants.id"), nullable=False, index=True),
     Column("number", Integer, nullable=False),
-    Column("basis", Integer, nullable=False),
-    Column("slot", Integer, nullable=False),
+    Column("based_on", Integer, nullable=False),
+    Column("answered", Integer, nullable=False),
     Column("method", String(100), nullable=False),
-    Column("left", Integer, nullable=False),
-    Column("right", Integer, nullable=False),
-    Column("bits", Float),
+    Column("first_item", Integer, nullable=False),
+    Column("last_item", Integer, nullable=False),
+    Column("value", Float),
+    Column("unit", String(32)),
     Column("accuracy", Float),
-    Column("at", MOMENT, nullable=False),
-    UniqueConstraint("person", "number"),
-    UniqueConstraint("person", "basis"),
-    CheckConstraint('"left" <> "right" AND "left" >= 0 AND "right" >= 0', name="two_trajectories"),
+    Column("at", TIME, nullable=False),
+    UniqueConstraint("participant", "number"),
+    UniqueConstraint("participant", "based_on"),
+    _item_of_question("first_item"),
+    _item_of_question("last_item"),
+    CheckConstraint("first_item <> last_item", name="two_items"),
+    CheckConstraint("(value IS NULL) = (unit IS NULL)", name="value_has_unit"),
     sqlite_autoincrement=True,
 )
 
-answers = Table(
-    "answers",
+question_items = Table(
+    "question_items",
+    metadata,
+    Column("question", Integer, ForeignKey("questions.id"), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("trajectory", Integer, nullable=False),
+    PrimaryKeyConstraint("question", "position"),
+    UniqueConstraint("question", "trajectory"),
+    CheckConstraint("position >= 0 AND trajectory >= 0", name="indices_natural"),
+)
+
+events = Table(
+    "events",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("person", Integer, ForeignKey("people.id"), nullable=False, index=True),
+    Column("participant", Integer, ForeignKey("participants.id"), nullable=False, index=True),
     Column("question", Integer, ForeignKey("questions.id"), nullable=False),
-    Column("turn", Integer, nullable=False),
-    Column("said", String(8), nullable=False),
+    Column("position", Integer, nullable=False),
+    Column("kind", WORD, nullable=False),
     Column("key", String(64), nullable=False),
     Column("seconds", Float),
-    Column("at", MOMENT, nullable=False),
-    UniqueConstraint("person", "key"),
-    UniqueConstraint("question", "turn"),
-    one_of("said", SAID),
+    Column("at", TIME, nullable=False),
+    UniqueConstraint("participant", "key"),
+    UniqueConstraint("question", "position"),
+    one_of("kind", EVENT_KINDS),
     sqlite_autoincrement=True,
 )
 
-steps = Table(
-    "steps",
+stage_events = Table(
+    "stage_events",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("person", Integer, ForeignKey("people.id"), nullable=False, index=True),
-    Column("stage", String(16), nullable=False),
+    Column("participant", Integer, ForeignKey("participants.id"), nullable=False, index=True),
+    Column("stage", WORD, nullable=False),
     Column("item", String(100), nullable=False),
     Column("data", Text, nullable=False),
     Column("key", String(64), nullable=False),
-    Column("at", MOMENT, nullable=False),
-    UniqueConstraint("person", "key"),
-    UniqueConstraint("person", "stage", "item"),
+    Column("at", TIME, nullable=False),
+    UniqueConstraint("participant", "key"),
+    UniqueConstraint("participant", "stage", "item"),
+    one_of("stage", SUBMITTED_STAGES),
     sqlite_autoincrement=True,
 )

@@ -1,12 +1,12 @@
-"""The store: what is kept of studies and people, and nothing that could be worked out from it."""
+"""The store: studies, participants and their logs, and nothing that could be computed from them."""
 
 import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal, cast
 
@@ -14,9 +14,20 @@ from sqlalchemy import Connection, Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from prefero.pools.pool import Pool
-from prefero.studies.event_log import ANSWERS, Asked, Log, Said, Step, Told
+from prefero.questions import CHOICES
+from prefero.studies.event_log import EventKind, EventLog
+from prefero.studies.stages import SubmittedStage
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import reading, writing
+from prefero.studies.storage.log_rows import (
+    is_current,
+    lock_participant,
+    now,
+    read_log,
+    record_event,
+    record_question,
+    record_stage_event,
+)
 
 SECRET_BYTES = 18  # of chance in a code: 24 letters
 SEEDS = 2**31 - 1
@@ -26,7 +37,7 @@ Kind = Literal["teach", "study"]
 
 
 class Refused(ValueError):
-    """The request does not fit the state of things. `code` says why in a word."""
+    """A request that does not fit the study's present state. `code` names the reason for programs."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -46,8 +57,8 @@ class Study:
 
 
 @dataclass(frozen=True)
-class Person:
-    """Somebody who answers."""
+class Participant:
+    """Somebody who answers; in a teacher's session, the teacher."""
 
     id: int
     study: int
@@ -58,13 +69,13 @@ class Person:
 
 @dataclass(frozen=True)
 class Proposal:
-    """A question that is about to be asked."""
+    """A question that is about to be asked; the fields are those of `AskedQuestion`."""
 
-    slot: int
+    answered: int
     method: str
-    left: int
-    right: int
-    bits: float | None = None
+    items: tuple[int, ...]
+    value: float | None = None
+    unit: str | None = None
     accuracy: float | None = None
 
 
@@ -78,11 +89,6 @@ def digest_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def now() -> str:
-    """The moment, as it is kept."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 class Store:
     """All studies of one database."""
 
@@ -90,7 +96,7 @@ class Store:
         self.engine = engine
         self._pool = lru_cache(maxsize=16)(self._read_pool)
 
-    # --- studies and people -------------------------------------------------------------------------------
+    # --- studies and participants -------------------------------------------------------------------------
 
     def add_study(
         self,
@@ -143,8 +149,8 @@ class Store:
             row = connection.execute(select(c.data, c.display).where(c.digest == digest)).one()
         return Pool.from_bytes(row.data, "the study's pool"), json.loads(row.display)
 
-    def invite(self, study: Study, label: str, code: str, seed: int | None = None) -> Person:
-        """Somebody new, who comes with this code."""
+    def invite(self, study: Study, label: str, code: str, seed: int | None = None) -> Participant:
+        """A new participant, who signs in with this code."""
         check_length("label", label)
         row = {
             "study": study.id,
@@ -155,94 +161,103 @@ class Store:
         }
         try:
             with writing(self.engine) as connection:
-                connection.execute(insert(schema.people), row)
+                connection.execute(insert(schema.participants), row)
         except IntegrityError as error:
-            raise Refused("person-exists", f"there is a {label!r} in {study.name!r} already") from error
-        return next(person for person in self.people(study) if person.label == label)
+            raise Refused(
+                "participant-exists", f"{study.name!r} already has a participant {label!r}"
+            ) from error
+        return next(one for one in self.participants(study) if one.label == label)
 
-    def people(self, study: Study) -> list[Person]:
-        """Everybody in a study, in the order of their invitations."""
-        c = schema.people.c
+    def participants(self, study: Study) -> list[Participant]:
+        """All participants of a study, in the order of their invitations."""
+        c = schema.participants.c
         wanted = select(c.id, c.study, c.label, c.seed, c.at).where(c.study == study.id).order_by(c.id)
         with reading(self.engine) as connection:
-            return [Person(*row) for row in connection.execute(wanted)]
+            return [Participant(*row) for row in connection.execute(wanted)]
 
-    def who(self, secret: str) -> tuple[Study, Person | None] | None:
-        """Whose secret this is: a participant's code, or a study's own, which is nobody's."""
+    def owner_of(self, secret: str) -> tuple[Study, Participant | None] | None:
+        """The study and the participant with this code, or the study alone for the experimenter's secret."""
         digest = digest_of(secret)
-        p, s = schema.people.c, schema.studies.c
+        p, s = schema.participants.c, schema.studies.c
         with reading(self.engine) as connection:
-            person = connection.execute(
+            participant = connection.execute(
                 select(p.id, p.study, p.label, p.seed, p.at, p.code).where(p.code == digest)
             ).first()
-            mine = s.secret == digest if person is None else s.id == person.study
+            its_study = s.secret == digest if participant is None else s.id == participant.study
             study = connection.execute(
-                select(s.id, s.name, s.kind, s.protocol, s.pool, s.at, s.secret).where(mine)
+                select(s.id, s.name, s.kind, s.protocol, s.pool, s.at, s.secret).where(its_study)
             ).first()
-        found = person.code if person is not None else study.secret if study is not None else ""
+        found = participant.code if participant is not None else study.secret if study is not None else ""
         if study is None or not hmac.compare_digest(found, digest):
             return None
-        return _study(study), None if person is None else Person(*person[:5])
+        return _study(study), None if participant is None else Participant(*participant[:5])
 
-    # --- what a person was asked and said -----------------------------------------------------------------
+    # --- what a participant was asked and did -------------------------------------------------------------
 
-    def log(self, person: Person) -> Log:
+    def event_log(self, participant: Participant) -> EventLog:
         """Everything, from first to last."""
         with reading(self.engine) as connection:
-            return _log(connection, person.id)
+            return read_log(connection, participant.id)
 
-    def ask(self, person: Person, basis: int, proposal: Proposal) -> Log:
-        """Keep a question that rests on `basis`, unless another window was sooner; the log with it."""
-        with writing(self.engine) as connection:
-            log = _locked(connection, person.id)
-            if log.basis != basis or log.open is not None:
-                return log
-            row = vars(proposal) | {"person": person.id, "number": log.number, "basis": basis, "at": now()}
-            connection.execute(insert(schema.questions), row)
-            return _log(connection, person.id)
+    def add_question(self, participant: Participant, log: EventLog, proposal: Proposal) -> EventLog:
+        """Record a question that was chosen with `log` in mind; the log with it.
 
-    def tell(self, person: Person, question: int, said: Said, key: str, seconds: float | None = None) -> Log:
-        """Keep what was said; the same key twice is once. When this returns, it is on disk."""
+        If another window changed the log meanwhile, nothing is recorded, and the log is as that one left it.
+        """
         with writing(self.engine) as connection:
-            log = _locked(connection, person.id)
-            if any(told.key == key for told in log.told):
+            lock_participant(connection, participant.id)
+            if log.open_question is not None or not is_current(connection, participant.id, log):
+                return read_log(connection, participant.id)
+            return log.with_question(record_question(connection, participant.id, log, vars(proposal)))
+
+    def add_event(
+        self,
+        participant: Participant,
+        question: int,
+        kind: EventKind,
+        key: str,
+        seconds: float | None = None,
+    ) -> EventLog:
+        """Record an event; a key that is known already changes nothing. When this returns, it is on disk."""
+        with self._writing_log(participant) as (connection, log):
+            if any(event.key == key for event in log.events):
                 return log
-            _check_told(log, question, said)
-            connection.execute(
-                insert(schema.answers),
-                {
-                    "person": person.id,
-                    "question": question,
-                    "turn": log.turn(question),
-                    "said": said,
-                    "key": key,
-                    "seconds": seconds,
-                    "at": now(),
-                },
+            _check_event(log, question, kind)
+            return log.with_event(record_event(connection, participant.id, log, question, kind, key, seconds))
+
+    def undo(
+        self, participant: Participant, key: str, check: Callable[[EventLog], None] = lambda _: None
+    ) -> EventLog:
+        """Take back the last active answer or skip, unless `check` refuses; a known key changes nothing."""
+        with self._writing_log(participant) as (connection, log):
+            if any(event.key == key for event in log.events):
+                return log
+            check(log)
+            if log.undoable is None:
+                raise Refused("nothing-to-undo", "there is no answer to undo")
+            return log.with_event(
+                record_event(connection, participant.id, log, log.undoable, "undo", key, None)
             )
-            return _log(connection, person.id)
 
-    def undo(self, person: Person, key: str) -> Log:
-        """Take back the last answer in force, or the skip that came after it."""
-        log = self.log(person)
-        if any(told.key == key for told in log.told):
-            return log
-        last = _undoable(log)
-        if last is None:
-            raise Refused("nothing-to-undo", "there is no answer to take back")
-        return self.tell(person, last, "undo", key)
-
-    def do(self, person: Person, stage: str, item: str, data: Mapping[str, Any], key: str) -> Log:
-        """Keep a step; the same key twice is once."""
-        with writing(self.engine) as connection:
-            log = _locked(connection, person.id)
-            if any(step.key == key for step in log.steps):
+    def add_stage_event(
+        self, participant: Participant, stage: SubmittedStage, item: str, data: Mapping[str, Any], key: str
+    ) -> EventLog:
+        """Record what was done at a stage; a key that is known already changes nothing."""
+        with self._writing_log(participant) as (connection, log):
+            if any(event.key == key for event in log.stage_events):
                 return log
-            if log.step(stage, item) is not None:
+            if log.stage_event(stage, item) is not None:
                 raise Refused("wrong-stage", "this was done already, perhaps in another window")
-            row = {"person": person.id, "stage": stage, "item": item, "data": json.dumps(data)}
-            connection.execute(insert(schema.steps), row | {"key": key, "at": now()})
-            return _log(connection, person.id)
+            return log.with_stage_event(
+                record_stage_event(connection, participant.id, stage, item, data, key)
+            )
+
+    @contextmanager
+    def _writing_log(self, participant: Participant) -> Iterator[tuple[Connection, EventLog]]:
+        """A transaction with the participant's log, read once, while others who write to it wait."""
+        with writing(self.engine) as connection:
+            lock_participant(connection, participant.id)
+            yield connection, read_log(connection, participant.id)
 
 
 def insert_study(
@@ -280,49 +295,18 @@ def _studies(connection: Connection) -> list[Study]:
     return [_study(row) for row in connection.execute(wanted)]
 
 
-def _undoable(log: Log) -> int | None:
-    """The question whose answer or skip came last, of those that still stand."""
-    standing = [(live.told.id, live.asked.id) for live in log.live]
-    standing += [(log.turns[asked.id][-1].id, asked.id) for asked in log.skipped]
-    return max(standing)[1] if standing else None
-
-
-def _check_told(log: Log, question: int, said: Said) -> None:
-    """Does this fit what was said before?"""
+def _check_event(log: EventLog, question: int, kind: EventKind) -> None:
+    """Refuse an event that does not fit those before it."""
     if question not in log.by_id:
-        raise Refused("no-question", "that question was never asked here")
-    live = {answer.asked.id for answer in log.live}
-    if said in (*ANSWERS, "skip") and (log.open is None or log.open.id != question):
+        raise Refused("no-question", "this participant was never asked that question")
+    if kind in (*CHOICES, "skip") and (log.open_question is None or log.open_question.id != question):
         raise Refused("already-answered", "that question was answered or replaced, perhaps in another window")
-    if said == "delete" and question not in live:
+    if kind == "delete" and question not in {active.asked.id for active in log.answers}:
         raise Refused("not-answered", "there is no answer to delete")
-    if said == "restore" and question not in log.deleted:
+    if kind == "restore" and question not in log.deleted:
         raise Refused("not-deleted", "there is no deleted answer to restore")
-    if said == "undo" and question != _undoable(log):
-        raise Refused("nothing-to-undo", "that answer was taken back already, perhaps in another window")
-
-
-def _locked(connection: Connection, person: int) -> Log:
-    """The log, with everybody else who writes about this person waiting."""
-    connection.execute(select(schema.people.c.id).where(schema.people.c.id == person).with_for_update())
-    return _log(connection, person)
-
-
-def _log(connection: Connection, person: int) -> Log:
-    q, a, s = schema.questions.c, schema.answers.c, schema.steps.c
-    asked = select(
-        q.id, q.number, q.basis, q.slot, q.method, q.left, q.right, q.bits, q.accuracy, q.at
-    ).where(q.person == person)
-    told = select(a.id, a.question, a.turn, a.said, a.key, a.seconds, a.at).where(a.person == person)
-    steps = select(s.id, s.stage, s.item, s.data, s.key, s.at).where(s.person == person)
-    return Log(
-        tuple(Asked(**row._mapping) for row in connection.execute(asked.order_by(q.id))),
-        tuple(Told(*row) for row in connection.execute(told.order_by(a.id))),
-        tuple(
-            Step(row.id, row.stage, row.item, json.loads(row.data), row.key, row.at)
-            for row in connection.execute(steps.order_by(s.id))
-        ),
-    )
+    if kind == "undo" and question != log.undoable:
+        raise Refused("nothing-to-undo", "that answer was undone already, perhaps in another window")
 
 
 def _study(row: Any) -> Study:

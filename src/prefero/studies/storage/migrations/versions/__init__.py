@@ -1,1 +1,1 @@
-"""One file a step, oldest first by its revision."""
+"""One file a migration, numbered: v0001_... is the first. A released one is never edited."""

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.studies.compute_slots import Turns
+from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.displays import display_of
-from prefero.studies.event_log import Log
-from prefero.studies.protocol import Asker, Protocol
-from prefero.studies.session import Sitting
+from prefero.studies.event_log import EventLog
+from prefero.studies.protocol import Protocol, StudyMethod
+from prefero.studies.session import Session
 from prefero.studies.session_state import SessionState
-from prefero.studies.storage.store import Person, Proposal, Refused, Store, Study, new_secret
+from prefero.studies.storage.store import Participant, Proposal, Refused, Store, Study, new_secret
 
 QUICK = "RandomGP 1 0.1"  # nothing to fit, nothing to search: a millisecond a question
 PATIENCE = 60.0  # seconds, after which something waits for ever
@@ -38,7 +38,7 @@ def protocol_of(**changed: Any) -> Protocol:
     """One quick method, and nothing but its questions."""
     plain = {
         "title": "Which is better?",
-        "methods": (Asker("Random", QUICK, 4),),
+        "methods": (StudyMethod("Random", QUICK, 4),),
         "consent": "",
         "instructions": "",
         "practice": False,
@@ -54,36 +54,37 @@ def study_of(store: Store, name: str = "one", pool: Pool | None = None, **change
     )
 
 
-def invited(store: Store, label: str = "P1", study: Study | None = None, seed: int = 5) -> Person:
+def invited(store: Store, label: str = "P1", study: Study | None = None, seed: int = 5) -> Participant:
     """Somebody, in a study that is made for them unless there is one."""
     return store.invite(study or study_of(store), label, new_secret(), seed)
 
 
 def proposal(number: int = 1, method: str = "Random", **changed: Any) -> Proposal:
     """Any question about the pool."""
-    plain = {"slot": 0, "left": number % 12, "right": (number + 1) % 12, "bits": 0.5, "accuracy": 0.6}
+    items = (number % 12, (number + 1) % 12)
+    plain = {"answered": 0, "items": items, "value": 0.5, "unit": "bits", "accuracy": 0.6}
     return Proposal(method=method, **{**plain, **changed})
 
 
-def ask(store: Store, person: Person, asked: Proposal | None = None) -> int:
+def ask(store: Store, person: Participant, asked: Proposal | None = None) -> int:
     """The id of the question that waits; asked now, if there is none."""
-    log = store.log(person)
-    if log.open is None:
-        log = store.ask(person, log.basis, asked or proposal(log.number))
-    assert log.open is not None
-    return log.open.id
+    log = store.event_log(person)
+    if log.open_question is None:
+        log = store.add_question(person, log, asked or proposal(len(log.questions) + 1))
+    assert log.open_question is not None
+    return log.open_question.id
 
 
-def answer(store: Store, person: Person, said: Any = "left", asked: Proposal | None = None) -> int:
+def answer(store: Store, person: Participant, said: Any = "left", asked: Proposal | None = None) -> int:
     """Ask, and say this to it; the question's id."""
     question = ask(store, person, asked)
-    store.tell(person, question, said, new_key(), 1.5)
+    store.add_event(person, question, said, new_key(), 1.5)
     return question
 
 
-def said(log: Log) -> list[tuple[int, str]]:
+def answered(log: EventLog) -> list[tuple[int, str]]:
     """The answers in force, by question."""
-    return [(live.asked.id, live.told.said) for live in log.live]
+    return [(live.asked.id, live.choice) for live in log.answers]
 
 
 @contextmanager
@@ -115,36 +116,36 @@ def at_once(count: int, job: Callable[[int], Result]) -> list[Result | BaseExcep
     return [found[number] for number in range(count)]
 
 
-# --- sittings ---------------------------------------------------------------------------------------------
+# --- sessions ---------------------------------------------------------------------------------------------
 
 
-class Unprepared(Turns):
+class WithoutPreparations(ComputeSlots):
     """Nothing is computed before it is needed."""
 
-    def later(self, job: Callable[[], None]) -> None:
+    def run_when_idle(self, job: Callable[[], None]) -> None:
         """It is not done."""
 
 
-def wait_for(turns: Turns) -> None:
+def wait_for(slots: ComputeSlots) -> None:
     """Until all that was to be prepared is."""
     done = threading.Event()
-    turns.later(done.set)
+    slots.run_when_idle(done.set)
     assert done.wait(PATIENCE)
 
 
-def choice_of(pool: Pool, left: int, right: int) -> Any:
+def preferred_choice(pool: Pool, left: int, right: int) -> Any:
     """What somebody says who likes the first feature high and the others low, without any noise."""
     wanted = np.array([1.0] + [-0.4] * (len(pool.names) - 1))
     better = pool.scaled[left] @ wanted > pool.scaled[right] @ wanted
     return "left" if better else "right"
 
 
-def react(sitting: Sitting, now: SessionState) -> SessionState:
+def react(session: Session, now: SessionState) -> SessionState:
     """Do what the page asks for, whatever it is."""
     if now.stage == "compare":
         assert now.question is not None
-        said = choice_of(sitting.pool, *now.question.items)
-        return sitting.answer(now.question.id, said, new_key(), 2.0)
+        said = preferred_choice(session.pool, *now.question.items)
+        return session.answer(now.question.id, said, new_key(), 2.0)
     done: dict[str, Any] = {}
     if now.stage == "consent":
         done = {"agreed": True}
@@ -156,13 +157,13 @@ def react(sitting: Sitting, now: SessionState) -> SessionState:
         done = {"choice": "left"}
     elif now.rating is not None:
         done = {"trajectory": now.rating.trajectory, "rating": now.rating.number}
-    return sitting.step(now.stage, done, new_key())
+    return session.submit(now.stage, done, new_key())
 
 
-def go_through(sitting: Sitting) -> list[SessionState]:
+def go_through(session: Session) -> list[SessionState]:
     """From wherever the person is to the end: all that was shown."""
-    shown = [sitting.moment()]
+    shown = [session.state()]
     while shown[-1].stage != "done":
-        shown.append(react(sitting, shown[-1]))
+        shown.append(react(session, shown[-1]))
         assert len(shown) < 200, "it does not end"
     return shown

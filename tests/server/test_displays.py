@@ -10,7 +10,7 @@ import pytest
 from prefero import Pool
 from prefero.rendering.scenes import FORMAT
 from prefero.studies.storage.store import Store
-from server.visiting import Page, begin, guest_app, problem, served, well
+from server.served_studies import Page, begin, guest_app, problem, served, well
 
 FILMS = [bytes([number]) * 10 + bytes(range(256)) * 20 for number in range(3)]
 

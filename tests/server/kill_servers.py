@@ -1,8 +1,8 @@
 """Servers that are killed: one process imports everything once, then forks one after another on one port.
 
-    python mortal.py DATABASE PORT KILLS
+    python kill_servers.py DATABASE PORT KILLS
 
-Every child is the real server over the database file. Most are killed a random moment after they began to
+Every child is the real server over the database file. Most are killed a random state after they began to
 serve, some while they start. It says so when all kills are done; the last server lives until input ends.
 It is a script so that it forks from a process without threads.
 """
@@ -21,12 +21,12 @@ import numpy as np
 
 from prefero import Pool
 from prefero.server.app import create_app
-from prefero.server.auth import House
+from prefero.server.auth import ServerContext
 from prefero.server.serve import listen, serve
-from prefero.studies.compute_slots import Turns
+from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.displays import display_of
-from prefero.studies.protocol import Asker, teaching
-from prefero.studies.session import Sitting
+from prefero.studies.protocol import StudyMethod, teaching_protocol
+from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 
@@ -39,15 +39,15 @@ PATIENCE = 60.0
 def warm_up() -> None:
     """Do once what is slow the first time in a process, so that the children need not."""
     with tempfile.TemporaryDirectory() as folder:
-        store, turns = Store(open_database(Path(folder) / "warm.db")), Turns()
-        asker, pool = Asker("R", "RandomGP 1 0.1", 1), Pool(np.eye(4))
-        protocol = replace(teaching("", 1), methods=(asker,), ties=False)
+        store, slots = Store(open_database(Path(folder) / "warm.db")), ComputeSlots()
+        asker, pool = StudyMethod("R", "RandomGP 1 0.1", 1), Pool(np.eye(4))
+        protocol = replace(teaching_protocol("", 1), methods=(asker,), ties=False)
         study = store.add_study("warm", "teach", protocol.to_json(), pool, display_of(pool), "a")
-        sitting = Sitting(store, study, store.invite(study, "warm", "b"), turns)
-        question = sitting.moment().question
+        session = Session(store, study, store.invite(study, "warm", "b"), slots)
+        question = session.state().question
         assert question is not None
-        sitting.answer(question.id, "left", "warm")
-        turns.close()
+        session.answer(question.id, "left", "warm")
+        slots.close()
         store.engine.dispose()
 
 
@@ -63,7 +63,7 @@ def born(file: Path, port: int) -> tuple[int, int]:
         os.write(said, b".")
 
     try:
-        serve(create_app(House(Store(open_database(file)))), listen("127.0.0.1", port), ready)
+        serve(create_app(ServerContext(Store(open_database(file)))), listen("127.0.0.1", port), ready)
     finally:
         os._exit(1)
 
@@ -84,9 +84,9 @@ def killed(child: int, heard: int, moments: random.Random) -> None:
 def main() -> None:
     file, port, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     warm_up()
-    moments = random.Random(kills)
+    states = random.Random(kills)
     for _ in range(kills):
-        killed(*born(file, port), moments)
+        killed(*born(file, port), states)
     child, heard = born(file, port)
     print("all are dead but the last", flush=True)
     sys.stdin.read()

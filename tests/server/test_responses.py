@@ -11,9 +11,9 @@ import pytest
 from prefero import Pool
 from prefero.server.app import PAGE
 from prefero.studies.displays import display_of
-from prefero.studies.protocol import teaching
+from prefero.studies.protocol import teaching_protocol
 from prefero.studies.storage.store import Store, new_secret
-from server.visiting import JSON, Page, Teaching, begin, guest_app, problem, served
+from server.served_studies import JSON, Page, Teaching, begin, guest_app, problem, served
 from systems import posix_only
 
 POLICY = (
@@ -31,7 +31,7 @@ def answers(paged: Page) -> dict[str, httpx.Response]:
         "page": http.get("/"),
         "script": http.get("/assets/page.js"),
         "api": http.get("/api/me"),
-        "sitting": http.get("/api/session"),
+        "session": http.get("/api/session"),
         "schema": http.get("/api/openapi.json"),
         "missing": http.get("/nothing"),
         "invalid": http.post("/api/session/events", json={}),
@@ -53,7 +53,7 @@ def test_every_answer_keeps_the_browser_strict(answers: dict[str, httpx.Response
 
 
 def test_what_is_a_persons_own_is_kept_in_no_cache(answers: dict[str, httpx.Response]) -> None:
-    for name in ("api", "sitting", "forbidden", "refused"):
+    for name in ("api", "session", "forbidden", "refused"):
         assert answers[name].headers["cache-control"] == "no-store", name
 
 
@@ -152,7 +152,9 @@ def test_a_clip_that_is_not_in_the_studys_folder_is_not_served(store: Store, cli
     outside = [folder / ".." / "private.mp4", folder.parent / "private.mp4"]
     pool = Pool(np.eye(2), ["a", "b"], clips=outside)
     display = display_of(pool) | {"folder": str(folder)}
-    study = store.add_study("out", "teach", teaching("Out", 3).to_json(), pool, display, new_secret())
+    study = store.add_study(
+        "out", "teach", teaching_protocol("Out", 3).to_json(), pool, display, new_secret()
+    )
     session = Teaching(study, store.invite(study, "teacher", new_secret()), "")
     with served(guest_app(store, session)) as address, Page(address) as page:
         for number in range(2):

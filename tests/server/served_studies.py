@@ -16,16 +16,16 @@ from fastapi import FastAPI
 
 from prefero import Pool
 from prefero.server.app import create_app
-from prefero.server.auth import House, Visitor
+from prefero.server.auth import ServerContext, Visitor
 from prefero.server.serve import listen
 from prefero.studies.displays import display_of
-from prefero.studies.protocol import Asker, Protocol, teaching
-from prefero.studies.storage.store import Person, Store, Study, new_secret
+from prefero.studies.protocol import Protocol, StudyMethod, teaching_protocol
+from prefero.studies.storage.store import Participant, Store, Study, new_secret
 
 JSON = {"content-type": "application/json"}
 QUICK = Protocol(
     title="Walks",
-    methods=(Asker("Random", "RandomGP 1 0.1", 3), Asker("Active", "ActiveGP 1 0.1", 2)),
+    methods=(StudyMethod("Random", "RandomGP 1 0.1", 3), StudyMethod("Active", "ActiveGP 1 0.1", 2)),
     consent="Do you agree?\n\nYou may stop at any time.",
     instructions="Say which you like better.",
     thanks="Thank you!",
@@ -34,7 +34,9 @@ QUICK = Protocol(
     rate=True,
 )
 # what a teacher is asked by a method that learns in no time, for tests that are about something else
-HASTY = replace(teaching("Robot", 30), methods=(Asker("Random", "RandomGP 1 0.1", 30),), ties=False)
+HASTY = replace(
+    teaching_protocol("Robot", 30), methods=(StudyMethod("Random", "RandomGP 1 0.1", 30),), ties=False
+)
 
 
 def new_key() -> str:
@@ -56,7 +58,7 @@ def served(app: FastAPI) -> Iterator[str]:
         server.should_exit = server.force_exit = True
         thread.join()
         taken.close()
-        app.state.house.turns.close()
+        app.state.context.slots.close()
 
 
 class Page:
@@ -79,12 +81,12 @@ class Page:
     def post(self, path: str, **content: Any) -> httpx.Response:
         return self.http.post(path, json=content)
 
-    def sitting(self) -> dict[str, Any]:
+    def session(self) -> dict[str, Any]:
         return well(self.get("/api/session"))
 
     def answer(self, choice: str, question: int | None = None, key: str | None = None) -> httpx.Response:
         """To the question that is open, unless another is given."""
-        question = self.sitting()["question"]["id"] if question is None else question
+        question = self.session()["question"]["id"] if question is None else question
         return self.post(
             "/api/session/events", key=key or new_key(), question=question, kind=choice, seconds=1.25
         )
@@ -131,7 +133,7 @@ class Teaching:
     """One teacher's session, and the secret that opens it where a guest is not let in."""
 
     study: Study
-    person: Person
+    person: Participant
     token: str
 
     @property
@@ -144,7 +146,7 @@ class Crowd:
     """A study with two participants: their codes, and the experimenter's secret."""
 
     study: Study
-    people: tuple[Person, Person]
+    people: tuple[Participant, Participant]
     codes: tuple[str, str]
     secret: str
 
@@ -159,7 +161,7 @@ class Lasting(NamedTuple):
 
 
 def begin(store: Store, pool: Pool, protocol: Protocol | None = None, name: str = "robot") -> Teaching:
-    protocol = protocol or teaching("Robot", 30)
+    protocol = protocol or teaching_protocol("Robot", 30)
     study = store.add_study(name, "teach", protocol.to_json(), pool, display_of(pool), new_secret())
     return Teaching(study, store.invite(study, "teacher", new_secret(), seed=0), new_secret())
 
@@ -173,28 +175,28 @@ def invite(store: Store, pool: Pool, protocol: Protocol = QUICK, name: str = "wa
 
 def guest_app(store: Store, session: Teaching, page: Path | None = None) -> FastAPI:
     """As `prefero teach` makes it on a machine's own address."""
-    house = House(store, guest=session.visitor)
-    return create_app(house) if page is None else create_app(house, page=page)
+    context = ServerContext(store, guest=session.visitor)
+    return create_app(context) if page is None else create_app(context, page=page)
 
 
 def go_through(page: Page, until: str = "done") -> dict[str, Any]:
     """A participant who always prefers A does all that is asked, until a stage is reached."""
-    moment = page.sitting()
-    while moment["stage"] != until:
-        match moment["stage"]:
+    state = page.session()
+    while state["stage"] != until:
+        match state["stage"]:
             case "consent":
-                moment = page.step("consent", agreed=True)
+                state = page.step("consent", agreed=True)
             case "instructions":
-                moment = page.step("instructions")
+                state = page.step("instructions")
             case "target_scores":
-                labels = moment["target_scores"]["labels"]
-                moment = page.step("target_scores", **{label: 2 + i for i, label in enumerate(labels)})
+                labels = state["target_scores"]["labels"]
+                state = page.step("target_scores", **{label: 2 + i for i, label in enumerate(labels)})
             case "practice":
-                moment = page.step("practice", choice="left")
+                state = page.step("practice", choice="left")
             case "compare":
-                moment = well(page.answer("left", moment["question"]["id"]))
+                state = well(page.answer("left", state["question"]["id"]))
             case "rate":
-                moment = page.step("rate", trajectory=moment["rating"]["trajectory"], rating=7)
+                state = page.step("rate", trajectory=state["rating"]["trajectory"], rating=7)
             case _:
-                raise AssertionError(f"{moment['stage']} came before {until}")
-    return moment
+                raise AssertionError(f"{state['stage']} came before {until}")
+    return state

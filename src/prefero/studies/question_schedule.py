@@ -1,0 +1,80 @@
+"""Which question comes next: by which method of the protocol, or as a test or a retest.
+
+    schedule   for each question of the protocol, the label of its method, "test" or "retest"
+
+Random choices depend on the participant's seed and on the log alone, so every server makes the same ones.
+"""
+
+import math
+
+import numpy as np
+
+from prefero.pools.pool import Pool
+from prefero.studies.event_log import AskedQuestion, EventLog
+from prefero.studies.learner_cache import LearnerCache
+from prefero.studies.protocol import RETEST, TEST, Protocol
+from prefero.studies.storage.store import Proposal
+
+RANDOM_PAIRS, RETESTS, RATINGS = 2, 3, 4  # streams of random numbers; the schedule itself has stream 1
+
+
+class QuestionSchedule:
+    """The questions of one participant."""
+
+    def __init__(self, pool: Pool, protocol: Protocol, seed: int) -> None:
+        self.pool, self.protocol, self.seed = pool, protocol, seed
+        self.labels = protocol.schedule(seed)
+        self.learners = LearnerCache(pool, protocol, seed)
+
+    def label(self, log: EventLog) -> str:
+        """Who asks the next question; after the schedule's end, the first method."""
+        answered = len(log.answers)
+        return self.labels[answered] if answered < len(self.labels) else self.protocol.methods[0].label
+
+    def propose(self, log: EventLog) -> Proposal:
+        """The next question."""
+        answered, label = len(log.answers), self.label(log)
+        if label == RETEST:
+            return Proposal(answered, RETEST, self._retest(log).items[::-1])
+        if label == TEST:
+            return Proposal(answered, TEST, self._random_pair(answered + 1, len(log.skipped)))
+        question, accuracy = self.learners.next_question(label, log)
+        known = not math.isnan(question.value)
+        return Proposal(
+            answered,
+            label,
+            question.items,
+            value=question.value if known else None,
+            unit=question.unit if known else None,
+            accuracy=accuracy,
+        )
+
+    def proposed(self, log: EventLog) -> Proposal | None:
+        """The next question, if it is known without computing."""
+        label = self.label(log)
+        known = label in (TEST, RETEST) or self.learners.has_next(label, log)
+        return self.propose(log) if known else None
+
+    def practice_items(self) -> tuple[int, ...]:
+        """The trajectories of the practice question."""
+        return self._random_pair(0)
+
+    def best_trajectories(self, log: EventLog) -> list[tuple[str, int]]:
+        """Each method's label and its best trajectory, in a random order of the participant's own."""
+        order = np.random.default_rng([self.seed, RATINGS]).permutation(len(self.protocol.methods))
+        labels = [self.protocol.methods[int(i)].label for i in order]
+        rewards = [(label, self.learners.learner(label, log).fork().reward()) for label in labels]
+        return [(label, reward.best(self.pool).index) for label, reward in rewards]
+
+    def _random_pair(self, *place: int) -> tuple[int, ...]:
+        rng = np.random.default_rng([self.seed, RANDOM_PAIRS, *place])
+        return tuple(int(i) for i in rng.choice(len(self.pool), 2, replace=False))
+
+    def _retest(self, log: EventLog) -> AskedQuestion:
+        """A question from the first half of those answered that was not retested yet."""
+        first = [active.asked for active in log.answers if active.asked.method != RETEST]
+        retested = {frozenset(active.asked.items) for active in log.answers if active.asked.method == RETEST}
+        fresh = [asked for asked in first if frozenset(asked.items) not in retested] or first
+        early = fresh[: max(len(fresh) // 2, 1)]
+        rng = np.random.default_rng([self.seed, RETESTS, len(log.answers), len(log.skipped)])
+        return early[int(rng.integers(len(early)))]

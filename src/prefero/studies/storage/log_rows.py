@@ -1,0 +1,123 @@
+"""The rows of one participant's log: reading them as a value, and adding one."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, Table, func, insert, select
+
+from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog, StageEvent
+from prefero.studies.stages import SubmittedStage
+from prefero.studies.storage import schema
+
+
+def now() -> str:
+    """The time, as it is kept."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def lock_participant(connection: Connection, participant: int) -> None:
+    """Let everybody else who writes about this participant wait; SQLite does so from the start."""
+    c = schema.participants.c
+    connection.execute(select(c.id).where(c.id == participant).with_for_update())
+
+
+def is_current(connection: Connection, participant: int, log: EventLog) -> bool:
+    """Whether nothing was added since the log was read. Rows are never edited, so counting is enough."""
+    q, e = schema.questions.c, schema.events.c
+    last_event = select(func.coalesce(func.max(e.id), 0)).where(e.participant == participant)
+    questions = select(func.count()).select_from(schema.questions).where(q.participant == participant)
+    found = connection.execute(select(last_event.scalar_subquery(), questions.scalar_subquery())).one()
+    return tuple(found) == (log.last_event, len(log.questions))
+
+
+def read_log(connection: Connection, participant: int) -> EventLog:
+    """All rows of a participant."""
+    q, i, e, s = (t.c for t in (schema.questions, schema.question_items, schema.events, schema.stage_events))
+    questions = (
+        select(
+            q.id, q.number, q.based_on, q.answered, q.method, q.value, q.unit, q.accuracy, q.at, i.trajectory
+        )
+        .join_from(schema.questions, schema.question_items, i.question == q.id)
+        .where(q.participant == participant)
+        .order_by(q.id, i.position)
+    )
+    events = select(e.id, e.question, e.position, e.kind, e.key, e.seconds, e.at)
+    stages = select(s.id, s.stage, s.item, s.data, s.key, s.at).where(s.participant == participant)
+    rows = connection.execute(questions).mappings()
+    return EventLog(
+        tuple(_question(list(group)) for _, group in groupby(rows, key=lambda row: row["id"])),
+        tuple(
+            Event(*row)
+            for row in connection.execute(events.where(e.participant == participant).order_by(e.id))
+        ),
+        tuple(_stage_event(row) for row in connection.execute(stages.order_by(s.id)).mappings()),
+    )
+
+
+def _question(rows: Sequence[RowMapping]) -> AskedQuestion:
+    """A question from one row for each of its items."""
+    fields = {name: value for name, value in rows[0].items() if name != "trajectory"}
+    return AskedQuestion(**fields, items=tuple(row["trajectory"] for row in rows))
+
+
+def _stage_event(row: Mapping[str, Any] | RowMapping) -> StageEvent:
+    return StageEvent(row["id"], row["stage"], row["item"], json.loads(row["data"]), row["key"], row["at"])
+
+
+def record_question(
+    connection: Connection, participant: int, log: EventLog, proposal: Mapping[str, Any]
+) -> AskedQuestion:
+    """Add a proposed question as the next one of a log."""
+    row = {**proposal, "number": len(log.questions) + 1, "based_on": log.last_event, "at": now()}
+    return AskedQuestion(id=insert_question(connection, participant, row), **row)
+
+
+def insert_question(connection: Connection, participant: int, row: Mapping[str, Any]) -> int:
+    """A question's row and those of its `items`; its id."""
+    items: tuple[int, ...] = row["items"]
+    own = {name: value for name, value in row.items() if name != "items"}
+    ends = {"participant": participant, "first_item": items[0], "last_item": items[-1]}
+    question = insert_row(connection, schema.questions, own | ends)
+    rows = [{"question": question, "position": n, "trajectory": item} for n, item in enumerate(items)]
+    connection.execute(insert(schema.question_items), rows)
+    return question
+
+
+def record_event(
+    connection: Connection,
+    participant: int,
+    log: EventLog,
+    question: int,
+    kind: EventKind,
+    key: str,
+    seconds: float | None,
+) -> Event:
+    """Add an event to a question of a log."""
+    row: dict[str, Any] = {"question": question, "position": log.position(question), "kind": kind}
+    row |= {"key": key, "seconds": seconds, "at": now()}
+    return Event(id=insert_row(connection, schema.events, row | {"participant": participant}), **row)
+
+
+def record_stage_event(
+    connection: Connection,
+    participant: int,
+    stage: SubmittedStage,
+    item: str,
+    data: Mapping[str, Any],
+    key: str,
+) -> StageEvent:
+    """Add what was done at a stage."""
+    row = {"stage": stage, "item": item, "data": json.dumps(data), "key": key, "at": now()}
+    number = insert_row(connection, schema.stage_events, row | {"participant": participant})
+    return _stage_event(row | {"id": number})
+
+
+def insert_row(connection: Connection, table: Table, row: Mapping[str, Any]) -> int:
+    """Add a row; its id."""
+    key = connection.execute(insert(table), dict(row)).inserted_primary_key
+    assert key is not None  # one row was added
+    number: int = key[0]
+    return number

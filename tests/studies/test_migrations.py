@@ -1,0 +1,220 @@
+"""Migrations: an older database is brought to this version, and a copy of what it was is kept.
+
+There is one migration so far. The tests add a later one, which only they know, to a copy of the folder.
+"""
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, inspect, text
+
+from prefero.studies.storage import database as databases
+from prefero.studies.storage.database import DatabaseError, open_database, reading
+from prefero.studies.storage.store import Store
+from studies.fake_study import answer, answered, ask, invited, new_key, study_of
+from systems import files_no_larger_than
+
+COPY = "before-upgrade-from-0001"
+SCHEMA = "before_upgrade_from_0001"
+LITTLE = 40_000  # bytes: room for SQLite's own shared memory of 32 kB, and not for a copy
+LATER = '''"""Notes about participants."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+
+
+def upgrade() -> None:
+    """One table more."""
+    op.create_table("notes", sa.Column("participant", sa.Integer), sa.Column("note", sa.Text))
+    op.execute("INSERT INTO notes SELECT id, label FROM participants")
+'''
+
+
+def fill(where: str | Path) -> None:
+    """A database of this version: two answers, one that was undone, one deleted, one skip, and consent."""
+    engine = open_database(where)
+    store = Store(engine)
+    person = invited(store, "P1", study_of(store, "first"))
+    for kind in ("left", "left", "equal"):
+        answer(store, person, kind)
+    store.undo(person, new_key())
+    answer(store, person, "right")
+    store.add_event(person, store.event_log(person).answers[-1].asked.id, "delete", new_key())
+    answer(store, person, "skip")
+    store.add_stage_event(person, "consent", "", {"agreed": True}, new_key())
+    ask(store, person)
+    engine.dispose()
+
+
+@pytest.fixture
+def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on this Prefero is a later one."""
+    folder = tmp_path / "migrations of a later version"
+    shutil.copytree(databases.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "versions" / "v0002_notes.py").write_text(LATER, encoding="utf-8")
+    monkeypatch.setattr(databases, "MIGRATIONS", folder)
+
+
+@pytest.fixture
+def old_file(tmp_path: Path) -> Path:
+    """A file of this version, which later becomes the older one."""
+    (tmp_path / "data").mkdir()
+    fill(tmp_path / "data" / "teach.db")
+    return tmp_path / "data" / "teach.db"
+
+
+@pytest.fixture
+def old_database(database: str) -> str:
+    """The same in each kind of database."""
+    fill(database)
+    return database
+
+
+def content(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """All rows of a file, read by SQLite alone."""
+    found = {}
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file:
+        file.row_factory = sqlite3.Row
+        names = [row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for name in names:
+            if not name.startswith("sqlite_"):
+                found[name] = [dict(row) for row in file.execute(f"SELECT * FROM {name} ORDER BY 1")]
+    return found
+
+
+def test_an_old_file_is_migrated_and_nothing_in_it_is_lost(
+    old_file: Path, request: pytest.FixtureRequest
+) -> None:
+    before = content(old_file)
+    assert before.pop("alembic_version") == [{"version_num": "0001"}]
+    request.getfixturevalue("later_version")
+    open_database(old_file).dispose()
+    after = content(old_file)
+    assert after.pop("alembic_version") == [{"version_num": "0002"}]
+    assert after.pop("notes") == [{"participant": 1, "note": "P1"}]
+    assert after == before
+
+
+def test_a_copy_of_an_old_file_is_kept_readable_and_old(
+    old_file: Path, request: pytest.FixtureRequest
+) -> None:
+    before = content(old_file)
+    request.getfixturevalue("later_version")
+    open_database(old_file).dispose()
+    copy = old_file.with_name(f"teach.{COPY}.db")
+    assert content(copy) == before
+    assert sorted(file.name for file in old_file.parent.iterdir()) == [copy.name, old_file.name]
+
+
+def test_a_copy_that_an_earlier_attempt_left_half_written_is_replaced(
+    old_file: Path, request: pytest.FixtureRequest
+) -> None:
+    before = content(old_file)
+    copy = old_file.with_name(f"teach.{COPY}.db")
+    copy.write_bytes(b"half a copy")
+    request.getfixturevalue("later_version")
+    open_database(old_file).dispose()
+    assert content(copy) == before
+
+
+@pytest.mark.usefixtures("old_file", "later_version")
+def test_the_copy_can_be_opened_in_its_turn(old_file: Path) -> None:
+    open_database(old_file).dispose()
+    engine = open_database(old_file.with_name(f"teach.{COPY}.db"))
+    assert [study.name for study in Store(engine).studies()] == ["first"]
+    engine.dispose()
+
+
+@pytest.mark.usefixtures("old_database", "later_version")
+def test_an_old_session_goes_on(old_database: str) -> None:
+    engine = open_database(old_database)
+    store = Store(engine)
+    study = store.study("first")
+    (person,) = store.participants(study)
+    log = store.event_log(person)
+    assert [kind for _, kind in answered(log)] == ["left", "left"]
+    assert (len(log.skipped), len(log.deleted), len(log.stage_events)) == (1, 1, 1)
+    assert log.open_question is not None
+    assert len(store.pool(study)) == 12
+    after = store.add_event(person, log.open_question.id, "left", "new-key")
+    assert answered(after)[-1] == (log.open_question.id, "left")
+    engine.dispose()
+
+
+@pytest.mark.usefixtures("old_database", "later_version")
+def test_postgresql_keeps_a_copy_in_a_schema_of_its_own(old_database: str) -> None:
+    engine = open_database(old_database)
+    if engine.name == "postgresql":
+        with reading(engine) as connection:
+            names = set(inspect(connection).get_table_names()) - {"notes"}
+            assert set(inspect(connection).get_table_names(schema=SCHEMA)) == names
+            version = connection.execute(text(f"SELECT version_num FROM {SCHEMA}.alembic_version")).scalar()
+            assert version == "0001"
+            for name in names - {"alembic_version"}:
+                now, kept = (
+                    connection.execute(text(f"SELECT * FROM {table} ORDER BY 1, 2")).all()
+                    for table in (name, f"{SCHEMA}.{name}")
+                )
+                assert now == kept
+    engine.dispose()
+
+
+@pytest.mark.usefixtures("old_file", "later_version")
+def test_a_database_that_is_up_to_date_is_not_copied(old_file: Path) -> None:
+    copy = old_file.with_name(f"teach.{COPY}.db")
+    open_database(old_file).dispose()
+    copy.unlink()
+    open_database(old_file).dispose()
+    assert not copy.exists()
+    open_database(old_file.with_name("new.db")).dispose()
+    assert not list(old_file.parent.glob("new.before*"))
+
+
+def version_of(engine: Engine) -> Any:
+    with reading(engine) as connection:
+        return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+
+
+@pytest.mark.usefixtures("old_database", "later_version")
+def test_a_migration_that_fails_leaves_the_database_as_it_was(old_database: str) -> None:
+    """Here a table of the later version is there already, with something of somebody's in it."""
+    engine = databases._engine(old_database)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE notes (mine INTEGER)"))
+        events = connection.execute(text("SELECT count(*) FROM events")).scalar()
+    with pytest.raises(DatabaseError, match=r"cannot be used: .*already exists"):
+        open_database(old_database)
+    assert version_of(engine) == "0001"
+    with reading(engine) as connection:
+        assert [column["name"] for column in inspect(connection).get_columns("notes")] == ["mine"]
+        assert connection.execute(text("SELECT count(*) FROM events")).scalar() == events
+    engine.dispose()
+
+
+def test_a_later_version_is_refused_by_an_earlier_one(old_database: str, tmp_path: Path) -> None:
+    """Whoever opened it with a later Prefero has to go on with that one."""
+    with pytest.MonkeyPatch.context() as later:
+        folder = tmp_path / "later"
+        shutil.copytree(databases.MIGRATIONS, folder)
+        (folder / "versions" / "v0002_notes.py").write_text(LATER, encoding="utf-8")
+        later.setattr(databases, "MIGRATIONS", folder)
+        open_database(old_database).dispose()
+    with pytest.raises(
+        DatabaseError, match=r"newer version of Prefero \(its schema is 0002, .* up to 0001\)"
+    ):
+        open_database(old_database)
+
+
+def test_without_room_for_a_copy_nothing_is_migrated(old_file: Path, request: pytest.FixtureRequest) -> None:
+    before = content(old_file)
+    assert old_file.stat().st_size > LITTLE
+    request.getfixturevalue("later_version")
+    with files_no_larger_than(LITTLE), pytest.raises(DatabaseError, match=r"cannot be used: .*disk"):
+        open_database(old_file)
+    assert content(old_file) == before
