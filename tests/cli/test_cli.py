@@ -40,10 +40,10 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subproces
     return folder, done
 
 
-def test_simulate_draws_a_picture(simulated: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
-    picture = (simulated[0] / "new" / "p.png").read_bytes()
-    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
-    assert len(picture) > 10_000
+def test_simulate_draws_a_image(simulated: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+    image = (simulated[0] / "new" / "p.png").read_bytes()
+    assert image.startswith(b"\x89PNG\r\n\x1a\n")
+    assert len(image) > 10_000
 
 
 def test_simulate_saves_a_reward_that_can_be_loaded(
@@ -147,7 +147,7 @@ def test_help_names_the_command_and_its_options() -> None:
     [
         (["--noise", "-1"], "prefero: noise must be a positive number"),
         (["--margin", "-0.5"], "prefero: margin must be 0"),
-        (["--out", "picture.docx"], "prefero: a figure is saved as .png, .pdf, .svg"),
+        (["--out", "image.docx"], "prefero: a figure is saved as .png, .pdf, .svg"),
         (["--save", "taken/reward.json"], "prefero: "),
     ],
 )
@@ -307,7 +307,7 @@ def test_a_missing_package_is_named_with_its_remedy(package: str) -> None:
     )
 
 
-def test_without_matplotlib_everything_but_the_picture_works(tmp_path: Path) -> None:
+def test_without_matplotlib_everything_but_the_image_works(tmp_path: Path) -> None:
     save, out = tmp_path / "reward.json", tmp_path / "p.png"
     done = run_without("matplotlib", "simulate", *SMALL, "--save", str(save), "--out", str(out))
     assert done.returncode == 2

@@ -252,10 +252,10 @@ def test_files_that_cannot_be_scored_are_refused_in_one_line(
 ) -> None:
     write(folder / name, rows(3))
     assert run("score", "reward.json", name, "--out", "scores.csv", monkeypatch=monkeypatch) == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.startswith("prefero: ")
-    assert told.count("\n") == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.startswith("prefero: ")
+    assert said.count("\n") == 1
     assert not (folder / "scores.csv").exists()
 
 
@@ -292,9 +292,9 @@ def test_impossible_commands_are_refused_in_one_line(
 ) -> None:
     write_pool(folder / "pool.npz", rows(3))
     assert run(*words, monkeypatch=monkeypatch) == 2
-    told = capsys.readouterr().err
-    assert message in told
-    assert told.count("\n") == 1
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
     assert sorted(path.name for path in folder.iterdir()) == ["pool.npz", "reward.json"]
 
 

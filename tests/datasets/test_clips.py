@@ -42,7 +42,7 @@ def test_all_clips_are_cut_on_several_processes_in_the_order_of_the_rows(
         np.testing.assert_allclose(colors_in(path), [frame_color(number, t) for t in range(*part)], atol=8)
 
 
-def test_rows_without_a_film_stop_everything_or_are_left_out(tmp_path: Path) -> None:
+def test_rows_without_a_video_stop_everything_or_are_left_out(tmp_path: Path) -> None:
     damaged = write_lerobot_2(tmp_path / "arm")
     truncate(next((damaged / "videos").rglob("episode_000002.mp4")))
     found = extract_features(open_dataset(damaged), FeatureOptions(["mean"], jobs=1))
@@ -98,7 +98,7 @@ def test_plans_of_one_dataset_add_up_and_those_of_another_are_refused(folder: Pa
         plan_clips(other, tmp_path)
 
 
-def test_films_that_browsers_play_are_not_planned_but_shown(tmp_path: Path) -> None:
+def test_videos_that_browsers_play_are_not_planned_but_shown(tmp_path: Path) -> None:
     found = extract_features(open_dataset(write_video_folder(tmp_path / "throws", count=3)))
     assert plan_clips(found, tmp_path / "clips") == tuple(
         tmp_path / "throws" / f"throw {n}.mp4" for n in range(3)
@@ -134,14 +134,14 @@ def test_clips_are_kept_in_the_cache_under_the_datasets_version(folder: Path, tm
     assert before != clip_folder(open_dataset(copy))
 
 
-def test_films_of_two_folders_of_one_name_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
+def test_videos_of_two_folders_of_one_name_are_not_mistaken_for_each_other(tmp_path: Path) -> None:
     table = pd.DataFrame({"id": ["throw 0", "throw 1"], "fun": [1.0, 2.0]})
     one, other = (write_video_folder(tmp_path / place / "throws", count=2) for place in ("here", "there"))
     assert clip_folder(VideoFolder(one, table=table)) == clip_folder(VideoFolder(one, table=table))
     assert clip_folder(VideoFolder(one, table=table)) != clip_folder(VideoFolder(other, table=table))
 
 
-def test_a_film_that_was_replaced_is_copied_anew(tmp_path: Path) -> None:
+def test_a_video_that_was_replaced_is_copied_anew(tmp_path: Path) -> None:
     folder = write_video_folder(tmp_path / "throws", count=2, codec="mpeg4")
     before = clip_folder(open_dataset(folder))
     os.utime(folder / "throw 1.mp4", (1, 1))
@@ -163,7 +163,7 @@ def test_bringing_cuts_clips_now_or_later(folder: Path, tmp_path: Path) -> None:
     assert Pool.from_dataset(dataset, FeatureOptions(["mean"], jobs=1), clips="never").clips is None
 
 
-def test_kept_features_go_on_showing_the_films_of_their_dataset(folder: Path, tmp_path: Path) -> None:
+def test_kept_features_go_on_showing_the_videos_of_their_dataset(folder: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(folder, tmp_path / "arm"))
     kept = tmp_path / "features.parquet"
     extract_features(open_dataset(copy), FeatureOptions(["mean"], window=6, cache=kept, jobs=1))

@@ -135,8 +135,8 @@ def test_features_that_differ_between_episodes_are_refused() -> None:
 
 def test_batches_finished_before_an_interruption_are_not_extracted_again(tmp_path: Path) -> None:
     path = tmp_path / "features.parquet"
-    told = pytest.warns(UserWarning, match=r"features\.parquet is kept: the same call resumes there")
-    with told, pytest.raises(KeyboardInterrupt):
+    warned = pytest.warns(UserWarning, match=r"features\.parquet is kept: the same call resumes there")
+    with warned, pytest.raises(KeyboardInterrupt):
         extract_features(Counted(interrupted_at=70), FeatureOptions(["mean"], cache=path, jobs=1))
     assert not path.exists()
     again = Counted()
@@ -226,10 +226,10 @@ def table_of(features: Any, names: tuple[str, ...]) -> FeatureTable:
 def test_constants_and_duplicates_are_left_out_with_a_warning() -> None:
     speed = np.random.default_rng(0).normal(size=50)
     found = table_of(np.column_stack([speed, np.ones(50), -2 * speed]), ("speed", "one", "back"))
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         assert Pool.from_dataset(found.dataset).names == ("speed",)
-    assert [str(one.message).split(",")[0] for one in told] == [
+    assert [str(one.message).split(",")[0] for one in warned] == [
         "one is the same for all trajectories",
         "back is speed in other units: back is left out",
     ]
@@ -285,7 +285,7 @@ def test_saved_features_are_read_again_with_those_that_are_to_be_used(tmp_path: 
     assert again.origin is not None
     assert (again.names, again.ids) == (used.names, used.ids) == (("max state 1", "max state 2"), found.ids)
     np.testing.assert_array_equal(extract_features(again).features, used.features)
-    # the file still knows all that was noted, so nothing is computed again
+    # the file still knows all that was extracted, so nothing is computed again
     assert (
         extract_features(open_dataset(path), FeatureOptions(["max", "duration"], window=6, cache=kept)).names
         == found.names

@@ -25,7 +25,7 @@ def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def told(*words: str, folder: Path) -> str:
+def output_of(*words: str, folder: Path) -> str:
     done = run(*words, folder=folder)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -44,7 +44,7 @@ def test_features_are_summed_up_kept_drawn_and_complained_about(tmp_path: Path) 
         "--figure",
         "new/look.png",
     ]
-    out = told("arm", *words, folder=tmp_path)
+    out = output_of("arm", *words, folder=tmp_path)
     assert "arm: 30 trajectories, 4 features." in out
     assert any("max shoulder" in line and "█" in line for line in out.splitlines())
     assert "constant: answer is the same for all" in out
@@ -63,10 +63,10 @@ def test_what_the_advice_says_can_be_typed(tmp_path: Path) -> None:
     rows = zip(speed, speed + 0.01 * rng.normal(size=200), force, strict=True)
     lines = ["speed,pace,force", *(f"{a},{b},{c}" for a, b, c in rows)]
     (tmp_path / "throws.csv").write_text("\n".join(lines), encoding="utf-8")
-    out = told("throws.csv", folder=tmp_path)
+    out = output_of("throws.csv", folder=tmp_path)
     assert "--drop 'pace'" in out
     assert "--log-transform 'force'" in out
-    out = told("throws.csv", "--drop", "pace", "--log-transform", "force", folder=tmp_path)
+    out = output_of("throws.csv", "--drop", "pace", "--log-transform", "force", folder=tmp_path)
     assert "log(force)" in out
     assert "--drop" not in out
     assert "--log-transform" not in out
@@ -79,13 +79,13 @@ def test_windows_are_cut_and_damage_is_skipped_when_asked(tmp_path: Path) -> Non
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("prefero: episode 1: its file ")
     assert done.stderr.count("\n") == 1
-    out = told("arm", "--window", "0.5s", "--stride", "2", "--skip-bad", folder=tmp_path)
+    out = output_of("arm", "--window", "0.5s", "--stride", "2", "--skip-bad", folder=tmp_path)
     assert "15 windows" in out
     assert "left out: episode 1: its file" in out
 
 
 def test_an_environment_is_played(tmp_path: Path) -> None:
-    out = told("CartPole-v1", "--episodes", "5", "--seed", "2", "--max-steps", "9", folder=tmp_path)
+    out = output_of("CartPole-v1", "--episodes", "5", "--seed", "2", "--max-steps", "9", folder=tmp_path)
     assert "CartPole-v1: 5 trajectories" in out
 
 

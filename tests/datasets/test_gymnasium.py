@@ -87,7 +87,7 @@ def test_a_policy_is_a_function_or_its_name(tmp_path: Path, monkeypatch: pytest.
         assert set(actions.ravel().tolist()) == {20.0}
 
 
-def test_a_clip_shows_what_the_features_were_noted_of(tmp_path: Path) -> None:
+def test_a_clip_shows_what_the_features_were_extracted_of(tmp_path: Path) -> None:
     dataset = GymnasiumDataset(Bright, GymnasiumOptions(episodes=2, max_steps=99))
     for number in range(2):
         wanted = np.floor(lights(dataset, number)[:-1, None])
@@ -96,7 +96,7 @@ def test_a_clip_shows_what_the_features_were_noted_of(tmp_path: Path) -> None:
     np.testing.assert_allclose(part, np.tile(np.floor(lights(dataset, 1)[2:5, None]), 3), atol=4)
 
 
-def test_an_environment_that_forgets_its_seed_is_not_filmed(tmp_path: Path) -> None:
+def test_an_environment_that_forgets_its_seed_is_not_rendered(tmp_path: Path) -> None:
     def loose(render_mode: str | None = None) -> Any:
         return Bright(render_mode, loose=True)
 
@@ -194,7 +194,7 @@ def test_a_policy_that_was_rewritten_is_another_and_does_not_play_in_old_clips(t
         cut_planned_clip(found.clips[0])
 
 
-# --- code of one's own that fails -------------------------------------------------------------------------
+# --- code of the user's own that fails --------------------------------------------------------------------
 
 
 def boom(_: Any) -> Any:
@@ -218,7 +218,7 @@ def test_a_policy_that_fails_is_named_with_the_episode(policy: Any, why: str) ->
         )
 
 
-def test_an_environment_of_ones_own_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_environment_of_the_users_own_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=r"the environment 'boom' cannot be made: TypeError"):
         GymnasiumDataset(boom)
     dataset = GymnasiumDataset(Bright, GymnasiumOptions(max_steps=9))
@@ -245,7 +245,7 @@ def test_an_environment_is_seen_to_render_before_anybody_is_asked(monkeypatch: p
     assert not dataset.has_video
 
 
-def test_a_picture_that_is_none_is_no_film(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_image_that_is_none_is_no_video(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Bright, "render", lambda _: None)
     with pytest.warns(UserWarning, match="Bright cannot be rendered: it renders no image"):
         assert not GymnasiumDataset(Bright, GymnasiumOptions(max_steps=9)).has_video

@@ -1,4 +1,4 @@
-"""LeRobot's datasets of both versions: what is read, how films are cut, and what damage is called."""
+"""LeRobot's datasets of both versions: what is read, how videos are cut, and what damage is called."""
 
 import json
 import shutil
@@ -108,7 +108,7 @@ def test_an_environments_state_is_a_state_too(tmp_path: Path) -> None:
     np.testing.assert_allclose(episode.states[:, 2], np.arange(15) / FPS, atol=1e-6)
 
 
-# --- films ------------------------------------------------------------------------------------------------
+# --- videos -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("camera", "number"), [(None, 0), ("top", 0), ("wrist", 1), (CAMERAS[1], 1)])
@@ -122,7 +122,7 @@ def test_a_clip_shows_its_episode_and_nothing_else(
         np.testing.assert_allclose(colors, wanted, atol=8)  # neighbours are 10 apart, episodes 40
 
 
-def test_a_part_of_an_episode_has_its_part_of_the_film(made: Path, tmp_path: Path) -> None:
+def test_a_part_of_an_episode_has_its_part_of_the_video(made: Path, tmp_path: Path) -> None:
     path = LeRobotDataset(made).cut_clip(1, tmp_path, (4, 9))
     assert path.name == "000001-000004-000009.mp4"
     np.testing.assert_allclose(colors_in(path), [frame_color(1, t) for t in range(4, 9)], atol=8)
@@ -138,11 +138,11 @@ def test_a_clip_is_cut_once(made: Path, tmp_path: Path) -> None:
 
 def test_av1_becomes_h264_for_browsers(tmp_path: Path) -> None:
     dataset = LeRobotDataset(write_lerobot_3(tmp_path / "arm", lengths=(6, 7), codec="libsvtav1"))
-    with av.open(str(tmp_path / "arm" / "videos" / CAMERAS[0] / "chunk-000" / "file-000.mp4")) as film:
-        assert "264" not in film.streams.video[0].codec_context.name
+    with av.open(str(tmp_path / "arm" / "videos" / CAMERAS[0] / "chunk-000" / "file-000.mp4")) as video:
+        assert "264" not in video.streams.video[0].codec_context.name
     path = dataset.cut_clip(1, tmp_path / "clips")
-    with av.open(str(path)) as film:
-        stream: Any = film.streams.video[0]
+    with av.open(str(path)) as video:
+        stream: Any = video.streams.video[0]
         assert (stream.codec_context.name, stream.pix_fmt, float(stream.average_rate)) == (
             "h264",
             "yuv420p",
@@ -151,7 +151,7 @@ def test_av1_becomes_h264_for_browsers(tmp_path: Path) -> None:
     np.testing.assert_allclose(colors_in(path), [frame_color(1, t) for t in range(7)], atol=10)
 
 
-def test_a_dataset_without_films_says_so(tmp_path: Path) -> None:
+def test_a_dataset_without_videos_says_so(tmp_path: Path) -> None:
     dataset = LeRobotDataset(write_lerobot_2(tmp_path / "arm", cameras=()))
     assert not dataset.has_video
     with pytest.raises(ValueError, match="arm has no videos"):
@@ -281,7 +281,7 @@ def test_an_episode_that_was_repaired_is_read_again(mine: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
-def test_a_film_that_is_cut_short_is_named_and_no_clip_is_left_behind(
+def test_a_video_that_is_cut_short_is_named_and_no_clip_is_left_behind(
     mine: Path, tmp_path: Path, share: float
 ) -> None:
     truncate(film_of(mine, 3), share)
@@ -290,13 +290,13 @@ def test_a_film_that_is_cut_short_is_named_and_no_clip_is_left_behind(
     assert list((tmp_path / "clips").iterdir()) == []
 
 
-def test_a_film_that_is_missing_is_named(mine: Path, tmp_path: Path) -> None:
+def test_a_video_that_is_missing_is_named(mine: Path, tmp_path: Path) -> None:
     film_of(mine, 3).unlink()
     with pytest.raises(BadEpisode, match=r"^episode 3: its video is damaged: the video .* is missing"):
         LeRobotDataset(mine).cut_clip(3, tmp_path)
 
 
-def test_a_film_that_is_shorter_than_its_episode_is_named(tmp_path: Path) -> None:
+def test_a_video_that_is_shorter_than_its_episode_is_named(tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", lengths=(12, 8))
     shutil.copy(film_of(folder, 1), film_of(folder, 0))
     with pytest.raises(BadEpisode, match=r"^episode 0: its video is damaged: .* shows 8 of its 12 frames"):
@@ -308,9 +308,9 @@ def broken_info(folder: Path) -> None:
 
 
 def no_rate(folder: Path) -> None:
-    told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
+    info = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
     (folder / "meta" / "info.json").write_text(
-        json.dumps({k: v for k, v in told.items() if k != "fps"}), encoding="utf-8"
+        json.dumps({k: v for k, v in info.items() if k != "fps"}), encoding="utf-8"
     )
 
 

@@ -21,12 +21,12 @@ from datasets.write_datasets import (
     LENGTHS,
     LEROBOT,
     colors_in,
-    encode,
     frame_color,
     states_of,
     truncate,
     write_lerobot_2,
     write_lerobot_3,
+    write_video,
 )
 from prefero.datasets import BadEpisode, FeatureOptions, LeRobotOptions, extract_features, open_dataset
 from prefero.datasets.formats.lerobot.dataset import LeRobotDataset, column_names, distinct
@@ -43,7 +43,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def mine(kept: Path, tmp_path: Path) -> Path:
-    """A dataset of version 3.0 with films, to be changed."""
+    """A dataset of version 3.0 with videos, to be changed."""
     return Path(shutil.copytree(kept, tmp_path / "arm"))
 
 
@@ -192,9 +192,9 @@ def test_what_the_dataset_says_about_itself_is_checked(
 def test_observations_may_have_rows_and_columns(version: str, tmp_path: Path) -> None:
     """Hugging Face keeps them as lists of lists."""
     folder = LEROBOT[version](tmp_path / "arm", cameras=())
-    told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
+    columns = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
     pose = {"dtype": "float32", "shape": [2, 3], "names": None}
-    informed(folder, features=told | {"observation.pose": pose})
+    informed(folder, features=columns | {"observation.pose": pose})
     for path in (folder / "data").rglob("*.parquet"):
         table = pq.read_table(path)
         values = [(t + np.arange(6).reshape(2, 3)).tolist() for t in table["frame_index"].to_pylist()]
@@ -210,8 +210,8 @@ def test_observations_may_have_rows_and_columns(version: str, tmp_path: Path) ->
 @pytest.mark.parametrize("broken", [[[1.0, 2.0], [3.0]], [[1.0, 2.0], None], None])
 def test_lists_of_unequal_lengths_are_named(broken: Any, tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", lengths=(3, 3), cameras=())
-    told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
-    informed(folder, features=told | {"observation.pose": {"dtype": "float32", "shape": [2, 2]}})
+    columns = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
+    informed(folder, features=columns | {"observation.pose": {"dtype": "float32", "shape": [2, 2]}})
     for number, path in enumerate(sorted((folder / "data").rglob("*.parquet"))):
         whole = [[1.0, 2.0], [3.0, 4.0]]
         column = pa.array([whole, whole, broken if number else whole], pa.list_(pa.list_(pa.float64())))
@@ -234,25 +234,25 @@ def test_distinct_names_are_as_many_and_begin_as_before(names: list[str]) -> Non
     assert all(new.startswith(old) for new, old in zip(made, names, strict=True))
 
 
-# --- films ------------------------------------------------------------------------------------------------
+# --- videos -----------------------------------------------------------------------------------------------
 
 
 def retimed(folder: Path, change: Callable[[int, float, float], tuple[float, float]]) -> None:
-    """Change from when to when each episode is said to be in its film."""
+    """Change from when to when each episode is said to be in its video."""
     keys = [f"videos/{CAMERAS[0]}/{what}_timestamp" for what in ("from", "to")]
 
-    def told(number: int, row: dict[str, Any]) -> dict[str, Any]:
+    def moved(number: int, row: dict[str, Any]) -> dict[str, Any]:
         return row | dict(zip(keys, change(number, row[keys[0]], row[keys[1]]), strict=True))
 
-    listed(folder, told)
+    listed(folder, moved)
 
 
 @pytest.mark.parametrize("rate", ["7", "25/2", "24", "30000/1001", "50"])
-def test_films_of_every_rate_are_cut_where_episodes_begin(rate: str, tmp_path: Path) -> None:
+def test_videos_of_every_rate_are_cut_where_episodes_begin(rate: str, tmp_path: Path) -> None:
     folder, fps = write_lerobot_3(tmp_path / "arm", split=4), Fraction(rate)
     informed(folder, fps=round(float(fps), 2))
     colors = [frame_color(e, t) for e, n in enumerate(LENGTHS) for t in range(n)]
-    encode(next((folder / "videos").rglob("*.mp4")), colors, rate=fps)
+    write_video(next((folder / "videos").rglob("*.mp4")), colors, rate=fps)
     starts = np.cumsum([0, *LENGTHS]) / float(fps)
     retimed(folder, lambda number, *_: (starts[number], starts[number + 1]))
     dataset = LeRobotDataset(folder, LeRobotOptions(videos="check"))
@@ -267,16 +267,16 @@ def test_films_of_every_rate_are_cut_where_episodes_begin(rate: str, tmp_path: P
 def test_times_that_were_added_up_with_rounding_do_no_harm(
     kept: Path, drift: float, first: int, count: int
 ) -> None:
-    """LeRobot's issue 3177: beginnings drift, as long as a whole picture is not lost."""
-    (film,) = {place.videos[CAMERAS[0]].path for place in LeRobotDataset(kept).entries[:2]}
+    """LeRobot's issue 3177: beginnings drift, as long as a whole image is not lost."""
+    (video,) = {place.videos[CAMERAS[0]].path for place in LeRobotDataset(kept).entries[:2]}
     last = min(first + count, 15)
     start = (12 + drift + first) / FPS
-    seen = np.array([p[24, 32] for p in read_frames(film, start, start + (last - first) / FPS, FPS)])
+    seen = np.array([p[24, 32] for p in read_frames(video, start, start + (last - first) / FPS, FPS)])
     np.testing.assert_allclose(seen, [frame_color(1, t) for t in range(first, last)], atol=8)
 
 
 @pytest.mark.parametrize("missing", [2, 9])
-def test_a_film_that_lost_pictures_does_not_go_on_with_the_next_episode(
+def test_a_video_that_lost_images_does_not_go_on_with_the_next_episode(
     mine: Path, tmp_path: Path, missing: int
 ) -> None:
     """As when the encoder was too slow: the video is shorter than the numbers are, and says so."""
@@ -290,19 +290,19 @@ def test_a_film_that_lost_pictures_does_not_go_on_with_the_next_episode(
     np.testing.assert_allclose(part, [frame_color(0, t) for t in range(shown)], atol=8)
 
 
-def test_a_film_may_begin_at_any_time(tmp_path: Path) -> None:
+def test_a_video_may_begin_at_any_time(tmp_path: Path) -> None:
     """Some are cut from longer ones, and keep their times."""
     folder = write_lerobot_2(tmp_path / "arm", lengths=(12, 9))
-    film = LeRobotDataset(folder).entries[1].videos[CAMERAS[0]].path
-    encode(film.with_suffix(".mkv"), [frame_color(1, t) for t in range(9)], first=7)
-    film.with_suffix(".mkv").rename(film)
-    with av.open(str(film)) as opened:
+    video = LeRobotDataset(folder).entries[1].videos[CAMERAS[0]].path
+    write_video(video.with_suffix(".mkv"), [frame_color(1, t) for t in range(9)], first=7)
+    video.with_suffix(".mkv").rename(video)
+    with av.open(str(video)) as opened:
         assert next(opened.decode(video=0)).time == pytest.approx(0.7)
     seen = colors_in(LeRobotDataset(folder, LeRobotOptions(videos="check")).cut_clip(1, tmp_path))
     np.testing.assert_allclose(seen, [frame_color(1, t) for t in range(9)], atol=8)
 
 
-def test_a_camera_without_a_film_of_an_episode_is_told(mine: Path, tmp_path: Path) -> None:
+def test_a_camera_without_a_video_of_an_episode_is_told(mine: Path, tmp_path: Path) -> None:
     key = f"videos/{CAMERAS[0]}/from_timestamp"
     listed(mine, lambda number, row: row | ({key: None} if number == 1 else {}))
     dataset = LeRobotDataset(mine, LeRobotOptions(videos="check"))
@@ -313,7 +313,7 @@ def test_a_camera_without_a_film_of_an_episode_is_told(mine: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_who_brought_the_numbers_alone_does_without_films(version: str, tmp_path: Path) -> None:
+def test_who_brought_the_numbers_alone_does_without_videos(version: str, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm")
     shutil.rmtree(folder / "videos")
     with pytest.warns(UserWarning, match=rf"no video of {CAMERAS[0]} is in .*shown by their features"):
@@ -324,7 +324,7 @@ def test_who_brought_the_numbers_alone_does_without_films(version: str, tmp_path
 
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_film_is_looked_at_before_it_is_shown(version: str, share: float, tmp_path: Path) -> None:
+def test_a_video_is_looked_at_before_it_is_shown(version: str, share: float, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm")
     truncate(LeRobotDataset(folder).entries[3].videos[CAMERAS[0]].path, share)
     assert extract_features(LeRobotDataset(folder), FeatureOptions(["mean"], jobs=1)).skipped == {}
@@ -341,21 +341,21 @@ def test_a_film_is_looked_at_before_it_is_shown(version: str, share: float, tmp_
 
 
 def index_in_front(whole: Path, front: Path) -> list[tuple[int, int]]:
-    """As LeRobot leaves it when it joins films; where each packet is, and how large."""
+    """As LeRobot leaves it when it joins videos; where each packet is, and how large."""
     with av.open(str(whole)) as old, av.open(str(front), "w", options={"movflags": "+faststart"}) as new:
         stream = new.add_stream_from_template(old.streams.video[0])
         for packet in old.demux(video=0):
             if packet.dts is not None:
                 packet.stream = stream
                 new.mux(packet)
-    with av.open(str(front)) as film:
-        return [(packet.pos or 0, packet.size) for packet in film.demux(video=0) if packet.size]
+    with av.open(str(front)) as video:
+        return [(packet.pos or 0, packet.size) for packet in video.demux(video=0) if packet.size]
 
 
-def test_films_with_their_index_in_front_are_seen_to_end_too_soon(tmp_path: Path) -> None:
+def test_videos_with_their_index_in_front_are_seen_to_end_too_soon(tmp_path: Path) -> None:
     """The rest can be lost, and the file still opens."""
     whole, front = tmp_path / "whole.mp4", tmp_path / "front.mp4"
-    encode(whole, [((37 * t) % 250, (91 * t) % 250, (53 * t) % 250) for t in range(60)])
+    write_video(whole, [((37 * t) % 250, (91 * t) % 250, (53 * t) % 250) for t in range(60)])
     index_in_front(whole, front)
     for start, end in ((0.0, 6.0), (2.0, 4.0), (5.9, 6.0)):
         check_span(front, start, end, FPS)
@@ -369,9 +369,9 @@ def test_films_with_their_index_in_front_are_seen_to_end_too_soon(tmp_path: Path
             check_span(whole, start, end, FPS)
 
 
-def test_half_a_picture_is_none(tmp_path: Path) -> None:
+def test_half_an_image_is_none(tmp_path: Path) -> None:
     whole, front = tmp_path / "whole.mp4", tmp_path / "front.mp4"
-    encode(whole, [((37 * t) % 250, (91 * t) % 250, (53 * t) % 250) for t in range(20)], "mpeg4")
+    write_video(whole, [((37 * t) % 250, (91 * t) % 250, (53 * t) % 250) for t in range(20)], "mpeg4")
     place, size = index_in_front(whole, front)[-2]
     front.write_bytes(front.read_bytes()[: place + size // 2])
     check_span(front, 0.0, 1.9, FPS)
@@ -379,8 +379,8 @@ def test_half_a_picture_is_none(tmp_path: Path) -> None:
         check_span(front, 0.0, 2.0, FPS)
 
 
-def test_another_film_is_another_dataset(mine: Path) -> None:
+def test_another_video_is_another_dataset(mine: Path) -> None:
     """Clips that were cut from the old one are not shown for it."""
     before = LeRobotDataset(mine).version
-    encode(LeRobotDataset(mine).entries[0].videos[CAMERAS[0]].path, [(9, 9, 9)] * 27)
+    write_video(LeRobotDataset(mine).entries[0].videos[CAMERAS[0]].path, [(9, 9, 9)] * 27)
     assert LeRobotDataset(mine).version != before

@@ -1,4 +1,4 @@
-"""Pictures in columns instead of films: they are shown as films are, wherever they are kept."""
+"""Images in columns instead of videos: they are shown as videos are, wherever they are kept."""
 
 import io
 import json
@@ -18,12 +18,12 @@ from PIL import Image
 
 from datasets.write_datasets import (
     CAMERAS,
+    IMAGE_TYPE,
     LENGTHS,
     LEROBOT,
-    PICTURE,
     colors_in,
+    encode_png,
     frame_color,
-    png,
     solid_image,
     truncate,
     write_lerobot_2,
@@ -39,9 +39,9 @@ VERSIONS = list(LEROBOT)
 
 @pytest.fixture(scope="module", params=VERSIONS)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two cameras, and no film; to be read only."""
+    """Two cameras, and no video; to be read only."""
     folder: Path = LEROBOT[request.param](
-        tmp_path_factory.mktemp("pictures") / "arm", cameras=(), images=CAMERAS
+        tmp_path_factory.mktemp("images") / "arm", cameras=(), images=CAMERAS
     )
     return folder
 
@@ -52,7 +52,7 @@ def mine(made: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(made, tmp_path / "arm"))
 
 
-def rewritten(folder: Path, change: Callable[[int, int, Any], Any], kind: Any = PICTURE) -> None:
+def rewritten(folder: Path, change: Callable[[int, int, Any], Any], kind: Any = IMAGE_TYPE) -> None:
     """Change the first camera's column: a function of the episode, the frame and what was there."""
     for path in (folder / "data").rglob("*.parquet"):
         table = pq.read_table(path)
@@ -67,7 +67,7 @@ def rewritten(folder: Path, change: Callable[[int, int, Any], Any], kind: Any = 
 
 
 @pytest.mark.parametrize(("camera", "number"), [(None, 0), ("top", 0), ("wrist", 1)])
-def test_pictures_in_a_column_are_shown_as_a_film(
+def test_images_in_a_column_are_shown_as_a_video(
     made: Path, tmp_path: Path, camera: str | None, number: int
 ) -> None:
     dataset = LeRobotDataset(made, LeRobotOptions(camera=camera))
@@ -80,12 +80,12 @@ def test_pictures_in_a_column_are_shown_as_a_film(
     np.testing.assert_allclose(part, [frame_color(3, t, number) for t in range(5, 19)], atol=8)
 
 
-def test_the_film_lasts_as_long_as_the_episode(made: Path, tmp_path: Path) -> None:
-    with av.open(str(LeRobotDataset(made).cut_clip(1, tmp_path))) as film:
-        assert film.duration == pytest.approx(1e6 * LENGTHS[1] / 10, rel=0.01)
+def test_the_video_lasts_as_long_as_the_episode(made: Path, tmp_path: Path) -> None:
+    with av.open(str(LeRobotDataset(made).cut_clip(1, tmp_path))) as video:
+        assert video.duration == pytest.approx(1e6 * LENGTHS[1] / 10, rel=0.01)
 
 
-def test_the_numbers_are_read_without_the_pictures(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_numbers_are_read_without_the_images(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read, asked = pq.read_table, list[str]()
 
     def noticed(path: Path, *, columns: list[str], **options: Any) -> Any:
@@ -98,11 +98,11 @@ def test_the_numbers_are_read_without_the_pictures(made: Path, monkeypatch: pyte
     assert not set(asked) & set(CAMERAS)
 
 
-def test_a_camera_is_chosen_among_films_and_columns(tmp_path: Path) -> None:
+def test_a_camera_is_chosen_among_videos_and_columns(tmp_path: Path) -> None:
     folder = write_lerobot_3(tmp_path / "arm", lengths=(6, 7), cameras=CAMERAS[:1], images=CAMERAS[1:])
-    film, column = LeRobotDataset(folder), LeRobotDataset(folder, LeRobotOptions(camera="wrist"))
-    assert (film.camera, column.camera) == CAMERAS
-    for dataset in (film, column):
+    video, column = LeRobotDataset(folder), LeRobotDataset(folder, LeRobotOptions(camera="wrist"))
+    assert (video.camera, column.camera) == CAMERAS
+    for dataset in (video, column):
         colors = colors_in(dataset.cut_clip(1, tmp_path / str(dataset.camera)))
         np.testing.assert_allclose(colors, [frame_color(1, t) for t in range(7)], atol=8)
     assert column.spec is not None
@@ -115,14 +115,14 @@ def test_a_camera_is_chosen_among_films_and_columns(tmp_path: Path) -> None:
 )
 def test_a_camera_of_depths_is_not_the_first_choice(where: str, key: str, tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", lengths=(5, 6), cameras=CAMERAS)
-    told = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
-    told["features"][CAMERAS[0]][where] = {key: True}
-    (folder / "meta" / "info.json").write_text(json.dumps(told), encoding="utf-8")
+    info = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
+    info["features"][CAMERAS[0]][where] = {key: True}
+    (folder / "meta" / "info.json").write_text(json.dumps(info), encoding="utf-8")
     assert LeRobotDataset(folder).camera == CAMERAS[1]
     assert LeRobotDataset(folder, LeRobotOptions(camera="top")).camera == CAMERAS[0]
 
 
-def test_one_may_do_without_films(made: Path) -> None:
+def test_one_may_do_without_videos(made: Path) -> None:
     dataset = open_dataset(made, LeRobotOptions(camera="none"))
     assert not dataset.has_video
     assert dataset.spec is not None
@@ -143,7 +143,7 @@ def test_a_whole_name_comes_before_the_end_of_another() -> None:
 
 
 @pytest.mark.parametrize("folders", ["episode-{:06d}", "episode_{:06d}"])
-def test_a_path_will_do_where_the_picture_itself_is_not_in_the_table(
+def test_a_path_will_do_where_the_image_itself_is_not_in_the_table(
     mine: Path, tmp_path: Path, folders: str
 ) -> None:
     """Both versions write a file's name alone, and have folders of their own for it."""
@@ -177,12 +177,12 @@ def test_a_column_of_bytes_or_of_paths_is_understood(mine: Path, tmp_path: Path,
 # --- damage -----------------------------------------------------------------------------------------------
 
 
-def half_a_picture(episode: int, frame: int, value: Any) -> Any:
+def half_an_image(episode: int, frame: int, value: Any) -> Any:
     short = value | {"bytes": value["bytes"][: len(value["bytes"]) // 2]}
     return short if (episode, frame) == (3, 7) else value
 
 
-def no_picture(episode: int, frame: int, value: Any) -> Any:
+def no_image(episode: int, frame: int, value: Any) -> Any:
     return None if (episode, frame) == (3, 7) else value
 
 
@@ -191,19 +191,19 @@ def lost_path(episode: int, frame: int, value: Any) -> Any:
 
 
 def another_size(episode: int, frame: int, value: Any) -> Any:
-    return value | {"bytes": png(solid_image((9, 9, 9))[:40])} if (episode, frame) == (3, 7) else value
+    return value | {"bytes": encode_png(solid_image((9, 9, 9))[:40])} if (episode, frame) == (3, 7) else value
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (half_a_picture, "the image of step 7 is damaged or cut short"),
-        (no_picture, "the image of step 7 is damaged or cut short"),
+        (half_an_image, "the image of step 7 is damaged or cut short"),
+        (no_image, "the image of step 7 is damaged or cut short"),
         (lost_path, "the image of step 7 is missing"),
         (another_size, r"the image of step 7 is \(40, 64, 3\), and the first \(48, 64, 3\)"),
     ],
 )
-def test_a_damaged_picture_is_named_and_no_clip_is_left_behind(
+def test_a_damaged_image_is_named_and_no_clip_is_left_behind(
     mine: Path, tmp_path: Path, damage: Callable[[int, int, Any], Any], message: str
 ) -> None:
     rewritten(mine, damage)
@@ -234,7 +234,7 @@ def test_a_column_that_is_missing_is_told_before_anything_is_shown(mine: Path) -
         LeRobotDataset(mine, LeRobotOptions(videos="check")).episode(3)
 
 
-def test_steps_without_a_picture_are_counted(mine: Path, tmp_path: Path) -> None:
+def test_steps_without_an_image_are_counted(mine: Path, tmp_path: Path) -> None:
     dataset = LeRobotDataset(mine)
     path = dataset.entries[3].path
     table = pq.read_table(path)
@@ -248,7 +248,7 @@ def test_steps_without_a_picture_are_counted(mine: Path, tmp_path: Path) -> None
         dataset.cut_clip(3, tmp_path)
 
 
-# --- pictures ---------------------------------------------------------------------------------------------
+# --- images -----------------------------------------------------------------------------------------------
 
 
 def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
@@ -257,7 +257,7 @@ def encoded(image: Image.Image, kind: str = "PNG") -> bytes:
     return memory.getvalue()
 
 
-def test_pictures_of_all_kinds_become_three_colors() -> None:
+def test_images_of_all_kinds_become_three_colors() -> None:
     red = np.zeros((4, 6, 3), dtype=np.uint8) + np.array([200, 30, 40], dtype=np.uint8)
     image = Image.fromarray(red)
     np.testing.assert_array_equal(decode_image(encoded(image), "it"), red)
@@ -277,8 +277,8 @@ def test_depths_go_from_black_to_white(tmp_path: Path) -> None:
     assert decode_image(encoded(Image.fromarray(np.zeros((2, 2), dtype=np.uint16))), "it").max() == 0
 
 
-@pytest.mark.parametrize("content", [b"", b"no picture", Path("nowhere.png")])
-def test_what_is_no_picture_is_named(content: bytes | Path) -> None:
+@pytest.mark.parametrize("content", [b"", b"no image", Path("nowhere.png")])
+def test_what_is_no_image_is_named(content: bytes | Path) -> None:
     with pytest.raises(
         VideoError, match=r"^the hand's view is (missing|damaged or cut short: cannot identify image file)$"
     ):
@@ -286,7 +286,7 @@ def test_what_is_no_picture_is_named(content: bytes | Path) -> None:
 
 
 @given(st.integers(32, 40), st.integers(32, 40), st.sampled_from(["last", "first", "grey", "one", "alpha"]))
-def test_arrays_are_pictures_whichever_way_they_lie(height: int, width: int, way: str) -> None:
+def test_arrays_are_images_whichever_way_they_lie(height: int, width: int, way: str) -> None:
     wanted = np.random.default_rng(height * width).integers(0, 255, (height, width, 3), dtype=np.uint8)
     if way in ("grey", "one"):
         wanted[:] = wanted[:, :, :1]

@@ -30,7 +30,7 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return folder
 
 
-def told(folder: Path, tasks: Sequence[Any]) -> None:
+def set_tasks(folder: Path, tasks: Sequence[Any]) -> None:
     """Say other tasks in the metadata of the episodes."""
     lines = folder / "meta" / "episodes.jsonl"
     if lines.exists():
@@ -90,7 +90,7 @@ def test_many_tasks_are_not_all_listed(tmp_path: Path) -> None:
 
 def test_an_episode_of_several_tasks_belongs_to_each(tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", cameras=())
-    told(folder, [["reach", "grasp"], ["grasp"], ["lift"], []])
+    set_tasks(folder, [["reach", "grasp"], ["grasp"], ["lift"], []])
     ids = {task: LeRobotDataset(folder, LeRobotOptions(task=task)).ids for task in ("reach", "grasp", "lift")}
     assert ids == {"reach": ("0", "3"), "grasp": ("0", "1"), "lift": ("2",)}  # 3 is the dataset's only task
 
@@ -108,9 +108,9 @@ def test_a_pool_is_of_one_task(made: Path) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_frames_say_the_task_where_the_episodes_do_not(version: str, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm", cameras=(), tasks=TASKS)
-    told(folder, [None] * 4)
+    set_tasks(folder, [None] * 4)
     assert LeRobotDataset(folder, LeRobotOptions(task="open the drawer")).ids == ("1", "3")
-    told(folder, [None, ["open the drawer"], None, ["open the drawer"]])
+    set_tasks(folder, [None, ["open the drawer"], None, ["open the drawer"]])
     assert LeRobotDataset(folder, LeRobotOptions(task="pick the cube")).ids == ("0", "2")
 
 
@@ -123,7 +123,7 @@ def test_a_list_of_tasks_that_is_missing_does_no_harm(version: str, damage: str,
     if damage == "broken":
         path.write_text("{", encoding="utf-8")
     assert LeRobotDataset(folder, LeRobotOptions(task="open the drawer")).ids == ("1", "3")
-    told(folder, [None] * 4)
+    set_tasks(folder, [None] * 4)
     assert len(LeRobotDataset(folder)) == 4
     with pytest.raises(ValueError, match="no episode has the task 'reach': the tasks are not given"):
         LeRobotDataset(folder, LeRobotOptions(task="reach"))
@@ -131,14 +131,14 @@ def test_a_list_of_tasks_that_is_missing_does_no_harm(version: str, damage: str,
 
 def test_a_file_of_frames_that_is_damaged_has_no_task(tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", cameras=(), tasks=TASKS)
-    told(folder, [None] * 4)
+    set_tasks(folder, [None] * 4)
     next(folder.rglob("episode_000001.parquet")).write_bytes(b"nothing")
     assert LeRobotDataset(folder, LeRobotOptions(task="open the drawer")).ids == ("3",)
 
 
 def test_newer_datasets_call_the_column_of_tasks_by_its_name(tmp_path: Path) -> None:
     folder = write_lerobot_3(tmp_path / "arm", cameras=(), tasks=TASKS)
-    told(folder, [None] * 4)
+    set_tasks(folder, [None] * 4)
     pq.write_table(pa.table({"task": list(TASKS), "task_index": [1, 0]}), folder / "meta" / "tasks.parquet")
     assert LeRobotDataset(folder, LeRobotOptions(task="pick the cube")).ids == ("1", "3")
 
@@ -161,7 +161,7 @@ def test_nobody_is_told_twice_or_for_nothing(made: Path, tmp_path: Path) -> None
     open_spec(dataset.spec)
     open_dataset(made, LeRobotOptions(task=TASKS[0]))
     folder = write_lerobot_3(tmp_path / "arm", cameras=())
-    told(folder, [["reach", "grasp"], ["grasp", "reach"], ["reach", "grasp"], ["reach", "grasp"]])
+    set_tasks(folder, [["reach", "grasp"], ["grasp", "reach"], ["reach", "grasp"], ["reach", "grasp"]])
     open_dataset(folder)  # all do both
 
 

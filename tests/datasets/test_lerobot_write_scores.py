@@ -45,9 +45,9 @@ def values_of(table: pa.Table, key: str) -> Array:
 
 
 def hugging(table: pa.Table) -> pa.Table:
-    """With the features that Hugging Face's `datasets` notes in a schema."""
-    told = {f.name: {"dtype": str(f.type), "_type": "Value"} for f in table.schema}
-    about = json.dumps({"info": {"features": told}}).encode()
+    """With the features that Hugging Face's `datasets` writes into a schema."""
+    described = {f.name: {"dtype": str(f.type), "_type": "Value"} for f in table.schema}
+    about = json.dumps({"info": {"features": described}}).encode()
     return table.replace_schema_metadata({b"huggingface": about, b"mine": b"kept"})
 
 
@@ -98,7 +98,7 @@ def contents(folder: Path) -> dict[str, str]:
     return {str(f.relative_to(folder)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
 
 
-def noted(folder: Path, **how: Any) -> FeatureTable:
+def extracted(folder: Path, **how: Any) -> FeatureTable:
     return extract_features(open_dataset(folder), FeatureOptions(["max"], jobs=1, **how))
 
 
@@ -133,7 +133,7 @@ def test_every_frame_of_a_copy_has_its_episodes_score_and_nothing_else_changes(
     folder, copy = made(tmp_path / "arm", version), tmp_path / "new" / "scored"
     (folder / "README.md").write_text("an arm", encoding="utf-8")
     before = contents(folder)
-    write_scores(noted(folder), MEANS, STDS, copy)
+    write_scores(extracted(folder), MEANS, STDS, copy)
     assert contents(folder) == before
     old, new = frames_in(folder), frames_in(copy)
     assert new.column_names == [*old.column_names, "prefero.mean", "prefero.std"]
@@ -142,9 +142,9 @@ def test_every_frame_of_a_copy_has_its_episodes_score_and_nothing_else_changes(
     for key, scores in (("prefero.mean", MEANS), ("prefero.std", STDS)):
         assert new.schema.field(key).type == pa.float32()
         np.testing.assert_array_equal(new[key].to_numpy(), np.array(scores, np.float32)[episode])
-    told, was = read_json(copy / "meta" / "info.json"), read_json(folder / "meta" / "info.json")
+    described, was = read_json(copy / "meta" / "info.json"), read_json(folder / "meta" / "info.json")
     scalar = {"dtype": "float32", "shape": [1], "names": None}
-    assert told == was | {"features": was["features"] | {"prefero.mean": scalar, "prefero.std": scalar}}
+    assert described == was | {"features": was["features"] | {"prefero.mean": scalar, "prefero.std": scalar}}
     after, same = contents(copy), ("videos/", "README.md", "meta/tasks", "meta/episodes.jsonl")
     assert set(after) == set(before)
     assert all(after[name] == before[name] for name in before if name.startswith(same))
@@ -153,7 +153,7 @@ def test_every_frame_of_a_copy_has_its_episodes_score_and_nothing_else_changes(
 @pytest.mark.parametrize("version", VERSIONS)
 def test_statistics_of_the_new_columns_stand_beside_the_others(version: str, tmp_path: Path) -> None:
     folder, copy = made(tmp_path / "arm", version, cameras=()), tmp_path / "scored"
-    write_scores(noted(folder), MEANS, STDS, copy, replace_reward=True)
+    write_scores(extracted(folder), MEANS, STDS, copy, replace_reward=True)
     old, new = frames_in(folder), frames_in(copy)
     episode = old["episode_index"].to_numpy()
     for key in ("prefero.mean", "prefero.std", "next.reward", "original_reward", "timestamp"):
@@ -169,16 +169,16 @@ def test_statistics_of_the_new_columns_stand_beside_the_others(version: str, tmp
 
 def test_a_schema_tells_hugging_face_of_all_its_columns(tmp_path: Path) -> None:
     folder, copy = made(tmp_path / "arm", "v3.0", cameras=()), tmp_path / "scored"
-    write_scores(noted(folder), MEANS, STDS, copy, replace_reward=True)
+    write_scores(extracted(folder), MEANS, STDS, copy, replace_reward=True)
     files = sorted(copy.rglob("file-*.parquet"))
     assert len(files) == 3
     for path in files:
         schema, group = pq.read_schema(path), pq.ParquetFile(path).metadata.row_group(0)
-        told = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
-        assert list(told) == schema.names
+        described = json.loads(schema.metadata[b"huggingface"])["info"]["features"]
+        assert list(described) == schema.names
         assert schema.metadata[b"mine"] == b"kept"
         assert ("data" in path.parts) == (group.column(0).compression == "GZIP")
-        for name, about in told.items():
+        for name, about in described.items():
             if name.startswith(("prefero", "next.reward")):
                 assert about == {"dtype": "float32", "_type": "Value"}
             if name.startswith(("stats/prefero", "stats/next.reward")):
@@ -190,7 +190,7 @@ def test_a_schema_tells_hugging_face_of_all_its_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_learned_reward_takes_the_place_of_the_datasets_own(version: str, tmp_path: Path) -> None:
     folder, copy = made(tmp_path / "arm", version, cameras=()), tmp_path / "scored"
-    write_scores(noted(folder), MEANS, STDS, copy, replace_reward=True)
+    write_scores(extracted(folder), MEANS, STDS, copy, replace_reward=True)
     old, new = frames_in(folder), frames_in(copy)
     assert new["original_reward"].equals(old["next.reward"])
     given, last = new["next.reward"].to_numpy(), np.cumsum(LENGTHS) - 1
@@ -209,7 +209,9 @@ def rewrite(folder: Path, change: Callable[[pa.Table], pa.Table]) -> None:
 def declare(folder: Path, **features: Any) -> None:
     """Say other things of the columns; None takes one out."""
     about = read_json(folder / "meta" / "info.json")
-    kept = {key: told for key, told in (about["features"] | features).items() if told is not None}
+    kept = {
+        key: described for key, described in (about["features"] | features).items() if described is not None
+    }
     (folder / "meta" / "info.json").write_text(json.dumps(about | {"features": kept}), encoding="utf-8")
 
 
@@ -223,7 +225,7 @@ def test_a_reward_in_whole_numbers_does_not_round_the_learned_one(tmp_path: Path
             t.column_names.index("next.reward"), "next.reward", t["frame_index"].cast("int64")
         ),
     )
-    write_scores(noted(folder), MEANS, STDS, tmp_path / "scored", replace_reward=True)
+    write_scores(extracted(folder), MEANS, STDS, tmp_path / "scored", replace_reward=True)
     new = frames_in(tmp_path / "scored")
     assert new["next.reward"].to_numpy()[LENGTHS[0] - 1] == 0.25
     assert new["original_reward"].to_pylist() == new["frame_index"].to_pylist()
@@ -235,7 +237,7 @@ def test_a_dataset_without_a_reward_gets_one(tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", cameras=())
     declare(folder, **{"next.reward": None})
     rewrite(folder, lambda table: table.drop_columns(["next.reward"]))
-    write_scores(noted(folder), MEANS, STDS, tmp_path / "scored", replace_reward=True)
+    write_scores(extracted(folder), MEANS, STDS, tmp_path / "scored", replace_reward=True)
     new = frames_in(tmp_path / "scored")
     assert "original_reward" not in new.column_names
     np.testing.assert_allclose(new["next.reward"].to_numpy().sum(), sum(MEANS), rtol=1e-6)
@@ -264,7 +266,7 @@ def test_an_episode_that_was_left_out_has_no_score_and_no_part_in_the_statistics
 ) -> None:
     folder, copy = made(tmp_path / "arm", version, cameras=()), tmp_path / "scored"
     spoil(folder, 1)
-    found = noted(folder, skip_bad=True)
+    found = extracted(folder, skip_bad=True)
     write_scores(found, [1.0, 2.0, 3.0], [0.1, 0.2, 0.3], copy)
     new = frames_in(copy)
     episode, mean = new["episode_index"].to_numpy(), new["prefero.mean"].to_numpy()
@@ -293,7 +295,7 @@ def test_a_file_that_cannot_be_read_is_copied_as_it_is(tmp_path: Path) -> None:
     folder, copy = made(tmp_path / "arm", "v2.1", cameras=()), tmp_path / "scored"
     damaged = "data/chunk-000/episode_000002.parquet"
     truncate(folder / damaged)
-    write_scores(noted(folder, skip_bad=True), [1.0, 2.0, 3.0], [0.1, 0.2, 0.3], copy)
+    write_scores(extracted(folder, skip_bad=True), [1.0, 2.0, 3.0], [0.1, 0.2, 0.3], copy)
     assert contents(copy)[damaged] == contents(folder)[damaged]
     others = [pq.read_table(path) for path in sorted(copy.rglob("episode_*.parquet")) if path.stem[-1] != "2"]
     assert [table["prefero.mean"][0].as_py() for table in others] == [1.0, 2.0, 3.0]
@@ -304,7 +306,7 @@ def test_a_file_that_cannot_be_read_is_copied_as_it_is(tmp_path: Path) -> None:
 
 def test_a_copy_never_lies_in_the_way_of_anything(tmp_path: Path) -> None:
     folder = write_lerobot_3(tmp_path / "arm", cameras=())
-    found, before = noted(folder), contents(tmp_path)
+    found, before = extracted(folder), contents(tmp_path)
     (tmp_path / "there").mkdir()
     for place, message in [
         (tmp_path / "there", "there exists already, and nothing is overwritten"),
@@ -324,30 +326,30 @@ def test_a_copy_never_lies_in_the_way_of_anything(tmp_path: Path) -> None:
 
 def test_a_copy_with_scores_is_not_scored_again(tmp_path: Path) -> None:
     folder = write_lerobot_3(tmp_path / "arm", cameras=())
-    write_scores(noted(folder), MEANS, STDS, tmp_path / "scored")
+    write_scores(extracted(folder), MEANS, STDS, tmp_path / "scored")
     with pytest.raises(
         ValueError, match=r"scored has a column 'prefero.mean' already, as a copy with scores does"
     ):
-        write_scores(noted(tmp_path / "scored"), MEANS, STDS, tmp_path / "twice")
+        write_scores(extracted(tmp_path / "scored"), MEANS, STDS, tmp_path / "twice")
     assert not (tmp_path / "twice").exists()
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("no space left")])
 def test_an_interruption_leaves_nothing(error: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_lerobot_3(tmp_path / "arm")
-    found, before = noted(folder), contents(tmp_path)
-    films = []
+    found, before = extracted(folder), contents(tmp_path)
+    videos = []
 
     def copyfile(source: Path, target: Path) -> None:
-        films.append(target)
+        videos.append(target)
         target.write_bytes(source.read_bytes())
-        if len(films) == 2:
+        if len(videos) == 2:
             raise error
 
     monkeypatch.setattr("prefero.datasets.scores.scores.shutil.copyfile", copyfile)
     with pytest.raises(type(error) if isinstance(error, Exception) else error):
         write_scores(found, MEANS, STDS, tmp_path / "new" / "deep" / "scored")
-    assert len(films) == 2
+    assert len(videos) == 2
     assert contents(tmp_path) == before
     assert not (tmp_path / "new").exists()
 

@@ -15,7 +15,7 @@ from prefero.datasets.features.library import DEFAULT, extractor_for, features_o
 from prefero.datasets.features.user_functions import function_digest
 from prefero.datasets.features.windows import Length, Windows
 
-COURSES = arrays(float, (9, 2), elements=st.floats(-5, 5).map(lambda x: round(x, 3)))
+WALKS = arrays(float, (9, 2), elements=st.floats(-5, 5).map(lambda x: round(x, 3)))
 
 
 def moving(states: object, step_seconds: float = 0.5, **more: object) -> Episode:
@@ -30,21 +30,21 @@ def value(feature: str, episode: Episode) -> float:
     return number
 
 
-@given(COURSES)
-def test_what_is_noted_of_each_state_is_what_a_loop_over_its_steps_finds(course: np.ndarray) -> None:
-    episode = moving(course)
+@given(WALKS)
+def test_what_is_extracted_of_each_state_is_what_a_loop_over_its_steps_finds(walk: np.ndarray) -> None:
+    episode = moving(walk)
     for number, name in enumerate(("x", "y")):
-        values = [row[number] for row in course.tolist()]
+        values = [row[number] for row in walk.tolist()]
         assert extractor_for("min")(episode)[f"min {name}"] == min(values)
         assert extractor_for("max")(episode)[f"max {name}"] == max(values)
         assert extractor_for("final")(episode)[f"final {name}"] == values[-1]
         assert extractor_for("mean")(episode)[f"mean {name}"] == pytest.approx(sum(values) / 9)
 
 
-@given(COURSES)
-def test_a_path_is_as_long_as_its_steps_together(course: np.ndarray) -> None:
-    steps = [((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5 for a, b in pairwise(course)]
-    assert value("path-length", moving(course)) == pytest.approx(sum(steps))
+@given(WALKS)
+def test_a_path_is_as_long_as_its_steps_together(walk: np.ndarray) -> None:
+    steps = [((b[0] - a[0]) ** 2 + (b[1] - a[1]) ** 2) ** 0.5 for a, b in pairwise(walk)]
+    assert value("path-length", moving(walk)) == pytest.approx(sum(steps))
 
 
 def test_brackets_choose_states() -> None:
@@ -70,10 +70,10 @@ def test_smoothness_is_highest_for_a_straight_way_at_one_speed() -> None:
     assert 0 > value("log-dimensionless-jerk", wave) > value("log-dimensionless-jerk", shaken)
 
 
-@given(COURSES, st.floats(0.1, 10), st.floats(0.1, 10))
-def test_smoothness_has_no_unit_of_length_or_time(course: np.ndarray, size: float, slower: float) -> None:
-    here = value("log-dimensionless-jerk", moving(course))
-    there = value("log-dimensionless-jerk", moving(size * course, step_seconds=0.5 * slower))
+@given(WALKS, st.floats(0.1, 10), st.floats(0.1, 10))
+def test_smoothness_has_no_unit_of_length_or_time(walk: np.ndarray, size: float, slower: float) -> None:
+    here = value("log-dimensionless-jerk", moving(walk))
+    there = value("log-dimensionless-jerk", moving(size * walk, step_seconds=0.5 * slower))
     assert there == pytest.approx(here, rel=1e-6, abs=1e-6)
 
 
@@ -130,7 +130,7 @@ def test_every_default_is_in_the_library_and_every_word_has_a_meaning() -> None:
     assert all(word.meaning for word in LIBRARY.values())
 
 
-# --- one's own --------------------------------------------------------------------------------------------
+# --- the user's own ---------------------------------------------------------------------------------------
 
 
 def test_a_function_of_mine_may_return_a_number_numbers_or_named_numbers(
@@ -171,17 +171,17 @@ def test_a_module_that_fails_is_an_error_in_one_line(code: str, why: str, tmp_pa
 def test_a_module_that_was_edited_is_imported_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.path", [*__import__("sys").path])
-    told = []
+    found = []
     for answer in (1, 22):
         Path("edited_in_this_test.py").write_text(f"def f(_): return {answer}\n", encoding="utf-8")
-        told.append(
+        found.append(
             (
                 value("edited_in_this_test:f", moving(np.zeros((5, 2)))),
                 function_digest("edited_in_this_test:f"),
             )
         )
-    assert [one[0] for one in told] == [1.0, 22.0]
-    assert told[0][1] != told[1][1]
+    assert [one[0] for one in found] == [1.0, 22.0]
+    assert found[0][1] != found[1][1]
 
 
 def test_a_function_is_described_by_its_file_and_name_or_like_no_other() -> None:

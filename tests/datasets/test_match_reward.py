@@ -30,7 +30,7 @@ def arm(tmp_path: Path) -> Dataset:
 
 
 def turns(episode: Episode) -> float:
-    """A feature of one's own."""
+    """A feature of the user's own."""
     return float(np.sum(np.diff(np.sign(np.diff(episode.states[:, 0]))) != 0))
 
 

@@ -34,13 +34,13 @@ def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
 
 
-def course(episode: int, steps: int) -> np.ndarray:
+def states_at(episode: int, steps: int) -> np.ndarray:
     return np.cumsum(np.random.default_rng(episode).uniform(-0.1, 0.1, (steps + 1, 2)), axis=0)
 
 
 def buffer(episode: int, steps: int, **changes: Any) -> EpisodeBuffer:
     given: dict[str, Any] = {
-        "observations": course(episode, steps),
+        "observations": states_at(episode, steps),
         "actions": np.full((steps, 1), 0.1 * episode),
         "rewards": np.arange(steps, dtype=float),
         "terminations": np.zeros(steps, dtype=bool),
@@ -71,7 +71,7 @@ class TestStorages:
         assert (dataset.name, dataset.ids) == ("mine/walks-v0", ("0", "1", "2"))
         for number, steps in enumerate(lengths):
             episode = dataset.episode(number)
-            np.testing.assert_allclose(episode.states, course(number, steps))
+            np.testing.assert_allclose(episode.states, states_at(number, steps))
             np.testing.assert_allclose(episode.actions, np.full((steps, 1), 0.1 * number))
             assert episode.rewards is not None
             assert episode.rewards.tolist() == list(range(steps))
@@ -102,12 +102,12 @@ class TestStorages:
         found = extract_features(dataset, FeatureOptions(["mean"], skip_bad=True, jobs=1))
         assert (found.ids, set(found.skipped)) == (("0", "3"), {"1", "2"})
 
-    def test_dictionaries_and_tuples_are_put_side_by_side_and_pictures_left_out(self, storage: str) -> None:
+    def test_dictionaries_and_tuples_are_put_side_by_side_and_images_left_out(self, storage: str) -> None:
         space = spaces.Dict(
             arm=BOX, eye=spaces.Box(0, 255, (8, 8, 3), np.uint8), hand=spaces.Tuple([spaces.Discrete(4)])
         )
         seen = {
-            "arm": course(0, 3),
+            "arm": states_at(0, 3),
             "eye": np.zeros((4, 8, 8, 3), dtype=np.uint8),
             "hand": (np.array([0, 1, 2, 3]),),
         }
@@ -151,7 +151,7 @@ def test_names_say_where_a_number_comes_from() -> None:
     assert side_by_side(np.zeros((5, 1)), "state")[1] == ("state 1",)
 
 
-# --- films ------------------------------------------------------------------------------------------------
+# --- videos -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -186,7 +186,7 @@ def test_a_recovered_environment_plays_the_recorded_actions_for_the_camera(
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_an_environment_that_goes_another_way_is_not_filmed(
+def test_an_environment_that_goes_another_way_is_not_rendered(
     slides: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Slide, "drift", 0.1)
@@ -198,6 +198,6 @@ def test_an_environment_that_goes_another_way_is_not_filmed(
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_without_rendering_there_is_no_film(slides: str, tmp_path: Path) -> None:
+def test_without_rendering_there_is_no_video(slides: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has no videos: open it with render=True"):
         MinariDataset(slides).cut_clip(0, tmp_path)

@@ -1,4 +1,4 @@
-"""Minari's datasets: pictures among the observations are shown, and damage of all kinds is named."""
+"""Minari's datasets: images among the observations are shown, and damage of all kinds is named."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ import pytest
 from gymnasium import spaces
 
 from datasets.slide_environment import Slide
-from datasets.test_minari import BOX, buffer, course, made, slides, somewhere
+from datasets.test_minari import BOX, buffer, made, slides, somewhere, states_at
 from datasets.write_datasets import colors_in, frame_color, solid_image, truncate
 from prefero import Pool
 from prefero._support.arrays import Array
@@ -49,7 +49,7 @@ def watched(name: str, storage: str, lengths: tuple[int, ...] = LENGTHS) -> None
             episode,
             steps,
             observations={
-                "arm": course(episode, steps),
+                "arm": states_at(episode, steps),
                 "eye": views(episode, steps),
                 "hand": {
                     "eye": views(episode, steps, 1).transpose(0, 3, 1, 2),
@@ -66,7 +66,7 @@ def watched(name: str, storage: str, lengths: tuple[int, ...] = LENGTHS) -> None
 
 
 @pytest.mark.parametrize(("camera", "number"), [(None, 0), ("hand.eye", 1)])
-def test_pictures_among_the_observations_are_shown(
+def test_images_among_the_observations_are_shown(
     storage: str, tmp_path: Path, camera: str | None, number: int
 ) -> None:
     watched("arm-v0", storage)
@@ -100,10 +100,10 @@ def test_one_may_do_without_them() -> None:
         MinariDataset("arm-v0", MinariOptions(camera="nose"))
 
 
-def test_a_board_of_few_fields_is_no_picture(tmp_path: Path) -> None:
+def test_a_board_of_few_fields_is_no_image(tmp_path: Path) -> None:
     """As those of Minigrid are, 7 x 7: kinds of things, and no colors."""
     space = spaces.Dict(arm=BOX, board=spaces.Box(0, 255, (7, 7, 3), np.uint8))
-    seen = {"arm": course(0, 3), "board": np.zeros((4, 7, 7, 3), dtype=np.uint8)}
+    seen = {"arm": states_at(0, 3), "board": np.zeros((4, 7, 7, 3), dtype=np.uint8)}
     made("boards-v0", "hdf5", [buffer(0, 3, observations=seen)], observation_space=space)
     dataset = MinariDataset("boards-v0")
     assert not dataset.has_video
@@ -111,7 +111,7 @@ def test_a_board_of_few_fields_is_no_picture(tmp_path: Path) -> None:
         dataset.cut_clip(0, tmp_path)
 
 
-def test_pictures_alone_are_no_numbers(storage: str) -> None:
+def test_images_alone_are_no_numbers(storage: str) -> None:
     made("eyes-v0", storage, [buffer(0, 3, observations=views(0, 3))], observation_space=EYE)
     with pytest.raises(ValueError, match="eyes-v0 observes no numbers, so no features can be extracted"):
         open_dataset("eyes-v0")
@@ -144,7 +144,7 @@ def test_whole_numbers_words_and_lists_are_understood(storage: str) -> None:
     assert actions == {"keys.1": [2, 0, 1], "push": pytest.approx([0, 1 / 9, 2 / 9])}
     several = np.arange(8).reshape(4, 2) % 3
     assert recorded(storage, "many-v0", several, spaces.MultiDiscrete([3, 3]))[0].tolist() == several.tolist()
-    said = {"arm": course(0, 3), "said": ["left", "right", "left", "up"]}
+    said = {"arm": states_at(0, 3), "said": ["left", "right", "left", "up"]}
     states, episode = recorded(storage, "said-v0", said, spaces.Dict(arm=BOX, said=spaces.Text(9)))
     assert episode.state_names == ("arm 1", "arm 2")
 
@@ -163,10 +163,10 @@ def test_a_folder_is_found_again_from_elsewhere(tmp_path: Path, monkeypatch: pyt
     watched("arm-v0", "hdf5")
     shutil.move(tmp_path / "minari" / "arm-v0", tmp_path / "mine")
     monkeypatch.chdir(tmp_path)
-    recipe = open_dataset("mine").spec
-    assert recipe is not None
+    spec = open_dataset("mine").spec
+    assert spec is not None
     monkeypatch.chdir(tmp_path.parent)
-    assert open_spec(recipe).ids == ("0", "1")
+    assert open_spec(spec).ids == ("0", "1")
 
 
 # --- damage -----------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def made(name: str, storage: str, **changes: Any) -> Any:
     )
 
 
-def noted(place: str | Path, **how: Any) -> FeatureTable:
+def extracted(place: str | Path, **how: Any) -> FeatureTable:
     return extract_features(open_dataset(place), FeatureOptions(["max"], jobs=1, **how))
 
 
@@ -86,16 +86,16 @@ def same(old: Any, new: Any) -> None:
 def test_minari_reads_every_steps_score_and_all_else_as_it_was(storage: str, root: Path) -> None:
     made("mine/walks-v0", storage)
     before = contents(root)
-    write_scores(noted("mine/walks-v0"), MEANS, STDS, root / "scored" / "walks-v3")
+    write_scores(extracted("mine/walks-v0"), MEANS, STDS, root / "scored" / "walks-v3")
     assert {name: content for name, content in contents(root).items() if "scored" not in name} == before
     old, new = minari.load_dataset("mine/walks-v0"), minari.load_dataset("scored/walks-v3")
     assert (new.id, new.total_steps, len(new)) == ("scored/walks-v3", sum(LENGTHS), 3)
     assert set(minari.list_local_datasets()) == {"mine/walks-v0", "scored/walks-v3"}
-    told, was = new.storage.metadata, old.storage.metadata
-    assert told["dataset_size"] == new.storage.get_size()
-    for about in (told, was):
+    now, was = new.storage.metadata, old.storage.metadata
+    assert now["dataset_size"] == new.storage.get_size()
+    for about in (now, was):
         about.pop("dataset_size")
-    assert told == was | {"dataset_id": "scored/walks-v3"}
+    assert now == was | {"dataset_id": "scored/walks-v3"}
     for number, (a, b) in enumerate(zip(old.iterate_episodes(), new.iterate_episodes(), strict=True)):
         infos = dict(b.infos)
         for key, scores in (("prefero_mean", MEANS), ("prefero_std", STDS)):
@@ -116,7 +116,7 @@ def test_a_learned_reward_takes_the_place_of_the_datasets_own(
     minari.create_dataset_from_buffers(
         "walks-v0", one, data_format=storage, observation_space=SEEN, action_space=BUTTON
     )
-    write_scores(noted("walks-v0"), [0.3], [0.1], tmp_path / "scored", replace_reward=True)
+    write_scores(extracted("walks-v0"), [0.3], [0.1], tmp_path / "scored", replace_reward=True)
     (new,) = minari.MinariDataset(tmp_path / "scored" / "data")
     exact = np.float32 if kind is np.float32 else np.float64
     same(np.array([0, 0, 0, 0.3], dtype=exact), new.rewards)
@@ -128,7 +128,7 @@ def test_a_learned_reward_takes_the_place_of_the_datasets_own(
 def test_a_copy_can_be_made_of_any_folder_and_goes_anywhere(storage: str, root: Path, tmp_path: Path) -> None:
     made("walks-v0", storage)
     bare = Path(shutil.copytree(root / "walks-v0" / "data", tmp_path / "bare"))
-    write_scores(noted(bare), MEANS, STDS, tmp_path / "new" / "anywhere")
+    write_scores(extracted(bare), MEANS, STDS, tmp_path / "new" / "anywhere")
     found = minari.MinariDataset(tmp_path / "new" / "anywhere" / "data")
     assert found.id == "walks-v0"
     assert [e.infos["prefero_mean"][0] for e in found] == MEANS
@@ -143,7 +143,7 @@ def test_an_episode_that_was_left_out_has_no_score(storage: str, root: Path, tmp
     with_gap.observations["arm"][2] = np.nan
     minari.load_dataset("walks-v0").storage.update_episodes([with_gap, buffer(4, 5)])
     lose(root / "walks-v0" / "data", storage, 0)
-    found = noted("walks-v0", skip_bad=True)
+    found = extracted("walks-v0", skip_bad=True)
     assert found.ids == ("1", "2", "4")
     write_scores(found, MEANS, STDS, tmp_path / "scored")
     new = minari.MinariDataset(tmp_path / "scored" / "data")
@@ -176,7 +176,7 @@ def test_what_cannot_be_leaves_nothing(storage: str, root: Path, tmp_path: Path)
         write_scores(found, MEANS, STDS, root / "mine" / "scored")
     write_scores(found, MEANS, STDS, tmp_path / "scored")
     with pytest.raises(ValueError, match="has a column 'prefero_mean' already, as a copy with scores does"):
-        write_scores(noted(tmp_path / "scored"), MEANS, STDS, tmp_path / "twice")
+        write_scores(extracted(tmp_path / "scored"), MEANS, STDS, tmp_path / "twice")
     shutil.rmtree(tmp_path / "scored")
     assert contents(tmp_path) == before
     lose(root / "walks-v0" / "data", storage, 1)
@@ -204,7 +204,7 @@ def test_links_are_followed(root: Path, tmp_path: Path) -> None:
     store = Path(shutil.move(root / "walks-v0" / "data" / "main_data.hdf5", tmp_path / "blob"))
     (root / "walks-v0" / "data" / "main_data.hdf5").symlink_to(store)
     before = store.read_bytes()
-    write_scores(noted("walks-v0"), MEANS, STDS, tmp_path / "scored")
+    write_scores(extracted("walks-v0"), MEANS, STDS, tmp_path / "scored")
     assert store.read_bytes() == before
     assert not (tmp_path / "scored" / "data" / "main_data.hdf5").is_symlink()
     assert (

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.csv
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 from datasets.conformance import Case, check_format
 from prefero import Learner, Pool, PreferenceGP, Question
@@ -94,6 +95,7 @@ def diary_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_package(tmp_path / "site", monkeypatch, "diary_format", MODULE, points)
     known = os.environ.get("PYTHONPATH")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path / "site"), *([known] if known else [])]))
+    get_reusable_executor().shutdown(wait=True)  # workers of other tests do not know the package
 
 
 @pytest.fixture

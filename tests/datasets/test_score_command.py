@@ -37,8 +37,8 @@ NAMES = ["max elbow", "final shoulder"]
 
 def wanted(lengths: tuple[int, ...] = LENGTHS) -> Array:
     """The features of the recorded arm, in the reward's order."""
-    courses = [states_of(episode, steps) for episode, steps in enumerate(lengths)]
-    return np.array([[course[:, 1].max(), course[-1, 0]] for course in courses])
+    walks = [states_of(episode, steps) for episode, steps in enumerate(lengths)]
+    return np.array([[walk[:, 1].max(), walk[-1, 0]] for walk in walks])
 
 
 def taught(names: list[str], features: Array) -> Reward:
@@ -73,7 +73,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     return command
 
 
-def test_episodes_are_noted_scored_and_given_their_scores(
+def test_episodes_are_extracted_scored_and_given_their_scores(
     reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lerobot_3(tmp_path / "arm", cameras=())
@@ -98,8 +98,8 @@ def test_kept_features_are_scored_and_the_scores_go_where_they_come_from(
     reward: Reward, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_lerobot_2(tmp_path / "arm", cameras=())
-    noting = ["features", "arm", "--feature", "final", "--feature", "max", "--jobs", "1"]
-    monkeypatch.setattr(sys, "argv", ["prefero", *noting])
+    command = ["features", "arm", "--feature", "final", "--feature", "max", "--jobs", "1"]
+    monkeypatch.setattr(sys, "argv", ["prefero", *command])
     with pytest.raises(SystemExit, match="0"):
         main()
     assert run("features.parquet", "--out", "s.csv", "--copy-to", "scored", "--replace-reward") == 0
@@ -112,7 +112,7 @@ def test_kept_features_are_scored_and_the_scores_go_where_they_come_from(
     np.testing.assert_allclose(sums, reward(wanted()), atol=1e-5)
 
 
-def test_damaged_episodes_are_skipped_when_asked_and_films_do_not_matter(
+def test_damaged_episodes_are_skipped_when_asked_and_videos_do_not_matter(
     reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_lerobot_2(tmp_path / "arm")
@@ -137,11 +137,11 @@ def test_one_task_is_scored_and_the_others_have_no_scores(
     reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_lerobot_2(tmp_path / "arm", cameras=())
-    told = [
+    lines = [
         {"episode_index": e, "tasks": ["push" if e % 2 else "lift"], "length": n}
         for e, n in enumerate(LENGTHS)
     ]
-    (folder / "meta" / "episodes.jsonl").write_text("\n".join(map(json.dumps, told)), encoding="utf-8")
+    (folder / "meta" / "episodes.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     assert run("arm", "--task", "push", "--out", "s.csv", "--copy-to", "scored", "--jobs", "1") == 0
     scores = pyarrow.csv.read_csv("s.csv")
     assert scores["trajectory"].to_pylist() == [1, 3]
@@ -170,7 +170,7 @@ def test_windows_are_scored_into_tables_only(
     assert "prefero: scores of windows are not written into a copy" in capsys.readouterr().err
 
 
-def test_features_of_ones_own_must_be_given(run: Run, tmp_path: Path, reward: Reward) -> None:
+def test_features_of_the_users_own_must_be_given(run: Run, tmp_path: Path, reward: Reward) -> None:
     del reward
     (tmp_path / "mine.py").write_text("def turns(episode): return len(episode) % 7\n", encoding="utf-8")
     write_lerobot_3(tmp_path / "arm", cameras=())
@@ -186,23 +186,23 @@ def test_features_of_ones_own_must_be_given(run: Run, tmp_path: Path, reward: Re
 def test_a_minari_dataset_is_scored_by_its_id(run: Run, tmp_path: Path, reward: Reward) -> None:
     del reward
     box = spaces.Box(-99, 99, (2,), np.float64)
-    courses = [
+    walks = [
         np.cumsum(np.random.default_rng(e).normal(size=(n + 1, 2)), axis=0) for e, n in enumerate((6, 5, 8))
     ]
     buffers = [
         EpisodeBuffer(
             id=number,
-            observations=course,
-            actions=np.diff(course, axis=0),
-            rewards=np.zeros(len(course) - 1),
-            terminations=np.zeros(len(course) - 1, dtype=bool),
-            truncations=np.zeros(len(course) - 1, dtype=bool),
+            observations=walk,
+            actions=np.diff(walk, axis=0),
+            rewards=np.zeros(len(walk) - 1),
+            terminations=np.zeros(len(walk) - 1, dtype=bool),
+            truncations=np.zeros(len(walk) - 1, dtype=bool),
             infos={},
         )
-        for number, course in enumerate(courses)
+        for number, walk in enumerate(walks)
     ]
     minari.create_dataset_from_buffers("mine/walks-v0", buffers, observation_space=box, action_space=box)
-    features = np.array([[len(course) - 1] for course in courses]) * 0.5
+    features = np.array([[len(walk) - 1] for walk in walks]) * 0.5
     own = taught(["duration"], features)
     own.save("reward.json")
     into = str(tmp_path / "minari" / "mine" / "walks-v1")
@@ -248,9 +248,9 @@ def test_an_embedding_looks_at_what_the_reward_was_taught_with(
 ) -> None:
     """A part of a dataset, scored by itself, has the scores that it has in the whole."""
     monkeypatch.chdir(tmp_path)
-    courses = np.random.default_rng(0).standard_normal((12, 9, 2)).cumsum(axis=1)
-    np.savez("whole.npz", states=courses)
-    np.savez("part.npz", states=courses[:5])
+    walks = np.random.default_rng(0).standard_normal((12, 9, 2)).cumsum(axis=1)
+    np.savez("whole.npz", states=walks)
+    np.savez("part.npz", states=walks[:5])
     word = "pca(2)"
     pool = Pool.from_table("whole.npz", [word])
     made = taught(list(pool.names), pool.features)

@@ -39,9 +39,9 @@ def test_a_clip_is_cut_when_the_page_wants_to_show_it(store: Store, tmp_path: Pa
     assert not any(Path(clip).exists() for clip in pool.clips)
     with served(guest_app(store, Teaching(study, person, ""))) as address, Page(address) as page:
         assert well(page.get("/api/display"))["kind"] == "clips"
-        film = page.get("/api/clips/1.mp4").content
+        video = page.get("/api/clips/1.mp4").content
     assert [Path(clip).exists() for clip in pool.clips] == [False, True, False, False]
-    (tmp_path / "seen.mp4").write_bytes(film)
+    (tmp_path / "seen.mp4").write_bytes(video)
     wanted = [frame_color(1, t) for t in range(LENGTHS[1])]
     np.testing.assert_allclose(colors_in(tmp_path / "seen.mp4"), wanted, atol=8)
     again = begin_teaching(store, str(tmp_path / "arm"), None, 30)

@@ -57,7 +57,7 @@ def test_a_task_a_camera_and_features_are_chosen(tmp_path: Path) -> None:
     np.testing.assert_array_equal(pool.features, wanted.features)
 
 
-def test_the_film_of_the_chosen_camera_and_episode_is_shown(store: Store, tmp_path: Path) -> None:
+def test_the_video_of_the_chosen_camera_and_episode_is_shown(store: Store, tmp_path: Path) -> None:
     from prefero.datasets.media.clips import cut_planned_clip
 
     folder = write_lerobot_3(tmp_path / "arm", FEW, cameras=CAMERAS, tasks=TASKS)
@@ -77,7 +77,7 @@ def test_whoever_compares_different_tasks_is_told(tmp_path: Path) -> None:
         assert len(pool_of(str(folder))) == len(FEW)
 
 
-@pytest.mark.parametrize("damage", ["numbers", "film", "no film"])
+@pytest.mark.parametrize("damage", ["numbers", "video", "no video"])
 def test_what_is_damaged_is_named_before_anybody_is_asked_and_the_rest_can_be_used(
     damage: str, store: Store, tmp_path: Path
 ) -> None:
@@ -85,8 +85,8 @@ def test_what_is_damaged_is_named_before_anybody_is_asked_and_the_rest_can_be_us
     if damage == "numbers":
         truncate(next(folder.rglob("episode_000002.parquet")))
     else:
-        film = next(folder.rglob("episode_000002.mp4"))
-        truncate(film) if damage == "film" else film.unlink()
+        video = next(folder.rglob("episode_000002.mp4"))
+        truncate(video) if damage == "video" else video.unlink()
     with pytest.raises(BadEpisode, match=r"^episode 2: its (file|video) .*--skip-bad"):
         begin_teaching(store, str(folder), None, 30)
     assert store.studies() == []
@@ -94,7 +94,7 @@ def test_what_is_damaged_is_named_before_anybody_is_asked_and_the_rest_can_be_us
     assert store.pool(study).ids == ("0", "1", "3", "4", "5")
 
 
-def test_kept_features_whose_film_is_lost_since_are_named(tmp_path: Path) -> None:
+def test_kept_features_whose_video_is_lost_since_are_named(tmp_path: Path) -> None:
     folder, kept = write_lerobot_2(tmp_path / "arm", FEW), tmp_path / "features.parquet"
     extract_features(open_dataset(folder), FeatureOptions(["mean"], cache=kept, jobs=1))
     truncate(next(folder.rglob("episode_000002.mp4")))
@@ -103,7 +103,7 @@ def test_kept_features_whose_film_is_lost_since_are_named(tmp_path: Path) -> Non
     assert pool_of(str(kept), features=SKIP_BAD).ids == ("0", "1", "3", "4", "5")
 
 
-def test_films_are_not_shown_for_features_of_other_episodes(tmp_path: Path) -> None:
+def test_videos_are_not_shown_for_features_of_other_episodes(tmp_path: Path) -> None:
     folder, kept = write_lerobot_2(tmp_path / "arm", FEW), tmp_path / "features.parquet"
     extract_features(open_dataset(folder), FeatureOptions(["mean"], cache=kept, jobs=1))
     lines = folder / "meta" / "episodes.jsonl"
@@ -174,15 +174,15 @@ def test_a_session_goes_on_with_the_same_options_or_without(
     how: dict[str, Any], store: Store, tmp_path: Path
 ) -> None:
     folder = write_lerobot_2(tmp_path / "arm", FEW, cameras=CAMERAS, tasks=TASKS)
-    film = next(folder.rglob("episode_000002.mp4"))
+    video = next(folder.rglob("episode_000002.mp4"))
     if "features" in how:
-        film.rename(film.with_suffix(".away"))
+        video.rename(video.with_suffix(".away"))
     study, person, _ = begin_teaching(store, str(folder), None, 30, **how)
     assert begin_teaching(store, str(folder), None, 30, **how) == (study, person, True)
     assert begin_teaching(store, str(folder), None, 30) == (study, person, True)
 
 
-def test_a_session_goes_on_though_a_film_was_lost(store: Store, tmp_path: Path) -> None:
+def test_a_session_goes_on_though_a_video_was_lost(store: Store, tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", FEW)
     begin_teaching(store, str(folder), None, 30)
     next(folder.rglob("episode_000002.mp4")).unlink()
@@ -234,15 +234,15 @@ def test_the_command_teaches_one_task_and_says_how_to_go_on(tmp_path: Path) -> N
     with Running(tmp_path, *words) as server:
         with Page(server.address()) as page:
             assert [f["name"] for f in well(page.get("/api/display"))["features"]][-1] == "duration"
-            film = page.get("/api/clips/1.mp4").content
+            video = page.get("/api/clips/1.mp4").content
             well(page.answer("left"))
         assert server.stop() == 0
         assert "1 of 3 were left out: 3: its video is damaged" in server.said
-        told = server.out.read_text(encoding="utf-8")
-    (tmp_path / "seen.mp4").write_bytes(film)
+        output = server.out.read_text(encoding="utf-8")
+    (tmp_path / "seen.mp4").write_bytes(video)
     colors = colors_in(tmp_path / "seen.mp4")
     np.testing.assert_allclose(colors, [frame_color(5, t, 1) for t in range(FEW[5])], atol=8)
-    again = shlex.split(told.split("To go on:  prefero ")[1])
+    again = shlex.split(output.split("To go on:  prefero ")[1])
     assert sorted(again) == sorted(words[:-2])
     with Running(tmp_path, *again, "--port", "0") as server:
         server.address()

@@ -25,7 +25,7 @@ NAMES = ["shoulder", "elbow"]
 
 
 def frame_color(episode: int, frame: int, camera: int = 0) -> tuple[int, int, int]:
-    """A color for each frame; films are lossy, so neighbours are far apart."""
+    """A color for each frame; videos are lossy, so neighbours are far apart."""
     return 20 + 40 * episode, (40 + 10 * frame) % 250, 200 if camera else 30
 
 
@@ -40,24 +40,24 @@ def actions_of(episode: int, length: int) -> Array:
 
 
 def solid_image(color: tuple[int, int, int]) -> np.ndarray:
-    """A picture of one color, 64 x 48."""
+    """A image of one color, 64 x 48."""
     return np.ascontiguousarray(np.broadcast_to(np.array(color, dtype=np.uint8), (48, 64, 3)))
 
 
-def png(picture: np.ndarray) -> bytes:
+def encode_png(image: np.ndarray) -> bytes:
     memory = io.BytesIO()
-    Image.fromarray(picture).save(memory, "PNG")
+    Image.fromarray(image).save(memory, "PNG")
     return memory.getvalue()
 
 
-def encode(
+def write_video(
     path: Path,
     colors: Sequence[tuple[int, int, int]],
     codec: str = "libx264",
     rate: Fraction = Fraction(FPS),
     first: int = 0,
 ) -> None:
-    """A film of single-colored frames, 64 x 48; the first is shown after as many as `first` would last."""
+    """A video of single-colored frames, 64 x 48; the first is shown after as many as `first` would last."""
     path.parent.mkdir(parents=True, exist_ok=True)
     options = {"preset": "12", "crf": "20"} if codec == "libsvtav1" else {}
     with av.open(str(path), "w") as container:
@@ -71,25 +71,25 @@ def encode(
 
 
 def colors_in(path: Path) -> Array:
-    """The color in the middle of every frame of a film, (frames, 3)."""
+    """The color in the middle of every frame of a video, (frames, 3)."""
     with av.open(str(path)) as container:
-        pictures = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
-    return np.array([picture[20:28, 28:36].mean(axis=(0, 1)) for picture in pictures])
+        images = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    return np.array([image[20:28, 28:36].mean(axis=(0, 1)) for image in images])
 
 
 # --- LeRobot ----------------------------------------------------------------------------------------------
 
 
-PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+IMAGE_TYPE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 
 
-def pictures(episode: int, length: int, camera: int) -> pa.Array:
-    """A camera's pictures in a column, as LeRobot keeps them where it makes no films."""
-    files = [png(solid_image(frame_color(episode, t, camera))) for t in range(length)]
-    return pa.array([{"bytes": f, "path": f"frame-{t:06d}.png"} for t, f in enumerate(files)], PICTURE)
+def image_column(episode: int, length: int, camera: int) -> pa.Array:
+    """A camera's images in a column, as LeRobot keeps them where it makes no videos."""
+    files = [encode_png(solid_image(frame_color(episode, t, camera))) for t in range(length)]
+    return pa.array([{"bytes": f, "path": f"frame-{t:06d}.png"} for t, f in enumerate(files)], IMAGE_TYPE)
 
 
-def columns(
+def frame_columns(
     episode: int, length: int, index: int, rewards: bool = True, images: Sequence[str] = (), tasks: int = 1
 ) -> dict[str, Any]:
     """The frames of an episode as LeRobot writes them."""
@@ -102,24 +102,24 @@ def columns(
         "index": index + np.arange(length),
         "task_index": np.full(length, episode % tasks),
     }
-    made |= {camera: pictures(episode, length, number) for number, camera in enumerate(images)}
+    made |= {camera: image_column(episode, length, number) for number, camera in enumerate(images)}
     return made | ({"next.reward": np.full(length, 0.5, dtype=np.float32)} if rewards else {})
 
 
-def info(
+def info_json(
     version: str, data: str, video: str, cameras: Sequence[str], images: Sequence[str] = ()
 ) -> dict[str, Any]:
     numbers = {"dtype": "float32", "shape": [2]}
-    told: dict[str, Any] = {
+    features: dict[str, Any] = {
         "observation.state": numbers | {"names": {"motors": NAMES}},
         "action": numbers | {"names": NAMES},
         "next.reward": {"dtype": "float32", "shape": [1], "names": None},
         "timestamp": {"dtype": "float32", "shape": [1], "names": None},
     }
-    told |= {camera: {"dtype": "video", "shape": [48, 64, 3]} for camera in cameras}
-    told |= {camera: {"dtype": "image", "shape": [3, 48, 64]} for camera in images}
+    features |= {camera: {"dtype": "video", "shape": [48, 64, 3]} for camera in cameras}
+    features |= {camera: {"dtype": "image", "shape": [3, 48, 64]} for camera in images}
     paths = {"data_path": data, "video_path": video if cameras else None}
-    return {"codebase_version": version, "fps": FPS, "chunks_size": 1000, "features": told, **paths}
+    return {"codebase_version": version, "fps": FPS, "chunks_size": 1000, "features": features, **paths}
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -136,10 +136,10 @@ def write_lerobot_3(
     images: Sequence[str] = (),
     tasks: Sequence[str] = ("reach",),
 ) -> Path:
-    """Version 3.0: the first `split` episodes are in one file, the others in another; their films too."""
+    """Version 3.0: the first `split` episodes are in one file, the others in another; their videos too."""
     data = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
     video = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4"
-    about = info("v3.0", data, video, cameras, images) | {"total_episodes": len(lengths)}
+    about = info_json("v3.0", data, video, cameras, images) | {"total_episodes": len(lengths)}
     write_json(folder / "meta" / "info.json", about)
     rows: list[dict[str, Any]] = []
     files = [range(min(split, len(lengths))), range(split, len(lengths))]
@@ -147,7 +147,7 @@ def write_lerobot_3(
         tables, colors, start = [], {camera: [] for camera in cameras}, 0  # type: ignore[var-annotated]
         for episode in episodes:
             length, index = lengths[episode], sum(lengths[:episode])
-            tables.append(pa.table(columns(episode, length, index, images=images, tasks=len(tasks))))
+            tables.append(pa.table(frame_columns(episode, length, index, images=images, tasks=len(tasks))))
             row = {"episode_index": episode, "length": length, "tasks": [tasks[episode % len(tasks)]]}
             row |= {"data/chunk_index": 0, "data/file_index": file}
             row |= {"dataset_from_index": index, "dataset_to_index": index + length}
@@ -164,7 +164,7 @@ def write_lerobot_3(
             pq.write_table(pa.concat_tables(tables), path)
             for camera in cameras:
                 place_of = video.format(video_key=camera, chunk_index=0, file_index=file)
-                encode(folder / place_of, colors[camera], codec)
+                write_video(folder / place_of, colors[camera], codec)
     path = folder / "meta" / "episodes" / "chunk-000" / "file-000.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(pa.Table.from_pylist(rows), path)
@@ -184,10 +184,10 @@ def write_lerobot_2(
     """Version 2.1: files of its own for each episode, and metadata in lines of JSON."""
     data = "data/chunk-{episode_chunk:03d}/episode_{episode_index:06d}.parquet"
     video = "videos/chunk-{episode_chunk:03d}/{video_key}/episode_{episode_index:06d}.mp4"
-    about = info("v2.1", data, video, cameras, images) | {"total_episodes": len(lengths)}
+    about = info_json("v2.1", data, video, cameras, images) | {"total_episodes": len(lengths)}
     write_json(folder / "meta" / "info.json", about)
-    told = [tasks[episode % len(tasks)] for episode in range(len(lengths))]
-    known = [{"episode_index": e, "tasks": [told[e]], "length": n} for e, n in enumerate(lengths)]
+    episode_tasks = [tasks[episode % len(tasks)] for episode in range(len(lengths))]
+    known = [{"episode_index": e, "tasks": [episode_tasks[e]], "length": n} for e, n in enumerate(lengths)]
     (folder / "meta" / "episodes.jsonl").write_text(
         "\n".join(map(json.dumps, known)) + "\n", encoding="utf-8"
     )
@@ -196,11 +196,11 @@ def write_lerobot_2(
     for episode, length in enumerate(lengths):
         path = folder / data.format(episode_chunk=0, episode_index=episode)
         path.parent.mkdir(parents=True, exist_ok=True)
-        frames = columns(episode, length, sum(lengths[:episode]), images=images, tasks=len(tasks))
+        frames = frame_columns(episode, length, sum(lengths[:episode]), images=images, tasks=len(tasks))
         pq.write_table(pa.table(frames), path)
         for number, camera in enumerate(cameras):
             place = video.format(episode_chunk=0, video_key=camera, episode_index=episode)
-            encode(folder / place, [frame_color(episode, t, number) for t in range(length)], codec)
+            write_video(folder / place, [frame_color(episode, t, number) for t in range(length)], codec)
     return folder
 
 
@@ -211,11 +211,11 @@ LEROBOT: dict[str, Callable[..., Path]] = {"v2.1": write_lerobot_2, "v3.0": writ
 
 
 def write_video_folder(folder: Path, count: int = 5, codec: str = "libx264") -> Path:
-    """Films with a CSV file of two features."""
+    """Videos with a CSV file of two features."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["clip,speed,height"]
     for number in range(count):
-        encode(folder / f"throw {number}.mp4", [frame_color(number, t) for t in range(6)], codec)
+        write_video(folder / f"throw {number}.mp4", [frame_color(number, t) for t in range(6)], codec)
         lines.append(f"throw {number}.mp4,{number * 1.5},{(number * 7) % 5}")
     (folder / "features.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return folder

@@ -1,4 +1,4 @@
-"""Pools from datasets of every kind: the features, the films and the names of what is asked about."""
+"""Pools from datasets of every kind: the features, the videos and the names of what is asked about."""
 
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def walks(count: int = 20) -> Array:
 
 
 @pytest.mark.parametrize("version", LEROBOT)
-def test_a_lerobot_dataset_becomes_a_pool_with_films(version: str, tmp_path: Path) -> None:
+def test_a_lerobot_dataset_becomes_a_pool_with_videos(version: str, tmp_path: Path) -> None:
     folder = LEROBOT[version](tmp_path / "arm")
     pool = Pool.from_lerobot(
         folder, FeatureOptions(["mean", "jerk"], jobs=1), camera="top", clip_folder=tmp_path / "clips"
@@ -115,7 +115,7 @@ def test_a_table_becomes_a_pool(kind: str, tmp_path: Path) -> None:
     learns(pool)
 
 
-def test_an_archive_of_states_becomes_a_pool_of_what_is_noted_of_them() -> None:
+def test_an_archive_of_states_becomes_a_pool_of_what_is_extracted_of_them() -> None:
     def turn(episode: Episode) -> float:
         return float(episode.states[-1] @ episode.states[1])
 
@@ -130,7 +130,7 @@ def test_other_states_of_the_same_shape_are_not_mistaken_for_those_that_were_kep
         np.testing.assert_allclose(pool.features, states[:, -1])
 
 
-def test_an_environment_becomes_a_pool_of_films(tmp_path: Path) -> None:
+def test_an_environment_becomes_a_pool_of_videos(tmp_path: Path) -> None:
     pool = Pool.from_gymnasium(
         Slide, FeatureOptions(["final", "jerk"], jobs=1), episodes=6, max_steps=9, clip_folder=tmp_path
     )
