@@ -1,9 +1,9 @@
 """Where an approximate inference starts and where it ends: what EP and Laplace's method have in common.
 
-basis             (N, r)   the answered differences are basis @ u, with u ~ N(0, I) a priori W
-(N,)     the precision that each answer adds: EP's site, or the curvature at Laplace's mode shift
-(N,)     precision times mean of each site: the posterior mean of u is Lambda^-1 basis.T shift Lambda
-(r, r)   I + basis.T W basis, the posterior precision of u; `factor` is its Cholesky factor
+basis     (N, r)   the answered differences are basis @ u, with u ~ N(0, I) a priori
+W         (N,)     the precision that each answer adds: EP's site, or the curvature at Laplace's mode
+shift     (N,)     precision times mean of each site: the posterior mean of u is Lambda^-1 basis.T shift
+Lambda    (r, r)   I + basis.T W basis, the posterior precision of u; `factor` is its Cholesky factor
 """
 
 from dataclasses import dataclass
