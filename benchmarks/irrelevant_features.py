@@ -1,8 +1,8 @@
 """More features than questions: accuracy after 30 answers as irrelevant features are added, up to 64 in all.
 
 The user's reward is a function of two features, linear or quadratic; all others are noise, and the model is
-not told to ignore them. Beside Prefero's default stands the paper's model with every theta that it might have
-been given: nobody knows which is best before asking, so the best of them is best in hindsight only.
+not told to ignore them. The paper's model is measured with every theta of a grid: which of them is best is
+known in hindsight only.
 """
 
 import argparse
@@ -38,11 +38,11 @@ def task_with(kind: str, irrelevant: int, seed: int, trajectories: int = 500, te
     """A reward of two features among others; the trajectories of the test set differ in what matters."""
     rng = np.random.default_rng([seed, *kind.encode()])
     features = rng.standard_normal((trajectories + 20 * test_size, USEFUL))
-    wish = users.REWARD_KINDS[kind](USEFUL, rng)
+    relevant = users.REWARD_KINDS[kind](USEFUL, rng)
     noise = rng.standard_normal((len(features), irrelevant))
     both = np.column_stack([features, noise])
     pool = Pool(both[:trajectories])
-    reward = users.with_unit_std(lambda x: wish(x[:, :USEFUL]), pool.scaled)
+    reward = users.with_unit_std(lambda x: relevant(x[:, :USEFUL]), pool.scaled)
     unseen = both[trajectories:]
     chosen = unseen[sample_diverse(unseen[:, :USEFUL], test_size, seed=seed)]
     return Task(kind, pool, SimulatedUser(reward, NOISE), TestSet.of(chosen, reward(pool.scaling(chosen))))

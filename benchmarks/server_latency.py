@@ -1,4 +1,4 @@
-"""From an answer to the next question, over HTTP, with 1, 8 and 32 people teaching at once in one server."""
+"""The time from an answer to the next question, over HTTP, with 1, 8 and 32 participants of one server."""
 
 import argparse
 import os
@@ -40,7 +40,7 @@ def session(pool: Pool, truth: Array, count: int) -> list[Answer]:
 
 
 def answers_before(store: Store, codes: list[str], answers: list[Answer]) -> None:
-    """Everybody has given the same answers already."""
+    """All participants have given the same answers already."""
     for code in codes:
         found = store.owner_of(code)
         assert found is not None
@@ -52,7 +52,7 @@ def answers_before(store: Store, codes: list[str], answers: list[Answer]) -> Non
             log = store.add_event(found[1], log.open_question.id, answer.choice, secrets.token_hex(8), 1.0)
 
 
-def person(
+def participant(
     address: str,
     code: str,
     truth: Array,
@@ -61,12 +61,12 @@ def person(
     times: list[float],
     ready: threading.Barrier,
 ) -> None:
-    """Somebody who looks for a while, about `think` seconds, and answers."""
+    """Looks for a while, about `think` seconds, and answers."""
     rng = np.random.default_rng()
     with httpx.Client(base_url=address, timeout=120) as client:
         client.post("/api/enter", json={"secret": code}).raise_for_status()
         state = client.get("/api/session").raise_for_status().json()
-        ready.wait()  # after a restart everybody's answers are learned anew, once
+        ready.wait()  # after a restart all answers are learned anew, once
         for _ in range(answers):
             time.sleep(float(rng.uniform(0.5, 1.5)) * think)
             question = state["question"]
@@ -79,12 +79,12 @@ def person(
 
 
 def measure(
-    people: int, pool: Pool, truth: Array, before: list[Answer], answers: int, think: float
+    participants: int, pool: Pool, truth: Array, before: list[Answer], answers: int, think: float
 ) -> list[float]:
     times: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
         store = Store(open_database(Path(folder) / "bench.db"))
-        codes = [new_secret() for _ in range(people)]
+        codes = [new_secret() for _ in range(participants)]
         for number, code in enumerate(codes):
             study = store.add_study(
                 f"{number}",
@@ -99,9 +99,9 @@ def measure(
         app, taken = create_app(ServerContext(store)), listen("127.0.0.1", 0)
         address = f"http://127.0.0.1:{taken.getsockname()[1]}"
         threading.Thread(target=serve, args=(app, taken), daemon=True).start()
-        ready = threading.Barrier(people)
+        ready = threading.Barrier(participants)
         workers = [
-            threading.Thread(target=person, args=(address, code, truth, answers, think, times, ready))
+            threading.Thread(target=participant, args=(address, code, truth, answers, think, times, ready))
             for code in codes
         ]
         for worker in workers:
@@ -115,21 +115,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--participants", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--before", type=int, nargs="+", default=[0, 200], help="answers given before")
-    parser.add_argument("--answers", type=int, default=15, help="answers of each person")
-    parser.add_argument("--think", type=float, default=5.0, help="seconds a person looks, on average")
+    parser.add_argument("--answers", type=int, default=15, help="answers of each participant")
+    parser.add_argument("--think", type=float, default=5.0, help="seconds a participant looks, on average")
     parser.add_argument("--trajectories", type=int, default=1000)
     options = parser.parse_args(argv)
     Buckets.wait = lambda self, visitor: 0.0  # type: ignore[method-assign]  # noqa: ARG005  all come from one address
     print(f"pool of {options.trajectories}, {options.think:g} s between answers, {os.cpu_count()} cores")
-    print("people  answers before  median ms  99th percentile ms  (wanted below 300)")
+    print("participants  answers before  median ms  99th percentile ms  (wanted below 300)")
     pool = pool_of("driver", options.trajectories)
     truth = pool.scaled @ np.linspace(1.0, -1.0, pool.scaled.shape[1]) + pool.scaled[:, 0] ** 2
     for before in options.before:
         known = session(pool, truth / truth.std(), before)
-        for people in options.people:
-            times = measure(people, pool, truth, known, options.answers, options.think)
+        for participants in options.participants:
+            times = measure(participants, pool, truth, known, options.answers, options.think)
             median, late = 1e3 * np.median(times), 1e3 * np.percentile(times, 99)
-            print(f"{people:6d}  {before:14d}  {median:9.0f}  {late:18.0f}", flush=True)
+            print(f"{participants:12d}  {before:14d}  {median:9.0f}  {late:18.0f}", flush=True)
 
 
 if __name__ == "__main__":

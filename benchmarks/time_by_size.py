@@ -125,11 +125,11 @@ def beside(taken: float, unit: float) -> str:
 def powers(sizes: Sequence[int], found: Sequence[Times]) -> None:
     """By which power of the size each time grows, over the larger half of the sizes."""
     half = len(sizes) // 2
-    slopes = {
+    powers = {
         words: np.polyfit(np.log(sizes[half:]), np.log([getattr(t, name) for t in found[half:]]), 1)[0]
         for name, (words, _, _) in LINES.items()
     }
-    print("grows with the power: " + ", ".join(f"{words} {slope:.1f}" for words, slope in slopes.items()))
+    print("grows with the power: " + ", ".join(f"{words} {power:.1f}" for words, power in powers.items()))
 
 
 def draw(path: Path, panels: Mapping[str, tuple[Sequence[int], list[Times]]]) -> None:

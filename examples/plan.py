@@ -12,13 +12,13 @@ Array = NDArray[np.float64]
 def main(questions: int = 24, trajectories: int = 300) -> None:
     world, rng = prefero.worlds.make("driver"), np.random.default_rng(0)
     pool = prefero.Pool.simulate(world, trajectories)
-    wish = pool.scaling(world.rollout(np.tile([0.0, 0.8], 5)).features[None])  # straight on, and fast
-    user = SimulatedUser(lambda x: -np.linalg.norm(x - wish, axis=1), noise=0.1)
+    wanted = pool.scaling(world.rollout(np.tile([0.0, 0.8], 5)).features[None])  # straight on, and fast
+    user = SimulatedUser(lambda x: -np.linalg.norm(x - wanted, axis=1), noise=0.1)
 
     def true(features: Array) -> float:
         return float(user.reward(pool.scaling(np.atleast_2d(features))).max())
 
-    print(f"The best of {trajectories} random trajectories is truly worth {true(pool.features):.2f}.")
+    print(f"The best of {trajectories} random trajectories has a true reward of {true(pool.features):.2f}.")
     learner = prefero.Learner(pool)
     for number in range(1, questions + 1):
         question = learner.ask("best")
@@ -26,9 +26,10 @@ def main(questions: int = 24, trajectories: int = 300) -> None:
         learner.tell(question, user.answer(left, right, rng))
         if number % 4 == 0:
             plan = prefero.plan(learner.reward(), world, learner.pool, evaluations=800)
+            worth = true(plan.trajectory.features)
             print(
-                f"After {number:2d} answers the plan is truly worth {true(plan.trajectory.features):.2f}; "
-                f"the standard deviation of its reward is {plan.std:.2f}."
+                f"After {number:2d} answers the plan has a true reward of {worth:.2f}; "
+                f"the standard deviation of its learned reward is {plan.std:.2f}."
             )
             learner.add(plan.trajectory)  # so that it can be asked about
 

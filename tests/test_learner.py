@@ -40,7 +40,7 @@ def learner_of(rows: int = 12, seed: int = 0, **options: Any) -> Learner:
 
 
 def choice_of(question: Question, shown: Pool) -> Choice:
-    """What somebody without any noise says."""
+    """An answer without noise."""
     reward = shown.scaled @ WANTED
     return "left" if reward[question.left] > reward[question.right] else "right"
 
@@ -439,17 +439,17 @@ def test_the_diagnostics_count() -> None:
     learner = learner_of(seed=3)
     for choice in ("left", "equal", "right"):
         learner.tell(learner.ask(), choice)
-    told = learner.reward().diagnostics
-    assert {"answers": 3, "ties": 1, "skipped": 0, "seed": 3, "trajectories": 12}.items() <= told.items()
-    assert told["model"] == repr(quick())
-    assert (told["noise"], told["margin"]) == (0.1, 0.15)
+    found = learner.reward().diagnostics
+    assert {"answers": 3, "ties": 1, "skipped": 0, "seed": 3, "trajectories": 12}.items() <= found.items()
+    assert found["model"] == repr(quick())
+    assert (found["noise"], found["margin"]) == (0.1, 0.15)
 
 
 # --- anything may happen ----------------------------------------------------------------------------------
 
 
 class Session(RuleBasedStateMachine):
-    """A person who asks, answers, repeats, skips and undoes as the mood takes them."""
+    """A person who asks, answers, repeats, skips and undoes in any order."""
 
     @initialize(seed=st.integers(0, 20))
     def begin(self, seed: int) -> None:

@@ -110,7 +110,7 @@ def test_the_papers_methods_differ_as_they_say(
 
 
 def test_active_gp_believes_in_the_mode_of_the_papers_posterior() -> None:
-    """The mode over rewards of six trajectories, found by an optimiser that knows only the definition."""
+    """The mode over rewards of six trajectories, found by an optimizer from the definition alone."""
     theta, sigma = THETAS[3], SIGMAS[1]
     rng = np.random.default_rng(1)
     x = rng.standard_normal((6, 3))
@@ -182,7 +182,7 @@ def test_a_reward_of_the_oracle_has_variance_1_over_normal_features(truth: str, 
 @pytest.mark.parametrize("truth", ["linear", "quadratic"])
 @pytest.mark.parametrize("world", ["driver", "tosser"])
 def test_a_reward_of_the_oracle_has_variance_1_over_a_pool(world: str, truth: str) -> None:
-    """On average, whatever the tails of the features; people's rewards have exactly 1."""
+    """On average, whatever the tails of the features; users' rewards have exactly 1."""
     setting = Setting(world, truth, trajectories=50, test_size=4)
     x = setting.task(0).pool.scaled
     assert np.mean(drawn_variances(gp("Oracle", setting, x), x, 4000)) == pytest.approx(1.0, rel=0.15)
@@ -191,7 +191,7 @@ def test_a_reward_of_the_oracle_has_variance_1_over_a_pool(world: str, truth: st
 @pytest.mark.parametrize("truth", ["linear", "quadratic"])
 @pytest.mark.parametrize(("name", "inference"), [("Oracle", "ep"), ("Oracle, Laplace", "laplace")])
 def test_the_oracle_has_the_right_family_and_the_right_noise(name: str, inference: str, truth: str) -> None:
-    """Its kernel is that of people's rewards: the mean of products of drawn ones, but for one factor."""
+    """Its kernel is that of users' rewards: the mean of products of drawn ones, but for one factor."""
     model = gp(name, Setting("driver", truth, noise=0.3, margin=0.2), normal(2))
     assert (model.noise, model.margin, model.learn, model.inference) == (0.3, 0.2, False, inference)
     x = np.random.default_rng(6).standard_normal((6, 2))

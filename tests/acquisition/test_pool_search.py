@@ -55,7 +55,7 @@ def pool(seed: int, count: int) -> Array:
 
 
 def learned(seed: int, kernel: Kernel, probit: Probit, answers: int = 6) -> Any:
-    """A posterior after a few answers about other trajectories: by itself a belief, too."""
+    """A posterior after a few answers about other trajectories: by itself a mixture of one."""
     rng = np.random.default_rng(seed)
     items = rng.standard_normal((10, 2))
     pairs = np.array([rng.choice(10, 2, replace=False) for _ in range(answers)]).reshape(-1, 2)
@@ -306,7 +306,7 @@ def test_a_random_question_is_any_pair_with_the_same_probability() -> None:
     counts = {pair: pairs.count(pair) for pair in set(pairs)}
     assert set(counts) == {(0, 1), (0, 3), (1, 2), (2, 3)}
     assert min(counts.values()) > 400
-    assert {q.left < q.right for q in asked} == {True, False}  # nobody is always on the left
+    assert {q.left < q.right for q in asked} == {True, False}  # no item is always on the left
 
 
 def test_a_random_question_needs_something_to_ask() -> None:

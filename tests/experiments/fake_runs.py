@@ -85,7 +85,7 @@ def learned(run: Run) -> Rows:
 
 
 def save(results: Results, rows: Mapping[Run, Rows]) -> None:
-    """Keep runs without waiting for the disk: nobody pulls the plug of a test."""
+    """Save runs without waiting for the disk."""
     with mock.patch.object(os, "fsync"):
         for run, of_run in rows.items():
             results.save(run, of_run)

@@ -94,16 +94,16 @@ def test_every_run_is_kept_before_the_next_one_begins(
 def test_each_run_is_reported_once_and_after_it_was_kept(
     results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[Run] = []
+    reported: list[Run] = []
 
     def done(run: Run) -> None:
         assert results.path(run).is_file()
-        told.append(run)
+        reported.append(run)
 
     monkeypatch.setattr(backends, "execute", CountedRuns())
     results.save(RUNS[0], learned(RUNS[0]))
     execute_runs([*RUNS, *RUNS], results, done=done)
-    assert sorted(run.key for run in told) == sorted(run.key for run in RUNS[1:])
+    assert sorted(run.key for run in reported) == sorted(run.key for run in RUNS[1:])
 
 
 def test_two_at_once_keep_what_was_finished_before_one_fails(results: Results) -> None:
@@ -142,7 +142,7 @@ def test_a_dask_cluster_gives_the_same_numbers(
 def test_a_ray_cluster_gives_the_same_numbers(
     here: Results, results: Results, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ray weighs much, so it is tried where somebody has installed it."""
+    """Ray weighs much, so it is tried where it is installed."""
     pytest.importorskip("ray")
     monkeypatch.setattr(backends, "execute", None)  # nothing runs here
     execute_runs(RUNS, results, jobs=2, backend="ray")

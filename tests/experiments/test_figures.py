@@ -1,4 +1,4 @@
-"""Figures: each plans runs that exist, and is drawn and told from the files alone."""
+"""Figures: each plans runs that exist, and is drawn and described from the files alone."""
 
 import re
 from dataclasses import replace
@@ -46,7 +46,7 @@ def fewer_draws(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def only_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody plays, and nobody makes a task."""
+    """No run is executed, and no task is made."""
 
     def never(*_: Any) -> Any:
         raise AssertionError("a figure is drawn from the files alone")
@@ -213,7 +213,8 @@ def test_the_table_of_questions_needed_is_by_hand(saved: tuple[Results, dict[Run
             for goal, cell in zip(GOALS, row[1:], strict=True):
                 drawn = sorted(first(c, goal) for c in (both[0], both[1], both.mean(axis=0)))
                 assert (
-                    cell == f"{told(first(both.mean(axis=0), goal))} ({told(drawn[0])} to {told(drawn[2])})"
+                    cell
+                    == f"{count(first(both.mean(axis=0), goal))} ({count(drawn[0])} to {count(drawn[2])})"
                 )
 
 
@@ -221,7 +222,7 @@ def first(curve: Any, goal: float) -> float:
     return next((n for n, value in enumerate(curve, 1) if value >= goal), np.inf)
 
 
-def told(number: float) -> str:
+def count(number: float) -> str:
     return f"{number:.0f}" if np.isfinite(number) else "more"
 
 

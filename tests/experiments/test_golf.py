@@ -23,7 +23,7 @@ from prefero.experiments.figures.golf import (
 from prefero.experiments.results import Results
 from prefero.worlds.golf import Golf as GolfWorld
 
-# --- simulated people -------------------------------------------------------------------------------------
+# --- simulated users --------------------------------------------------------------------------------------
 
 
 def test_ten_people_teach_every_method(tmp_path: Path) -> None:

@@ -65,9 +65,9 @@ def asked(plan: Iterable[Run]) -> int:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One run of every method, taught in earnest."""
     made = tmp_path_factory.mktemp("reproduced") / "new" / "results"
-    told: list[Run] = []
-    reproduce([FIGURE], SCALE, made, command="prefero reproduce --tiny", done=told.append)
-    assert sorted(run.key for run in told) == sorted(run.key for run in set(FIGURE.plan(SCALE)))
+    reported: list[Run] = []
+    reproduce([FIGURE], SCALE, made, command="prefero reproduce --tiny", done=reported.append)
+    assert sorted(run.key for run in reported) == sorted(run.key for run in set(FIGURE.plan(SCALE)))
     return made
 
 
@@ -92,7 +92,7 @@ def test_the_table_holds_every_question_of_every_run(folder: Path) -> None:
 def test_the_report_tells_what_the_table_holds(folder: Path) -> None:
     rows = parquet.read_table(folder / "results.parquet").to_pylist()
     (table,) = tables_in((folder / "report.md").read_text(encoding="utf-8"))
-    told = {row[0].partition(" (")[0]: row[1:4] for row in table[1:]}
+    reported = {row[0].partition(" (")[0]: row[1:4] for row in table[1:]}
     for label, method in {
         "Prefero": "Prefero",
         "Prefero, random": "Prefero, random",
@@ -102,7 +102,7 @@ def test_the_report_tells_what_the_table_holds(folder: Path) -> None:
         of = [
             [r["accuracy"] for r in rows if (r["method"], r["question"]) == (method, n)] for n in (5, 10, 15)
         ]
-        assert told[label] == [f"{np.mean(values):.3f}" for values in of]
+        assert reported[label] == [f"{np.mean(values):.3f}" for values in of]
     assert "`prefero reproduce --tiny`" in (folder / "report.md").read_text(encoding="utf-8")
     assert "hold" not in (folder / "report.md").read_text(encoding="utf-8")  # claims need all figures
 
@@ -121,9 +121,9 @@ def test_the_second_call_does_nothing_new(folder: Path, monkeypatch: pytest.Monk
         (folder / "report.md").read_text(encoding="utf-8"),
         (folder / "results.parquet").read_bytes(),
     )
-    told: list[Run] = []
-    reproduce([FIGURE], SCALE, folder, command="prefero reproduce --tiny", done=told.append)
-    assert told == []
+    reported: list[Run] = []
+    reproduce([FIGURE], SCALE, folder, command="prefero reproduce --tiny", done=reported.append)
+    assert reported == []
     assert {path: path.stat().st_mtime_ns for path in (folder / "runs").iterdir()} == before
     assert (folder / "report.md").read_text(encoding="utf-8") == report
     assert (folder / "results.parquet").read_bytes() == table

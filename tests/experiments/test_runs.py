@@ -50,7 +50,7 @@ def the_papers(x: Array) -> PreferenceGP:
 
 
 def the_oracle(x: Array) -> PreferenceGP:
-    """Of a person who is in doubt at 0.3. Every term of a reward adds its variance over the pool."""
+    """Of a user with a margin of 0.3. Every term of a reward adds its variance over the pool."""
     d = x.shape[1]
     terms = np.column_stack([x, *(x[:, i] * x[:, j] for i in range(d) for j in range(i, d))])
     return PreferenceGP((1 / terms.var(axis=0).sum()) * (Linear() + Quadratic()), 0.1, 0.3, learn=False)
@@ -164,9 +164,9 @@ def test_all_methods_meet_the_same_user_pool_and_test_set_with_one_seed(
             super().__init__(pool, **options)
             met.append(pool)
 
-    def watched(person: SimulatedUser, *words: Any) -> Any:
-        met.append(person)
-        return answer(person, *words)
+    def watched(user: SimulatedUser, *words: Any) -> Any:
+        met.append(user)
+        return answer(user, *words)
 
     def evaluated(reward: Reward, test_set: TestSet) -> Array:
         met.append(test_set)

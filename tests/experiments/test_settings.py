@@ -110,7 +110,7 @@ def test_there_is_no_task_of_another_kind(world: str, truth: str) -> None:
 
 @pytest.fixture
 def quick_golf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A robot that has been told how far shots go: to find out takes seconds."""
+    """A robot that is given how far shots go: to compute that takes seconds."""
     robot = Golf()
     vars(robot)["_distances"] = np.array([0.6, 2.2]), np.array([0.5, 4.0])
     monkeypatch.setattr(worlds, "make", {"golf": robot}.__getitem__)

@@ -20,7 +20,7 @@ def pool() -> Pool:
 
 
 def likes(shots: Pool, left: int, right: int) -> str:
-    """Somebody who wants it fast."""
+    """A participant who wants it fast."""
     return "left" if shots.features[left, 0] > shots.features[right, 0] else "right"
 
 
@@ -51,8 +51,8 @@ def test_every_method_is_taught_its_own_answers_and_evaluated_on_the_persons_tes
     }
     assert [o.rating for o in outcomes] == [7.0] * 4
     shots = pool()
-    told = [Answer(Question(i, j), likes(shots, i, j)) for i, j in PAIRS]  # type: ignore[arg-type]
-    reward = Learner(shots, model=PreferenceGP(), answers=told).reward()
+    given = [Answer(Question(i, j), likes(shots, i, j)) for i, j in PAIRS]  # type: ignore[arg-type]
+    reward = Learner(shots, model=PreferenceGP(), answers=given).reward()
     right = [
         (reward(shots.features[[i]]) > reward(shots.features[[j]])) == (likes(shots, i, j) == "left")
         for i, j in TESTS

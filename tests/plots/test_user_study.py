@@ -14,7 +14,7 @@ PRINTED = {"ActiveGP": ("0.74", "6.9"), "ActiveLinear": ("0.62", "3.4"), "Random
 
 # --- the table --------------------------------------------------------------------------------------------
 
-ACCURACY = {  # of five people, in the order of their names
+ACCURACY = {  # of five participants, in the order of their names
     "ActiveGP": [0.90, 0.80, 0.75, 0.62, 1.00],
     "RandomGP": [0.60, 0.81, 0.70, 0.40, 0.55],
     "Prefero": [0.90, 0.80, 0.75, 0.62, 1.00],
@@ -33,7 +33,7 @@ P_RATING = {"RandomGP": 2 * 3 / 32, "Prefero": 2 * 1 / 32}
 
 
 def outcomes() -> list[StudyOutcome]:
-    """Method by method, and people in another order each time."""
+    """Method by method, and participants in another order each time."""
     found = []
     for turn, method in enumerate(ACCURACY):
         of = list(zip(NAMES, ACCURACY[method], RATING[method], strict=True))
@@ -81,14 +81,14 @@ def test_without_active_gp_there_is_nothing_to_test_against() -> None:
     assert [(cells[2], cells[5]) for cells in table.values()] == [("", "")] * 2
 
 
-def test_people_are_never_compared_with_others() -> None:
+def test_participants_are_never_compared_with_others() -> None:
     """Bob taught only one of the methods, and Fred only the other: both are left out of the tests."""
     taught = [
         o for o in outcomes() if o.method != "Prefero" and (o.participant, o.method) != ("bob", "RandomGP")
     ]
     taught.append(StudyOutcome("fred", "RandomGP", 0.2, 3.0))
     both = [o for o in taught if o.participant not in ("bob", "fred")]
-    found, wanted = (rows_by_method(study_table(people))["RandomGP"] for people in (taught, both))
+    found, wanted = (rows_by_method(study_table(some))["RandomGP"] for some in (taught, both))
     assert (found[2], found[5]) == (wanted[2], wanted[5])
 
 

@@ -1,4 +1,4 @@
-"""Simulated people: how often they answer what, against the formulas of the noise convention."""
+"""Simulated users: how often they answer what, against the formulas of the noise convention."""
 
 from collections import Counter
 from typing import Any
@@ -18,11 +18,11 @@ def first_feature(x: Array) -> Array:
     return x[:, 0]
 
 
-def shares(person: SimulatedUser, difference: float, seed: int = 0) -> dict[str, float]:
+def shares(user: SimulatedUser, difference: float, seed: int = 0) -> dict[str, float]:
     """How often each answer is given to a question whose rewards differ by `difference`."""
     rng = np.random.default_rng(seed)
     left, right = np.array([0.3 + difference]), np.array([0.3])
-    counted = Counter(person.answer(left, right, rng) for _ in range(COUNT))
+    counted = Counter(user.answer(left, right, rng) for _ in range(COUNT))
     return {choice: counted[choice] / COUNT for choice in ("left", "right", "equal")}
 
 

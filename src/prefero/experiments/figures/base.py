@@ -68,7 +68,7 @@ class Figure(ABC):
 
 
 def best_in_hindsight(results: Results, scale: Scale, setting: Setting, method: str) -> str:
-    """The theta and sigma with which a method was the most accurate at the end, which nobody knows before."""
+    """The theta and sigma with which a method was the most accurate at the end, known only afterwards."""
     final = {
         name: results.curves(scale.runs_of(setting, [name]), "accuracy")[:, -1].mean()
         for name in scale.grid(method)
