@@ -1,6 +1,7 @@
-"""The architecture: a package imports only from the layers before its own, and the core needs little."""
+"""The architecture: a package imports only from earlier layers, the core needs little, and its page is right."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -134,3 +135,50 @@ def test_importing_prefero_imports_no_optional_package() -> None:
     code = f"import sys, prefero; print(*[p for p in {OPTIONAL} if p in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert done.stdout.strip() == ""
+
+
+# --- the page about it ------------------------------------------------------------------------------------
+
+PAGE = (SOURCE.parent.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
+PICTURE = (SOURCE.parent.parent / "docs" / "pictures" / "architecture.svg").read_text(encoding="utf-8")
+NOT_PACKAGES = {"__init__", "__main__"}
+PACKAGES = [package for layer in LAYERS for package in layer if package not in NOT_PACKAGES]
+REFERENCE = re.compile(r"`([\w/-]+\.(?:py|tsx?))`(?::\s+`([\w.]+)`)?")  # `file` or `file`: `name`
+
+
+def test_every_package_has_its_paragraph_in_the_order_of_the_layers() -> None:
+    headings = re.findall(r"^### `(\w+)`\n\n(.+)$", PAGE, flags=re.MULTILINE)
+    assert [name for name, _ in headings] == PACKAGES
+
+
+def test_the_picture_has_every_package_in_its_layer() -> None:
+    rows = re.findall(r'<text x="\d+" y="(\d+)"[^>]*monospace[^>]*>(\w+)<', PICTURE)
+    drawn: dict[int, set[str]] = {}
+    for y, package in rows:
+        drawn.setdefault(-int(y), set()).add(package)
+    layers = [set(layer) - NOT_PACKAGES for layer in LAYERS if layer != ("reward_file",)]
+    assert [drawn[y] for y in sorted(drawn)] == [layer for layer in layers if layer]
+
+
+def definitions(file: Path) -> set[str]:
+    """Classes, functions and methods of a file: Name, function, Class.method."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".py":
+        return set(
+            re.findall(r"^(?:export )?(?:default )?(?:class|function) (\w+)", text, flags=re.MULTILINE)
+        )
+    found = set()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            found.add(node.name)
+            inner = node.body if isinstance(node, ast.ClassDef) else []
+            found |= {f"{node.name}.{n.name}" for n in inner if isinstance(n, ast.FunctionDef)}
+    return found
+
+
+@pytest.mark.parametrize(("file", "name"), sorted(set(REFERENCE.findall(PAGE))))
+def test_every_file_and_name_on_the_page_exists(file: str, name: str) -> None:
+    whole = [place for place in (SOURCE / file, SOURCE.parent.parent / file) if place.is_file()]
+    found = whole if "/" in file or name else list(SOURCE.rglob(file))
+    assert found
+    assert not name or name in definitions(found[0])
