@@ -1,4 +1,4 @@
-"""The architecture: a package imports only from earlier layers, the core needs little, and its page is right."""
+"""The architecture: imports point to earlier layers, the core needs little, and the page about it is right."""
 
 import ast
 import re
