@@ -1,4 +1,4 @@
-"""A person teaches with keys alone, from the first question to the reward file."""
+"""A person teaches, from the first question to the reward file, also on a phone and without the server."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_both_items_move_in_step_and_stop_together(visit: Visit, teach: Teach) -
     wait_for_motion(canvases, paused)
 
 
-def test_a_reload_in_the_middle_shows_the_same_pair(visit: Visit, teach: Teach) -> None:
+def test_a_reload_shows_the_same_question(visit: Visit, teach: Teach) -> None:
     server, page = teach(), visit()
     page.goto(server.address)
     wait_for_question(page)
@@ -127,7 +127,7 @@ def test_two_windows_do_not_answer_one_question_twice(
     browser_errors.clear()
 
 
-def test_an_answer_waits_while_the_server_is_gone(
+def test_an_answer_waits_while_the_server_is_down(
     visit: Visit, teach: Teach, browser_errors: list[str]
 ) -> None:
     server, page = teach(), visit()
@@ -187,7 +187,7 @@ def test_reduced_motion_is_respected(visit: Visit, teach: Teach) -> None:
     assert pixels(canvases) == shown
 
 
-def test_watching_it_learn_and_changing_the_history(visit: Visit, teach: Teach) -> None:
+def test_what_was_learned_and_changes_of_the_history(visit: Visit, teach: Teach) -> None:
     server, page = teach(), visit()
     page.goto(server.address)
     page.get_by_role("button", name="What it learned").click()
@@ -206,7 +206,7 @@ def test_watching_it_learn_and_changing_the_history(visit: Visit, teach: Teach) 
     assert sorted(history(server)) == ["left", "left", "right"]
 
 
-def test_clips_of_ones_own_play(visit: Visit, teach: Teach, tmp_path: Path) -> None:
+def test_video_clips_play(visit: Visit, teach: Teach, tmp_path: Path) -> None:
     import numpy as np
 
     from prefero.rendering.video import save_video
@@ -241,7 +241,7 @@ def test_features_alone_are_shown_as_bars(visit: Visit, teach: Teach, tmp_path: 
 
 
 def test_the_first_load_is_small(visit: Visit, teach: Teach, capsys: pytest.CaptureFixture[str]) -> None:
-    """Over a slow line, before anything in three dimensions."""
+    """Over a slow connection, without the code for three-dimensional scenes."""
     page = visit()
     session = page.context.new_cdp_session(page)
     session.send("Network.enable")
