@@ -1,4 +1,4 @@
-"""The architecture: imports point to earlier layers, the core needs little, and the page about it is right."""
+"""The architecture: imports point to earlier layers, the core needs little, and its page agrees with it."""
 
 import ast
 import re
