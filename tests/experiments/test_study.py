@@ -10,6 +10,13 @@ import pytest
 from prefero import Learner, Pool, PreferenceGP
 from prefero.experiments.study import read_study
 from prefero.questions import Answer, Question
+from prefero.studies.export_import import export_study
+from prefero.studies.protocol import StudyMethod
+from prefero.studies.report import outcomes_of
+from prefero.studies.session import Session
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
+from studies.fake_study import WithoutPreparations, go_through, invited, study_of
 
 PAIRS = [(i, i + 1) for i in range(0, 30, 2)]
 TESTS = [(30, 31), (32, 33), (34, 35), (36, 37), (38, 39)]
@@ -97,3 +104,18 @@ def test_questions_that_were_asked_again_belong_to_no_method(study: Path) -> Non
     with (study / "answers.csv").open("a", encoding="utf-8") as file:
         file.write("\nbob,retest,1 0,left\n")
     assert read_study(study) == before
+
+
+def test_an_exported_study_gives_the_outcomes_of_its_report(tmp_path: Path) -> None:
+    store = Store(open_database(tmp_path / "studies.db"))
+    methods = tuple(StudyMethod(name, name, 2) for name in ("ActiveGP 1 0.1", "RandomGP 1 0.1"))
+    study = study_of(store, methods=methods, tests=3, retests=1, rate=True)
+    slots = WithoutPreparations()
+    for number in range(2):
+        participant = invited(store, f"P{number}", study, seed=number)
+        go_through(Session(store, study, participant, slots))
+    export_study(store, study, tmp_path / "exported")
+    wanted = outcomes_of(store, study)
+    store.engine.dispose()
+    assert len(wanted) == 4
+    assert sorted(read_study(tmp_path / "exported"), key=str) == sorted(wanted, key=str)
