@@ -17,7 +17,7 @@ help:  ## list the targets
 teach: $(READY) $(PAGE)  ## teach a robot to play mini-golf in the browser
 	$(BIN)/prefero teach golf
 
-demo: $(READY)  ## a simulated person teaches the tosser robot in the terminal; a picture is saved
+demo: $(READY)  ## a simulated user teaches the tosser robot in the terminal; a figure is saved
 	$(BIN)/prefero simulate tosser --out results/simulate.png
 
 test: $(READY) $(PAGE)  ## lint, types and every test, of the page too

@@ -34,32 +34,34 @@ class StudyOutcome:
 
 def study_table(outcomes: Sequence[StudyOutcome]) -> str:
     """Means with standard errors beside the paper's, and paired tests against ActiveGP."""
-    methods = list(dict.fromkeys(outcome.method for outcome in outcomes))
-    rows = []
-    for method in methods:
-        accuracy, rating = _measured(outcomes, method)
-        tests = ["", ""]
-        if method != "ActiveGP" and "ActiveGP" in methods:
-            both = [
-                _measured(outcomes, name, also=other)
-                for name, other in ((method, "ActiveGP"), ("ActiveGP", method))
-            ]
-            tests = [_tested(a, b) for a, b in zip(*both, strict=True)]
-        printed = PAPER.get(method)
-        rows.append(
-            [
-                method,
-                _mean(accuracy, 2),
-                f"{printed[0]:.2f} ± {printed[1]:.2f}" if printed else "",
-                tests[0],
-                _mean(rating, 1),
-                f"{printed[2]:.1f} ± {printed[3]:.1f}" if printed else "",
-                tests[1],
-            ]
-        )
+    methods = dict.fromkeys(outcome.method for outcome in outcomes)
+    rows = [_row(outcomes, method) for method in methods]
     head = ["", "accuracy here", "in the paper", "p", "rating here", "in the paper", "p"]
     note = "\nMean and standard error; p: Wilcoxon's signed-rank test against ActiveGP.\n"
     return markdown_table(head, rows) + note
+
+
+def _row(outcomes: Sequence[StudyOutcome], method: str) -> list[str]:
+    accuracy, rating = _measured(outcomes, method)
+    p_accuracy, p_rating = _p_values(outcomes, method)
+    printed = PAPER.get(method)
+    return [
+        method,
+        _mean(accuracy, 2),
+        f"{printed[0]:.2f} ± {printed[1]:.2f}" if printed else "",
+        p_accuracy,
+        _mean(rating, 1),
+        f"{printed[2]:.1f} ± {printed[3]:.1f}" if printed else "",
+        p_rating,
+    ]
+
+
+def _p_values(outcomes: Sequence[StudyOutcome], method: str) -> tuple[str, str]:
+    """Of accuracy and rating against ActiveGP, over the participants who taught both."""
+    if method == "ActiveGP" or all(outcome.method != "ActiveGP" for outcome in outcomes):
+        return "", ""
+    own, theirs = _measured(outcomes, method, also="ActiveGP"), _measured(outcomes, "ActiveGP", also=method)
+    return _tested(own[0], theirs[0]), _tested(own[1], theirs[1])
 
 
 def _mean(values: Array, digits: int) -> str:
