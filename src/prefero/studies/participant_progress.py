@@ -43,7 +43,7 @@ def progress_of(store: Store, study: Study) -> list[ParticipantProgress]:
 def _progress(label: str, log: EventLog, protocol: Protocol) -> ParticipantProgress:
     times = sorted(row.at for rows in (log.questions, log.events, log.stage_events) for row in rows)
     seconds = [active.event.seconds for active in log.answers if active.event.seconds is not None]
-    sides = [active.choice == "left" for active in log.answers if active.choice != "equal"]
+    sides = [active.choice == "left" for active in log.answers if active.choice in ("left", "right")]
     return ParticipantProgress(
         label=label,
         stage=stage_of(log, protocol) if times else None,

@@ -50,7 +50,7 @@ def _outcome(
 
 def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> float:
     """The share of the participant's test answers that a method predicts after its own questions."""
-    tests = [a.answer for a in log.answers if a.asked.method == TEST and a.choice != "equal"]
+    tests = [a.answer for a in log.answers if a.asked.method == TEST and a.choice in ("left", "right")]
     if not tests:
         return float("nan")
     learner: Learner = protocol.method(label).learner(pool, 0)

@@ -43,7 +43,7 @@ class Session:
 
     def answer(self, question: int, kind: EventKind, key: str, seconds: float | None = None) -> SessionState:
         """Record an answer or a skip; it is on disk before the next question is computed."""
-        if kind == "equal" and not self.protocol.ties:
+        if kind in CHOICES and kind not in self.choices:
             raise Refused("no-ties", "'about equal' is no answer in this study: choose A or B")
         return self._state(self.store.add_event(self.participant, question, kind, key, seconds))
 
@@ -156,12 +156,12 @@ class Session:
     def _likely_logs(self, log: EventLog) -> list[EventLog]:
         """The log after each answer that is worth preparing for, where another question follows.
 
-        A participant who never answered "about equal" is not likely to begin now.
+        A participant who has not answered "about equal" before is not likely to do so now.
         """
         if log.open_question is None:
             return []
-        ties = any(active.choice == "equal" for active in log.answers)
-        after = [log.supposing(choice) for choice in self.choices if choice != "equal" or ties]
+        likely = {"left", "right", *(active.choice for active in log.answers)}
+        after = [log.supposing(choice) for choice in self.choices if choice in likely]
         return [supposed for supposed in after if self._asks(supposed)]
 
     def _prepare_next(self, log: EventLog) -> None:
