@@ -189,7 +189,7 @@ def test_help_names_it_and_its_options(tmp_path: Path) -> None:
     """In a process of its own, since the command line is made when it is imported."""
     said = run(sys.executable, "-c", HELP, folder=tmp_path).stdout
     assert said.count("--unit") == said.count("The size of a unit of a diary") == 3
-    assert said.count("a diary (a folder with diary.txt)") == 2
+    assert said.count("a diary (a folder with diary.txt)") == 3
 
 
 def test_commands_and_errors_name_it(diary: Path, tmp_path: Path) -> None:

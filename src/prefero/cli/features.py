@@ -1,6 +1,7 @@
 """`prefero features`: extract features of a dataset's trajectories, before questions are asked about them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,17 +11,7 @@ from rich.table import Table
 
 from prefero._support.systems import shell_command
 from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
-from prefero.cli.options import (
-    Drop,
-    FeatureWords,
-    FitEmbeddingsOn,
-    Jobs,
-    LogTransform,
-    SkipBad,
-    Stride,
-    Window,
-    with_format_flags,
-)
+from prefero.cli.options import with_dataset_flags
 from prefero.datasets import FeatureOptions, FeatureTable, extract_features, open_dataset
 from prefero.datasets.features.extract import check_features
 from prefero.datasets.features.summary import save_histograms, summarize
@@ -29,41 +20,23 @@ from prefero.datasets.registry import describe_formats, options_for
 OUT = Path("features.parquet")
 
 
-@with_format_flags
+@with_dataset_flags()
 def features(
     dataset: Annotated[str, typer.Argument(help=f"The dataset: {describe_formats()}.")],
-    feature: FeatureWords = None,
-    window: Window = None,
-    stride: Stride = None,
-    fit_embeddings_on: FitEmbeddingsOn = None,
-    drop: Drop = None,
-    log_transform: LogTransform = None,
-    skip_bad: SkipBad = False,
     out: Annotated[Path, typer.Option(help="Keep the features in this file (.parquet).")] = OUT,
     figure: Annotated[
         Path | None, typer.Option(help="Save their histograms to this file (.png, .pdf, .svg).")
     ] = None,
-    jobs: Jobs = None,
     *,
+    features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
     """Extract features of a dataset's trajectories, keep them in a file, and diagnose them."""
     check_paths(figure, out)
-    options = FeatureOptions(
-        feature or (),
-        window=window,
-        stride=stride,
-        fit_embeddings_on=fit_embeddings_on,
-        drop=drop or (),
-        log_transform=log_transform or (),
-        skip_bad=skip_bad,
-        cache=out,
-        jobs=jobs,
-    )
-    check_features(options.features)
+    check_features(features.features)
     opened = open_dataset(dataset, options_for(dataset, opening))
     check_apart(out, dataset, opened)
-    table = extract_features(opened, options)
+    table = extract_features(opened, replace(features, cache=out))
     _say_summary(table)
     if figure:
         save_histograms(figure, table)

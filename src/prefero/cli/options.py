@@ -1,7 +1,7 @@
 """Options that several commands have: which features are extracted, and how a dataset is opened.
 
-The flags of `FeatureOptions` are listed here. Those of the dataset formats come from the formats' own
-options, so that a format of another package brings its flags along.
+The flags of `FeatureOptions` are the parameters of `feature_options`. Those of the dataset formats come from
+the formats' own options, so that a format of another package brings its flags along.
 """
 
 import inspect
@@ -16,73 +16,128 @@ from prefero.datasets import FeatureOptions
 from prefero.datasets.features.library import FEATURE_WORDS
 from prefero.datasets.registry import formats
 
+FEATURES, FORMATS = "Features of a dataset", "Opening a dataset, by its format"  # headings in the help
+
+Command = Callable[..., None]
+
+
+def with_dataset_flags(*, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
+    """A decorator that adds the flags of `feature_options`, and one for every option of every format.
+
+    The command itself takes them as two parameters: `features`, FeatureOptions, and `opening`, the options of
+    formats by name, None or False where they were not given.
+    """
+    known = inspect.signature(feature_options).parameters
+    feature_flags = {name: flag for name, flag in known.items() if name not in without}
+    format_flags = {flag.name: flag for flag in _format_flags()}
+
+    def decorate(command: Command) -> Command:
+        own = [p for p in inspect.signature(command).parameters.values() if p.name not in INJECTED]
+        parameters = [*own, *feature_flags.values(), *format_flags.values()]
+
+        def with_flags(**values: Any) -> None:
+            features = feature_options(**{name: values.pop(name) for name in feature_flags})
+            opening = {name: values.pop(name) for name in format_flags}
+            command(**values, features=features, opening=opening)
+
+        with_flags.__name__, with_flags.__doc__ = command.__name__, command.__doc__
+        with_flags.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        with_flags.__annotations__ = {p.name: p.annotation for p in parameters}
+        return with_flags
+
+    return decorate
+
+
+INJECTED = ("features", "opening")
+
+
 # --- features ---------------------------------------------------------------------------------------------
 
-FeatureWords = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--feature",
-        help=f"A feature to extract, repeated for several: {', '.join(FEATURE_WORDS)}, or module:function.",
-    ),
-]
-Window = Annotated[
-    str | None, typer.Option(help="Cut episodes into windows of this length: 2s, or 50 (steps).")
-]
-Stride = Annotated[str | None, typer.Option(help="The distance between the starts of windows.")]
-FitEmbeddingsOn = Annotated[
-    str | None,
-    typer.Option(help="The dataset that pca(n) and random-network(n) are fitted on, if not this one."),
-]
-Drop = Annotated[list[str] | None, typer.Option(help="A feature to leave out, repeated for several.")]
-LogTransform = Annotated[
-    list[str] | None, typer.Option(help="A feature to take the logarithm of, repeated for several.")
-]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out bad episodes instead of stopping.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="How many processes work; all cores.")]
+
+def feature_options(
+    *,
+    feature: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--feature",
+            rich_help_panel=FEATURES,
+            help="A feature to extract, repeated for several: "
+            f"{', '.join(FEATURE_WORDS)}, or module:function of your own.",
+        ),
+    ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=FEATURES, help="Cut episodes into windows of this length: 2s, or 50 (steps)."
+        ),
+    ] = None,
+    stride: Annotated[
+        str | None,
+        typer.Option(rich_help_panel=FEATURES, help="The distance between the starts of windows."),
+    ] = None,
+    fit_embeddings_on: Annotated[
+        str | None,
+        typer.Option(
+            rich_help_panel=FEATURES,
+            help="The dataset that pca(n) and random-network(n) are fitted on, if not this one.",
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(rich_help_panel=FEATURES, help="A feature to leave out, repeated for several."),
+    ] = None,
+    log_transform: Annotated[
+        list[str] | None,
+        typer.Option(rich_help_panel=FEATURES, help="A feature to take the logarithm of, likewise."),
+    ] = None,
+    skip_bad: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad", rich_help_panel=FEATURES, help="Leave out bad episodes instead of stopping."
+        ),
+    ] = False,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, rich_help_panel=FEATURES, help="The number of processes; all cores."),
+    ] = None,
+) -> FeatureOptions:
+    """The options as the command line has them."""
+    return FeatureOptions(
+        feature or (),
+        window=window,
+        stride=stride,
+        fit_embeddings_on=fit_embeddings_on,
+        drop=drop or (),
+        log_transform=log_transform or (),
+        skip_bad=skip_bad,
+        jobs=jobs,
+    )
 
 
 # --- formats ----------------------------------------------------------------------------------------------
 
 
-def with_format_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with a flag for every option of every dataset format.
-
-    The command itself takes them as one parameter, `opening`: values by name, None or False if not given.
-    """
-    flags = {flag.name: flag for flag in _format_flags()}
-    signature = inspect.signature(command)
-    own = [parameter for name, parameter in signature.parameters.items() if name != "opening"]
-
-    def with_flags(**values: Any) -> None:
-        opening = {name: values.pop(name) for name in flags}
-        command(**values, opening=opening)
-
-    with_flags.__name__, with_flags.__doc__ = command.__name__, command.__doc__
-    parameters = [*own, *flags.values()]
-    with_flags.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    with_flags.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return with_flags
-
-
 def _format_flags() -> Iterator[inspect.Parameter]:
     """A parameter for each option that a format has made a flag, once where several formats have it."""
-    known = set[str]()
+    found: dict[str, tuple[Field[Any], Any, list[str]]] = {}
     for kind in sorted(formats(), key=lambda one: one.format_name):
         types = get_type_hints(kind.options_type)
         for one in fields(kind.options_type):
-            if "help" in one.metadata and one.name not in known:
-                known.add(one.name)
-                yield _flag(one, types[one.name])
+            if "help" in one.metadata:
+                known = found.setdefault(one.name, (one, types[one.name], []))
+                known[2].append(kind.format_name)
+    return (_flag(one, annotation, names) for one, annotation, names in found.values())
 
 
-def _flag(one: "Field[Any]", annotation: Any) -> inspect.Parameter:
+def _flag(one: "Field[Any]", annotation: Any, format_names: list[str]) -> inspect.Parameter:
     """Not given, it is None, or False for a switch; so the format's own default holds."""
     name, keyword = f"--{one.name.replace('_', '-')}", inspect.Parameter.KEYWORD_ONLY
+    text = f"{one.metadata['help']} ({', '.join(format_names)})"
     if annotation is bool:
-        switch = Annotated[bool, typer.Option(name, help=one.metadata["help"])]
+        switch = Annotated[bool, typer.Option(name, help=text, rich_help_panel=FORMATS)]
         return inspect.Parameter(one.name, keyword, default=False, annotation=switch)
     kind = next(kind for kind in (int, float, Path, str) if kind in (annotation, *get_args(annotation)))
-    option = typer.Option(name, help=one.metadata["help"], min=one.metadata["minimum"])
+    option = typer.Option(name, help=text, min=one.metadata["minimum"], rich_help_panel=FORMATS)
     return inspect.Parameter(one.name, keyword, default=None, annotation=Annotated[kind | None, option])
 
 
@@ -91,7 +146,7 @@ def _flag(one: "Field[Any]", annotation: Any) -> inspect.Parameter:
 
 def typed(features: FeatureOptions, opening: Mapping[str, object]) -> Iterator[str]:
     """The words of a command line that give these options."""
-    chosen = {name: getattr(features, name) for name in features.changed() if name != "cache"}
+    chosen = {name: getattr(features, name) for name in features.changed()}
     chosen = {"feature" if name == "features" else name: value for name, value in chosen.items()}
     for name, value in (chosen | dict(opening)).items():
         flag = f"--{name.replace('_', '-')}"

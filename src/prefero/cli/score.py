@@ -11,16 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero.cli.console import check_apart, console, say, say_skipped
-from prefero.cli.options import (
-    FeatureWords,
-    FitEmbeddingsOn,
-    Jobs,
-    LogTransform,
-    SkipBad,
-    Stride,
-    Window,
-    with_format_flags,
-)
+from prefero.cli.options import with_dataset_flags
 from prefero.datasets import Dataset, FeatureDataset, FeatureOptions, extract_for_reward, open_dataset
 from prefero.datasets.base import Columns, matrix_columns
 from prefero.datasets.features.match_reward import scoring_warnings
@@ -34,7 +25,7 @@ from prefero.reward import load_reward
 SHOWN = 5  # of the best trajectories
 
 
-@with_format_flags
+@with_dataset_flags(without=("drop",))
 def score(
     reward: Annotated[Path, typer.Argument(help="A reward file (.json), as Reward.save writes it.")],
     trajectories: Annotated[str, typer.Argument(help=f"A pool (.npz), or a dataset: {describe_formats()}.")],
@@ -49,41 +40,26 @@ def score(
     replace_reward: Annotated[
         bool, typer.Option("--replace-reward", help="In the copy, also replace the dataset's own reward.")
     ] = False,
-    feature: FeatureWords = None,
-    window: Window = None,
-    stride: Stride = None,
-    fit_embeddings_on: FitEmbeddingsOn = None,
-    log_transform: LogTransform = None,
-    skip_bad: SkipBad = False,
-    jobs: Jobs = None,
     *,
+    features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
     """Score trajectories with a learned reward: the mean and the standard deviation of each."""
     _check(out, copy_to, replace_reward)
-    options = FeatureOptions(
-        feature or (),
-        window=window,
-        stride=stride,
-        fit_embeddings_on=fit_embeddings_on,
-        log_transform=log_transform or (),
-        skip_bad=skip_bad,
-        jobs=jobs,
-    )
     learned = load_reward(reward)
     dataset = _opened(trajectories, opening)
     if out is not None:
         check_apart(out, trajectories, dataset)
     if copy_to is not None:
-        check_score_copy(dataset, copy_to, options.windows)
-    table = extract_for_reward(dataset, learned.scaling.names, options)
+        check_score_copy(dataset, copy_to, features.windows)
+    table = extract_for_reward(dataset, learned.scaling.names, features)
     mean, std = learned.predict(table.features, return_std=True)
     columns = score_columns(table, mean, std)
     console.print(_best_and_worst(columns))
     what = "windows" if any(table.at_origin().segments) else "trajectories"
     console.print(f"{len(table)} {what} were scored; {learned.describe()}.", markup=False)
     say_skipped(table.skipped)
-    for warning in scoring_warnings(table, learned.scaling, options):
+    for warning in scoring_warnings(table, learned.scaling, features):
         say(warning if warning.endswith("?") else f"{warning}.")
     if copy_to is not None:
         write_scores(table, mean, std, copy_to, replace_reward=replace_reward)

@@ -1,4 +1,4 @@
-"""`prefero teach`: a person teaches in the browser."""
+"""`prefero teach`: a person answers questions in the browser."""
 
 import socket
 from collections.abc import Mapping
@@ -10,19 +10,9 @@ from rich.markup import escape
 
 from prefero._support.systems import shell_command
 from prefero.cli.console import check_server, console
-from prefero.cli.options import (
-    Drop,
-    FeatureWords,
-    FitEmbeddingsOn,
-    Jobs,
-    LogTransform,
-    SkipBad,
-    Stride,
-    Window,
-    typed,
-    with_format_flags,
-)
+from prefero.cli.options import typed, with_dataset_flags
 from prefero.datasets import FeatureOptions
+from prefero.datasets.registry import describe_formats
 
 if TYPE_CHECKING:
     from prefero.server.auth import Visitor
@@ -31,39 +21,35 @@ if TYPE_CHECKING:
 PORT = 8765
 
 
-@with_format_flags
+@with_dataset_flags()
 def teach(
-    what: Annotated[str, typer.Argument(help="A world (golf, driver, tosser), a pool (.npz), or a dataset.")],
+    what: Annotated[str, typer.Argument(help=f"A world, a pool file (.npz), or {describe_formats()}.")],
     questions: Annotated[
-        int, typer.Option(min=1, help="How many questions you mean to answer; you may go on after them.")
+        int, typer.Option(min=1, help="How many questions you plan to answer; you may continue after them.")
     ] = 30,
     name: Annotated[
-        str | None, typer.Option(help="The session's name, to have several about one world.")
+        str | None, typer.Option(help="The name of the session, to have several about one world.")
     ] = None,
     trajectories: Annotated[
         int | None,
-        typer.Option(min=2, help="How many a new session asks about: simulated, or the most different."),
+        typer.Option(
+            min=2,
+            help="How many trajectories a new session asks about: simulated, or those that differ most.",
+        ),
     ] = None,
-    feature: FeatureWords = None,
-    window: Window = None,
-    stride: Stride = None,
-    fit_embeddings_on: FitEmbeddingsOn = None,
-    drop: Drop = None,
-    log_transform: LogTransform = None,
-    skip_bad: SkipBad = False,
-    jobs: Jobs = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; other machines need the token that is shown then.")
+        str, typer.Option(help="The address to listen on; other machines need the token that is printed.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = PORT,
     database: Annotated[
-        str | None, typer.Option(help="The file that keeps everything, or postgresql://...")
+        str | None, typer.Option(help="The file of the database, or postgresql://...")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
     *,
+    features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
-    """Teach a robot what you want in the browser; every answer is kept, and the next time goes on there."""
+    """Teach a robot what you want by answering questions in the browser; a session can be resumed."""
     check_server()
     from prefero._support.files import data_folder
     from prefero.server.auth import Visitor
@@ -72,16 +58,6 @@ def teach(
     from prefero.studies.storage.database import open_database
     from prefero.studies.storage.store import Store
 
-    features = FeatureOptions(
-        feature or (),
-        window=window,
-        stride=stride,
-        fit_embeddings_on=fit_embeddings_on,
-        drop=drop or (),
-        log_transform=log_transform or (),
-        skip_bad=skip_bad,
-        jobs=jobs,
-    )
     taken = listen(host, port)
     with taken:
         where = database or str(data_folder() / "teach.db")
@@ -98,7 +74,7 @@ def teach(
 
 
 def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", browser: bool) -> None:
-    """Until somebody stops it; on this machine without a token, for others with one."""
+    """Serve until Ctrl+C; without a token on this machine, with one for others."""
     from prefero.server.app import create_app
     from prefero.server.auth import ServerContext
     from prefero.server.serve import address_of, is_loopback, open_browser, serve
@@ -114,8 +90,8 @@ def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", 
 
     def ready() -> None:
         opened = browser and open_browser(address)
-        told = "The page is open in your browser" if opened else "Open this page in a browser"
-        console.print(f"{told}: [bold]{address}[/]", soft_wrap=True)
+        what = "The page is open in your browser" if opened else "Open this page in a browser"
+        console.print(f"{what}: [bold]{address}[/]", soft_wrap=True)
         console.print("Press Ctrl+C here to stop; nothing is lost.")
 
     serve(create_app(context, hosts), taken, ready)

@@ -48,12 +48,12 @@ class Transition(NamedTuple):
 class GymnasiumOptions(FormatOptions):
     """How an environment is played."""
 
-    episodes: int = option(100, "How many episodes of an environment are played; 100.", minimum=1)
+    episodes: int = option(100, "How many episodes are played; 100.", minimum=1)
     policy: str | None = option(
-        None, "The policy that plays an environment: module:function of an observation; random without."
+        None, "The policy that plays: module:function of an observation; random actions without one."
     )
     max_steps: int | None = option(None, "How many steps an episode has at most.", minimum=1)
-    seed: int = option(0, "The seed of an environment and of random actions; 0.", minimum=0)
+    seed: int = option(0, "The seed of the environment and of random actions; 0.", minimum=0)
 
 
 class GymnasiumDataset(EpisodeDataset, DatasetFormat):

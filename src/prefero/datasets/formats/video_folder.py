@@ -25,7 +25,7 @@ VIDEO_COLUMNS = ("video", "clip", "file", "path")
 class VideoFolderOptions(FormatOptions):
     """How a folder of videos is opened; `video_column` is the table's column of the videos."""
 
-    table: str | None = option(None, "The table of features of a folder of videos.")
+    table: str | None = option(None, "The table of features, if not the one in the folder.")
     video_column: str | None = None
 
 

@@ -35,7 +35,7 @@ class LeRobotOptions(FormatOptions):
     """How a LeRobot dataset is opened."""
 
     camera: str | None = option(None, "The camera whose videos are shown, by its name; none for no videos.")
-    task: str | None = option(None, "Only the episodes of this task of a LeRobot dataset.")
+    task: str | None = option(None, "Only the episodes of this task.")
 
 
 class LeRobotDataset(EpisodeDataset, DatasetFormat):

@@ -40,9 +40,9 @@ class MinariOptions(FormatOptions):
     """How a Minari dataset is opened."""
 
     step_seconds: float | None = option(
-        None, "How long a step of a Minari dataset lasts, in seconds; as its environment says, or 1."
+        None, "How long a step lasts, in seconds; as the environment says, or 1."
     )
-    render: bool = option(False, "Render videos with the environment of a Minari dataset.")
+    render: bool = option(False, "Render videos with the environment of the dataset.")
     camera: str | None = option(None, "The camera whose videos are shown, by its name; none for no videos.")
 
 

@@ -1,0 +1,73 @@
+"""Flags that several commands share: those of FeatureOptions, and those of the dataset formats."""
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from prefero.cli.options import feature_options, typed, with_dataset_flags
+from prefero.datasets import FeatureOptions
+
+Given = tuple[str, FeatureOptions, Mapping[str, object]]
+
+
+def run(*words: str) -> Given:
+    """What a command gets that has the shared flags."""
+    found: list[Given] = []
+
+    @with_dataset_flags()
+    def command(
+        what: Annotated[str, typer.Argument()], *, features: FeatureOptions, opening: Mapping[str, object]
+    ) -> None:
+        """A command."""
+        found.append((what, features, opening))
+
+    app = typer.Typer()
+    app.command()(command)
+    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return found[0]
+
+
+def test_every_feature_option_but_those_of_the_program_is_a_flag() -> None:
+    flags = set(inspect.signature(feature_options).parameters)
+    names = {one.name for one in fields(FeatureOptions)} - {"cache", "progress"}
+    assert {"features" if flag == "feature" else flag for flag in flags} == names
+
+
+def test_without_flags_everything_has_its_default() -> None:
+    what, features, opening = run("arm")
+    assert what == "arm"
+    assert features == FeatureOptions()
+    assert set(opening.values()) == {None, False}
+    assert {"camera", "task", "render", "step_seconds", "max_steps", "table"} <= set(opening)
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        FeatureOptions(["mean", "goal(x=0.3, y=0.1)"]),
+        FeatureOptions(window="2s", stride="1s", skip_bad=True),
+        FeatureOptions(["pca(2)"], fit_embeddings_on="whole.npz", drop=["a b", "c"], jobs=3),
+        FeatureOptions(log_transform=["control effort"]),
+    ],
+)
+def test_options_are_typed_as_they_are_read(features: FeatureOptions) -> None:
+    opening = {"camera": "wrist", "render": True, "max_steps": 9, "seed": 0, "task": None}
+    words = list(typed(features, opening))
+    _, again, opened = run("arm", *words)
+    assert again == features
+    assert {name: opened[name] for name in opening} == {**opening, "task": None}
+
+
+def test_flags_may_be_left_out() -> None:
+    @with_dataset_flags(without=("drop",))
+    def command(*, features: FeatureOptions, opening: Mapping[str, object]) -> None:
+        del features, opening
+
+    assert "drop" not in inspect.signature(command).parameters
+    assert "log_transform" in inspect.signature(command).parameters
