@@ -1,6 +1,6 @@
 """Migrations: an older database is brought to this version, and a copy of what it was is kept.
 
-There is one migration so far. The tests add a later one, which only they know, to a copy of the folder.
+The tests add a later migration, which only they know, to a copy of the folder.
 """
 
 import shutil
@@ -18,15 +18,17 @@ from prefero.studies.storage.store import Store
 from studies.fake_study import answer, answered, ask, invited, new_key, study_of
 from systems import files_no_larger_than
 
-COPY = "before-upgrade-from-0001"
-SCHEMA = "before_upgrade_from_0001"
+NOW = max(file.stem for file in (databases.MIGRATIONS / "versions").glob("v*.py"))[1:5]
+NEXT = f"{int(NOW) + 1:04d}"
+COPY = f"before-upgrade-from-{NOW}"
+SCHEMA = f"before_upgrade_from_{NOW}"
 LITTLE = 40_000  # bytes: room for SQLite's own shared memory of 32 kB, and not for a copy
-LATER = '''"""Notes about participants."""
+LATER = f'''"""Notes about participants."""
 
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "0002", "0001", None, None
+revision, down_revision, branch_labels, depends_on = "{NEXT}", "{NOW}", None, None
 
 
 def upgrade() -> None:
@@ -57,7 +59,7 @@ def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From here on this Prefero is a later one."""
     folder = tmp_path / "migrations of a later version"
     shutil.copytree(databases.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / "v0002_notes.py").write_text(LATER, encoding="utf-8")
+    (folder / "versions" / f"v{NEXT}_notes.py").write_text(LATER, encoding="utf-8")
     monkeypatch.setattr(databases, "MIGRATIONS", folder)
 
 
@@ -92,11 +94,11 @@ def test_an_old_file_is_migrated_and_nothing_in_it_is_lost(
     old_file: Path, request: pytest.FixtureRequest
 ) -> None:
     before = content(old_file)
-    assert before.pop("alembic_version") == [{"version_num": "0001"}]
+    assert before.pop("alembic_version") == [{"version_num": NOW}]
     request.getfixturevalue("later_version")
     open_database(old_file).dispose()
     after = content(old_file)
-    assert after.pop("alembic_version") == [{"version_num": "0002"}]
+    assert after.pop("alembic_version") == [{"version_num": NEXT}]
     assert after.pop("notes") == [{"participant": 1, "note": "P1"}]
     assert after == before
 
@@ -155,7 +157,7 @@ def test_postgresql_keeps_a_copy_in_a_schema_of_its_own(old_database: str) -> No
             names = set(inspect(connection).get_table_names()) - {"notes"}
             assert set(inspect(connection).get_table_names(schema=SCHEMA)) == names
             version = connection.execute(text(f"SELECT version_num FROM {SCHEMA}.alembic_version")).scalar()
-            assert version == "0001"
+            assert version == NOW
             for name in names - {"alembic_version"}:
                 now, kept = (
                     connection.execute(text(f"SELECT * FROM {table} ORDER BY 1, 2")).all()
@@ -190,7 +192,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(old_database: str)
         events = connection.execute(text("SELECT count(*) FROM events")).scalar()
     with pytest.raises(DatabaseError, match=r"cannot be used: .*already exists"):
         open_database(old_database)
-    assert version_of(engine) == "0001"
+    assert version_of(engine) == NOW
     with reading(engine) as connection:
         assert [column["name"] for column in inspect(connection).get_columns("notes")] == ["mine"]
         assert connection.execute(text("SELECT count(*) FROM events")).scalar() == events
@@ -202,11 +204,11 @@ def test_a_later_version_is_refused_by_an_earlier_one(old_database: str, tmp_pat
     with pytest.MonkeyPatch.context() as later:
         folder = tmp_path / "later"
         shutil.copytree(databases.MIGRATIONS, folder)
-        (folder / "versions" / "v0002_notes.py").write_text(LATER, encoding="utf-8")
+        (folder / "versions" / f"v{NEXT}_notes.py").write_text(LATER, encoding="utf-8")
         later.setattr(databases, "MIGRATIONS", folder)
         open_database(old_database).dispose()
     with pytest.raises(
-        DatabaseError, match=r"newer version of Prefero \(its schema is 0002, .* up to 0001\)"
+        DatabaseError, match=rf"newer version of Prefero \(its schema is {NEXT}, .* up to {NOW}\)"
     ):
         open_database(old_database)
 
