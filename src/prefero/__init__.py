@@ -17,6 +17,7 @@ from prefero.trajectories.diversity import sample_diverse
 
 if TYPE_CHECKING:
     from prefero import worlds
+    from prefero.datasets.features.options import FeatureOptions
     from prefero.deploy.gym_wrappers import RewardFromPreferences, VectorRewardFromPreferences
     from prefero.deploy.planning import plan
 
@@ -26,6 +27,7 @@ __all__ = [
     "AcquisitionFunction",
     "Answer",
     "ExpectedUtility",
+    "FeatureOptions",
     "Learner",
     "LinearPreference",
     "MutualInformation",
@@ -46,13 +48,15 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Worlds, planning and the Gymnasium wrappers are imported when they are first used."""
+    """Worlds, datasets, planning and the Gymnasium wrappers are imported when they are first used."""
     from importlib import import_module
 
     from prefero._support.optional import need
 
     if name == "worlds":
         return import_module("prefero.worlds")
+    if name == "FeatureOptions":
+        return import_module("prefero.datasets.features.options").FeatureOptions
     if name == "plan":
         return import_module("prefero.deploy.planning").plan
     if name in ("RewardFromPreferences", "VectorRewardFromPreferences"):

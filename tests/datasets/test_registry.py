@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from datasets.write_datasets import write_lerobot_2, write_lerobot_3, write_video_folder
-from prefero.datasets import Dataset, DatasetSpec, GymnasiumOptions, LeRobotOptions, open_dataset
+from prefero.datasets import (
+    Dataset,
+    DatasetSpec,
+    GymnasiumOptions,
+    LeRobotOptions,
+    TableOptions,
+    open_dataset,
+)
 from prefero.datasets.registry import KEPT_OPEN, open_once, open_spec, options_for, recognize
 
 
@@ -119,3 +126,9 @@ def test_only_a_few_datasets_stay_open(tmp_path: Path) -> None:
     for spec in specs[1:]:
         open_once(spec)
     assert open_once(specs[0]) is not first
+
+
+def test_options_of_a_table_are_not_those_of_an_archive(tmp_path: Path) -> None:
+    np.savez(tmp_path / "a.npz", features=np.eye(3))
+    with pytest.raises(ValueError, match="takes FormatOptions, but these are TableOptions"):
+        open_dataset(tmp_path / "a.npz", TableOptions(ids="who"))

@@ -87,7 +87,7 @@ def open_dataset(path: str | Path, options: FormatOptions | None = None) -> Data
     FORMAT:PATH names the format where it is not to be guessed, as in gymnasium:CartPole-v1.
     """
     kind, place = format_at(path)
-    if options is not None and not isinstance(options, kind.options_type):
+    if options is not None and type(options) is not kind.options_type:
         raise ValueError(
             f"{place} is opened as {kind.format_name}, which takes {kind.options_type.__name__}, "
             f"but these are {type(options).__name__}"
