@@ -135,7 +135,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=4, help="how many simulated users")
     parser.add_argument("--jobs", type=int, default=1, help="processes that work")
     parser.add_argument(
-        "--out", type=Path, default=Path("results/many-features.png"), help="where the plot goes"
+        "--out", type=Path, default=Path("results/irrelevant-features.png"), help="where the plot goes"
     )
     options = parser.parse_args(argv)
     panels = []

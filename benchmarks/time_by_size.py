@@ -154,7 +154,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.time_by_size", description=__doc__.splitlines()[0]
     )
-    parser.add_argument("--out", type=Path, default=Path("results/growth.png"), help="where the plot goes")
+    parser.add_argument(
+        "--out", type=Path, default=Path("results/time-by-size.png"), help="where the plot goes"
+    )
     parser.add_argument("--most", type=int, default=7, help="how many of the seven sizes, from the smallest")
     options = parser.parse_args(argv)
     sweeps = {"answers": ANSWERS, "pool": POOLS, "features": FEATURES}
