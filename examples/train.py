@@ -90,14 +90,14 @@ def main(questions: int = 40, decisions: int = 10_000, seed: int = 1) -> None:
     features = driven(trained(reward, decisions), reward)
     mean, std = reward.predict(features[None], return_std=True)
     best, reached = true(task.pool.features).max(), true(features)[0]
-    print(f"The policy's learned reward is {mean[0]:.2f}, give or take {std[0]:.2f}.")
+    print(f"The policy's learned reward is {mean[0]:.2f}, with a standard deviation of {std[0]:.2f}.")
     print(f"Its true reward is {reached:.2f}; that of the best of {len(task.pool)} trajectories {best:.2f}.")
     if reached > best:
-        print("The policy drives better than everything that the user was shown.")
+        print("The policy drives better than every trajectory that the user was shown.")
     elif mean[0] > reward.best(task.pool).mean:
-        print("The policy found what the reward likes, but the user does not: ask about it (learner.add).")
+        print("The policy found a trajectory that the learned reward overestimates: ask about it (learner.add).")
     else:
-        print("The policy has not found what the reward likes: train it longer.")
+        print("The policy has not reached the pool's best learned reward: train it longer.")
 
 
 if __name__ == "__main__":
