@@ -95,7 +95,7 @@ def main(questions: int = 40, decisions: int = 10_000, seed: int = 1) -> None:
     if reached > best:
         print("The policy drives better than every trajectory that the user was shown.")
     elif mean[0] > reward.best(task.pool).mean:
-        print("The policy found a trajectory that the learned reward overestimates: ask about it (learner.add).")
+        print("The learned reward overestimates the policy's trajectory: ask about it (learner.add).")
     else:
         print("The policy has not reached the pool's best learned reward: train it longer.")
 
