@@ -11,7 +11,6 @@ from pathlib import Path
 
 import httpx
 import numpy as np
-from prefero.server.middleware.guard import Buckets
 
 from prefero._support.arrays import Array
 from prefero.learner import Learner
@@ -19,6 +18,7 @@ from prefero.pools.pool import Pool
 from prefero.questions import Answer
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
+from prefero.server.middleware.rate_limit import TokenBuckets
 from prefero.server.serve import listen, serve
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import teaching_protocol
@@ -119,7 +119,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--think", type=float, default=5.0, help="seconds a participant looks, on average")
     parser.add_argument("--trajectories", type=int, default=1000)
     options = parser.parse_args(argv)
-    Buckets.wait = lambda self, visitor: 0.0  # type: ignore[method-assign]  # noqa: ARG005  all come from one address
+    TokenBuckets.wait = lambda self, visitor: 0.0  # type: ignore[method-assign]  # noqa: ARG005  all come from one address
     print(f"pool of {options.trajectories}, {options.think:g} s between answers, {os.cpu_count()} cores")
     print("participants  answers before  median ms  99th percentile ms  (wanted below 300)")
     pool = pool_of("driver", options.trajectories)
