@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { questionHeading, questionText } from "../src/compare/announcements";
-import { answerOptions } from "../src/compare/answers";
+import { answerOptions, missingChoices } from "../src/compare/answers";
 import { gridStyle, itemLabel, narrowGrid, wideGrid } from "../src/compare/layout";
 
 describe("items", () => {
@@ -49,5 +49,7 @@ describe("a question", () => {
     expect(answerOptions(2, ["left", "right", "equal"]).map(({ choice }) => choice)).toEqual(["left", "equal", "right"]);
     expect(answerOptions(2, ["left", "right"]).map(({ item }) => item)).toEqual([0, 1]);
     expect(answerOptions(3, ["left", "right", "equal"])).toEqual([]);
+    expect(missingChoices(answerOptions(2, ["left", "right"]))).toEqual(["equal"]);
+    expect(missingChoices(answerOptions(2, ["left", "right", "equal"]))).toEqual([]);
   });
 });

@@ -12,17 +12,23 @@ import { itemLabel } from "./layout";
 export interface AnswerOption {
   choice: Choice;
   item: number | null;
+  label: string;
 }
 
 const PAIR: readonly AnswerOption[] = [
-  { choice: "left", item: 0 },
-  { choice: "equal", item: null },
-  { choice: "right", item: 1 },
+  { choice: "left", item: 0, label: itemLabel(0) },
+  { choice: "equal", item: null, label: "About equal" },
+  { choice: "right", item: 1, label: itemLabel(1) },
 ];
 
 /** The answers to a question of this many items, of those that the server takes. Only pairs have answers so far. */
 export function answerOptions(count: number, choices: readonly Choice[]): AnswerOption[] {
   return count === 2 ? PAIR.filter(({ choice }) => choices.includes(choice)) : [];
+}
+
+/** The answers that are not among these options. */
+export function missingChoices(options: readonly AnswerOption[]): Choice[] {
+  return PAIR.filter((option) => !options.includes(option)).map(({ choice }) => choice);
 }
 
 interface AnswersProps {
@@ -44,7 +50,7 @@ export function Answers({ options, ...rest }: AnswersProps): JSX.Element {
 
 /** Not the `disabled` attribute: a button that gets it loses the keyboard's focus, at every answer. */
 function AnswerButton({ option, blocked, last, onAnswer }: Omit<AnswersProps, "options"> & { option: AnswerOption }): JSX.Element {
-  const { choice, item } = option;
+  const { choice, item, label } = option;
   const flash = last.action === choice ? `chosen-${last.count % 2 === 0 ? "even" : "odd"}` : "";
   return (
     <button
@@ -55,11 +61,11 @@ function AnswerButton({ option, blocked, last, onAnswer }: Omit<AnswersProps, "o
       onMouseDown={keepFocus}
     >
       <span>
-        <strong>{item === null ? "About equal" : itemLabel(item)}</strong> {item !== null && "is better"}
+        <strong>{label}</strong> {item !== null && "is better"}
       </span>
       <span class="hint" aria-hidden="true">
-        {labelsOf(choice).map((label) => (
-          <kbd key={label}>{label}</kbd>
+        {labelsOf(choice).map((key) => (
+          <kbd key={key}>{key}</kbd>
         ))}
       </span>
     </button>

@@ -10,7 +10,7 @@ import { Controls, keepFocus } from "../player/controls";
 import { Playback } from "../player/playback";
 import { frameSeconds, isPlayable, type Trajectories, type Trajectory } from "../trajectories";
 import { type Action, confirmationText, type LastAction, questionText } from "./announcements";
-import { answerOptions, Answers } from "./answers";
+import { answerOptions, Answers, missingChoices } from "./answers";
 import { Help } from "./help";
 import { Items } from "./items";
 import { gridStyle } from "./layout";
@@ -53,11 +53,9 @@ export function Compare({ state, question, trajectories, blocked, onAnswer, onUn
     onUndo();
   };
   const announcement = useMemo(() => `${confirmationText(last.action)} ${questionText(state, count)}`, [question.id]);
-  const missing = [offered("equal") ? "" : "equal", state.can_skip ? "" : "skip", state.can_undo ? "" : "undo"];
+  const missing = [...missingChoices(options), state.can_skip ? "" : "skip", state.can_undo ? "" : "undo"];
   useKeys({
-    left: () => answer("left"),
-    right: () => answer("right"),
-    equal: () => answer("equal"),
+    ...Object.fromEntries(options.map(({ choice }) => [choice, () => answer(choice)])),
     skip: () => answer("skip"),
     undo,
     help: () => setHelp(true),

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
+import { answerOptions, missingChoices } from "../compare/answers";
 import { KeyTable } from "../compare/help";
 import { Paragraphs } from "../components";
 import type { StageProps } from "./stages";
@@ -35,7 +36,7 @@ export function Instructions({ title, state, blocked, onDone }: TextProps): JSX.
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
       <h2>Keys</h2>
-      <KeyTable without={state.choices.includes("equal") ? [] : ["equal"]} />
+      <KeyTable without={missingChoices(answerOptions(2, state.choices))} />
       <p>There is a button on the page for each of these keys.</p>
       <button type="button" class="button primary" disabled={blocked} onClick={() => onDone({})}>
         I am ready
