@@ -1,4 +1,4 @@
-"""Teaching from a dataset: what `prefero teach DATASET` begins, and clips that are cut when shown."""
+"""TeachingSession from a dataset: what `prefero teach DATASET` begins, and clips that are cut when shown."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from prefero.datasets import FeatureOptions, extract_features, open_dataset
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from server.served_studies import Page, Teaching, guest_app, problem, served, well
+from server.served_studies import Client, TeachingSession, error_of, guest_app, ok, serving
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def test_a_clip_is_cut_when_the_page_wants_to_show_it(store: Store, tmp_path: Pa
     pool = store.pool(study)
     assert pool.clips is not None
     assert not any(Path(clip).exists() for clip in pool.clips)
-    with served(guest_app(store, Teaching(study, person, ""))) as address, Page(address) as page:
-        assert well(page.get("/api/display"))["kind"] == "clips"
+    with serving(guest_app(store, TeachingSession(study, person, ""))) as address, Client(address) as page:
+        assert ok(page.get("/api/display"))["kind"] == "clips"
         video = page.get("/api/clips/1.mp4").content
     assert [Path(clip).exists() for clip in pool.clips] == [False, True, False, False]
     (tmp_path / "seen.mp4").write_bytes(video)
@@ -53,8 +53,8 @@ def test_a_clip_that_cannot_be_cut_is_an_error_in_words(store: Store, tmp_path: 
     folder = write_lerobot_2(tmp_path / "arm")
     study, person, _ = begin_teaching(store, str(folder), None, 30)
     next((folder / "videos").rglob("episode_000002.mp4")).unlink()
-    with served(guest_app(store, Teaching(study, person, ""))) as address, Page(address) as page:
-        assert problem(page.get("/api/clips/2.mp4")) == (404, "no-trajectory")
+    with serving(guest_app(store, TeachingSession(study, person, ""))) as address, Client(address) as page:
+        assert error_of(page.get("/api/clips/2.mp4")) == (404, "no-trajectory")
         assert page.get("/api/clips/0.mp4").status_code == 200
 
 

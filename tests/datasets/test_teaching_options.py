@@ -22,8 +22,8 @@ from prefero.datasets import BadEpisode, FeatureOptions, LeRobotOptions, extract
 from prefero.studies.start import begin_teaching, opening_options, pool_of
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Refused, Store
-from server.run_commands import Running, run
-from server.served_studies import Page, well
+from server.run_commands import RunningCommand, run
+from server.served_studies import Client, ok
 
 TASKS = ("pick", "drop")
 SKIP_BAD = FeatureOptions(skip_bad=True)
@@ -231,20 +231,20 @@ def test_the_command_teaches_one_task_and_says_how_to_go_on(tmp_path: Path) -> N
     next(folder.rglob("*.wrist/episode_000003.mp4")).unlink()
     words = ["teach", "arm", "--feature", "mean", "--feature", "duration", "--task", "drop"]
     words += ["--camera", "wrist", "--skip-bad", "--port", "0"]
-    with Running(tmp_path, *words) as server:
-        with Page(server.address()) as page:
-            assert [f["name"] for f in well(page.get("/api/display"))["features"]][-1] == "duration"
+    with RunningCommand(tmp_path, *words) as server:
+        with Client(server.address()) as page:
+            assert [f["name"] for f in ok(page.get("/api/display"))["features"]][-1] == "duration"
             video = page.get("/api/clips/1.mp4").content
-            well(page.answer("left"))
+            ok(page.answer("left"))
         assert server.stop() == 0
-        assert "1 of 3 were left out: 3: its video is damaged" in server.said
+        assert "1 of 3 were left out: 3: its video is damaged" in server.output
         output = server.out.read_text(encoding="utf-8")
     (tmp_path / "seen.mp4").write_bytes(video)
     colors = colors_in(tmp_path / "seen.mp4")
     np.testing.assert_allclose(colors, [frame_color(5, t, 1) for t in range(FEW[5])], atol=8)
     again = shlex.split(output.split("To go on:  prefero ")[1])
     assert sorted(again) == sorted(words[:-2])
-    with Running(tmp_path, *again, "--port", "0") as server:
+    with RunningCommand(tmp_path, *again, "--port", "0") as server:
         server.address()
         assert "The session 'arm' goes on after 1 answer." in server.out.read_text(encoding="utf-8")
         assert server.stop() == 0

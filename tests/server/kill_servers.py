@@ -1,9 +1,9 @@
-"""Servers that are killed: one process imports everything once, then forks one after another on one port.
+"""Start servers and kill them: one process imports everything once, then forks one after another on a port.
 
     python kill_servers.py DATABASE PORT KILLS
 
-Every child is the real server over the database file. Most are killed a random state after they began to
-serve, some while they start. It says so when all kills are done; the last server lives until input ends.
+Every child is the real server over the database file. Most are killed a random time after they begin to
+serve, some while they start. It prints a line when all kills are done; the last server runs until input ends.
 It is a script so that it forks from a process without threads.
 """
 
@@ -30,18 +30,18 @@ from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 
-LIFE = 3.0  # that a server serves, at most, in units of the time that it took to start: machines differ
-LONGEST = 0.4  # seconds
-STILLBORN = 0.1  # the share of those that are killed before they serve
-PATIENCE = 60.0
+LIFETIME = 3.0  # the most that a server serves, relative to the time that it took to start: machines differ
+LONGEST_LIFETIME = 0.4  # seconds
+EARLY_KILLS = 0.1  # the share of servers that are killed before they serve
+TIMEOUT = 60.0
 
 
 def warm_up() -> None:
-    """Do once what is slow the first time in a process, so that the children need not."""
+    """Do once what is slow the first time in a process, so that the forked servers start fast."""
     with tempfile.TemporaryDirectory() as folder:
         store, slots = Store(open_database(Path(folder) / "warm.db")), ComputeSlots()
-        asker, pool = StudyMethod("R", "RandomGP 1 0.1", 1), Pool(np.eye(4))
-        protocol = replace(teaching_protocol("", 1), methods=(asker,), ties=False)
+        method, pool = StudyMethod("R", "RandomGP 1 0.1", 1), Pool(np.eye(4))
+        protocol = replace(teaching_protocol("", 1), methods=(method,), ties=False)
         study = store.add_study("warm", "teach", protocol.to_json(), pool, display_of(pool), "a")
         session = Session(store, study, store.invite(study, "warm", "b"), slots)
         question = session.state().question
@@ -51,16 +51,16 @@ def warm_up() -> None:
         store.engine.dispose()
 
 
-def born(file: Path, port: int) -> tuple[int, int]:
-    """A server in a process of its own; its id, and a pipe that says when it serves."""
-    heard, said = os.pipe()
+def start_server(file: Path, port: int) -> tuple[int, int]:
+    """Fork a server; its process id, and a pipe that is written to when it serves."""
+    reader, writer = os.pipe()
     child = os.fork()
     if child:
-        os.close(said)
-        return child, heard
+        os.close(writer)
+        return child, reader
 
     def ready() -> None:
-        os.write(said, b".")
+        os.write(writer, b".")
 
     try:
         serve(create_app(ServerContext(Store(open_database(file)))), listen("127.0.0.1", port), ready)
@@ -68,31 +68,31 @@ def born(file: Path, port: int) -> tuple[int, int]:
         os._exit(1)
 
 
-def killed(child: int, heard: int, moments: random.Random) -> None:
-    """After a while that nobody can foresee."""
-    if moments.random() < STILLBORN:
-        time.sleep(moments.uniform(0.0, 0.05))
+def kill_server(child: int, reader: int, rng: random.Random) -> None:
+    """After a random time."""
+    if rng.random() < EARLY_KILLS:
+        time.sleep(rng.uniform(0.0, 0.05))
     else:
         start = time.monotonic()
-        select.select([heard], [], [], PATIENCE)
-        time.sleep(moments.uniform(0.0, min(LIFE * (time.monotonic() - start), LONGEST)))
+        select.select([reader], [], [], TIMEOUT)
+        time.sleep(rng.uniform(0.0, min(LIFETIME * (time.monotonic() - start), LONGEST_LIFETIME)))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    os.close(heard)
+    os.close(reader)
 
 
 def main() -> None:
     file, port, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
     warm_up()
-    states = random.Random(kills)
+    rng = random.Random(kills)
     for _ in range(kills):
-        killed(*born(file, port), states)
-    child, heard = born(file, port)
-    print("all are dead but the last", flush=True)
+        kill_server(*start_server(file, port), rng)
+    child, reader = start_server(file, port)
+    print("all servers but the last were killed", flush=True)
     sys.stdin.read()
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    os.close(heard)
+    os.close(reader)
 
 
 if __name__ == "__main__":

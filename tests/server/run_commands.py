@@ -1,32 +1,31 @@
-"""`prefero` as a process of its own, as a user starts it: what it says, and how it ends."""
+"""Run `prefero` commands as processes, as a user does: what they print, and how they end."""
 
 import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Self
 
 from systems import interrupt, stoppable
+from waiting import TIMEOUT, wait_until
 
-WIDE = {
+PLAIN_TERMINAL = {
     "COLUMNS": "200",
     "TERM": "dumb",
     "NO_COLOR": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
 }
-PATIENCE = 60.0  # seconds for a process to say something, on a machine that has other things to do
 
 
 def environment(data: Path) -> dict[str, str]:
-    """Nothing is kept in the user's own folder, and no browser is opened."""
-    return os.environ | WIDE | {"PREFERO_DATA": str(data), "PREFERO_NO_BROWSER": "1"}
+    """An environment with a data folder of its own, in which no browser is opened."""
+    return os.environ | PLAIN_TERMINAL | {"PREFERO_DATA": str(data), "PREFERO_NO_BROWSER": "1"}
 
 
-class Running:
-    """A command that goes on until it is stopped; what it says is kept in files."""
+class RunningCommand:
+    """A command that runs until it is stopped; what it prints goes to files."""
 
     def __init__(self, folder: Path, *words: str, data: Path | None = None) -> None:
         self.out, self.err = folder / "stdout.txt", folder / "stderr.txt"
@@ -49,32 +48,34 @@ class Running:
         self.process.wait()
 
     @property
-    def said(self) -> str:
+    def output(self) -> str:
         return self.out.read_text(encoding="utf-8") + self.err.read_text(encoding="utf-8")
 
     def wait_for(self, pattern: str) -> re.Match[str]:
-        """Until it says this."""
-        limit = time.monotonic() + PATIENCE
-        while time.monotonic() < limit:
+        """Wait until it prints this."""
+
+        def printed() -> re.Match[str] | None:
             found = re.search(pattern, self.out.read_text(encoding="utf-8"))
-            if found is not None:
-                return found
-            assert self.process.poll() is None, f"it ended with {self.process.returncode}: {self.said}"
-            time.sleep(0.02)
-        raise AssertionError(f"it never said {pattern!r}: {self.said}")
+            ended = found is None and self.process.poll() is not None
+            assert not ended, f"it ended with {self.process.returncode}: {self.output}"
+            return found
+
+        found = wait_until(printed, f"printing {pattern!r}")
+        assert found is not None
+        return found
 
     def address(self) -> str:
-        """Where `teach` serves, once it does."""
+        """The address that `teach` prints once it serves."""
         return self.wait_for(r"(?:browser: )(http://\S+)")[1]
 
     def stop(self) -> int:
-        """As Ctrl+C does; the exit code."""
+        """Interrupt it as Ctrl+C does; the exit code."""
         interrupt(self.process)
-        return self.process.wait(timeout=PATIENCE)
+        return self.process.wait(timeout=TIMEOUT)
 
 
 def run(*words: str, data: Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """A command that ends by itself."""
+    """Run a command until it ends."""
     command = [sys.executable, "-m", "prefero", *words]
     return subprocess.run(
         command,
@@ -83,12 +84,12 @@ def run(*words: str, data: Path, folder: Path | None = None) -> subprocess.Compl
         env=environment(data),
         cwd=folder or data,
         check=False,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )
 
 
 def run_without(package: str, *words: str, data: Path) -> subprocess.CompletedProcess[str]:
-    """The same where a package is not installed."""
+    """Run a command where a package is not installed."""
     code = f"import sys; sys.modules[{package!r}] = None; from prefero.__main__ import main; main()"
     command = [sys.executable, "-c", code, *words]
     return subprocess.run(
@@ -98,5 +99,5 @@ def run_without(package: str, *words: str, data: Path) -> subprocess.CompletedPr
         env=environment(data),
         cwd=data,
         check=False,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
     )

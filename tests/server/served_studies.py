@@ -1,7 +1,6 @@
-"""Visitors of a server that really serves, over sockets: they do what the page does, without the page."""
+"""Studies on a real server over sockets, and clients that send what the page sends."""
 
 import threading
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,9 +20,10 @@ from prefero.server.serve import listen
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Protocol, StudyMethod, teaching_protocol
 from prefero.studies.storage.store import Participant, Store, Study, new_secret
+from waiting import wait_until
 
 JSON = {"content-type": "application/json"}
-QUICK = Protocol(
+FAST_STUDY = Protocol(
     title="Walks",
     methods=(StudyMethod("Random", "RandomGP 1 0.1", 3), StudyMethod("Active", "ActiveGP 1 0.1", 2)),
     consent="Do you agree?\n\nYou may stop at any time.",
@@ -33,8 +33,8 @@ QUICK = Protocol(
     retests=1,
     rate=True,
 )
-# what a teacher is asked by a method that learns in no time, for tests that are about something else
-HASTY = replace(
+# random questions, which need no computing, for tests that are not about learning
+FAST_TEACHING = replace(
     teaching_protocol("Robot", 30), methods=(StudyMethod("Random", "RandomGP 1 0.1", 30),), ties=False
 )
 
@@ -44,15 +44,14 @@ def new_key() -> str:
 
 
 @contextmanager
-def served(app: FastAPI) -> Iterator[str]:
-    """The application on a port of its own; its address."""
+def serving(app: FastAPI) -> Iterator[str]:
+    """Serve an application on a free port; its address."""
     taken = listen("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
     thread.start()
     try:
-        while not server.started:
-            time.sleep(0.005)
+        wait_until(lambda: server.started, "the server's start")
         yield f"http://127.0.0.1:{taken.getsockname()[1]}"
     finally:
         server.should_exit = server.force_exit = True
@@ -61,8 +60,8 @@ def served(app: FastAPI) -> Iterator[str]:
         app.state.context.slots.close()
 
 
-class Page:
-    """Somebody in a browser: the cookie is kept, and every message has a key of its own."""
+class Client:
+    """An HTTP client that keeps its cookie and gives every request a new key, as the page does."""
 
     def __init__(self, address: str, secret: str | None = None) -> None:
         self.http = httpx.Client(base_url=address, timeout=30)
@@ -82,32 +81,32 @@ class Page:
         return self.http.post(path, json=content)
 
     def session(self) -> dict[str, Any]:
-        return well(self.get("/api/session"))
+        return ok(self.get("/api/session"))
 
     def answer(self, choice: str, question: int | None = None, key: str | None = None) -> httpx.Response:
-        """To the question that is open, unless another is given."""
+        """Answer the open question, or another one."""
         question = self.session()["question"]["id"] if question is None else question
         return self.post(
             "/api/session/events", key=key or new_key(), question=question, kind=choice, seconds=1.25
         )
 
-    def step(self, stage: str, **data: Any) -> dict[str, Any]:
-        return well(self.post("/api/session/stages", key=new_key(), stage=stage, data=data))
+    def submit(self, stage: str, **data: Any) -> dict[str, Any]:
+        return ok(self.post("/api/session/stages", key=new_key(), stage=stage, data=data))
 
     def history(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = well(self.get("/api/history"))["answers"]
+        found: list[dict[str, Any]] = ok(self.get("/api/history"))["answers"]
         return found
 
 
-def well(response: httpx.Response) -> dict[str, Any]:
-    """What came back, if all is well."""
+def ok(response: httpx.Response) -> dict[str, Any]:
+    """The body of a response with status 200."""
     assert response.status_code == 200, response.text
     found: dict[str, Any] = response.json()
     return found
 
 
-def problem(response: httpx.Response) -> tuple[int, str]:
-    """The status and the code of an error, which has the form that every error has."""
+def error_of(response: httpx.Response) -> tuple[int, str]:
+    """The status and the code of an error, after checking that its body has the form of all errors."""
     assert response.headers["content-type"].startswith("application/json"), response.text
     body = response.json()
     assert set(body) == {"error"}
@@ -116,8 +115,8 @@ def problem(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, body["error"]["code"]
 
 
-def at_once(*calls: Callable[[], httpx.Response]) -> list[httpx.Response]:
-    """Requests that start together; their answers, in order."""
+def in_parallel(*calls: Callable[[], httpx.Response]) -> list[httpx.Response]:
+    """Send requests that start together; their responses, in order."""
     gate = threading.Barrier(len(calls))
 
     def run(call: Callable[[], httpx.Response]) -> httpx.Response:
@@ -129,74 +128,76 @@ def at_once(*calls: Callable[[], httpx.Response]) -> list[httpx.Response]:
 
 
 @dataclass(frozen=True)
-class Teaching:
-    """One teacher's session, and the secret that opens it where a guest is not let in."""
+class TeachingSession:
+    """A teacher's session, and the token for a server without a guest."""
 
     study: Study
-    person: Participant
+    participant: Participant
     token: str
 
     @property
     def visitor(self) -> Visitor:
-        return Visitor("teacher", self.study, self.person)
+        return Visitor("teacher", self.study, self.participant)
 
 
 @dataclass(frozen=True)
-class Crowd:
+class InvitedStudy:
     """A study with two participants: their codes, and the experimenter's secret."""
 
     study: Study
-    people: tuple[Participant, Participant]
+    participants: tuple[Participant, Participant]
     codes: tuple[str, str]
     secret: str
 
 
-class Lasting(NamedTuple):
-    """A server that a module's tests share, since all that they send is refused: it enters everybody once."""
+class SharedServer(NamedTuple):
+    """Signed-in clients of a server that a module's tests share; its database file."""
 
     file: Path
-    nobody: Page
-    participant: Page
-    experimenter: Page
+    nobody: Client
+    participant: Client
+    experimenter: Client
 
 
-def begin(store: Store, pool: Pool, protocol: Protocol | None = None, name: str = "robot") -> Teaching:
+def add_teaching(
+    store: Store, pool: Pool, protocol: Protocol | None = None, name: str = "robot"
+) -> TeachingSession:
     protocol = protocol or teaching_protocol("Robot", 30)
     study = store.add_study(name, "teach", protocol.to_json(), pool, display_of(pool), new_secret())
-    return Teaching(study, store.invite(study, "teacher", new_secret(), seed=0), new_secret())
+    return TeachingSession(study, store.invite(study, "teacher", new_secret(), seed=0), new_secret())
 
 
-def invite(store: Store, pool: Pool, protocol: Protocol = QUICK, name: str = "walks") -> Crowd:
+def add_study(store: Store, pool: Pool, protocol: Protocol = FAST_STUDY, name: str = "walks") -> InvitedStudy:
     codes, secret = (new_secret(), new_secret()), new_secret()
     study = store.add_study(name, "study", protocol.to_json(), pool, display_of(pool), secret)
     first, second = (store.invite(study, f"P{i}", code, seed=i) for i, code in enumerate(codes, 1))
-    return Crowd(study, (first, second), codes, secret)
+    return InvitedStudy(study, (first, second), codes, secret)
 
 
-def guest_app(store: Store, session: Teaching, page: Path | None = None) -> FastAPI:
-    """As `prefero teach` makes it on a machine's own address."""
+def guest_app(store: Store, session: TeachingSession, page: Path | None = None) -> FastAPI:
+    """The application as `prefero teach` serves it on a loopback address."""
     context = ServerContext(store, guest=session.visitor)
     return create_app(context) if page is None else create_app(context, page=page)
 
 
-def go_through(page: Page, until: str = "done") -> dict[str, Any]:
-    """A participant who always prefers A does all that is asked, until a stage is reached."""
-    state = page.session()
+def complete_stages(client: Client, until: str = "done") -> dict[str, Any]:
+    """Do everything that the stages ask for, always choosing the left, until a stage is reached."""
+    state = client.session()
     while state["stage"] != until:
         match state["stage"]:
             case "consent":
-                state = page.step("consent", agreed=True)
+                state = client.submit("consent", agreed=True)
             case "instructions":
-                state = page.step("instructions")
+                state = client.submit("instructions")
             case "target_scores":
                 labels = state["target_scores"]["labels"]
-                state = page.step("target_scores", **{label: 2 + i for i, label in enumerate(labels)})
+                state = client.submit("target_scores", **{label: 2 + i for i, label in enumerate(labels)})
             case "practice":
-                state = page.step("practice", choice="left")
+                state = client.submit("practice", choice="left")
             case "compare":
-                state = well(page.answer("left", state["question"]["id"]))
+                state = ok(client.answer("left", state["question"]["id"]))
             case "rate":
-                state = page.step("rate", trajectory=state["rating"]["trajectory"], rating=7)
+                state = client.submit("rate", trajectory=state["rating"]["trajectory"], rating=7)
             case _:
                 raise AssertionError(f"{state['stage']} came before {until}")
     return state

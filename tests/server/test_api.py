@@ -1,4 +1,4 @@
-"""The API as its contract says: a teacher's session and what is asked of it, route by route.
+"""The HTTP API route by route, for a teacher's session.
 
 A study's participants are in test_participants.py, what is refused and to whom in test_security.py.
 """
@@ -9,9 +9,9 @@ import json
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
@@ -28,17 +28,18 @@ from prefero.studies.storage import database
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 from server.served_studies import (
-    HASTY,
-    Page,
-    Teaching,
-    at_once,
-    begin,
+    FAST_TEACHING,
+    Client,
+    TeachingSession,
+    add_teaching,
+    error_of,
     guest_app,
+    in_parallel,
     new_key,
-    problem,
-    served,
-    well,
+    ok,
+    serving,
 )
+from waiting import wait_until
 
 CONTRACT = {
     "GET /api/me",
@@ -68,7 +69,7 @@ STATE = {
 
 
 def count(file: Path, table: str = "events") -> int:
-    """Rows, as another program reads them."""
+    """The number of rows, as another program reads them."""
     connection = sqlite3.connect(file)
     found: int = connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
     connection.close()
@@ -79,22 +80,22 @@ def count(file: Path, table: str = "events") -> int:
 
 
 @pytest.fixture(scope="module")
-def taught(driver_pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
-    """A session in a world with five answers in force, one skipped, one taken back, one deleted."""
+def taught(driver_pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """A session in a world with five active answers, one skip, one undone answer and one deleted one."""
     store = Store(open_database(tmp_path_factory.mktemp("taught") / "teach.db"))
-    with served(guest_app(store, begin(store, driver_pool))) as address, Page(address) as page:
+    with serving(guest_app(store, add_teaching(store, driver_pool))) as address, Client(address) as page:
         for choice in ("left", "right", "equal", "skip", "left", "right", "left"):
-            well(page.answer(choice))
-        well(page.post("/api/session/undo", key=new_key()))
-        well(page.answer("right"))
+            ok(page.answer(choice))
+        ok(page.post("/api/session/undo", key=new_key()))
+        ok(page.answer("right"))
         third = page.history()[2]
-        well(page.post("/api/history", key=new_key(), question=third["question"], kind="delete"))
+        ok(page.post("/api/history", key=new_key(), question=third["question"], kind="delete"))
         yield page
     store.engine.dispose()
 
 
-def test_the_app_has_the_routes_of_the_contract_and_no_others(teacher: Page) -> None:
-    paths = well(teacher.get("/api/openapi.json"))["paths"]
+def test_the_app_has_the_routes_of_the_contract_and_no_others(teacher: Client) -> None:
+    paths = ok(teacher.get("/api/openapi.json"))["paths"]
     assert {f"{method.upper()} {path}" for path, ways in paths.items() for method in ways} == CONTRACT
 
 
@@ -116,21 +117,21 @@ def test_every_endpoint_but_the_downloads_returns_a_named_type_whose_fields_are_
             assert kind.get("additionalProperties") is not True or kind == free, (name, field)
 
 
-def test_the_openapi_document_is_printed_as_it_is_served(teacher: Page) -> None:
+def test_the_openapi_document_is_printed_as_it_is_served(teacher: Client) -> None:
     command = [sys.executable, "-m", "prefero.server.openapi"]
     printed = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout
-    assert json.loads(printed) == well(teacher.get("/api/openapi.json"))
+    assert json.loads(printed) == ok(teacher.get("/api/openapi.json"))
 
 
-def test_a_visitor_without_a_secret_is_the_teacher_on_ones_own_machine(taught: Page) -> None:
-    assert well(taught.get("/api/me")) == {
+def test_on_a_loopback_address_a_visitor_without_a_secret_is_the_teacher(taught: Client) -> None:
+    assert ok(taught.get("/api/me")) == {
         "role": "teacher",
         "study": "robot",
         "version": prefero.__version__,
     }
 
 
-def test_the_sitting_has_the_contracts_fields(taught: Page) -> None:
+def test_the_session_state_has_the_contracts_fields(taught: Client) -> None:
     state = taught.session()
     assert set(state) == STATE
     assert set(state["question"]) == {"id", "number", "items", "value", "unit"}
@@ -147,7 +148,7 @@ def test_the_sitting_has_the_contracts_fields(taught: Page) -> None:
     assert state["text"] is state["target_scores"] is state["rating"] is None
 
 
-def test_the_history_holds_what_was_said(taught: Page) -> None:
+def test_the_history_holds_every_answer(taught: Client) -> None:
     rows = taught.history()
     assert [row["choice"] for row in rows] == ["left", "right", "equal", "left", "right", "right"]
     assert [row["deleted"] for row in rows] == [False, False, True, False, False, False]
@@ -157,8 +158,8 @@ def test_the_history_holds_what_was_said(taught: Page) -> None:
     assert set(rows[0]) == {"question", "number", "items", "choice", "seconds", "at", "deleted"}
 
 
-def test_the_learning_summary_has_the_contracts_shape(taught: Page, driver_pool: Pool) -> None:
-    found = well(taught.get("/api/learning-summary"))
+def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_pool: Pool) -> None:
+    found = ok(taught.get("/api/learning-summary"))
     names = {"answers", "accuracy", "learning_curve", "expected_gain", "hint", "description", "features"}
     assert set(found) == {*names, "feature_maps", "ranking", "best"}
     assert found["answers"] == 5
@@ -187,28 +188,28 @@ def test_the_learning_summary_has_the_contracts_shape(taught: Page, driver_pool:
     assert found["ranking"][0]["features"] == pytest.approx(best)
 
 
-def test_the_curve_of_the_accuracy_ends_at_the_answers_in_force(taught: Page) -> None:
-    """Six were answered and one of them was deleted: what was expected after six is past."""
-    found = well(taught.get("/api/learning-summary"))
+def test_the_learning_curve_ends_at_the_active_answers(taught: Client) -> None:
+    """Six were given and one was deleted, so the point after six is not shown."""
+    found = ok(taught.get("/api/learning-summary"))
     assert [row["answers"] for row in found["learning_curve"]] == [0, 1, 2, 3, 4, 5]
     assert found["learning_curve"][-1]["accuracy"] == found["accuracy"]
 
 
 def test_the_downloaded_reward_is_the_one_that_was_learned(
-    taught: Page, driver_pool: Pool, tmp_path: Path
+    taught: Client, driver_pool: Pool, tmp_path: Path
 ) -> None:
     download = taught.get("/api/export/reward.json")
     assert download.headers["content-disposition"] == 'attachment; filename="reward.json"'
     (tmp_path / "reward.json").write_bytes(download.content)
     reward = prefero.load_reward(tmp_path / "reward.json", names=driver_pool.names)
     assert reward.diagnostics["answers"] == 5
-    best, told = reward.best(driver_pool), well(taught.get("/api/reward"))
+    best, told = reward.best(driver_pool), ok(taught.get("/api/reward"))
     assert told["best"] == pytest.approx({"index": best.index, "mean": best.mean, "std": best.std})
     assert told["answers"] == 5
     assert told["description"].rstrip(".").lower() == reward.describe().lower()
 
 
-def test_the_answers_in_force_are_downloaded_as_csv_and_as_parquet(taught: Page) -> None:
+def test_the_active_answers_are_downloaded_as_csv_and_as_parquet(taught: Client) -> None:
     kept = [row for row in taught.history() if not row["deleted"]]
     text = taught.get("/api/export/answers.csv")
     assert text.headers["content-type"].startswith("text/csv")
@@ -222,9 +223,9 @@ def test_the_answers_in_force_are_downloaded_as_csv_and_as_parquet(taught: Page)
     assert table.column_names == list(rows[0])
 
 
-def test_the_python_of_the_last_page_runs_as_it_is(taught: Page, tmp_path: Path) -> None:
+def test_the_python_of_the_last_page_runs_as_it_is(taught: Client, tmp_path: Path) -> None:
     (tmp_path / "reward.json").write_bytes(taught.get("/api/export/reward.json").content)
-    code = well(taught.get("/api/reward"))["python"]
+    code = ok(taught.get("/api/reward"))["python"]
     assert 8 <= len(code.splitlines()) <= 12
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", code],
@@ -241,176 +242,182 @@ def test_the_python_of_the_last_page_runs_as_it_is(taught: Page, tmp_path: Path)
 # --- answers ----------------------------------------------------------------------------------------------
 
 
-def test_the_same_key_twice_is_one_answer(teacher: Page, file: Path) -> None:
+def test_the_same_key_twice_is_one_answer(teacher: Client, file: Path) -> None:
     question, key = teacher.session()["question"]["id"], new_key()
-    first, again = (well(teacher.answer("left", question, key)) for _ in range(2))
+    first, again = (ok(teacher.answer("left", question, key)) for _ in range(2))
     assert first == again
     assert (first["answered"], count(file)) == (1, 1)
     taken = new_key()
-    first, again = (well(teacher.post("/api/session/undo", key=taken)) for _ in range(2))
+    first, again = (ok(teacher.post("/api/session/undo", key=taken)) for _ in range(2))
     assert first == again
     assert (first["answered"], first["question"]["id"], count(file)) == (0, question, 2)
 
 
-def test_a_key_does_not_change_what_it_stood_for(teacher: Page, file: Path) -> None:
+def test_a_repeated_key_does_not_change_the_recorded_answer(teacher: Client, file: Path) -> None:
     question, key = teacher.session()["question"]["id"], new_key()
-    well(teacher.answer("left", question, key))
-    well(teacher.answer("right", question, key))
+    ok(teacher.answer("left", question, key))
+    ok(teacher.answer("right", question, key))
     assert [row["choice"] for row in teacher.history()] == ["left"]
     assert count(file) == 1
 
 
-def test_a_double_click_is_one_answer(teacher: Page, file: Path) -> None:
+def test_a_double_click_is_one_answer(teacher: Client, file: Path) -> None:
     question, key = teacher.session()["question"]["id"], new_key()
-    both = at_once(*[lambda: teacher.answer("left", question, key)] * 2)
+    both = in_parallel(*[lambda: teacher.answer("left", question, key)] * 2)
     assert [response.status_code for response in both] == [200, 200]
     assert both[0].json() == both[1].json()
     assert count(file) == 1
 
 
-def test_of_two_windows_that_answer_at_once_one_is_told_to_look_again(teacher: Page, file: Path) -> None:
+def test_of_two_windows_that_answer_in_parallel_one_gets_a_conflict(teacher: Client, file: Path) -> None:
     question = teacher.session()["question"]["id"]
-    both = at_once(lambda: teacher.answer("left", question), lambda: teacher.answer("right", question))
+    both = in_parallel(lambda: teacher.answer("left", question), lambda: teacher.answer("right", question))
     assert sorted(response.status_code for response in both) == [200, 409]
     lost = next(response for response in both if response.status_code == 409)
-    assert problem(lost) == (409, "already-answered")
+    assert error_of(lost) == (409, "already-answered")
     won = next(response for response in both if response.status_code == 200)
     assert teacher.session() == won.json()
     assert count(file) == 1
 
 
-def test_a_second_tab_sees_what_the_first_did(teacher: Page, file: Path) -> None:
-    with Page(str(teacher.http.base_url)) as other:
+def test_a_second_tab_sees_what_the_first_did(teacher: Client, file: Path) -> None:
+    with Client(str(teacher.http.base_url)) as other:
         seen = other.session()
         assert seen == teacher.session()
-        moved = well(teacher.answer("left"))
-        assert problem(other.answer("right", seen["question"]["id"])) == (409, "already-answered")
+        moved = ok(teacher.answer("left"))
+        assert error_of(other.answer("right", seen["question"]["id"])) == (409, "already-answered")
         assert other.session() == moved
-        assert well(other.answer("right")) == teacher.session()
+        assert ok(other.answer("right")) == teacher.session()
     assert count(file) == 2
 
 
-def test_answers_can_be_taken_back_to_the_first(teacher: Page) -> None:
+def test_answers_can_be_undone_back_to_the_first(teacher: Client) -> None:
     choices = ("left", "skip", "equal")
-    seen = [teacher.session()["question"], *(well(teacher.answer(choice))["question"] for choice in choices)]
+    seen = [teacher.session()["question"], *(ok(teacher.answer(choice))["question"] for choice in choices)]
     for question, done in zip(reversed(seen[:-1]), (1, 1, 0), strict=True):
-        state = well(teacher.post("/api/session/undo", key=new_key()))
+        state = ok(teacher.post("/api/session/undo", key=new_key()))
         assert (state["question"], state["answered"]) == (question, done)
     assert state["can_undo"] is False
-    assert problem(teacher.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
-    assert problem(teacher.answer("left", seen[-1]["id"])) == (409, "already-answered")
+    assert error_of(teacher.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
+    assert error_of(teacher.answer("left", seen[-1]["id"])) == (409, "already-answered")
 
 
-def test_a_skipped_pair_does_not_come_again_and_counts_for_nothing(teacher: Page) -> None:
+def test_a_skipped_pair_is_not_asked_again_and_does_not_count(teacher: Client) -> None:
     first = teacher.session()["question"]
-    state = well(teacher.answer("skip"))
+    state = ok(teacher.answer("skip"))
     pairs = [set(state["question"]["items"])]
     assert (state["answered"], state["can_undo"]) == (0, True)
     for _ in range(3):
-        question = well(teacher.answer("left"))["question"]
+        question = ok(teacher.answer("left"))["question"]
         pairs.append(set(question["items"]))
     assert set(first["items"]) not in pairs
-    assert well(teacher.get("/api/learning-summary"))["answers"] == 3
+    assert ok(teacher.get("/api/learning-summary"))["answers"] == 3
 
 
-def test_a_pool_of_which_every_pair_was_skipped_is_no_crash(store: Store) -> None:
-    """Two trajectories make one question; the person may still take the skip back."""
-    session = begin(store, Pool(np.eye(2), ["a", "b"]))
-    with served(guest_app(store, session)) as address, Page(address) as page:
+def test_skipping_every_pair_of_a_pool_is_possible(store: Store) -> None:
+    """Two trajectories make one question; its skip can still be undone."""
+    session = add_teaching(store, Pool(np.eye(2), ["a", "b"]))
+    with serving(guest_app(store, session)) as address, Client(address) as page:
         question = page.session()["question"]["id"]
         answers = [page.answer("skip", question), page.get("/api/session"), page.get("/api/learning-summary")]
         assert [response.status_code for response in answers if response.status_code >= 500] == []
-        assert well(page.post("/api/session/undo", key=new_key()))["question"]["id"] == question
+        assert ok(page.post("/api/session/undo", key=new_key()))["question"]["id"] == question
 
 
-def test_an_answer_can_be_deleted_and_restored(teacher: Page, file: Path) -> None:
+def test_an_answer_can_be_deleted_and_restored(teacher: Client, file: Path) -> None:
     for choice in ("left", "right"):
-        well(teacher.answer(choice))
+        ok(teacher.answer(choice))
     first, key = teacher.history()[0]["question"], new_key()
     for _ in range(2):  # the same key twice is once
-        state = well(teacher.post("/api/history", key=key, question=first, kind="delete"))
+        state = ok(teacher.post("/api/history", key=key, question=first, kind="delete"))
     assert (state["answered"], count(file)) == (1, 3)
     assert [row["deleted"] for row in teacher.history()] == [True, False]
-    assert well(teacher.get("/api/learning-summary"))["answers"] == 1
+    assert ok(teacher.get("/api/learning-summary"))["answers"] == 1
     again = {"key": new_key(), "question": first}
-    assert problem(teacher.post("/api/history", **again, kind="delete")) == (409, "not-answered")
-    assert well(teacher.post("/api/history", **again, kind="restore"))["answered"] == 2
+    assert error_of(teacher.post("/api/history", **again, kind="delete")) == (409, "not-answered")
+    assert ok(teacher.post("/api/history", **again, kind="restore"))["answered"] == 2
     assert [row["deleted"] for row in teacher.history()] == [False, False]
     again["key"] = new_key()
-    assert problem(teacher.post("/api/history", **again, kind="restore")) == (409, "not-deleted")
-    assert well(teacher.get("/api/learning-summary"))["answers"] == 2
+    assert error_of(teacher.post("/api/history", **again, kind="restore")) == (409, "not-deleted")
+    assert ok(teacher.get("/api/learning-summary"))["answers"] == 2
 
 
-def test_what_may_come_next_is_known_before_the_answer(teacher: Page) -> None:
+def test_the_next_trajectories_can_be_prefetched_before_the_answer(teacher: Client) -> None:
     teacher.session()
-    limit = time.monotonic() + 20
-    while not (coming := well(teacher.get("/api/session/prefetch")))["complete"] and time.monotonic() < limit:
-        time.sleep(0.02)
-    assert coming["complete"] is True
+
+    def complete() -> dict[str, Any] | None:
+        found = ok(teacher.get("/api/session/prefetch"))
+        return found if found["complete"] else None
+
+    coming = wait_until(complete, "the preparation of the next questions")
+    assert coming is not None
     for choice in ("left", "right"):  # "equal" is prepared for those who have said it before
-        question = well(teacher.answer(choice))["question"]
+        question = ok(teacher.answer(choice))["question"]
         assert set(question["items"]) <= set(coming["trajectories"])
-        well(teacher.post("/api/session/undo", key=new_key()))
+        ok(teacher.post("/api/session/undo", key=new_key()))
 
 
 def test_another_server_over_the_same_file_goes_on_where_this_one_was(
-    teacher: Page, store: Store, session: Teaching
+    teacher: Client, store: Store, session: TeachingSession
 ) -> None:
     for choice in ("left", "equal", "skip"):
-        well(teacher.answer(choice))
-    with served(guest_app(store, session)) as address, Page(address) as later:
+        ok(teacher.answer(choice))
+    with serving(guest_app(store, session)) as address, Client(address) as later:
         assert later.session() == teacher.session()
         assert later.history() == teacher.history()
-        first, second = (well(page.get("/api/learning-summary"))["ranking"] for page in (teacher, later))
+        first, second = (ok(page.get("/api/learning-summary"))["ranking"] for page in (teacher, later))
         assert [row["mean"] for row in first] == pytest.approx([row["mean"] for row in second], abs=1e-6)
 
 
 # --- when the database cannot ----------------------------------------------------------------------------
 
 
-def test_what_a_locked_database_does_not_keep_is_kept_when_it_is_sent_again(
+def test_an_answer_refused_by_a_locked_database_can_be_sent_again(
     tmp_path: Path, pool: Pool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "WAIT", 0.05)
     store = Store(open_database(tmp_path / "locked.db"))
-    with served(guest_app(store, begin(store, pool))) as address, Page(address) as page:
+    with serving(guest_app(store, add_teaching(store, pool))) as address, Client(address) as page:
         question, key = page.session()["question"]["id"], new_key()
         other = sqlite3.connect(tmp_path / "locked.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         refused = page.answer("left", question, key)
-        assert problem(refused) == (503, "locked")
+        assert error_of(refused) == (503, "locked")
         assert refused.headers["retry-after"] == "1"
         other.execute("ROLLBACK")
         other.close()
         assert count(tmp_path / "locked.db") == 0
-        assert well(page.answer("left", question, key))["answered"] == 1
+        assert ok(page.answer("left", question, key))["answered"] == 1
     store.engine.dispose()
 
 
-def test_a_full_disk_is_said_and_nothing_before_it_is_lost(store: Store, pool: Pool) -> None:
-    with served(guest_app(store, begin(store, pool, HASTY))) as address, Page(address) as page:
+def test_a_full_disk_is_reported_and_no_earlier_answer_is_lost(store: Store, pool: Pool) -> None:
+    with (
+        serving(guest_app(store, add_teaching(store, pool, FAST_TEACHING))) as address,
+        Client(address) as page,
+    ):
         question, keys = page.session()["question"]["id"], [new_key()]
         store.engine.dispose()
         event.listen(store.engine, "connect", _no_more_pages)
         while (sent := page.answer("left", question, keys[-1])).status_code == 200 and len(keys) < 100:
             question = sent.json()["question"]["id"]
             keys.append(new_key())
-        assert problem(sent) == (503, "disk-full")
-        assert problem(page.answer("left", question, keys[-1])) == (503, "disk-full")
+        assert error_of(sent) == (503, "disk-full")
+        assert error_of(page.answer("left", question, keys[-1])) == (503, "disk-full")
         event.remove(store.engine, "connect", _no_more_pages)
         store.engine.dispose()
-        assert well(page.answer("left", question, keys[-1]))["answered"] == len(keys)
+        assert ok(page.answer("left", question, keys[-1]))["answered"] == len(keys)
 
 
 def _no_more_pages(connection: sqlite3.Connection, _: object) -> None:
-    """A disk that has no room for one page more: what SQLite meets is the same."""
+    """Let SQLite refuse one more page, as it does on a full disk."""
     connection.execute("PRAGMA max_page_count = 1")
 
 
 def test_a_server_without_the_built_page_says_how_to_build_it(
-    store: Store, session: Teaching, tmp_path: Path
+    store: Store, session: TeachingSession, tmp_path: Path
 ) -> None:
-    with served(create_app(ServerContext(store, guest=session.visitor), page=tmp_path)) as address:
+    with serving(create_app(ServerContext(store, guest=session.visitor), page=tmp_path)) as address:
         found = httpx.get(address)
     assert found.status_code == 503
     assert "make page" in found.text

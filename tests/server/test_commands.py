@@ -1,4 +1,4 @@
-"""`prefero teach` and `prefero study` as a user types them: what they say, keep and refuse."""
+"""`prefero teach` and `prefero study` as a user types them: what they print, record and refuse."""
 
 import csv
 import re
@@ -14,15 +14,15 @@ import pytest
 
 from prefero import Pool
 from prefero.studies.storage.store import Store
-from server.run_commands import Running, run, run_without
-from server.served_studies import Crowd, Page, go_through, problem, well
+from server.run_commands import RunningCommand, run, run_without
+from server.served_studies import Client, InvitedStudy, complete_stages, error_of, ok
 from systems import posix_only
 
 TRAJECTORIES = ["--trajectories", "12"]
 
 
 def one_line(told: str) -> str:
-    """What cannot be done is said in one line."""
+    """The message, which is one line."""
     assert told.startswith("prefero: "), told
     assert len(told.splitlines()) == 1, told
     return told
@@ -39,29 +39,29 @@ def pool_file(pool: Pool, tmp_path: Path) -> Path:
 
 def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     words = ["teach", "driver", *TRAJECTORIES, "--port", "0"]
-    with Running(tmp_path, *words) as first:
-        with Page(first.address()) as page:
-            assert well(page.get("/api/me"))["role"] == "teacher"
+    with RunningCommand(tmp_path, *words) as first:
+        with Client(first.address()) as page:
+            assert ok(page.get("/api/me"))["role"] == "teacher"
             assert page.session()["title"] == "Driver"
             for choice in ("left", "equal"):
-                seen = well(page.answer(choice))
+                seen = ok(page.answer(choice))
             history = page.history()
         assert first.stop() == 0
         assert "Stopped. To go on:  prefero teach driver" in first.out.read_text(encoding="utf-8")
         assert f"Your answers are kept in {tmp_path / 'teach.db'}." in first.out.read_text(encoding="utf-8")
         assert "goes on" not in first.out.read_text(encoding="utf-8")
         assert first.err.read_text(encoding="utf-8") == ""
-    with Running(tmp_path, *words) as again:
-        with Page(again.address()) as page:
+    with RunningCommand(tmp_path, *words) as again:
+        with Client(again.address()) as page:
             assert (page.session(), page.history()) == (seen, history)
         assert "The session 'driver' goes on after 2 answers." in again.out.read_text(encoding="utf-8")
         assert again.stop() == 0
-        assert "Traceback" not in again.said
+        assert "Traceback" not in again.output
 
 
 @posix_only
 def test_a_server_that_the_system_stops_ends_quietly(tmp_path: Path) -> None:
-    with Running(tmp_path, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:
+    with RunningCommand(tmp_path, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:
         server.address()
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(timeout=30) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
@@ -71,13 +71,13 @@ def test_a_server_that_the_system_stops_ends_quietly(tmp_path: Path) -> None:
 def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
     pool_file: Path, tmp_path: Path, pool: Pool
 ) -> None:
-    """The last line says how to go on: with the same file, not with the one of some other session."""
+    """The last line says how to go on with the same database."""
     words = ["teach", "walks.npz", "--database", "mine/answers.db", "--name", "mine", "--port", "0"]
-    with Running(tmp_path, *words) as server:
-        with Page(server.address()) as page:
-            assert well(page.get("/api/me"))["study"] == "mine"
-            assert well(page.get("/api/display"))["features"][0]["name"] == pool.names[0]
-            well(page.answer("left"))
+    with RunningCommand(tmp_path, *words) as server:
+        with Client(server.address()) as page:
+            assert ok(page.get("/api/me"))["study"] == "mine"
+            assert ok(page.get("/api/display"))["features"][0]["name"] == pool.names[0]
+            ok(page.answer("left"))
         assert server.stop() == 0
         told = server.out.read_text(encoding="utf-8")
     assert f"Your answers are kept in {Path('mine', 'answers.db')}." in told
@@ -99,17 +99,17 @@ def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
 
 def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_path: Path) -> None:
     words = ["teach", "driver", *TRAJECTORIES, "--port", "0", "--host", "0.0.0.0"]
-    with Running(tmp_path, *words) as server:
+    with RunningCommand(tmp_path, *words) as server:
         link = server.address()
         found = re.fullmatch(r"http://[^/]+:(\d+)/#([A-Za-z0-9_-]{22,})", link)
         assert found is not None, link
         address, token = f"http://127.0.0.1:{found[1]}", found[2]
-        assert problem(httpx.get(f"{address}/api/session")) == (403, "unknown-secret")
+        assert error_of(httpx.get(f"{address}/api/session")) == (403, "unknown-secret")
         assert httpx.get(f"{address}/api/me").json()["role"] is None
-        with Page(address, token) as page:
+        with Client(address, token) as page:
             assert page.session()["stage"] == "compare"
         server.stop()
-        assert server.said.count(token) == 1
+        assert server.output.count(token) == 1
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
         ("study import nowhere", "is not an exported study"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_one_line(words: str, message: str, tmp_path: Path) -> None:
+def test_an_error_is_reported_in_one_line(words: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "note.txt").write_text(
         "neither a database nor a pool, and long enough to be looked at" * 20, encoding="utf-8"
     )
@@ -134,7 +134,7 @@ def test_what_cannot_be_done_is_said_in_one_line(words: str, message: str, tmp_p
 
 
 @pytest.mark.parametrize("command", [["teach", "driver", *TRAJECTORIES], ["study", "serve"]])
-def test_a_port_that_is_taken_is_said_in_one_line(command: list[str], tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported_in_one_line(command: list[str], tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         done = run(*command, "--port", port, data=tmp_path)
@@ -156,10 +156,10 @@ def test_a_missing_package_is_named_with_its_remedy(command: str, package: str, 
 
 
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
-    """Also one that the console would take for a color, or for the end of one."""
+    """Also one that the console could take for markup."""
     data = tmp_path / "a [bold] [" / "folder]"
     data.mkdir(parents=True)
-    with Running(data, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:
+    with RunningCommand(data, "teach", "driver", *TRAJECTORIES, "--port", "0") as server:
         server.address()
         assert str(data / "teach.db") in server.out.read_text(encoding="utf-8")
 
@@ -182,7 +182,7 @@ LINK = r"^(P\d+)  (http\S+)/#([A-Za-z0-9_-]{22,})$"
 
 
 def run_study(folder: Path, *words: str, data: Path | None = None) -> str:
-    """What the command says, when all is well."""
+    """What the command prints, after checking that it succeeded."""
     done = run("study", *words, data=data or folder, folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -211,17 +211,17 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
         *((name, "https://lab.example") for name in ("P2", "P3")),
     ]
     assert "Nobody" in report(tmp_path)
-    with Running(tmp_path, "study", "serve", "--port", "0") as server:
+    with RunningCommand(tmp_path, "study", "serve", "--port", "0") as server:
         address = server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1]
         server.wait_for("Serving")
         for _, _, code in links[:2]:
-            with Page(address, code) as page:
-                assert go_through(page)["stage"] == "done"
-        with Page(address, secret[1]) as page:
-            assert well(page.get("/api/progress"))["finished"] == 2
-        with Page(address) as page:
-            assert problem(page.get("/api/session")) == (403, "unknown-secret")
-        assert "Studies: walks." in server.said
+            with Client(address, code) as page:
+                assert complete_stages(page)["stage"] == "done"
+        with Client(address, secret[1]) as page:
+            assert ok(page.get("/api/progress"))["finished"] == 2
+        with Client(address) as page:
+            assert error_of(page.get("/api/session")) == (403, "unknown-secret")
+        assert "Studies: walks." in server.output
         assert server.stop() == 0
         assert server.out.read_text(encoding="utf-8").endswith("Stopped.\n")
         assert server.err.read_text(encoding="utf-8") == ""
@@ -240,14 +240,14 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
 
 
 def test_a_study_behind_a_proxy_goes_by_its_name_and_needs_https(
-    store: Store, crowd: Crowd, file: Path, tmp_path: Path
+    store: Store, invited: InvitedStudy, file: Path, tmp_path: Path
 ) -> None:
     assert store.studies()
     words = ["study", "serve", "--port", "0", "--name", "lab.example", "--https", "--database", str(file)]
-    with Running(tmp_path, *words) as server:
+    with RunningCommand(tmp_path, *words) as server:
         address = server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1]
         server.wait_for("Serving")
-        enter, secret = f"{address}/api/enter", {"secret": crowd.codes[0]}
+        enter, secret = f"{address}/api/enter", {"secret": invited.codes[0]}
         lab = {"host": "lab.example", "origin": "https://lab.example"}
         assert "; Secure" in httpx.post(enter, json=secret, headers=lab).headers["set-cookie"]
         assert httpx.post(enter, json=secret, headers={"host": "evil.example"}).status_code == 421
@@ -261,7 +261,7 @@ def test_a_study_behind_a_proxy_goes_by_its_name_and_needs_https(
 def test_a_study_that_could_not_be_served_is_refused_when_it_is_created(
     pool_file: Path, tmp_path: Path, setting: str, method: str, named: str
 ) -> None:
-    """Rather now than in front of a participant."""
+    """Not only when a participant opens the page."""
     text = PROTOCOL.replace("rate = true", setting).replace("RandomGP 1 0.1", method)
     pool_file.with_suffix(".toml").write_text(text, encoding="utf-8")
     done = run("study", "create", "walks", "--protocol", "walks.toml", data=tmp_path)

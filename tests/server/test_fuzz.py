@@ -1,4 +1,4 @@
-"""Anything that the API's own description allows, and much that it does not, sent by visitors of every role.
+"""Random requests that the OpenAPI document allows, and many that it does not, from visitors of every role.
 
 No answer is an error of ours, every answer is one that the description describes, and every refusal has the
 one form that refusals have.
@@ -26,7 +26,7 @@ from prefero.server.auth import ServerContext
 from prefero.server.middleware import rate_limit
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from server.served_studies import HASTY, Page, begin, go_through, invite, served
+from server.served_studies import FAST_TEACHING, Client, add_study, add_teaching, complete_stages, serving
 from soak import repetitions
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -38,16 +38,16 @@ ROLES = ["nobody", "participant", "experimenter", "teacher"]
 def doors(
     pool: Pool, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, dict[str, str | None]]]:
-    """A server that never says that it is too often, and everybody's secret."""
+    """The address of a server without a rate limit, and the secret of each role."""
     store = Store(open_database(tmp_path_factory.mktemp("fuzz") / "answers.db"))
-    crowd, session = invite(store, pool), begin(store, pool, HASTY)
+    invited, session = add_study(store, pool), add_teaching(store, pool, FAST_TEACHING)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(rate_limit, "BURST", 1e9)
         patched.setattr(rate_limit, "SIGN_IN_BURST", 1e9)
-        with served(create_app(ServerContext(store, token=(session.token, session.visitor)))) as address:
-            with Page(address, crowd.codes[0]) as page:
-                go_through(page, until="compare")
-            secrets = [None, crowd.codes[0], crowd.secret, session.token]
+        with serving(create_app(ServerContext(store, token=(session.token, session.visitor)))) as address:
+            with Client(address, invited.codes[0]) as page:
+                complete_stages(page, until="compare")
+            secrets = [None, invited.codes[0], invited.secret, session.token]
             yield address, dict(zip(ROLES, secrets, strict=True))
     store.engine.dispose()
 
@@ -59,7 +59,7 @@ def description(doors: tuple[str, dict[str, str | None]]) -> Any:
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["right", "wrong"])
 @pytest.mark.parametrize("role", ROLES)
-def test_every_answer_is_one_that_the_description_describes(
+def test_every_response_conforms_to_the_openapi_document(
     role: str, mode: GenerationMode, doors: tuple[str, dict[str, str | None]], description: Any
 ) -> None:
     operations = [found.ok() for found in description.get_all_operations()]
@@ -82,7 +82,7 @@ def send_all(
     cookies: dict[str, str],
     examples: int,
 ) -> None:
-    """Many requests of one kind, and what must be true of their answers."""
+    """Send many requests of one kind, and check the responses."""
 
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck), database=None)
     @given(case=operation.as_strategy(generation_mode=mode), known=st.booleans())
@@ -99,7 +99,7 @@ def send_all(
 
 
 def _open(session: requests.Session, address: str, cookies: dict[str, str]) -> int:
-    """The question that this visitor is asked, if any."""
+    """The open question of this visitor, if any."""
     found = session.get(f"{address}/api/session", cookies=cookies, timeout=30).json()
     question: int = (found.get("question") or {"id": 1})["id"]
     return question

@@ -1,8 +1,8 @@
-"""Nothing is lost: servers are killed at any moment, again and again, while several people answer.
+"""Nothing is lost: servers are killed at any moment, again and again, while several clients answer.
 
-The people do as the page does: what they say has a key, and is sent again under that key until it is
-acknowledged. What they remember in the end is what the file holds, no more, no less, and in order.
-A soak kills hundreds of them.
+The clients do as the page does: every request has a key, and is sent again under that key until it is
+acknowledged. In the end the database holds what was acknowledged, no more, no less, and in order.
+A soak kills hundreds of servers.
 """
 
 import os
@@ -28,15 +28,15 @@ from prefero.studies.protocol import Protocol, StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret
-from server.run_commands import WIDE
+from server.run_commands import PLAIN_TERMINAL
 from server.served_studies import new_key
 from soak import repetitions
 from systems import posix_only
 
 pytestmark = posix_only
 KILLS = repetitions(short=25, long=300)
-PEOPLE = 3
-ENDLESS = Protocol(
+CLIENTS = 3
+OPEN_ENDED = Protocol(
     title="Walks",
     methods=(StudyMethod("Random", "RandomGP 1 0.1", 100),),
     tests=200,  # no method learns from these, so they cost little
@@ -49,46 +49,46 @@ ENDLESS = Protocol(
 
 @dataclass
 class AnsweringClient:
-    """Somebody who answers as long as they are wanted, and remembers what was acknowledged."""
+    """A client that answers until it is stopped, and remembers what was acknowledged."""
 
     address: str
     code: str
-    wanted: threading.Event
-    moods: random.Random
+    going: threading.Event
+    rng: random.Random
     keys: list[str] = field(default_factory=list)
-    standing: list[tuple[int, str]] = field(default_factory=list)
+    active: list[tuple[int, str]] = field(default_factory=list)
     lost: int = 0
     failure: Exception | None = None
 
-    def live(self) -> None:
+    def run(self) -> None:
         try:
             with httpx.Client(base_url=self.address, cookies={"prefero": self.code}, timeout=20) as http:
-                state = self._until_heard(http, "GET", "/api/session", None)
-                while self.wanted.is_set():
-                    state = self._say(http, state["question"]["id"])
-        except Exception as failure:  # a thread's error is nobody's unless it is handed on
+                state = self._send_until_acknowledged(http, "GET", "/api/session", None)
+                while self.going.is_set():
+                    state = self._act(http, state["question"]["id"])
+        except Exception as failure:  # which would otherwise end with its thread
             self.failure = failure
 
-    def _say(self, http: httpx.Client, question: int) -> dict[str, dict[str, int]]:
-        """An answer, a skip, or that the last one is taken back; then it is acknowledged and remembered."""
-        key, choice = new_key(), self.moods.choices(["left", "right", "skip", "undo"], [10, 10, 1, 3])[0]
-        if choice == "undo" and self.standing:
-            state = self._until_heard(http, "POST", "/api/session/undo", {"key": key})
-            self.standing.pop()
+    def _act(self, http: httpx.Client, question: int) -> dict[str, dict[str, int]]:
+        """Answer, skip or undo; then remember it as acknowledged."""
+        key, choice = new_key(), self.rng.choices(["left", "right", "skip", "undo"], [10, 10, 1, 3])[0]
+        if choice == "undo" and self.active:
+            state = self._send_until_acknowledged(http, "POST", "/api/session/undo", {"key": key})
+            self.active.pop()
         else:
             choice = "left" if choice == "undo" else choice
-            said = {"key": key, "question": question, "kind": choice, "seconds": 0.5}
-            state = self._until_heard(http, "POST", "/api/session/events", said)
-            self.standing.append((question, choice))
+            body = {"key": key, "question": question, "kind": choice, "seconds": 0.5}
+            state = self._send_until_acknowledged(http, "POST", "/api/session/events", body)
+            self.active.append((question, choice))
         self.keys.append(key)
         return state
 
-    def _until_heard(
-        self, http: httpx.Client, method: str, path: str, said: dict[str, object] | None
+    def _send_until_acknowledged(
+        self, http: httpx.Client, method: str, path: str, body: dict[str, object] | None
     ) -> dict[str, dict[str, int]]:
         while True:
             try:
-                response = http.request(method, path, json=said)
+                response = http.request(method, path, json=body)
             except httpx.TransportError:
                 self.lost += 1
                 time.sleep(0.02)
@@ -108,19 +108,19 @@ def free_port() -> int:
 
 @pytest.fixture(scope="module")
 def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[AnsweringClient]]:
-    """A file that was answered into by several people while its servers were killed."""
+    """A database that several clients answered into while its servers were killed, and the clients."""
     file = tmp_path_factory.mktemp("killed") / "answers.db"
     store = Store(open_database(file))
     pool = Pool(np.random.default_rng(0).normal(size=(20, 2)), ["speed", "distance"])
-    study = store.add_study("walks", "study", ENDLESS.to_json(), pool, display_of(pool), new_secret())
-    codes = [new_secret() for _ in range(PEOPLE)]
+    study = store.add_study("walks", "study", OPEN_ENDED.to_json(), pool, display_of(pool), new_secret())
+    codes = [new_secret() for _ in range(CLIENTS)]
     for number, code in enumerate(codes):
         store.invite(study, f"P{number}", code, seed=number)
     store.engine.dispose()
-    wanted, port = threading.Event(), free_port()
-    wanted.set()
-    people = [
-        AnsweringClient(f"http://127.0.0.1:{port}", code, wanted, random.Random(number))
+    going, port = threading.Event(), free_port()
+    going.set()
+    clients = [
+        AnsweringClient(f"http://127.0.0.1:{port}", code, going, random.Random(number))
         for number, code in enumerate(codes)
     ]
     command = [
@@ -131,72 +131,78 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Answe
         str(KILLS),
     ]
     process = subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", env=os.environ | WIDE
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+        env=os.environ | PLAIN_TERMINAL,
     )
     with process:
-        threads = [threading.Thread(target=person.live) for person in people]
+        threads = [threading.Thread(target=client.run) for client in clients]
         for thread in threads:
             thread.start()
         assert process.stdout is not None
-        told = process.stdout.readline()
-        wanted.clear()
+        printed = process.stdout.readline()
+        going.clear()
         for thread in threads:
             thread.join()
         process.communicate()
-    assert told == "all are dead but the last\n"
-    return file, people
+    assert printed == "all servers but the last were killed\n"
+    return file, clients
 
 
-def test_the_people_never_met_an_error(survived: tuple[Path, list[AnsweringClient]]) -> None:
-    assert [person.failure for person in survived[1]] == [None] * PEOPLE
+def test_no_client_met_an_error(survived: tuple[Path, list[AnsweringClient]]) -> None:
+    assert [client.failure for client in survived[1]] == [None] * CLIENTS
 
 
-def test_the_servers_died_while_people_were_answering(survived: tuple[Path, list[AnsweringClient]]) -> None:
-    """Or nothing would have been tried: requests were cut off, and answers went on between the kills."""
-    assert min(person.lost for person in survived[1]) > KILLS / 4
-    assert sum(len(person.keys) for person in survived[1]) > KILLS / 4
+def test_the_servers_were_killed_while_clients_were_answering(
+    survived: tuple[Path, list[AnsweringClient]],
+) -> None:
+    """Otherwise the test would show nothing: requests were cut off, and answers went on between the kills."""
+    assert min(client.lost for client in survived[1]) > KILLS / 4
+    assert sum(len(client.keys) for client in survived[1]) > KILLS / 4
 
 
-def test_what_was_acknowledged_is_there_once(survived: tuple[Path, list[AnsweringClient]]) -> None:
-    file, people = survived
+def test_every_acknowledged_event_is_recorded_once(survived: tuple[Path, list[AnsweringClient]]) -> None:
+    file, clients = survived
     connection = sqlite3.connect(file)
     kept = Counter(key for (key,) in connection.execute("SELECT key FROM events"))
     connection.close()
-    acknowledged = Counter(key for person in people for key in person.keys)
+    acknowledged = Counter(key for client in clients for key in client.keys)
     assert kept == acknowledged
     assert max(kept.values()) == 1
 
 
 def test_no_question_was_answered_twice(survived: tuple[Path, list[AnsweringClient]]) -> None:
-    """ComputeSlots of a question go to and fro: said, taken back, said again."""
+    """The events of a question alternate: answered, undone, answered again."""
     connection = sqlite3.connect(survived[0])
     rows = connection.execute("SELECT question, kind FROM events ORDER BY id").fetchall()
     connection.close()
-    slots: dict[int, list[bool]] = {}
-    for question, said in rows:
-        slots.setdefault(question, []).append(said == "undo")
-    assert all(turn == [bool(place % 2) for place in range(len(turn))] for turn in slots.values())
+    undone: dict[int, list[bool]] = {}
+    for question, kind in rows:
+        undone.setdefault(question, []).append(kind == "undo")
+    assert all(flags == [bool(place % 2) for place in range(len(flags))] for flags in undone.values())
 
 
-def test_the_file_is_whole(survived: tuple[Path, list[AnsweringClient]]) -> None:
+def test_the_database_is_not_damaged(survived: tuple[Path, list[AnsweringClient]]) -> None:
     connection = sqlite3.connect(survived[0])
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     connection.close()
 
 
-def test_every_learner_is_rebuilt_from_what_its_person_remembers(
+def test_every_learner_is_rebuilt_from_what_its_client_remembers(
     survived: tuple[Path, list[AnsweringClient]],
 ) -> None:
-    file, people = survived
+    file, clients = survived
     store, slots = Store(open_database(file)), ComputeSlots()
     study = store.study("walks")
-    for person, remembered in zip(store.participants(study), people, strict=True):
+    for person, remembered in zip(store.participants(study), clients, strict=True):
         log = store.event_log(person)
-        live = [(answer.asked.id, answer.choice) for answer in log.answers]
-        assert live == [(question, said) for question, said in remembered.standing if said != "skip"]
+        answers = [(answer.asked.id, answer.choice) for answer in log.answers]
+        assert answers == [(question, kind) for question, kind in remembered.active if kind != "skip"]
         learner = Session(store, study, person, slots).learner()
-        own = [said for question, said in live if log.by_id[question].method == "Random"]
+        own = [kind for question, kind in answers if log.by_id[question].method == "Random"]
         assert [answer.choice for answer in learner.answers] == own
         assert np.isfinite(learner.reward()(store.pool(study).features)).all()
     slots.close()

@@ -1,4 +1,4 @@
-"""A study over HTTP: what participants go through, what they are refused, and what the experimenter sees."""
+"""A study over HTTP: the participants' stages, what is refused, and what the experimenter sees."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,17 +13,17 @@ from prefero.server.auth import ServerContext
 from prefero.studies.protocol import Protocol, StudyMethod
 from prefero.studies.storage.store import Store
 from server.served_studies import (
+    FAST_STUDY,
     JSON,
-    QUICK,
-    Crowd,
-    Lasting,
-    Page,
-    go_through,
-    invite,
+    Client,
+    InvitedStudy,
+    SharedServer,
+    add_study,
+    complete_stages,
+    error_of,
     new_key,
-    problem,
-    served,
-    well,
+    ok,
+    serving,
 )
 
 TWICE = Protocol(
@@ -37,36 +37,36 @@ TWICE = Protocol(
 
 
 @pytest.fixture
-def golfer(store: Store, shots: Pool) -> Iterator[Page]:
-    """A participant who is to give scores to golf's targets."""
-    crowd = invite(store, shots, replace(QUICK, target_scores=True))
-    with served(create_app(ServerContext(store))) as address, Page(address, crowd.codes[0]) as page:
+def golfer(store: Store, golf_pool: Pool) -> Iterator[Client]:
+    """A participant who scores golf's targets."""
+    invited = add_study(store, golf_pool, replace(FAST_STUDY, target_scores=True))
+    with serving(create_app(ServerContext(store))) as address, Client(address, invited.codes[0]) as page:
         yield page
 
 
-def test_a_participant_is_led_through_the_whole_study(golfer: Page) -> None:
+def test_a_participant_goes_through_all_stages(golfer: Client) -> None:
     for now, then in pairwise(
         ["consent", "instructions", "target_scores", "practice", "compare", "rate", "done"]
     ):
         assert golfer.session()["stage"] == now
-        go_through(golfer, until=then)
+        complete_stages(golfer, until=then)
     last = golfer.session()
     assert (last["text"], last["answered"], last["total"]) == ("Thank you!", 7, 7)
     assert last["question"] is last["rating"] is None
     assert last["can_undo"] is last["can_skip"] is False
 
 
-def test_every_stage_has_what_its_page_needs(golfer: Page, shots: Pool) -> None:
-    assert golfer.session()["text"] == QUICK.consent
-    assert go_through(golfer, until="instructions")["text"] == QUICK.instructions
-    scores = go_through(golfer, until="target_scores")["target_scores"]
+def test_every_stage_has_what_its_page_needs(golfer: Client, golf_pool: Pool) -> None:
+    assert golfer.session()["text"] == FAST_STUDY.consent
+    assert complete_stages(golfer, until="instructions")["text"] == FAST_STUDY.instructions
+    scores = complete_stages(golfer, until="target_scores")["target_scores"]
     assert (len(scores["labels"]), scores["lowest"], scores["highest"]) == (8, 2, 9)
     assert all(len(color) == 7 and color[0] == "#" for color in scores["colors"])
-    assert go_through(golfer, until="practice")["question"]["id"] == 0
-    first = go_through(golfer, until="compare")
+    assert complete_stages(golfer, until="practice")["question"]["id"] == 0
+    first = complete_stages(golfer, until="compare")
     assert first["choices"] == ["left", "right"]
-    assert set(first["question"]["items"]) <= set(range(len(shots)))
-    rating = go_through(golfer, until="rate")["rating"]
+    assert set(first["question"]["items"]) <= set(range(len(golf_pool)))
+    rating = complete_stages(golfer, until="rate")["rating"]
     assert (rating["number"], rating["total"], rating["lowest"], rating["highest"]) == (1, 2, 1, 9)
 
 
@@ -89,19 +89,19 @@ def test_every_stage_has_what_its_page_needs(golfer: Page, shots: Pool) -> None:
         ),
     ],
 )
-def test_a_step_that_is_not_done_right_is_refused_and_stays_to_do(
-    participant: Page, stage: str, wrong: list[tuple[dict[str, Any], tuple[int, str]]]
+def test_an_invalid_submission_is_refused_and_the_stage_stays(
+    participant: Client, stage: str, wrong: list[tuple[dict[str, Any], tuple[int, str]]]
 ) -> None:
-    state = go_through(participant, until=stage)
+    state = complete_stages(participant, until=stage)
     for data, refused in wrong:
         data = {"trajectory": state["rating"]["trajectory"]} | data if stage == "rate" else data
         sent = participant.post("/api/session/stages", key=new_key(), stage=stage, data=data)
-        assert problem(sent) == refused
+        assert error_of(sent) == refused
         assert participant.session() == state
 
 
-def test_targets_get_whole_numbers_of_their_own(golfer: Page) -> None:
-    state = go_through(golfer, until="target_scores")
+def test_targets_get_different_whole_numbers(golfer: Client) -> None:
+    state = complete_stages(golfer, until="target_scores")
     labels = state["target_scores"]["labels"]
     good = {label: 2 + place for place, label in enumerate(labels)}
     for wrong in (
@@ -115,73 +115,75 @@ def test_targets_get_whole_numbers_of_their_own(golfer: Page) -> None:
         {label: good[label] for label in labels[1:]},
     ):
         sent = golfer.post("/api/session/stages", key=new_key(), stage="target_scores", data=wrong)
-        assert problem(sent) == (422, "bad-scores")
+        assert error_of(sent) == (422, "bad-scores")
     assert golfer.session() == state
-    assert golfer.step("target_scores", **good)["stage"] == "practice"
+    assert golfer.submit("target_scores", **good)["stage"] == "practice"
 
 
-def test_a_step_is_done_once_by_its_key_and_once_in_all(participant: Page) -> None:
+def test_a_stage_is_submitted_once_whatever_the_key(participant: Client) -> None:
     message = {"key": new_key(), "stage": "consent", "data": {"agreed": True}}
-    first, again = (well(participant.post("/api/session/stages", **message)) for _ in range(2))
+    first, again = (ok(participant.post("/api/session/stages", **message)) for _ in range(2))
     assert first == again
     assert first["stage"] == "instructions"
     other = participant.post("/api/session/stages", **{**message, "key": new_key()})
-    assert problem(other) == (409, "wrong-stage")
+    assert error_of(other) == (409, "wrong-stage")
 
 
-def test_nothing_of_the_model_is_told_to_a_participant(participant: Page) -> None:
-    state = go_through(participant, until="compare")
+def test_a_participant_sees_nothing_of_the_model(participant: Client) -> None:
+    state = complete_stages(participant, until="compare")
     assert set(state["question"]) == {"id", "number", "items", "value", "unit"}
     assert state["question"]["value"] is state["question"]["unit"] is None
-    assert set(well(participant.get("/api/session/prefetch"))) == {"trajectories", "complete"}
+    assert set(ok(participant.get("/api/session/prefetch"))) == {"trajectories", "complete"}
     told = participant.get("/api/session").text + participant.get("/api/trajectories/0").text
     assert [word for word in ("Random", "Active", "method", "bits", "accuracy", "mean") if word in told] == []
 
 
-def test_about_equal_is_no_answer_where_the_methods_know_none(participant: Page) -> None:
-    state = go_through(participant, until="compare")
-    assert problem(participant.answer("equal")) == (422, "no-ties")
+def test_about_equal_is_refused_where_the_methods_cannot_learn_from_it(participant: Client) -> None:
+    state = complete_stages(participant, until="compare")
+    assert error_of(participant.answer("equal")) == (422, "no-ties")
     assert participant.session() == state
 
 
-def test_an_answer_cannot_be_taken_back_once_what_was_learned_is_rated(participant: Page) -> None:
-    """The page offers no undo then; a request of its own must not unmake what the ratings are about."""
-    state = go_through(participant, until="rate")
-    participant.step("rate", trajectory=state["rating"]["trajectory"], rating=3)
+def test_an_answer_cannot_be_undone_once_a_rating_is_given(participant: Client) -> None:
+    """The page offers no undo then; a request must not change what the ratings are about."""
+    state = complete_stages(participant, until="rate")
+    participant.submit("rate", trajectory=state["rating"]["trajectory"], rating=3)
     before = participant.session()
     assert before["can_undo"] is False
-    assert problem(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
+    assert error_of(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
     assert participant.session() == before
 
 
-@pytest.mark.usefixtures("patient")
-def test_questions_asked_again_can_be_skipped_as_often_as_one_likes(store: Store, pool: Pool) -> None:
-    crowd = invite(store, pool, TWICE)
-    with served(create_app(ServerContext(store))) as address, Page(address, crowd.codes[0]) as page:
-        plan = TWICE.schedule(crowd.people[0].seed)
+@pytest.mark.usefixtures("no_rate_limit")
+def test_retest_questions_can_be_skipped_any_number_of_times(store: Store, pool: Pool) -> None:
+    invited = add_study(store, pool, TWICE)
+    with serving(create_app(ServerContext(store))) as address, Client(address, invited.codes[0]) as page:
+        plan = TWICE.schedule(invited.participants[0].seed)
         for _ in range(plan.index("retest")):
-            well(page.answer("left"))
+            ok(page.answer("left"))
         for _ in range(12):
             sent = page.answer("skip")
             assert sent.status_code < 500, sent.text
-        assert go_through(page)["stage"] == "done"
+        assert complete_stages(page)["stage"] == "done"
 
 
-def test_two_people_are_asked_and_counted_apart(address: str, crowd: Crowd, participant: Page) -> None:
-    with Page(address, crowd.codes[1]) as other:
-        go_through(participant)
+def test_two_participants_are_asked_and_counted_separately(
+    address: str, invited: InvitedStudy, participant: Client
+) -> None:
+    with Client(address, invited.codes[1]) as other:
+        complete_stages(participant)
         assert other.session()["stage"] == "consent"
-        first = go_through(other, until="compare")
+        first = complete_stages(other, until="compare")
         assert first["answered"] == 0
-        assert well(other.answer("right"))["answered"] == 1
+        assert ok(other.answer("right"))["answered"] == 1
     assert participant.session()["answered"] == 7
 
 
 # --- the experimenter -------------------------------------------------------------------------------------
 
 
-def test_the_experimenter_sees_how_far_everybody_is(participant: Page, experimenter: Page) -> None:
-    nobody = well(experimenter.get("/api/progress"))
+def test_the_experimenter_sees_every_participants_progress(participant: Client, experimenter: Client) -> None:
+    nobody = ok(experimenter.get("/api/progress"))
     assert set(nobody) == {"study", "title", "participants", "finished", "invited"}
     assert (nobody["study"], nobody["title"], nobody["finished"], nobody["invited"]) == (
         *("walks", "Walks"),
@@ -189,26 +191,26 @@ def test_the_experimenter_sees_how_far_everybody_is(participant: Page, experimen
     )
     assert [row["stage"] for row in nobody["participants"]] == [None, None]
     assert {row["started"] for row in nobody["participants"]} == {None}
-    go_through(participant, until="compare")
-    well(participant.answer("left"))
-    well(participant.answer("right"))
-    row = well(experimenter.get("/api/progress"))["participants"][0]
+    complete_stages(participant, until="compare")
+    ok(participant.answer("left"))
+    ok(participant.answer("right"))
+    row = ok(experimenter.get("/api/progress"))["participants"][0]
     assert (row["label"], row["stage"], row["answered"], row["total"]) == ("P1", "compare", 2, 7)
     assert (row["median_seconds"], row["left_share"], row["retest_agreement"]) == (1.25, 0.5, None)
     assert row["started"] <= row["last_seen"]
-    go_through(participant)
-    found = well(experimenter.get("/api/progress"))
+    complete_stages(participant)
+    found = ok(experimenter.get("/api/progress"))
     assert (found["finished"], found["participants"][0]["stage"]) == (1, "done")
     assert found["participants"][0]["retest_agreement"] in (0.0, 1.0)
 
 
-def test_who_left_is_nobody_until_they_come_again(participant: Page, crowd: Crowd) -> None:
-    assert well(participant.get("/api/me"))["role"] == "participant"
-    gone = well(participant.post("/api/leave"))
+def test_after_signing_out_a_visitor_has_no_role(participant: Client, invited: InvitedStudy) -> None:
+    assert ok(participant.get("/api/me"))["role"] == "participant"
+    gone = ok(participant.post("/api/leave"))
     assert (gone["role"], gone["study"]) == (None, None)
-    assert well(participant.get("/api/me")) == gone
-    assert problem(participant.get("/api/session")) == (403, "unknown-secret")
-    back = well(participant.post("/api/enter", secret=crowd.codes[0]))
+    assert ok(participant.get("/api/me")) == gone
+    assert error_of(participant.get("/api/session")) == (403, "unknown-secret")
+    back = ok(participant.post("/api/enter", secret=invited.codes[0]))
     assert (back["role"], back["study"]) == ("participant", "walks")
 
 
@@ -241,8 +243,8 @@ GOOD = {"key": "12345678", "question": 1, "kind": "left", "seconds": 1.0}
         ("/api/enter", {"secret": "not a link's"}),
     ],
 )
-def test_what_has_not_the_form_is_refused_in_words(lasting: Lasting, path: str, body: Any) -> None:
-    assert problem(lasting.participant.http.post(path, json=body)) == (422, "invalid")
+def test_an_invalid_body_is_refused(shared: SharedServer, path: str, body: Any) -> None:
+    assert error_of(shared.participant.http.post(path, json=body)) == (422, "invalid")
 
 
 @pytest.mark.parametrize(
@@ -258,9 +260,9 @@ def test_what_has_not_the_form_is_refused_in_words(lasting: Lasting, path: str, 
         b'{"key": "12345678", "question": 1, "kind": "\\ud800"}',
     ],
 )
-def test_what_is_hardly_json_is_refused_in_words(lasting: Lasting, content: bytes) -> None:
-    sent = lasting.participant.http.post("/api/session/events", content=content, headers=JSON)
-    assert problem(sent) in [(422, "invalid"), (400, "http")]
+def test_malformed_json_is_refused(shared: SharedServer, content: bytes) -> None:
+    sent = shared.participant.http.post("/api/session/events", content=content, headers=JSON)
+    assert error_of(sent) in [(422, "invalid"), (400, "http")]
 
 
 @pytest.mark.parametrize(
@@ -278,22 +280,22 @@ def test_what_is_hardly_json_is_refused_in_words(lasting: Lasting, content: byte
         ("POST", "/api/me", (405, "http")),
     ],
 )
-def test_what_is_not_there_is_said_in_words(
-    lasting: Lasting, method: str, path: str, refused: tuple[int, str]
+def test_a_missing_route_or_trajectory_is_reported(
+    shared: SharedServer, method: str, path: str, refused: tuple[int, str]
 ) -> None:
-    sent = lasting.participant.http.request(method, path, json={} if method != "GET" else None)
-    assert problem(sent) == refused
+    sent = shared.participant.http.request(method, path, json={} if method != "GET" else None)
+    assert error_of(sent) == refused
 
 
-def test_a_question_that_was_never_asked_cannot_be_answered(participant: Page) -> None:
-    go_through(participant, until="compare")
-    assert problem(participant.answer("left", question=999)) == (404, "no-question")
+def test_a_question_that_was_never_asked_cannot_be_answered(participant: Client) -> None:
+    complete_stages(participant, until="compare")
+    assert error_of(participant.answer("left", question=999)) == (404, "no-question")
 
 
-def test_an_error_of_ours_has_the_form_too(
-    participant: Page, store: Store, monkeypatch: pytest.MonkeyPatch
+def test_an_internal_error_has_the_form_of_all_errors(
+    participant: Client, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody is meant to see one; who does is told in the same words and with the same strict headers."""
+    """It says nothing of the exception, and has the security headers."""
 
     def fail(*_: object) -> None:
         raise RuntimeError("a secret thought")
@@ -303,4 +305,4 @@ def test_an_error_of_ours_has_the_form_too(
     assert found.status_code == 500
     assert "secret thought" not in found.text
     assert "content-security-policy" in found.headers
-    problem(found)
+    error_of(found)

@@ -1,4 +1,4 @@
-"""What goes out: headers that keep a browser strict on every answer, and no file but those that are meant."""
+"""Responses: the security headers of all of them, and no file but those that are meant."""
 
 from contextlib import suppress
 from html.parser import HTMLParser
@@ -13,7 +13,7 @@ from prefero.server.app import PAGE
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import teaching_protocol
 from prefero.studies.storage.store import Store, new_secret
-from server.served_studies import JSON, Page, Teaching, begin, guest_app, problem, served
+from server.served_studies import JSON, Client, TeachingSession, add_teaching, error_of, guest_app, serving
 from systems import posix_only
 
 POLICY = (
@@ -24,9 +24,9 @@ POLICY = (
 
 
 @pytest.fixture
-def answers(paged: Page) -> dict[str, httpx.Response]:
-    """One answer of every kind."""
-    http = paged.http
+def answers(page_client: Client) -> dict[str, httpx.Response]:
+    """A response of every kind."""
+    http = page_client.http
     return {
         "page": http.get("/"),
         "script": http.get("/assets/page.js"),
@@ -44,7 +44,7 @@ def answers(paged: Page) -> dict[str, httpx.Response]:
     }
 
 
-def test_every_answer_keeps_the_browser_strict(answers: dict[str, httpx.Response]) -> None:
+def test_every_response_has_the_security_headers(answers: dict[str, httpx.Response]) -> None:
     for name, found in answers.items():
         assert found.headers.get_list("content-security-policy") == [POLICY], name
         assert found.headers["x-content-type-options"] == "nosniff", name
@@ -52,13 +52,13 @@ def test_every_answer_keeps_the_browser_strict(answers: dict[str, httpx.Response
     assert {found.status_code for found in answers.values()} >= {200, 403, 404, 405, 409, 413, 415, 421, 422}
 
 
-def test_what_is_a_persons_own_is_kept_in_no_cache(answers: dict[str, httpx.Response]) -> None:
+def test_private_responses_are_not_cached(answers: dict[str, httpx.Response]) -> None:
     for name in ("api", "session", "forbidden", "refused"):
         assert answers[name].headers["cache-control"] == "no-store", name
 
 
 class Strict(HTMLParser):
-    """Notes all that the policy would not run or would fetch from elsewhere."""
+    """Collects what the content security policy would block."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -105,21 +105,21 @@ def test_the_built_page_has_nothing_that_the_policy_forbids() -> None:
         "/assets/%00",
     ],
 )
-def test_no_path_leads_out_of_the_pages_folder(paged: Page, path: str) -> None:
+def test_no_path_leads_out_of_the_pages_folder(page_client: Client, path: str) -> None:
     # the client would tidy the path before it sends it, so it is given as it shall be sent
-    found = paged.http.get(paged.http.base_url.copy_with(raw_path=path.encode()))
+    found = page_client.http.get(page_client.http.base_url.copy_with(raw_path=path.encode()))
     assert "nobody" not in found.text
-    assert problem(found)[0] == 404
+    assert error_of(found)[0] == 404
 
 
 @pytest.fixture
 def clips(tmp_path: Path) -> list[Path]:
-    """Two films in a folder, beside which lies a file that is nobody's business."""
+    """Two clips in a folder, beside which lies a private file."""
     (tmp_path / "private.mp4").write_text("nobody's business", encoding="utf-8")
     (tmp_path / "clips").mkdir()
     found = [tmp_path / "clips" / f"{number}.mp4" for number in range(2)]
     for clip in found:
-        clip.write_bytes(b"film")
+        clip.write_bytes(b"video")
     return found
 
 
@@ -130,20 +130,20 @@ def lead_out(clip: Path) -> None:
 
 @posix_only
 def test_a_clip_that_became_a_link_out_of_its_folder_is_not_served(store: Store, clips: list[Path]) -> None:
-    session = begin(store, Pool(np.eye(2), ["a", "b"], clips=clips))
+    session = add_teaching(store, Pool(np.eye(2), ["a", "b"], clips=clips))
     lead_out(clips[1])
-    with served(guest_app(store, session)) as address, Page(address) as page:
-        assert page.get("/api/clips/0.mp4").content == b"film"
-        assert problem(page.get("/api/clips/1.mp4")) == (404, "no-trajectory")
+    with serving(guest_app(store, session)) as address, Client(address) as page:
+        assert page.get("/api/clips/0.mp4").content == b"video"
+        assert error_of(page.get("/api/clips/1.mp4")) == (404, "no-trajectory")
 
 
 @posix_only
 def test_a_clip_that_was_a_link_out_of_its_folder_is_not_served(store: Store, clips: list[Path]) -> None:
-    """Such a pool may be refused at once, too."""
+    """Such a pool may also be refused."""
     lead_out(clips[1])
     with suppress(ValueError):
-        session = begin(store, Pool(np.eye(2), ["a", "b"], clips=clips))
-        with served(guest_app(store, session)) as address, Page(address) as page:
+        session = add_teaching(store, Pool(np.eye(2), ["a", "b"], clips=clips))
+        with serving(guest_app(store, session)) as address, Client(address) as page:
             assert "nobody" not in page.get("/api/clips/1.mp4").text
 
 
@@ -155,7 +155,7 @@ def test_a_clip_that_is_not_in_the_studys_folder_is_not_served(store: Store, cli
     study = store.add_study(
         "out", "teach", teaching_protocol("Out", 3).to_json(), pool, display, new_secret()
     )
-    session = Teaching(study, store.invite(study, "teacher", new_secret()), "")
-    with served(guest_app(store, session)) as address, Page(address) as page:
+    session = TeachingSession(study, store.invite(study, "teacher", new_secret()), "")
+    with serving(guest_app(store, session)) as address, Client(address) as page:
         for number in range(2):
-            assert problem(page.get(f"/api/clips/{number}.mp4")) == (404, "no-trajectory")
+            assert error_of(page.get(f"/api/clips/{number}.mp4")) == (404, "no-trajectory")

@@ -1,4 +1,4 @@
-"""Who may do what, and what is let in: one test a rule. What is sent is in test_going_out.py."""
+"""Who may do what, and which requests are accepted, one test a rule. Responses are in test_responses.py."""
 
 import hashlib
 import hmac
@@ -17,19 +17,19 @@ from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
 from prefero.server.middleware import rate_limit
 from prefero.studies.storage.store import Store, new_secret
-from server.run_commands import Running
+from server.run_commands import RunningCommand
 from server.served_studies import (
     JSON,
-    Crowd,
-    Lasting,
-    Page,
-    Teaching,
-    go_through,
+    Client,
+    InvitedStudy,
+    SharedServer,
+    TeachingSession,
+    complete_stages,
+    error_of,
     guest_app,
     new_key,
-    problem,
-    served,
-    well,
+    ok,
+    serving,
 )
 
 FORBIDDEN = (403, "unknown-secret")
@@ -59,12 +59,12 @@ TEACHING: list[tuple[str, dict[str, Any] | None]] = [
 WATCHING: list[tuple[str, dict[str, Any] | None]] = [("/api/progress", None)]
 
 
-def asked(page: Page, path: str, body: dict[str, Any] | None) -> httpx.Response:
+def asked(page: Client, path: str, body: dict[str, Any] | None) -> httpx.Response:
     return page.get(path) if body is None else page.post(path, **body)
 
 
 def rows(file: Path) -> list[tuple[Any, ...]]:
-    """Everything that anybody said or did."""
+    """All events and stage events."""
     connection = sqlite3.connect(file)
     found = [
         row for name in ("events", "stage_events") for row in connection.execute(f"SELECT * FROM {name}")
@@ -87,22 +87,22 @@ def test_secrets_cannot_be_guessed() -> None:
 
 
 def test_the_database_holds_no_secret(
-    address: str, crowd: Crowd, session: Teaching, store: Store, file: Path
+    address: str, invited: InvitedStudy, session: TeachingSession, store: Store, file: Path
 ) -> None:
-    for secret in (*crowd.codes, crowd.secret, session.token):
-        with Page(address, secret) as page:
+    for secret in (*invited.codes, invited.secret, session.token):
+        with Client(address, secret) as page:
             page.get("/api/session")
     store.engine.dispose()
     kept = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
-    assert hashlib.sha256(crowd.codes[0].encode()).hexdigest().encode() in kept  # it is the right file
-    for secret in (*crowd.codes, crowd.secret, session.token):
+    assert hashlib.sha256(invited.codes[0].encode()).hexdigest().encode() in kept  # it is the right file
+    for secret in (*invited.codes, invited.secret, session.token):
         assert secret.encode() not in kept
 
 
 def test_secrets_are_compared_in_constant_time(
-    address: str, crowd: Crowd, session: Teaching, monkeypatch: pytest.MonkeyPatch
+    address: str, invited: InvitedStudy, session: TeachingSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is this comparison that decides: where it says no, the right secret opens nothing."""
+    """This comparison decides: if it says no, the right secret is refused."""
     honest, compared = hmac.compare_digest, []
 
     def counting(first: Any, second: Any) -> bool:
@@ -110,9 +110,9 @@ def test_secrets_are_compared_in_constant_time(
         return False
 
     with httpx.Client(base_url=address) as client:
-        for secret in (crowd.codes[0], crowd.secret, session.token):
+        for secret in (invited.codes[0], invited.secret, session.token):
             monkeypatch.setattr(hmac, "compare_digest", counting)
-            assert problem(client.post("/api/enter", json={"secret": secret})) == FORBIDDEN
+            assert error_of(client.post("/api/enter", json={"secret": secret})) == FORBIDDEN
             digest = hashlib.sha256(secret.encode()).hexdigest()
             assert (digest, digest) in compared
             monkeypatch.setattr(hmac, "compare_digest", honest)
@@ -122,30 +122,30 @@ def test_secrets_are_compared_in_constant_time(
 @pytest.mark.parametrize("wrong", ["A" * 24, "short678", "-" * 128])
 def test_a_wrong_secret_opens_nothing_and_leaves_no_cookie(address: str, wrong: str) -> None:
     found = httpx.post(f"{address}/api/enter", json={"secret": wrong})
-    assert problem(found) == FORBIDDEN
+    assert error_of(found) == FORBIDDEN
     assert "set-cookie" not in found.headers
 
 
-def test_a_wrong_secret_is_refused_where_a_guest_is_let_in_too(teacher: Page) -> None:
+def test_a_wrong_secret_is_refused_where_a_guest_is_let_in_too(teacher: Client) -> None:
     found = teacher.post("/api/enter", secret="A" * 24)
-    assert problem(found) == FORBIDDEN
+    assert error_of(found) == FORBIDDEN
     assert "set-cookie" not in found.headers
 
 
-def test_a_stale_cookie_does_not_keep_the_guest_out(teacher: Page) -> None:
-    """Browsers send the cookie of another Prefero on this machine, whatever its port."""
+def test_a_stale_cookie_does_not_keep_the_guest_out(teacher: Client) -> None:
+    """A browser sends the cookie of another Prefero on this machine, whatever its port."""
     teacher.http.cookies.set("prefero", "A" * 24)
-    assert well(teacher.get("/api/me"))["role"] == "teacher"
+    assert ok(teacher.get("/api/me"))["role"] == "teacher"
 
 
-def test_the_server_writes_no_secret_down(store: Store, crowd: Crowd, file: Path, tmp_path: Path) -> None:
-    """Not when it starts, not of requests that are right, wrong or broken, and not of errors of our own."""
-    secrets = [*crowd.codes, crowd.secret, new_secret()]
+def test_the_server_logs_no_secret(store: Store, invited: InvitedStudy, file: Path, tmp_path: Path) -> None:
+    """Neither at the start, nor for valid, invalid or broken requests, nor for internal errors."""
+    secrets = [*invited.codes, invited.secret, new_secret()]
     assert store.studies()
-    with Running(tmp_path, "study", "serve", "--database", str(file), "--port", "0") as server:
+    with RunningCommand(tmp_path, "study", "serve", "--database", str(file), "--port", "0") as server:
         address = server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1]
         server.wait_for("Serving")
-        with Page(address) as page:
+        with Client(address) as page:
             for secret in secrets:
                 page.post("/api/enter", secret=secret)
                 page.post("/api/enter", secret=secret, more=secret)
@@ -162,16 +162,16 @@ def test_the_server_writes_no_secret_down(store: Store, crowd: Crowd, file: Path
         for secret in secrets[:3]:
             assert httpx.post(f"{address}/api/enter", json={"secret": secret}).status_code == 500
         server.stop()
-        assert "Traceback" in server.said  # what went wrong is written down, who was there is not
-        assert [secret for secret in secrets if secret in server.said] == []
+        assert "Traceback" in server.output  # what went wrong is written down, who was there is not
+        assert [secret for secret in secrets if secret in server.output] == []
 
 
 @pytest.mark.parametrize("https", [False, True])
 def test_the_cookie_is_kept_from_scripts_and_from_other_sites(
-    store: Store, crowd: Crowd, https: bool
+    store: Store, invited: InvitedStudy, https: bool
 ) -> None:
-    with served(create_app(ServerContext(store, secure=https))) as address:
-        found = httpx.post(f"{address}/api/enter", json={"secret": crowd.codes[0]})
+    with serving(create_app(ServerContext(store, secure=https))) as address:
+        found = httpx.post(f"{address}/api/enter", json={"secret": invited.codes[0]})
     (cookie,) = SimpleCookie(found.headers["set-cookie"]).values()
     assert cookie["httponly"] is True
     assert cookie["samesite"].lower() == "lax"
@@ -183,58 +183,58 @@ def test_the_cookie_is_kept_from_scripts_and_from_other_sites(
 
 
 @pytest.mark.parametrize(("path", "body"), [*SESSION, *SHOWN, *TEACHING, *WATCHING])
-def test_nobody_comes_in_without_a_secret(lasting: Lasting, path: str, body: dict[str, Any] | None) -> None:
-    assert problem(asked(lasting.nobody, path, body)) == FORBIDDEN
-    assert well(lasting.nobody.get("/api/me"))["role"] is None
+def test_every_endpoint_needs_a_secret(shared: SharedServer, path: str, body: dict[str, Any] | None) -> None:
+    assert error_of(asked(shared.nobody, path, body)) == FORBIDDEN
+    assert ok(shared.nobody.get("/api/me"))["role"] is None
 
 
 @pytest.mark.parametrize(("path", "body"), [*TEACHING, *WATCHING])
 def test_a_participant_sees_nothing_of_what_was_learned(
-    lasting: Lasting, path: str, body: dict[str, Any] | None
+    shared: SharedServer, path: str, body: dict[str, Any] | None
 ) -> None:
-    assert problem(asked(lasting.participant, path, body)) == FORBIDDEN
-    assert well(lasting.participant.get("/api/me"))["role"] == "participant"
+    assert error_of(asked(shared.participant, path, body)) == FORBIDDEN
+    assert ok(shared.participant.get("/api/me"))["role"] == "participant"
 
 
 @pytest.mark.parametrize(("path", "body"), [*SESSION, *TEACHING])
 def test_an_experimenter_watches_and_answers_nothing(
-    lasting: Lasting, path: str, body: dict[str, Any] | None
+    shared: SharedServer, path: str, body: dict[str, Any] | None
 ) -> None:
-    before = rows(lasting.file)
-    assert problem(asked(lasting.experimenter, path, body)) == FORBIDDEN
-    assert rows(lasting.file) == before
-    assert well(lasting.experimenter.get("/api/progress"))["invited"] == 2
+    before = rows(shared.file)
+    assert error_of(asked(shared.experimenter, path, body)) == FORBIDDEN
+    assert rows(shared.file) == before
+    assert ok(shared.experimenter.get("/api/progress"))["invited"] == 2
 
 
-def test_a_teacher_is_no_experimenter(address: str, session: Teaching) -> None:
-    with Page(address, session.token) as page:
-        assert well(page.get("/api/me"))["role"] == "teacher"
-        assert problem(page.get("/api/progress")) == FORBIDDEN
+def test_a_teacher_is_no_experimenter(address: str, session: TeachingSession) -> None:
+    with Client(address, session.token) as page:
+        assert ok(page.get("/api/me"))["role"] == "teacher"
+        assert error_of(page.get("/api/progress")) == FORBIDDEN
 
 
-def test_the_question_of_somebody_else_cannot_be_answered(
-    address: str, crowd: Crowd, participant: Page, file: Path
+def test_another_participants_question_cannot_be_answered(
+    address: str, invited: InvitedStudy, participant: Client, file: Path
 ) -> None:
-    with Page(address, crowd.codes[1]) as other:
-        go_through(other, until="compare")
-        theirs, mine = other.session(), go_through(participant, until="compare")
+    with Client(address, invited.codes[1]) as other:
+        complete_stages(other, until="compare")
+        theirs, mine = other.session(), complete_stages(participant, until="compare")
         before = rows(file)
         refused = participant.answer("left", theirs["question"]["id"])
-        assert problem(refused) == (404, "no-question")
+        assert error_of(refused) == (404, "no-question")
         assert rows(file) == before
         assert (other.session(), participant.session()) == (theirs, mine)
-        well(other.answer("left"))
-        assert problem(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
+        ok(other.answer("left"))
+        assert error_of(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
         assert other.session()["answered"] == 1
 
 
-def test_the_same_key_of_two_people_is_two_answers(
-    address: str, crowd: Crowd, participant: Page, file: Path
+def test_the_same_key_of_two_participants_is_two_answers(
+    address: str, invited: InvitedStudy, participant: Client, file: Path
 ) -> None:
-    with Page(address, crowd.codes[1]) as other:
+    with Client(address, invited.codes[1]) as other:
         for page in (participant, other):
-            go_through(page, until="compare")
-            assert well(page.answer("left", key="the-same-key"))["answered"] == 1
+            complete_stages(page, until="compare")
+            assert ok(page.answer("left", key="the-same-key"))["answered"] == 1
     assert sum("the-same-key" in row for row in rows(file)) == 2
 
 
@@ -242,45 +242,45 @@ def test_the_same_key_of_two_people_is_two_answers(
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_body_over_64_kilobytes_is_refused(teacher: Page, chunked: bool, file: Path) -> None:
+def test_a_body_over_64_kilobytes_is_refused(teacher: Client, chunked: bool, file: Path) -> None:
     content = b" " * (64 * 1024 + 1)
     body = iter([content[:40_000], content[40_000:]]) if chunked else content
     found = teacher.http.post("/api/session/events", content=body, headers=JSON)
-    assert problem(found) == (413, "too-large")
+    assert error_of(found) == (413, "too-large")
     assert rows(file) == []
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_body_of_64_kilobytes_is_read(teacher: Page, chunked: bool) -> None:
+def test_a_body_of_64_kilobytes_is_read(teacher: Client, chunked: bool) -> None:
     content = b'{"key": "12345678"}'.ljust(64 * 1024)
     body = iter([content[:40_000], content[40_000:]]) if chunked else content
     found = teacher.http.post("/api/session/undo", content=body, headers=JSON)
-    assert problem(found) == (409, "nothing-to-undo")
+    assert error_of(found) == (409, "nothing-to-undo")
 
 
 def test_too_many_requests_have_to_wait(
-    teacher: Page, monkeypatch: pytest.MonkeyPatch, store: Store, session: Teaching
+    teacher: Client, monkeypatch: pytest.MonkeyPatch, store: Store, session: TeachingSession
 ) -> None:
     monkeypatch.setattr(rate_limit, "RATE", 0.02)
     monkeypatch.setattr(rate_limit, "BURST", 5.0)
-    with served(guest_app(store, session)) as address, Page(address) as page:
+    with serving(guest_app(store, session)) as address, Client(address) as page:
         found = [page.get("/api/me") for _ in range(8)]
         assert [response.status_code for response in found] == [200] * 5 + [429] * 3
-        assert problem(found[-1]) == (429, "too-many-requests")
+        assert error_of(found[-1]) == (429, "too-many-requests")
         assert 30 <= int(found[-1].headers["retry-after"]) <= 50
         neighbour = httpx.Client(transport=httpx.HTTPTransport(local_address="127.0.0.2"), base_url=address)
         with neighbour:
             assert neighbour.get("/api/me").status_code == 200
-    assert well(teacher.get("/api/me"))["role"] == "teacher"
+    assert ok(teacher.get("/api/me"))["role"] == "teacher"
 
 
-def test_tries_of_a_secret_are_few(address: str, crowd: Crowd) -> None:
+def test_attempts_to_guess_a_secret_are_limited(address: str, invited: InvitedStudy) -> None:
     with httpx.Client(base_url=address) as client:
         codes = [client.post("/api/enter", json={"secret": new_secret()}).status_code for _ in range(120)]
         assert 1 <= codes.count(403) <= 90
         assert codes.count(403) + codes.count(429) == 120
-        last = client.post("/api/enter", json={"secret": crowd.codes[0]})
-        assert problem(last) == (429, "too-many-requests")
+        last = client.post("/api/enter", json={"secret": invited.codes[0]})
+        assert error_of(last) == (429, "too-many-requests")
         assert int(last.headers["retry-after"]) >= 1
 
 
@@ -297,36 +297,38 @@ def test_tries_of_a_secret_are_few(address: str, crowd: Crowd) -> None:
         ("", 421),
     ],
 )
-def test_a_name_that_is_not_ours_is_refused(store: Store, session: Teaching, host: str, status: int) -> None:
-    """A page of somebody else's, whose name leads to this machine, would read with the guest's eyes."""
+def test_a_request_for_another_host_is_refused(
+    store: Store, session: TeachingSession, host: str, status: int
+) -> None:
+    """Another site whose name leads to this machine could otherwise read as the guest."""
     app = create_app(ServerContext(store, guest=session.visitor), hosts=["lab.example"])
-    with served(app) as address:
+    with serving(app) as address:
         found = httpx.get(f"{address}/api/session", headers={"host": host})
     assert found.status_code == status
     if status != 200:
-        assert problem(found) == (421, "unknown-host")
+        assert error_of(found) == (421, "unknown-host")
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "http://localhost"])
-def test_a_page_of_somebody_elses_cannot_write(teacher: Page, origin: str, file: Path) -> None:
+def test_a_page_of_another_site_cannot_write(teacher: Client, origin: str, file: Path) -> None:
     question = teacher.session()["question"]["id"]
     answer = {"key": new_key(), "question": question, "kind": "left"}
     found = teacher.http.post("/api/session/events", json=answer, headers={"origin": origin})
-    assert problem(found) == (403, "foreign-page")
+    assert error_of(found) == (403, "foreign-page")
     assert rows(file) == []
     own = str(teacher.http.base_url).rstrip("/")
-    assert (
-        well(teacher.http.post("/api/session/events", json=answer, headers={"origin": own}))["answered"] == 1
-    )
+    assert ok(teacher.http.post("/api/session/events", json=answer, headers={"origin": own}))["answered"] == 1
 
 
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", None]
 )
-def test_what_a_form_can_send_is_refused(teacher: Page, kind: str | None, file: Path) -> None:
+def test_content_types_that_a_form_can_send_are_refused(
+    teacher: Client, kind: str | None, file: Path
+) -> None:
     question = teacher.session()["question"]["id"]
     content = f'{{"key": "12345678", "question": {question}, "kind": "left"}}'.encode()
     headers = {} if kind is None else {"content-type": kind}
     found = teacher.http.post("/api/session/events", content=content, headers=headers)
-    assert problem(found) == (415, "not-json")
+    assert error_of(found) == (415, "not-json")
     assert rows(file) == []

@@ -1,4 +1,4 @@
-"""What the tests of studies share: small pools, and every database that a store may be kept in."""
+"""Small pools, and stores in every kind of database."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,8 +24,8 @@ def postgres() -> Iterator[postgresql.Server]:
 
 @pytest.fixture(params=KINDS)
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Where a database may be, for a store or a server to make: nothing is there yet."""
-    with _place(request, tmp_path) as where:
+    """The path or URL of a database that does not exist yet."""
+    with _new_database(request, tmp_path) as where:
         yield where
 
 
@@ -38,18 +38,16 @@ def store(database: str) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module", params=KINDS)
-def lasting_store(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Store]:
-    """One that a module's tests share, since they leave nothing in it."""
-    with _place(request, tmp_path_factory.mktemp("lasting")) as where:
+def shared_store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A store that a module's tests share, since they leave nothing in it."""
+    with _new_database(request, tmp_path_factory.mktemp("shared")) as where:
         engine = open_database(where)
         yield Store(engine)
         engine.dispose()
 
 
 @contextmanager
-def _place(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
+def _new_database(request: pytest.FixtureRequest, folder: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield str(folder / "studies.db")
     else:

@@ -1,4 +1,4 @@
-"""Pretended studies: a small pool, a protocol of quick methods, and people who know what they want."""
+"""Small studies for tests: a pool, a protocol of fast methods, and simulated participants."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,28 +17,28 @@ from prefero.studies.protocol import Protocol, StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.session_state import SessionState
 from prefero.studies.storage.store import Participant, Proposal, Refused, Store, Study, new_secret
+from waiting import TIMEOUT
 
-QUICK = "RandomGP 1 0.1"  # nothing to fit, nothing to search: a millisecond a question
-PATIENCE = 60.0  # seconds, after which something waits for ever
+FAST_METHOD = "RandomGP 1 0.1"  # random questions and fixed hyper-parameters: a millisecond a question
 Result = TypeVar("Result")
 _numbers = count(1)
 
 
 def new_key() -> str:
-    """A sender's own name for what it sends."""
+    """A new key for a request."""
     return f"key-{next(_numbers)}"
 
 
 def features_only(rows: int = 12, seed: int = 0) -> Pool:
-    """Two features, and nothing else."""
+    """A pool of features alone."""
     return Pool(np.random.default_rng(seed).standard_normal((rows, 2)), ["speed", "distance"])
 
 
 def protocol_of(**changed: Any) -> Protocol:
-    """One quick method, and nothing but its questions."""
+    """A protocol of one fast method's questions and no other stage, but for the changes."""
     plain = {
         "title": "Which is better?",
-        "methods": (StudyMethod("Random", QUICK, 4),),
+        "methods": (StudyMethod("Random", FAST_METHOD, 4),),
         "consent": "",
         "instructions": "",
         "practice": False,
@@ -47,7 +47,7 @@ def protocol_of(**changed: Any) -> Protocol:
 
 
 def study_of(store: Store, name: str = "one", pool: Pool | None = None, **changed: Any) -> Study:
-    """A study with that protocol."""
+    """Add a study with that protocol."""
     shown = features_only() if pool is None else pool
     return store.add_study(
         name, "study", protocol_of(**changed).to_json(), shown, display_of(shown), new_secret()
@@ -55,19 +55,19 @@ def study_of(store: Store, name: str = "one", pool: Pool | None = None, **change
 
 
 def invited(store: Store, label: str = "P1", study: Study | None = None, seed: int = 5) -> Participant:
-    """Somebody, in a study that is made for them unless there is one."""
+    """Add a participant, in a new study unless one is given."""
     return store.invite(study or study_of(store), label, new_secret(), seed)
 
 
 def proposal(number: int = 1, method: str = "Random", **changed: Any) -> Proposal:
-    """Any question about the pool."""
+    """A question about two trajectories of the pool."""
     items = (number % 12, (number + 1) % 12)
     plain = {"answered": 0, "items": items, "value": 0.5, "unit": "bits", "accuracy": 0.6}
     return Proposal(method=method, **{**plain, **changed})
 
 
 def ask(store: Store, person: Participant, asked: Proposal | None = None) -> int:
-    """The id of the question that waits; asked now, if there is none."""
+    """The id of the open question, which is recorded now if there is none."""
     log = store.event_log(person)
     if log.open_question is None:
         log = store.add_question(person, log, asked or proposal(len(log.questions) + 1))
@@ -75,28 +75,28 @@ def ask(store: Store, person: Participant, asked: Proposal | None = None) -> int
     return log.open_question.id
 
 
-def answer(store: Store, person: Participant, said: Any = "left", asked: Proposal | None = None) -> int:
-    """Ask, and say this to it; the question's id."""
+def answer(store: Store, person: Participant, kind: Any = "left", asked: Proposal | None = None) -> int:
+    """Record a question and an event of it; the question's id."""
     question = ask(store, person, asked)
-    store.add_event(person, question, said, new_key(), 1.5)
+    store.add_event(person, question, kind, new_key(), 1.5)
     return question
 
 
 def answered(log: EventLog) -> list[tuple[int, str]]:
-    """The answers in force, by question."""
-    return [(live.asked.id, live.choice) for live in log.answers]
+    """The active answers by question."""
+    return [(active.asked.id, active.choice) for active in log.answers]
 
 
 @contextmanager
 def refusal(code: str, match: str | None = None) -> Iterator[None]:
-    """What happens here is refused, with this code."""
+    """What is done here is refused with this code."""
     with pytest.raises(Refused, match=match) as refused:
         yield
     assert refused.value.code == code
 
 
-def at_once(count: int, job: Callable[[int], Result]) -> list[Result | BaseException]:
-    """Run a job in many threads that start together; what each of them came to."""
+def in_parallel(count: int, job: Callable[[int], Result]) -> list[Result | BaseException]:
+    """Run a job in many threads that start together; the result or the error of each."""
     barrier = threading.Barrier(count)
     found: dict[int, Result | BaseException] = {}
 
@@ -111,8 +111,8 @@ def at_once(count: int, job: Callable[[int], Result]) -> list[Result | BaseExcep
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE)
-        assert not thread.is_alive(), "they wait for each other"
+        thread.join(TIMEOUT)
+        assert not thread.is_alive(), "the threads wait for each other"
     return [found[number] for number in range(count)]
 
 
@@ -120,32 +120,32 @@ def at_once(count: int, job: Callable[[int], Result]) -> list[Result | BaseExcep
 
 
 class WithoutPreparations(ComputeSlots):
-    """Nothing is computed before it is needed."""
+    """Compute slots that skip preparations: nothing is computed before it is needed."""
 
     def run_when_idle(self, job: Callable[[], None]) -> None:
-        """It is not done."""
+        """Skip it."""
 
 
-def wait_for(slots: ComputeSlots) -> None:
-    """Until all that was to be prepared is."""
+def wait_for_preparations(slots: ComputeSlots) -> None:
+    """Wait until the preparations that were asked for are done."""
     done = threading.Event()
     slots.run_when_idle(done.set)
-    assert done.wait(PATIENCE)
+    assert done.wait(TIMEOUT)
 
 
 def preferred_choice(pool: Pool, left: int, right: int) -> Any:
-    """What somebody says who likes the first feature high and the others low, without any noise."""
+    """The answer of a simulated participant who prefers the first feature high and the others low."""
     wanted = np.array([1.0] + [-0.4] * (len(pool.names) - 1))
     better = pool.scaled[left] @ wanted > pool.scaled[right] @ wanted
     return "left" if better else "right"
 
 
-def react(session: Session, now: SessionState) -> SessionState:
-    """Do what the page asks for, whatever it is."""
+def respond(session: Session, now: SessionState) -> SessionState:
+    """Do what the stage asks for."""
     if now.stage == "compare":
         assert now.question is not None
-        said = preferred_choice(session.pool, *now.question.items)
-        return session.answer(now.question.id, said, new_key(), 2.0)
+        choice = preferred_choice(session.pool, *now.question.items)
+        return session.answer(now.question.id, choice, new_key(), 2.0)
     done: dict[str, Any] = {}
     if now.stage == "consent":
         done = {"agreed": True}
@@ -160,10 +160,10 @@ def react(session: Session, now: SessionState) -> SessionState:
     return session.submit(now.stage, done, new_key())
 
 
-def go_through(session: Session) -> list[SessionState]:
-    """From wherever the person is to the end: all that was shown."""
+def complete_stages(session: Session) -> list[SessionState]:
+    """Do everything until the study is done; all states that were shown."""
     shown = [session.state()]
     while shown[-1].stage != "done":
-        shown.append(react(session, shown[-1]))
+        shown.append(respond(session, shown[-1]))
         assert len(shown) < 200, "it does not end"
     return shown

@@ -4,7 +4,6 @@ import os
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
@@ -13,6 +12,7 @@ from pathlib import Path
 import psycopg
 
 from systems import skip_except_on_linux
+from waiting import wait_until
 
 MISSING = (
     "these tests need PostgreSQL and start it themselves, but no initdb was found: install the package "
@@ -28,8 +28,7 @@ EMPTY = """DO $$ DECLARE name text; BEGIN
 FOR name IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
 LOOP EXECUTE format('DROP SCHEMA %I CASCADE', name); END LOOP;
 CREATE SCHEMA public; END $$"""
-PATIENCE = 30.0  # seconds for the server to come up on a busy machine
-QUICK = {  # what is safe to leave out where nothing outlives the tests
+FAST_SETTINGS = {  # what is safe to leave out where nothing outlives the tests
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
@@ -55,6 +54,11 @@ class Server:
         """Past Prefero; by default outside of any database of a test."""
         with psycopg.connect(dbname=database, user=USER, host=str(self.folder), autocommit=True) as session:
             session.execute(statement.encode())
+
+    def has_waiting_transaction(self) -> bool:
+        """Whether a transaction waits for a lock that another one holds."""
+        with psycopg.connect(dbname="postgres", user=USER, host=str(self.folder)) as session:
+            return session.execute("SELECT 1 FROM pg_locks WHERE NOT granted").fetchone() is not None
 
     @contextmanager
     def database(self) -> Iterator[str]:
@@ -123,7 +127,7 @@ def running() -> Iterator[Server]:
                 user=user,
                 group=group,
             )
-            options = [word for name, value in QUICK.items() for word in ("-c", f"{name}={value}")]
+            options = [word for name, value in FAST_SETTINGS.items() for word in ("-c", f"{name}={value}")]
             process = subprocess.Popen(
                 ["sh", "-c", LEASH, "sh", bin_folder / "postgres", "-D", data, "-k", folder, *options],
                 stdin=subprocess.PIPE,
@@ -135,18 +139,18 @@ def running() -> Iterator[Server]:
             )
         with process:  # which closes its input at the end, and waits
             server = Server(folder)
-            _wait_for(server, log)
+            _wait_for_start(server, log)
             yield server
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait_for(server: Server, log: Path) -> None:
-    end = time.monotonic() + PATIENCE
-    while True:
+def _wait_for_start(server: Server, log: Path) -> None:
+    def answers() -> bool:
         try:
-            return server.run("SELECT 1")
-        except psycopg.OperationalError as error:
-            if time.monotonic() > end:
-                raise RuntimeError(f"PostgreSQL did not start: {log.read_text(encoding='utf-8')}") from error
-            time.sleep(0.02)
+            server.run("SELECT 1")
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    wait_until(answers, f"the start of PostgreSQL, which logs to {log},")

@@ -1,17 +1,15 @@
-"""ComputeSlots: people before preparations, as many at once as there are places, and no end by an error."""
+"""Compute slots: requests before preparations, a limit on what runs at once, and errors that end nothing."""
 
 import threading
-import time
 
 import pytest
 
 from prefero.studies.compute_slots import ComputeSlots
-
-SOON = 10.0  # seconds: far more than anything here takes, on a machine that is busy
+from waiting import TIMEOUT, wait_until
 
 
 def until(condition: threading.Event) -> None:
-    assert condition.wait(SOON)
+    assert condition.wait(TIMEOUT)
 
 
 @pytest.fixture
@@ -19,34 +17,31 @@ def slots() -> ComputeSlots:
     return ComputeSlots(1)
 
 
-def waits(slots: ComputeSlots, count: int) -> None:
-    """Until so many people stand in line."""
-    end = time.monotonic() + SOON
-    while slots._waiting != count:
-        assert time.monotonic() < end
-        time.sleep(0.001)
+def wait_for_requests(slots: ComputeSlots, count: int) -> None:
+    """Wait until so many requests wait for a slot."""
+    wait_until(lambda: slots._waiting == count, f"{count} waiting requests")
 
 
-def test_people_come_before_preparations(slots: ComputeSlots) -> None:
+def test_requests_come_before_preparations(slots: ComputeSlots) -> None:
     order, done = [], threading.Event()
     with slots.acquire():
         slots.run_when_idle(lambda: order.append("preparation"))
         slots.run_when_idle(done.set)
 
-        def person() -> None:
+        def request() -> None:
             with slots.acquire():
-                order.append("person")
+                order.append("request")
 
-        people = [threading.Thread(target=person) for _ in range(3)]
-        for thread in people:
+        requests = [threading.Thread(target=request) for _ in range(3)]
+        for thread in requests:
             thread.start()
-        waits(slots, 3)
+        wait_for_requests(slots, 3)
         assert order == []
     until(done)
-    for thread in people:
+    for thread in requests:
         thread.join()
     slots.close()
-    assert order == ["person", "person", "person", "preparation"]
+    assert order == ["request", "request", "request", "preparation"]
 
 
 def test_preparations_are_made_one_after_another_when_nobody_waits(slots: ComputeSlots) -> None:
@@ -57,29 +52,29 @@ def test_preparations_are_made_one_after_another_when_nobody_waits(slots: Comput
     assert order == list(range(20))
 
 
-@pytest.mark.parametrize("places", [1, 2, 3])
-def test_as_many_compute_at_once_as_there_are_places_and_no_more(places: int) -> None:
-    slots, entered = ComputeSlots(places), threading.Semaphore(0)
-    inside, leave = threading.Barrier(places + 1), threading.Event()
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_as_many_compute_at_once_as_there_are_slots_and_no_more(count: int) -> None:
+    slots, entered = ComputeSlots(count), threading.Semaphore(0)
+    inside, leave = threading.Barrier(count + 1), threading.Event()
 
     def compute() -> None:
         with slots.acquire():
-            inside.wait(SOON)
+            inside.wait(TIMEOUT)
             until(leave)
 
     def comes_late() -> None:
         with slots.acquire():
             entered.release()
 
-    threads = [threading.Thread(target=compute) for _ in range(places)]
+    threads = [threading.Thread(target=compute) for _ in range(count)]
     threads += [threading.Thread(target=comes_late) for _ in range(2)]
-    for thread in threads[:places]:
+    for thread in threads[:count]:
         thread.start()
-    inside.wait(SOON)  # all of them are in at the same time
-    for thread in threads[places:]:
+    inside.wait(TIMEOUT)  # all of them are in at the same time
+    for thread in threads[count:]:
         thread.start()
-    waits(slots, 2)
-    assert not entered.acquire(timeout=0.05)
+    wait_for_requests(slots, 2)
+    assert not entered.acquire(blocking=False)
     leave.set()
     for thread in threads:
         thread.join()
@@ -104,7 +99,7 @@ def test_an_error_in_a_preparation_is_logged_and_ends_nothing(
     assert "KeyError: 'it fails'" in caplog.text
 
 
-def test_an_error_in_somebodys_turn_gives_the_turn_back(slots: ComputeSlots) -> None:
+def test_an_error_in_a_request_releases_its_slot(slots: ComputeSlots) -> None:
     for _ in range(3):
         with pytest.raises(KeyError, match="it fails"), slots.acquire():
             fails()

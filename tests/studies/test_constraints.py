@@ -1,4 +1,4 @@
-"""The database itself holds the rules: whatever goes past the store is refused there."""
+"""The database's constraints hold the rules, whatever writes to it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +14,7 @@ from prefero.studies.stages import SUBMITTED_STAGES
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from studies.fake_study import answer, at_once, invited, study_of
+from studies.fake_study import answer, in_parallel, invited, study_of
 
 AT = "2026-11-15T14:00:00.000Z"
 FILLED: dict[str, dict[str, Any]] = {  # one row of each table, which is fit to be added to what there is
@@ -63,13 +63,13 @@ WRONG = [
 
 
 @pytest.fixture(scope="module")
-def there(lasting_store: Store) -> dict[str, dict[str, Any]]:
+def there(shared_store: Store) -> dict[str, dict[str, Any]]:
     """A row of each table, in a database that the tests leave as it is."""
-    person = invited(lasting_store, study=study_of(lasting_store))
-    answer(lasting_store, person)
-    lasting_store.add_stage_event(person, "rate", "Random", {}, "done")
+    person = invited(shared_store, study=study_of(shared_store))
+    answer(shared_store, person)
+    shared_store.add_stage_event(person, "rate", "Random", {}, "done")
     found = {}
-    with lasting_store.engine.connect() as connection:
+    with shared_store.engine.connect() as connection:
         for name in FILLED:
             rows = connection.execute(text(f"SELECT * FROM {name} ORDER BY 1, 2")).mappings().all()
             found[name] = dict(rows[0])
@@ -77,15 +77,15 @@ def there(lasting_store: Store) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def connection(lasting_store: Store) -> Iterator[Connection]:
-    """Whatever is added through it is taken back."""
-    with lasting_store.engine.connect() as connection, connection.begin() as transaction:
+def connection(shared_store: Store) -> Iterator[Connection]:
+    """A connection whose transaction is rolled back."""
+    with shared_store.engine.connect() as connection, connection.begin() as transaction:
         yield connection
         transaction.rollback()
 
 
 def fit(name: str, there: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """A row that can be added, since it points at what there is."""
+    """A row that can be added, with valid foreign keys."""
     pointed = {
         "pool": there["pools"]["digest"],
         "study": there["studies"]["id"],
@@ -100,9 +100,7 @@ def add(connection: Connection, name: str, row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", FILLED)
-def test_a_row_that_fits_is_taken(
-    name: str, connection: Connection, there: dict[str, dict[str, Any]]
-) -> None:
+def test_a_valid_row_is_accepted(name: str, connection: Connection, there: dict[str, dict[str, Any]]) -> None:
     count = f"SELECT count(*) FROM {name}"
     before = connection.execute(text(count)).scalar_one()
     add(connection, name, fit(name, there))
@@ -112,7 +110,7 @@ def test_a_row_that_fits_is_taken(
 @pytest.mark.parametrize(
     ("name", "empty"), [(n, c) for n, row in FILLED.items() for c in row if c not in MAY_BE_EMPTY]
 )
-def test_nothing_that_is_needed_can_be_left_out(
+def test_a_required_column_cannot_be_null(
     name: str, empty: str, connection: Connection, there: dict[str, dict[str, Any]]
 ) -> None:
     with pytest.raises(IntegrityError):
@@ -120,7 +118,7 @@ def test_nothing_that_is_needed_can_be_left_out(
 
 
 @pytest.mark.parametrize(("name", "columns"), [(n, c) for n, all_ in TAKEN.items() for c in all_])
-def test_what_there_is_one_of_cannot_be_added_twice(
+def test_unique_columns_are_unique(
     name: str, columns: tuple[str, ...], connection: Connection, there: dict[str, dict[str, Any]]
 ) -> None:
     with pytest.raises(IntegrityError):
@@ -128,7 +126,7 @@ def test_what_there_is_one_of_cannot_be_added_twice(
 
 
 @pytest.mark.parametrize(("name", "pointer"), [(n, p) for n, all_ in POINTERS.items() for p in all_])
-def test_a_row_cannot_point_at_what_is_not_there(
+def test_a_foreign_key_must_exist(
     name: str, pointer: str, connection: Connection, there: dict[str, dict[str, Any]]
 ) -> None:
     with pytest.raises(IntegrityError):
@@ -136,7 +134,7 @@ def test_a_row_cannot_point_at_what_is_not_there(
 
 
 @pytest.mark.parametrize(("name", "wrong"), WRONG, ids=lambda value: str(value))
-def test_a_value_that_means_nothing_is_refused(
+def test_an_invalid_value_is_refused(
     name: str, wrong: dict[str, Any], connection: Connection, there: dict[str, dict[str, Any]]
 ) -> None:
     with pytest.raises(IntegrityError):
@@ -159,12 +157,12 @@ def test_every_stage_that_is_submitted_is_accepted(
 
 @pytest.mark.parametrize("items", [(), (0,), (0, 2), (2, 1)], ids=str)
 def test_a_question_whose_first_or_last_item_is_missing_is_refused_when_the_transaction_ends(
-    items: tuple[int, ...], lasting_store: Store, there: dict[str, dict[str, Any]]
+    items: tuple[int, ...], shared_store: Store, there: dict[str, dict[str, Any]]
 ) -> None:
     """So every question has two different items or more."""
-    with pytest.raises(IntegrityError), lasting_store.engine.begin() as connection:
+    with pytest.raises(IntegrityError), shared_store.engine.begin() as connection:
         add_question(connection, there, items)
-    with lasting_store.engine.connect() as connection:
+    with shared_store.engine.connect() as connection:
         assert connection.execute(text("SELECT count(*) FROM questions")).scalar_one() == 1
 
 
@@ -189,7 +187,7 @@ def add_question(connection: Connection, there: dict[str, dict[str, Any]], items
 
 @pytest.mark.parametrize("name", ["pools", "studies", "participants", "questions"])
 @pytest.mark.usefixtures("there")
-def test_what_others_rest_on_cannot_be_removed(name: str, connection: Connection) -> None:
+def test_a_row_that_others_refer_to_cannot_be_deleted(name: str, connection: Connection) -> None:
     with pytest.raises(IntegrityError):
         connection.execute(text(f"DELETE FROM {name}"))
 
@@ -198,7 +196,7 @@ def test_what_others_rest_on_cannot_be_removed(name: str, connection: Connection
 
 
 def reflected(engine: Engine) -> dict[str, Any]:
-    """All that a database says about its tables."""
+    """The tables of a database as it describes them."""
     found = {}
     looked = inspect(engine)
     for name in sorted(set(looked.get_table_names()) - {"alembic_version"}):
@@ -234,7 +232,7 @@ def test_the_migrations_make_exactly_the_tables_of_the_schema(store: Store) -> N
 
 
 def test_ids_are_never_used_again(file_store: Store) -> None:
-    """A question may rest on an answer whose row somebody removed by hand; PostgreSQL counts on anyway."""
+    """A question may be based on an event whose row was deleted by hand; PostgreSQL never reuses ids."""
     ids = []
     for name in ("one", "two"):
         ids.append(study_of(file_store, name).id)
@@ -244,7 +242,7 @@ def test_ids_are_never_used_again(file_store: Store) -> None:
 
 
 def test_a_database_can_be_opened_by_many_at_once(database: str) -> None:
-    engines = at_once(8, lambda _: open_database(database))
+    engines = in_parallel(8, lambda _: open_database(database))
     for engine in engines:
         assert isinstance(engine, Engine), engine
         assert set(reflected(engine)) == set(FILLED)

@@ -1,4 +1,4 @@
-"""Opening databases: how SQLite is set up, and what is said where a database cannot be used."""
+"""Opening databases: SQLite's settings, and the errors for databases that cannot be used."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def public() -> Iterator[Path]:
-    """A folder that everybody may enter and write to; those of pytest are its owner's alone."""
+    """A folder that every user may write to; those of pytest belong to one."""
     folder = Path(tempfile.mkdtemp(prefix="prefero-public-"))
     folder.chmod(0o777)
     yield folder
@@ -34,7 +34,7 @@ def public() -> Iterator[Path]:
 
 @contextmanager
 def without_privileges() -> Iterator[None]:
-    """Root may write to everything, whatever the permissions say; so be somebody else for a while."""
+    """Run as another user: root may write to everything, whatever the permissions."""
     if os.geteuid() != 0:
         yield
         return
@@ -48,7 +48,7 @@ def without_privileges() -> Iterator[None]:
 # --- SQLite -----------------------------------------------------------------------------------------------
 
 
-def test_every_connection_writes_ahead_waits_for_the_disk_and_checks_pointers(file_store: Store) -> None:
+def test_every_connection_uses_wal_full_sync_and_foreign_keys(file_store: Store) -> None:
     wanted = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
     for way in (reading, writing, reading):
         with way(file_store.engine) as first, way(file_store.engine) if way is reading else first as second:
@@ -57,7 +57,7 @@ def test_every_connection_writes_ahead_waits_for_the_disk_and_checks_pointers(fi
                 assert found == wanted
 
 
-def test_a_writer_takes_its_turn_at_the_start(file_store: Store, tmp_path: Path) -> None:
+def test_a_writing_transaction_takes_its_lock_at_the_start(file_store: Store, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "studies.db", timeout=0)) as other:
         with writing(file_store.engine), pytest.raises(sqlite3.OperationalError, match="locked"):
             other.execute("BEGIN IMMEDIATE")
@@ -66,8 +66,8 @@ def test_a_writer_takes_its_turn_at_the_start(file_store: Store, tmp_path: Path)
             other.execute("ROLLBACK")
 
 
-def test_what_is_read_is_of_one_moment(store: Store) -> None:
-    """A log is read table by table: an answer must not come without its question."""
+def test_a_reading_transaction_sees_one_consistent_state(store: Store) -> None:
+    """A log is read table by table: an event must not come without its question."""
     person = invited(store)
     with reading(store.engine) as connection:
         questions = connection.execute(text("SELECT count(*) FROM questions")).scalar()
@@ -76,7 +76,7 @@ def test_what_is_read_is_of_one_moment(store: Store) -> None:
     assert (questions, answers) == (0, 0)
 
 
-def test_nothing_is_kept_of_what_went_wrong_half_way(store: Store) -> None:
+def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     study = study_of(store)
 
     def half() -> None:
@@ -110,7 +110,7 @@ def test_an_empty_file_is_an_empty_database(tmp_path: Path) -> None:
     engine.dispose()
 
 
-def test_a_database_is_there_the_next_time(database: str) -> None:
+def test_a_database_keeps_its_content_when_it_is_opened_again(database: str) -> None:
     for number in range(3):
         engine = open_database(database)
         study_of(Store(engine), f"study {number}")
@@ -122,7 +122,7 @@ def test_a_database_is_there_the_next_time(database: str) -> None:
 
 
 def refusal_of(where: str | Path) -> str:
-    """What is said: one line that names the place."""
+    """The error message, which is one line."""
     with pytest.raises(DatabaseError) as refused:
         open_database(where)
     message = str(refused.value)
@@ -130,7 +130,7 @@ def refusal_of(where: str | Path) -> str:
     return message
 
 
-def test_a_folder_is_no_database(tmp_path: Path) -> None:
+def test_a_folder_is_not_accepted_as_a_database(tmp_path: Path) -> None:
     assert refusal_of(tmp_path) == f"{tmp_path} is a folder: give the path of a database file"
 
 
@@ -154,7 +154,7 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path: Path, content: bytes
     assert path.read_bytes() == content
 
 
-def test_a_file_that_was_cut_off_is_refused(file_store: Store, tmp_path: Path) -> None:
+def test_a_truncated_database_file_is_refused(file_store: Store, tmp_path: Path) -> None:
     study_of(file_store)
     file_store.engine.dispose()
     path = tmp_path / "studies.db"
@@ -174,7 +174,7 @@ def test_a_database_of_another_program_is_refused_and_left_alone(database: str, 
     assert "is the database of another program: choose another file or URL" in refusal_of(database)
 
 
-def test_a_database_of_a_newer_version_is_refused_with_the_way_out(store: Store, database: str) -> None:
+def test_a_database_of_a_newer_version_is_refused_with_the_remedy(store: Store, database: str) -> None:
     study = study_of(store)
     with writing(store.engine) as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
@@ -228,7 +228,7 @@ def test_other_kinds_of_databases_are_refused_with_those_that_may_be_used() -> N
     assert message == "a database is a file (SQLite) or a URL postgresql://..., but this is mysql"
 
 
-def test_the_reason_is_told_when_postgresql_refuses(postgres: Server) -> None:
+def test_postgresqls_own_reason_is_reported(postgres: Server) -> None:
     url = postgres.url("nowhere").replace("prefero@", f"prefero:{SECRET}@")
     message = refusal_of(url)
     assert 'database "nowhere" does not exist' in message

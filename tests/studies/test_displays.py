@@ -1,4 +1,4 @@
-"""How trajectories are shown: replayed in their scene, as films, or by their features."""
+"""How trajectories are shown: replayed in their scene, as videos, or by their features."""
 
 import json
 from pathlib import Path
@@ -46,8 +46,8 @@ def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:
     assert labels_of(display) == [FeatureLabel("speed", ""), FeatureLabel("distance", "")]
 
 
-def test_films_are_shown_from_the_folder_that_holds_them_all(tmp_path: Path) -> None:
-    """The server hands out what lies in that folder, and nothing else."""
+def test_clips_are_shown_from_their_common_folder(tmp_path: Path) -> None:
+    """The server serves files of that folder alone."""
     films = with_clips(tmp_path / "films")
     display = display_of(films)
     assert display["kind"] == "clips"
@@ -56,7 +56,7 @@ def test_films_are_shown_from_the_folder_that_holds_them_all(tmp_path: Path) -> 
     assert json.loads(json.dumps(display)) == display
 
 
-def test_films_that_are_missing_are_counted_and_named(tmp_path: Path) -> None:
+def test_missing_clips_are_counted_and_named(tmp_path: Path) -> None:
     films = with_clips(tmp_path)
     for number in (3, 7):
         next(tmp_path.rglob(f"{number}.mp4")).unlink()
@@ -80,7 +80,7 @@ def test_a_replay_holds_the_poses_to_a_tenth_of_a_millimetre(driver_pool: Pool) 
         assert json.loads(json.dumps(details)) == details
 
 
-def test_what_cannot_be_replayed_is_shown_by_its_features(pool: Pool, tmp_path: Path) -> None:
+def test_without_a_scene_the_features_are_shown(pool: Pool, tmp_path: Path) -> None:
     speed, distance = pool.features[4].tolist()
     for one in (pool, with_clips(tmp_path)):
         features = {"speed": speed, "distance": distance}
@@ -88,6 +88,6 @@ def test_what_cannot_be_replayed_is_shown_by_its_features(pool: Pool, tmp_path: 
 
 
 @pytest.mark.parametrize("index", [-1, 12])
-def test_there_is_no_replay_of_what_is_not_in_the_pool(pool: Pool, index: int) -> None:
+def test_there_are_no_details_of_a_trajectory_outside_the_pool(pool: Pool, index: int) -> None:
     with pytest.raises(ValueError, match="the pool has trajectories 0 to 11"):
         details_of(pool, display_of(pool), index)

@@ -1,4 +1,4 @@
-"""The log as a value: what was said, from first to last, against a plain list that is kept by hand."""
+"""The event log as a value, compared with plain lists that the test keeps."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,23 +30,23 @@ WORDS = st.sampled_from(["left", "right", "equal"])
 
 
 @dataclass
-class Standing:
-    """Something that was said and still stands; `state` is when it was said."""
+class ActiveEvent:
+    """An answer or skip that is active; `time` is when it was given."""
 
-    state: int
+    time: int
     question: int
     word: str
 
 
 class ParticipantMachine(RuleBasedStateMachine):
-    """A person at one or more windows. What should come of it is kept as lists of what stands."""
+    """A participant at one or more windows, and lists of the answers and skips that should be active."""
 
     def __init__(self, store: Store, reopen: Callable[[], Store]) -> None:
         super().__init__()
         self.store, self.reopen = store, reopen
-        self.answers: list[Standing] = []
-        self.skips: list[Standing] = []
-        self.deleted: list[Standing] = []
+        self.answers: list[ActiveEvent] = []
+        self.skips: list[ActiveEvent] = []
+        self.deleted: list[ActiveEvent] = []
         self.asked: list[int] = []
         self.waiting: int | None = None
         self.events = 0
@@ -63,8 +63,8 @@ class ParticipantMachine(RuleBasedStateMachine):
         self.events += 1
         return self.store.add_event(self.person, question, word, key, 1.0)
 
-    def standing(self) -> list[Standing]:
-        return sorted(self.answers + self.skips, key=lambda one: one.state)
+    def active(self) -> list[ActiveEvent]:
+        return sorted(self.answers + self.skips, key=lambda one: one.time)
 
     @precondition(lambda self: self.waiting is None)
     @rule()
@@ -82,7 +82,7 @@ class ParticipantMachine(RuleBasedStateMachine):
     def answers_it(self, word: str) -> None:
         assert self.waiting is not None
         self.tell(self.waiting, word)
-        self.answers.append(Standing(self.events, self.waiting, word))
+        self.answers.append(ActiveEvent(self.events, self.waiting, word))
         self.waiting = None
 
     @precondition(lambda self: self.waiting is not None)
@@ -90,13 +90,13 @@ class ParticipantMachine(RuleBasedStateMachine):
     def skips_it(self) -> None:
         assert self.waiting is not None
         self.tell(self.waiting, "skip")
-        self.skips.append(Standing(self.events, self.waiting, "skip"))
+        self.skips.append(ActiveEvent(self.events, self.waiting, "skip"))
         self.waiting = None
 
     @precondition(lambda self: self.answers or self.skips)
     @rule()
     def takes_back(self) -> None:
-        last, key = self.standing()[-1], new_key()
+        last, key = self.active()[-1], new_key()
         self.store.undo(self.person, key)
         self.resend = lambda: self.store.undo(self.person, key)
         (self.skips if last.word == "skip" else self.answers).remove(last)
@@ -128,11 +128,11 @@ class ParticipantMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.asked)
     @rule(data=st.data(), word=st.sampled_from(["left", "skip", "undo", "delete", "restore"]))
     def tries_what_does_not_fit(self, data: st.DataObject, word: str) -> None:
-        standing = self.standing()
+        active = self.active()
         fitting: dict[str, list[int | None]] = {
             "left": [self.waiting],
             "skip": [self.waiting],
-            "undo": [standing[-1].question] if standing else [],
+            "undo": [active[-1].question] if active else [],
             "delete": [one.question for one in self.answers],
             "restore": [one.question for one in self.deleted],
         }
@@ -142,11 +142,11 @@ class ParticipantMachine(RuleBasedStateMachine):
                 self.store.add_event(self.person, data.draw(st.sampled_from(unfit)), word, new_key())  # type: ignore[arg-type]
 
     @invariant()
-    def the_log_says_what_stands(self) -> None:
+    def the_log_has_the_active_answers(self) -> None:
         self.compare(self.store.event_log(self.person))
 
     def compare(self, log: EventLog) -> None:
-        answers = sorted(self.answers, key=lambda one: one.state)
+        answers = sorted(self.answers, key=lambda one: one.time)
         assert answered(log) == [(one.question, one.word) for one in answers]
         assert {asked.id for asked in log.skipped} == {one.question for one in self.skips}
         assert {q: event.kind for q, event in log.deleted.items()} == {
@@ -161,14 +161,16 @@ class ParticipantMachine(RuleBasedStateMachine):
             assert rows.scalar_one() == self.events
 
     def teardown(self) -> None:
-        """Whoever reads the same rows, later and elsewhere, comes to the same."""
+        """Another store over the same database reads the same log."""
         fresh = self.reopen()
         self.compare(fresh.event_log(self.person))
         assert fresh.event_log(self.person) == self.store.event_log(self.person)
         fresh.engine.dispose()
 
 
-def test_whatever_a_person_does_the_log_says_what_stands(file_store: Store, tmp_path: Path) -> None:
+def test_the_log_agrees_with_a_plain_list_after_any_sequence_of_events(
+    file_store: Store, tmp_path: Path
+) -> None:
     study_of(file_store)
     run_state_machine_as_test(
         lambda: ParticipantMachine(file_store, lambda: Store(open_database(tmp_path / "studies.db"))),  # type: ignore[arg-type]
@@ -202,7 +204,7 @@ def test_a_supposed_event_is_like_a_recorded_one(file_store: Store, word: EventK
     assert supposed.open_question is really.open_question is None
 
 
-def test_a_learner_gets_the_question_with_its_number_and_its_bits() -> None:
+def test_a_learner_gets_the_question_with_its_number_value_and_unit() -> None:
     first = asked(7, items=(9, 2), value=0.25)
     assert first.question == Question(9, 2, number=7)
     assert first.question.value == 0.25
@@ -223,7 +225,7 @@ def test_the_order_is_that_of_the_answers_and_not_of_the_questions() -> None:
     assert answered(swapped) == [(102, "right"), (101, "left")]
 
 
-def test_a_question_that_rests_on_something_else_does_not_wait() -> None:
+def test_a_question_based_on_another_event_is_not_open() -> None:
     assert EventLog((asked(1),)).open_question == asked(1)
     assert EventLog((asked(1, based_on=7),)).open_question is None
     log = EventLog((asked(1), asked(2, based_on=1)), (event(1, 1, "left"),))

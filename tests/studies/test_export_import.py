@@ -1,4 +1,4 @@
-"""Studies as folders: out and in again without a difference, merged, and refused when they are damaged."""
+"""Exported studies: imported without a difference, merged, and refused when they are damaged."""
 
 import csv
 import hashlib
@@ -28,8 +28,8 @@ from studies.fake_study import (
     invited,
     new_key,
     proposal,
-    react,
     refusal,
+    respond,
     study_of,
 )
 
@@ -47,7 +47,7 @@ LABELS = ["P1", 'Zoë, the "second"', "P10"]
 
 
 def live_through(store: Store, person: Participant) -> None:
-    """Everything that can happen to answers, with values that files could spoil."""
+    """Events of every kind, with values that are hard to write to files."""
     first = answer(store, person, "left", proposal(1, value=0.1 + 0.2, accuracy=1 / 3))
     answer(store, person, "skip", proposal(2, value=None, unit=None, accuracy=None))
     third = answer(store, person, "right", proposal(3, method='Odd, "quoted"\nmethod'))
@@ -71,7 +71,7 @@ def live_through(store: Store, person: Participant) -> None:
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A study of three people: one went through everything, one just began, one never came."""
+    """A study of three participants: one did everything, one just began, one never came."""
     engine = open_database(tmp_path_factory.mktemp("original") / "studies.db")
     store = Store(engine)
     study = study_of(store, "golf")
@@ -85,7 +85,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="module")
 def exported(original: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its folder."""
+    """The folder that this study is exported to."""
     folder = tmp_path_factory.mktemp("exported") / "golf"
     export_study(original, original.study("golf"), folder)
     return folder
@@ -93,7 +93,7 @@ def exported(original: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(exported: Path, tmp_path: Path) -> Path:
-    """A copy of it, to be spoilt."""
+    """A copy of the folder, to be damaged."""
     return Path(shutil.copytree(exported, tmp_path / "golf"))
 
 
@@ -117,7 +117,7 @@ def rows(store: Store) -> dict[str, int]:
 # --- out --------------------------------------------------------------------------------------------------
 
 
-def test_the_folder_holds_what_was_said_and_what_stands(folder: Path) -> None:
+def test_the_folder_holds_all_events_and_the_active_answers(folder: Path) -> None:
     assert set(files(folder)) == FILES
     assert [(row["participant"], row["seed"]) for row in table(folder, "participants")] == [
         (LABELS[0], "2"),
@@ -151,7 +151,7 @@ def test_the_folder_holds_what_was_said_and_what_stands(folder: Path) -> None:
     np.testing.assert_array_equal(Pool.load(folder / "pool.npz").features, features_only().features)
 
 
-def test_not_even_the_digest_of_a_secret_leaves_the_house(folder: Path, original: Store) -> None:
+def test_no_digest_of_a_secret_is_exported(folder: Path, original: Store) -> None:
     with reading(original.engine) as connection:
         codes = connection.execute(
             select(schema.participants.c.code).union(select(schema.studies.c.secret))
@@ -171,7 +171,7 @@ def test_exporting_again_replaces_the_files(folder: Path, store: Store) -> None:
 # --- in ---------------------------------------------------------------------------------------------------
 
 
-def test_out_and_in_and_out_gives_the_same_files(folder: Path, store: Store, tmp_path: Path) -> None:
+def test_export_import_export_gives_the_same_files(folder: Path, store: Store, tmp_path: Path) -> None:
     study_of(store, "other")  # so that no id is what it was
     answer(store, invited(store, study=store.study("other")))
     study = import_study(store, folder, "the-new-secret")
@@ -180,7 +180,7 @@ def test_out_and_in_and_out_gives_the_same_files(folder: Path, store: Store, tmp
     assert store.owner_of("the-new-secret") == (study, None)
 
 
-def test_what_comes_in_means_the_same(folder: Path, store: Store, original: Store) -> None:
+def test_an_imported_log_means_the_same(folder: Path, store: Store, original: Store) -> None:
     study = import_study(store, folder, new_secret())
     pairs = zip(original.participants(original.study("golf")), store.participants(study), strict=True)
     for before, after in pairs:
@@ -197,17 +197,17 @@ def test_what_comes_in_means_the_same(folder: Path, store: Store, original: Stor
         assert [step.data for step in old.stage_events] == [step.data for step in new.stage_events]
 
 
-def test_people_go_on_after_they_were_brought_in(folder: Path, file_store: Store) -> None:
+def test_imported_participants_can_go_on(folder: Path, file_store: Store) -> None:
     study = import_study(file_store, folder, new_secret())
     second = file_store.participants(study)[1]
     slots = WithoutPreparations()
     session = Session(file_store, study, second, slots)
-    assert react(session, session.state()).answered == 2
+    assert respond(session, session.state()).answered == 2
     assert answered(file_store.undo(second, new_key())) == answered(file_store.event_log(second))
     slots.close()
 
 
-def test_a_study_may_get_another_name_and_none_is_taken_twice(folder: Path, file_store: Store) -> None:
+def test_a_study_can_be_imported_under_another_name_but_not_twice(folder: Path, file_store: Store) -> None:
     assert import_study(file_store, folder, new_secret()).name == "golf"
     before = rows(file_store)
     with refusal("study-exists"):
@@ -301,7 +301,7 @@ def refuse(store: Store, folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(FILES))
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
-def test_a_file_that_was_cut_off_is_named_and_nothing_is_brought_in(
+def test_a_truncated_file_is_named_and_nothing_is_imported(
     folder: Path, file_store: Store, name: str, share: float
 ) -> None:
     cut(name, share)(folder)
@@ -309,7 +309,7 @@ def test_a_file_that_was_cut_off_is_named_and_nothing_is_brought_in(
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
-def test_a_file_that_is_missing_or_noise_is_named_and_nothing_is_brought_in(
+def test_a_missing_or_random_file_is_named_and_nothing_is_imported(
     folder: Path, file_store: Store, name: str
 ) -> None:
     (folder / name).write_bytes(b"\xff\xfe\x00\x01" * 100)
@@ -337,9 +337,7 @@ CHANGED: dict[str, Damage] = {
 
 
 @pytest.mark.parametrize("what", CHANGED)
-def test_a_file_that_was_changed_is_named_and_nothing_is_brought_in(
-    folder: Path, file_store: Store, what: str
-) -> None:
+def test_a_changed_file_is_named_and_nothing_is_imported(folder: Path, file_store: Store, what: str) -> None:
     before = files(folder)
     CHANGED[what](folder)
     (name,) = (name for name, content in files(folder).items() if content != before[name])
@@ -359,14 +357,14 @@ UNFIT: dict[str, Damage] = {
 
 
 def sign(folder: Path) -> None:
-    """Digests of the files as they are now, by somebody who changed them and knows how."""
+    """Write the digests of the changed files."""
     document = json.loads((folder / "study.json").read_text(encoding="utf-8"))
     digests = {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in document["files"]}
     (folder / "study.json").write_text(json.dumps(document | {"files": digests}), encoding="utf-8")
 
 
 @pytest.mark.parametrize("what", UNFIT)
-def test_rows_that_do_not_fit_together_are_refused_and_nothing_is_brought_in(
+def test_inconsistent_rows_are_refused_and_nothing_is_imported(
     folder: Path, file_store: Store, what: str
 ) -> None:
     UNFIT[what](folder)
@@ -380,7 +378,7 @@ def test_a_folder_of_something_else_is_refused(file_store: Store, tmp_path: Path
 
 
 def test_a_damaged_folder_adds_nobody_to_another_study(folder: Path, store: Store, tmp_path: Path) -> None:
-    """The first person is whole and the second is not: neither is taken."""
+    """The first participant's rows are valid and the second's are not: neither is imported."""
     import_study(store, folder, new_secret())
     before = rows(store)
     broken = tmp_path / "broken"

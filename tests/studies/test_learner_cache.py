@@ -10,9 +10,9 @@ from prefero.questions import CHOICES
 from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog
 from prefero.studies.learner_cache import CAPACITY, LearnerCache, expected_accuracy
 from prefero.studies.protocol import StudyMethod
-from studies.fake_study import QUICK, protocol_of
+from studies.fake_study import FAST_METHOD, protocol_of
 
-METHODS = (StudyMethod("Active", "ActiveGP 1 0.1", 9), StudyMethod("Random", QUICK, 9))
+METHODS = (StudyMethod("Active", "ActiveGP 1 0.1", 9), StudyMethod("Random", FAST_METHOD, 9))
 
 
 def cache_of(pool: Pool, seed: int = 3, methods: tuple[StudyMethod, ...] = METHODS) -> LearnerCache:
@@ -20,7 +20,7 @@ def cache_of(pool: Pool, seed: int = 3, methods: tuple[StudyMethod, ...] = METHO
 
 
 def log_of(*words: EventKind, method: str = "Active") -> EventLog:
-    """Questions of one method, each about the next two trajectories, and what was said to them."""
+    """Questions of one method, each about the next two trajectories, and their events."""
     questions = tuple(
         AskedQuestion(n, n, n - 1, n - 1, method, (n % 12, (n + 5) % 12), 0.5, "bits", 0.6, "")
         for n in range(1, len(words) + 1)
@@ -31,7 +31,7 @@ def log_of(*words: EventKind, method: str = "Active") -> EventLog:
 
 
 def joined(first: EventLog, second: EventLog) -> EventLog:
-    """Both, the second after the first."""
+    """The events of both, the second after the first."""
     n = len(first.questions)
     questions = [
         AskedQuestion(**{**vars(a), "id": a.id + n, "number": a.number + n}) for a in second.questions
@@ -41,7 +41,7 @@ def joined(first: EventLog, second: EventLog) -> EventLog:
 
 
 def by_hand(log: EventLog, pool: Pool, label: str, method: str) -> Learner:
-    """A learner that was told the rows of one method, one by one."""
+    """A learner with the answers of one method, one by one."""
     learner = StudyMethod(label, method, 1).learner(pool, 0)
     for asked, event in zip(log.questions, log.events, strict=True):
         if asked.method == label and event.kind in CHOICES:
@@ -53,7 +53,7 @@ def rewards(learner: Learner) -> Any:
     return learner.reward()(learner.pool.features)
 
 
-def test_a_learner_knows_what_its_own_method_was_told_and_nothing_else(pool: Pool) -> None:
+def test_a_learner_has_the_answers_of_its_own_method_and_no_others(pool: Pool) -> None:
     log = joined(log_of("left", "right", "skip", "right"), log_of("right", "left", method="Random"))
     cache = cache_of(pool)
     for method in METHODS:
@@ -64,17 +64,17 @@ def test_a_learner_knows_what_its_own_method_was_told_and_nothing_else(pool: Poo
     assert len(cache.learner("Active", log).answers) == 3
 
 
-def test_one_way_or_another_the_learner_is_the_same(pool: Pool) -> None:
-    """Built at once, or answer by answer from the learners before it."""
+def test_the_learner_does_not_depend_on_how_it_was_built(pool: Pool) -> None:
+    """From all answers at once, or answer by answer from cached learners."""
     words: tuple[EventKind, ...] = ("left", "right", "skip", "left", "right")
     grown = cache_of(pool)
     for count in range(len(words) + 1):
         grown.learner("Active", log_of(*words[:count]))
     log = log_of(*words)
-    at_once = cache_of(pool).learner("Active", log)
+    in_parallel = cache_of(pool).learner("Active", log)
     step_by_step = grown.learner("Active", log)
-    assert step_by_step.answers == at_once.answers
-    np.testing.assert_allclose(rewards(step_by_step), rewards(at_once), atol=1e-9)
+    assert step_by_step.answers == in_parallel.answers
+    np.testing.assert_allclose(rewards(step_by_step), rewards(in_parallel), atol=1e-9)
     assert grown.next_question("Active", log).question == cache_of(pool).next_question("Active", log).question
 
 
@@ -95,7 +95,7 @@ def test_another_answer_to_the_same_question_is_another_learner(pool: Pool) -> N
     assert not np.allclose(rewards(left), rewards(right))
 
 
-def test_a_skip_that_became_an_answer_is_not_a_skip_any_more(pool: Pool) -> None:
+def test_a_skip_that_was_undone_and_answered_is_not_a_skip(pool: Pool) -> None:
     cache = cache_of(pool)
     skipped = log_of("left", "skip")
     assert cache.learner("Active", skipped).reward().diagnostics["skipped"] == 1
@@ -150,7 +150,7 @@ def test_a_skipped_pair_is_not_asked_again(pool: Pool) -> None:
 
 
 def test_participants_and_methods_have_seeds_of_their_own(pool: Pool) -> None:
-    methods = (StudyMethod("A", QUICK, 9), StudyMethod("B", QUICK, 9))
+    methods = (StudyMethod("A", FAST_METHOD, 9), StudyMethod("B", FAST_METHOD, 9))
 
     def first(label: str, seed: int) -> tuple[int, ...]:
         return cache_of(pool, seed, methods).next_question(label, EventLog()).question.items
@@ -182,7 +182,7 @@ def test_only_the_newest_few_learners_of_each_method_are_kept(pool: Pool) -> Non
 
 
 def test_the_expected_accuracy_is_the_mean_over_pairs_of_the_likelier_answers_chance(pool: Pool) -> None:
-    """Against every pair there is, one by one; the sample of 400 pairs errs by a few thousandths."""
+    """Compared with the mean over all pairs; the sample of 400 pairs errs by a few thousandths."""
     words: tuple[EventKind, ...] = ("left", "right") * 4
     learner = by_hand(log_of(*words), pool, "Active", "ActiveGP 1 0.1")
     reward = learner.reward()
@@ -203,7 +203,7 @@ def test_before_the_first_answer_it_expects_to_guess(pool: Pool) -> None:
 
 def test_with_two_trajectories_the_expected_accuracy_is_that_of_the_one_pair() -> None:
     pool = Pool(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    learner = StudyMethod("A", QUICK, 1).learner(pool, 0)
+    learner = StudyMethod("A", FAST_METHOD, 1).learner(pool, 0)
     learner.tell(Question(0, 1), "left")
     chance = float(learner.reward().predict_proba(pool.features[:1], pool.features[1:])[0])
     assert chance > 0.6

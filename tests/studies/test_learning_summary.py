@@ -1,4 +1,4 @@
-"""What a teacher sees: numbers against brute force, and words at their thresholds."""
+"""The learning summary: numbers against brute force, and hints at their thresholds."""
 
 from itertools import combinations
 from typing import get_args
@@ -32,7 +32,7 @@ from studies.fake_study import preferred_choice
 
 
 def pool_of(rows: int = 40, columns: int = 3) -> Pool:
-    """Features in very different units, so that mixing up raw and scaled ones shows."""
+    """Features in very different units, so that confusing raw and scaled ones fails."""
     rng = np.random.default_rng(1)
     features = rng.standard_normal((rows, columns)) * 10.0 ** np.arange(columns) + 5.0
     return Pool(features, [f"feature {place}" for place in range(columns)])
@@ -52,7 +52,7 @@ def learner() -> Learner:
 
 
 def reward_at(learner: Learner, features: Array) -> tuple[float, float]:
-    """Mean and deviation at one point in the user's units, by the reward's public face."""
+    """Mean and deviation at one point in the user's units, by the reward's public methods."""
     mean, std = learner.reward().predict(features[None], return_std=True)
     return float(mean[0]), float(std[0])
 
@@ -61,7 +61,7 @@ def reward_at(learner: Learner, features: Array) -> tuple[float, float]:
 
 
 def even(column: Array, count: int) -> Array:
-    """So many values from the least to the greatest."""
+    """Evenly spaced values from the lowest to the highest."""
     low, high = min(column), max(column)
     return np.array([low + (high - low) * place / (count - 1) for place in range(count)])
 
@@ -126,7 +126,7 @@ def test_the_feature_that_matters_has_the_largest_effect() -> None:
 # --- accuracy and gain ------------------------------------------------------------------------------------
 
 
-def test_the_gain_is_what_both_answers_would_bring_by_their_chances(learner: Learner) -> None:
+def test_the_gain_is_the_expectation_over_both_answers(learner: Learner) -> None:
     question = learner.fork().ask()
     now = expected_accuracy(learner.belief(), learner.pool)
     x = learner.pool.features
@@ -200,7 +200,7 @@ def test_a_small_pool_is_ranked_as_a_whole() -> None:
     assert len(ranking(small.reward(), small.pool)) == 5
 
 
-def test_the_summary_holds_it_all(learner: Learner) -> None:
+def test_the_summary_holds_all_parts(learner: Learner) -> None:
     pool, question = learner.pool, learner.fork().ask()
     log = EventLog((asked(1, 0, 0.5), asked(2, 1, 0.6), asked(3, 1, 0.62), asked(4, 2, None)))
     found = learning_summary(log, learner, labels(pool), question)
@@ -249,7 +249,7 @@ def test_the_belief_over_structures_can_be_looked_into_as_well() -> None:
     assert 0.5 < found.accuracy <= 1.0
 
 
-def test_the_gain_is_the_larger_of_what_is_imagined_and_half_of_what_was_seen() -> None:
+def test_the_gain_is_the_larger_of_the_expected_and_half_of_the_past_one() -> None:
     rising = [LearningCurvePoint(n, 0.5 + 0.02 * n) for n in range(11)]
     assert likely_gain(rising, 0.001) == pytest.approx(0.05)
     assert likely_gain(rising, 0.03) == pytest.approx(0.15)

@@ -56,7 +56,7 @@ def fill(where: str | Path) -> None:
 
 @pytest.fixture
 def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From here on this Prefero is a later one."""
+    """Pretend to be a later version from here on."""
     folder = tmp_path / "migrations of a later version"
     shutil.copytree(databases.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "versions" / f"v{NEXT}_notes.py").write_text(LATER, encoding="utf-8")
@@ -185,7 +185,7 @@ def version_of(engine: Engine) -> Any:
 
 @pytest.mark.usefixtures("old_database", "later_version")
 def test_a_migration_that_fails_leaves_the_database_as_it_was(old_database: str) -> None:
-    """Here a table of the later version is there already, with something of somebody's in it."""
+    """A table of the later version exists already, with other columns."""
     engine = databases._engine(old_database)
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE notes (mine INTEGER)"))

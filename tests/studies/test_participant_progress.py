@@ -1,4 +1,4 @@
-"""How far people are, and whether they pay attention: against numbers that were counted by hand."""
+"""The participants' progress and retest agreement, compared with numbers counted by hand."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from prefero.studies.participant_progress import (
 )
 from prefero.studies.protocol import StudyMethod
 from prefero.studies.storage.store import Store
-from studies.fake_study import QUICK, answer, ask, invited, new_key, proposal, study_of
+from studies.fake_study import FAST_METHOD, answer, ask, invited, new_key, proposal, study_of
 
 
 def log_of(*rows: tuple[str, int, int, EventKind]) -> EventLog:
@@ -26,17 +26,17 @@ def log_of(*rows: tuple[str, int, int, EventKind]) -> EventLog:
     )
 
 
-def test_nobody_is_nobody(store: Store) -> None:
+def test_a_study_without_participants_has_no_progress(store: Store) -> None:
     assert progress_of(store, study_of(store)) == []
 
 
-def test_who_was_invited_and_never_came_has_no_numbers(store: Store) -> None:
+def test_an_invited_participant_who_never_came_has_no_numbers(store: Store) -> None:
     study = study_of(store)
     invited(store, "P1", study)
     assert progress_of(store, study) == [ParticipantProgress("P1", None, 0, 4, None, None, None, None, None)]
 
 
-def test_progress_counts_what_stands(store: Store) -> None:
+def test_progress_counts_active_answers(store: Store) -> None:
     study = study_of(store, methods=(StudyMethod("Random", "CorrectedGP 1 0.1", 4),), ties=True)
     person, _ = invited(store, "P1", study), invited(store, "P2", study)
     for said, seconds in (("left", 2.0), ("left", 9.0), ("right", 3.0), ("equal", 4.0), ("skip", 50.0)):
@@ -57,7 +57,7 @@ def test_progress_counts_what_stands(store: Store) -> None:
     assert progress_of(store, study)[1].stage is None
 
 
-def test_a_step_is_a_sign_of_life(file_store: Store) -> None:
+def test_a_stage_event_counts_as_having_started(file_store: Store) -> None:
     study = study_of(file_store, consent="Do you?")
     person = invited(file_store, "P1", study)
     file_store.add_stage_event(person, "consent", "", {"agreed": True}, new_key())
@@ -66,7 +66,7 @@ def test_a_step_is_a_sign_of_life(file_store: Store) -> None:
     assert found.started == found.last_seen == file_store.event_log(person).stage_events[0].at
 
 
-def test_times_and_sides_that_nobody_knows_are_left_out(file_store: Store) -> None:
+def test_unknown_times_and_sides_are_left_out(file_store: Store) -> None:
     study = study_of(file_store, ties=True, methods=(StudyMethod("Random", "CorrectedGP 1 0.1", 2),))
     person = invited(file_store, "P1", study)
     file_store.add_event(person, ask(file_store, person), "equal", new_key(), None)
@@ -74,8 +74,8 @@ def test_times_and_sides_that_nobody_knows_are_left_out(file_store: Store) -> No
     assert (found.answered, found.median_seconds, found.left_share) == (1, None, None)
 
 
-def test_attention_is_seen_in_the_list(file_store: Store) -> None:
-    study = study_of(file_store, methods=(StudyMethod("Random", QUICK, 2),), retests=1)
+def test_retest_agreement_is_in_the_progress(file_store: Store) -> None:
+    study = study_of(file_store, methods=(StudyMethod("Random", FAST_METHOD, 2),), retests=1)
     person = invited(file_store, "P1", study)
     answer(file_store, person, "left", proposal(1, items=(3, 7)))
     answer(file_store, person, "left", proposal(2))
@@ -104,5 +104,5 @@ def test_attention_is_seen_in_the_list(file_store: Store) -> None:
         ([("A", 1, 2, "left"), ("retest", 2, 1, "skip")], None),
     ],
 )
-def test_attention_is_the_share_of_pairs_that_were_answered_alike(rows: Any, agreement: float | None) -> None:
+def test_retest_agreement_is_the_share_of_pairs_answered_alike(rows: Any, agreement: float | None) -> None:
     assert retest_agreement(log_of(*rows)) == agreement

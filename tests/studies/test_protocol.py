@@ -1,4 +1,4 @@
-"""Protocols: what a file may say and what not, and the plan of questions that comes of it."""
+"""Protocols: valid and invalid files, and the schedule of questions."""
 
 from collections import Counter
 from dataclasses import replace
@@ -23,7 +23,7 @@ from prefero.studies.protocol import (
     read_protocol,
     teaching_protocol,
 )
-from studies.fake_study import QUICK, protocol_of
+from studies.fake_study import FAST_METHOD, protocol_of
 
 WHOLE = """
 title = "Which drive is better?"
@@ -85,7 +85,7 @@ def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
     )
 
 
-def test_what_a_file_leaves_out_has_a_default(tmp_path: Path) -> None:
+def test_settings_that_a_file_leaves_out_have_defaults(tmp_path: Path) -> None:
     found = from_text(tmp_path, f'title = "Short"\n{METHOD}')
     assert found == Protocol("Short", (StudyMethod("A", "Prefero", 4),))
     assert (found.consent, found.instructions, found.thanks) == (CONSENT, INSTRUCTIONS, THANKS)
@@ -104,7 +104,7 @@ def test_a_pool_is_beside_the_file_that_names_it(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("name", ["protocol", *BUILT_IN])
-def test_what_the_database_keeps_is_read_back(name: str) -> None:
+def test_a_protocol_is_read_from_json_as_it_was_written(name: str) -> None:
     protocol = BUILT_IN.get(name) or protocol_of(tests=2, retests=1, world="driver")
     assert Protocol.from_json(protocol.to_json()) == protocol
 
@@ -129,7 +129,7 @@ def test_what_the_database_keeps_is_read_back(name: str) -> None:
         ("title = ", "protocol.toml is not a TOML file: Invalid value"),
     ],
 )
-def test_what_a_protocol_cannot_mean_is_refused_in_words(tmp_path: Path, text: str, message: str) -> None:
+def test_an_invalid_protocol_is_refused_with_the_reason(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         from_text(tmp_path, text)
 
@@ -150,7 +150,7 @@ def test_what_a_protocol_cannot_mean_is_refused_in_words(tmp_path: Path, text: s
         ('"Prefero"', '"Guess"', "there is no method 'Guess': the methods are Prefero, "),
     ],
 )
-def test_what_a_method_cannot_mean_is_refused_in_words(
+def test_an_invalid_method_is_refused_with_the_reason(
     tmp_path: Path, old: str, new: str, message: str
 ) -> None:
     with pytest.raises(ValueError, match=message):
@@ -180,7 +180,7 @@ def test_a_value_of_another_kind_is_refused_by_its_name(
         from_text(tmp_path, f"{title}{name} = {value}\n{METHOD}")
 
 
-def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
+def test_a_protocol_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "noise.toml"
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ValueError, match=r"noise\.toml is not a TOML file"):
@@ -196,14 +196,14 @@ def test_a_name_that_is_neither_built_in_nor_a_file_is_refused(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("method", ["ActiveGP 1 0.1", "ActiveLinear"])
-def test_ties_are_refused_for_methods_that_know_none(method: str) -> None:
-    """A participant who says "about equal" to one of them could never go on."""
+def test_ties_are_refused_for_methods_that_cannot_learn_from_them(method: str) -> None:
+    """A participant who answers "about equal" to one of them could never go on."""
     with pytest.raises(ValueError, match=r"(?i)about equal|ties"):
         protocol_of(methods=(StudyMethod("A", method, 3),), ties=True)
 
 
 def test_a_method_that_needs_to_know_the_reward_is_refused() -> None:
-    """Nobody knows the family of a real person's reward, so it could ask nothing."""
+    """The family of a real participant's reward is unknown, so this method could ask nothing."""
     with pytest.raises(ValueError, match="Knows"):
         StudyMethod("A", "Knows", 3)
 
@@ -247,8 +247,8 @@ def test_a_teacher_has_one_method_ties_and_no_end() -> None:
     assert found.schedule(0) == ("Prefero",) * 30
 
 
-def test_a_learner_is_of_the_methods_own_kind(pool: Pool) -> None:
-    first, again, other = (StudyMethod("A", QUICK, 3).learner(pool, seed) for seed in (1, 1, 2))
+def test_a_learner_has_the_model_of_its_method(pool: Pool) -> None:
+    first, again, other = (StudyMethod("A", FAST_METHOD, 3).learner(pool, seed) for seed in (1, 1, 2))
     assert first.answers == ()
     assert "theta=1" in repr(first)
     assert first.acquisition == MutualInformation("paper")
@@ -265,12 +265,12 @@ def protocols(draw: st.DrawFn) -> Protocol:
     counts = draw(st.lists(st.integers(1, 12), min_size=1, max_size=4))
     tests = draw(st.integers(0, 10))
     retests = draw(st.integers(0, (sum(counts) + tests) // 2))
-    methods = tuple(StudyMethod(f"M{place}", QUICK, count) for place, count in enumerate(counts))
+    methods = tuple(StudyMethod(f"M{place}", FAST_METHOD, count) for place, count in enumerate(counts))
     return protocol_of(methods=methods, tests=tests, retests=retests)
 
 
 @given(protocols(), st.integers(0, 2**31 - 2))
-def test_a_plan_asks_as_often_as_it_should_and_the_same_seed_makes_the_same_plan(
+def test_a_schedule_has_the_protocols_numbers_and_depends_on_the_seed_alone(
     protocol: Protocol, seed: int
 ) -> None:
     plan = protocol.schedule(seed)
@@ -282,7 +282,7 @@ def test_a_plan_asks_as_often_as_it_should_and_the_same_seed_makes_the_same_plan
 
 
 @given(protocols(), st.integers(0, 2**31 - 2))
-def test_what_is_asked_again_comes_after_the_first_half_and_there_is_always_something_to_ask_again(
+def test_retests_come_after_the_first_half_and_always_have_something_to_repeat(
     protocol: Protocol, seed: int
 ) -> None:
     plan = protocol.schedule(seed)
@@ -293,15 +293,15 @@ def test_what_is_asked_again_comes_after_the_first_half_and_there_is_always_some
         assert fresh >= 0
 
 
-def test_every_order_is_as_likely() -> None:
-    protocol = protocol_of(methods=(StudyMethod("A", QUICK, 2), StudyMethod("B", QUICK, 1)))
+def test_every_order_of_the_schedule_is_equally_likely() -> None:
+    protocol = protocol_of(methods=(StudyMethod("A", FAST_METHOD, 2), StudyMethod("B", FAST_METHOD, 1)))
     counted = Counter(protocol.schedule(seed) for seed in range(600))
     assert set(counted) == {("A", "A", "B"), ("A", "B", "A"), ("B", "A", "A")}
     assert all(140 < times < 260 for times in counted.values())
 
 
-def test_what_is_asked_again_may_come_anywhere_in_the_second_half() -> None:
-    protocol = protocol_of(methods=(StudyMethod("A", QUICK, 4),), retests=1)
+def test_retests_may_come_anywhere_in_the_second_half() -> None:
+    protocol = protocol_of(methods=(StudyMethod("A", FAST_METHOD, 4),), retests=1)
     places: Any = [protocol.schedule(seed).index("retest") for seed in range(300)]
     assert set(places) == {2, 3, 4}
     assert np.bincount(places)[2:].min() > 60

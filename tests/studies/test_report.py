@@ -1,4 +1,4 @@
-"""A study's report: the numbers of a tiny study that were worked out by hand, its files, and its words."""
+"""A study's report: a tiny study's numbers, worked out by hand, its files and its text."""
 
 import csv
 import re
@@ -15,9 +15,9 @@ from prefero.studies.protocol import StudyMethod
 from prefero.studies.report import outcomes_of, write_study_report
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Participant, Store, Study, new_secret
-from studies.fake_study import QUICK, answer, ask, invited, new_key, proposal, protocol_of
+from studies.fake_study import FAST_METHOD, answer, ask, invited, new_key, proposal, protocol_of
 
-METHODS = (StudyMethod("ActiveGP", QUICK, 1), StudyMethod("Other", QUICK, 1))
+METHODS = (StudyMethod("ActiveGP", FAST_METHOD, 1), StudyMethod("Other", FAST_METHOD, 1))
 
 
 def line() -> Pool:
@@ -39,7 +39,7 @@ def rate(store: Store, person: Participant, ratings: tuple[int, int]) -> None:
 def take_part(
     store: Store, study: Study, label: str, tests: str, ratings: tuple[int, int] | None
 ) -> Participant:
-    """ActiveGP is told that 5 is better than 0, and Other the contrary; the tests are about the same two."""
+    """ActiveGP learns that 5 is better than 0, and Other the contrary; the tests are about the same two."""
     person = invited(store, label, study)
     answer(store, person, "left", proposal(1, "ActiveGP", items=(5, 0)))
     answer(store, person, "right", proposal(2, "Other", items=(5, 0)))
@@ -53,7 +53,7 @@ def take_part(
 
 
 def tiny_study(store: Store) -> Study:
-    """Two people who finished, one who is not done, and one who never came."""
+    """Two participants who finished, one who is not done, and one who never came."""
     study = study_of(store)
     take_part(store, study, "P1", "lr", (9, 4))  # likes 5 both times: ActiveGP predicts it, Other never
     take_part(store, study, "P2", "ll", (6, 5))  # likes 5, then 0: each of them predicts one
@@ -96,7 +96,7 @@ def table(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_outcomes_are_shares_of_a_persons_own_test_questions(store: Store) -> None:
+def test_outcomes_are_shares_of_a_participants_own_test_questions(store: Store) -> None:
     assert outcomes_of(store, tiny_study(store)) == OUTCOMES
 
 
@@ -110,7 +110,7 @@ def test_the_table_holds_means_standard_errors_and_the_papers_numbers(report: Pa
     assert [float(other[2]), float(other[5])] == [1.0, 0.5]
 
 
-def test_the_people_are_listed_with_how_far_they_are(report: Path) -> None:
+def test_the_participants_are_listed_with_their_progress(report: Path) -> None:
     assert "4 invited, 3 began, 2 finished." in (report / "report.md").read_text(encoding="utf-8")
     assert cells(report, "P1") == ["done", "4 of 4", "1.5", "50%", ""]
     assert cells(report, "P2") == ["done", "4 of 4", "1.5", "75%", ""]
@@ -139,7 +139,7 @@ def test_the_folder_holds_page_tables_and_pictures(report: Path) -> None:
     assert "<table" in html
 
 
-def test_who_has_not_rated_yet_does_not_spoil_the_means(file_store: Store) -> None:
+def test_participants_without_ratings_do_not_count_in_the_means(file_store: Store) -> None:
     study = tiny_study(file_store)
     take_part(file_store, study, "P5", "lr", None)
     outcomes = outcomes_of(file_store, study)
@@ -147,7 +147,7 @@ def test_who_has_not_rated_yet_does_not_spoil_the_means(file_store: Store) -> No
     assert np.isfinite([outcome.rating for outcome in outcomes]).all()
 
 
-def test_about_equal_is_no_test(file_store: Store) -> None:
+def test_about_equal_does_not_count_as_a_test_answer(file_store: Store) -> None:
     study = study_of(
         file_store, ties=True, methods=tuple(StudyMethod(a.label, "Prefero, random", 1) for a in METHODS)
     )
@@ -155,7 +155,7 @@ def test_about_equal_is_no_test(file_store: Store) -> None:
     assert [outcome.accuracy for outcome in outcomes_of(file_store, study)] == [1.0, 0.0]
 
 
-def test_an_answer_that_was_taken_back_does_not_count(file_store: Store) -> None:
+def test_an_answer_that_was_undone_does_not_count(file_store: Store) -> None:
     study = study_of(file_store)
     person = invited(file_store, "P1", study)
     first = answer(file_store, person, "right", proposal(1, "ActiveGP", items=(5, 0)))
@@ -196,7 +196,7 @@ def test_without_tests_and_ratings_the_report_does_not_say_that_nobody_is_done(
 
 @pytest.mark.parametrize("people", [["P1"], ["P1", "P2"]], ids=len)
 @pytest.mark.parametrize("changed", [{}, {"tests": 0}, {"rate": False}], ids=str)
-def test_what_was_not_measured_is_not_shown_as_a_number(
+def test_missing_measurements_are_not_shown_as_numbers(
     file_store: Store, changed: dict[str, Any], people: list[str]
 ) -> None:
     study = study_of(file_store, **changed)
@@ -208,7 +208,7 @@ def test_what_was_not_measured_is_not_shown_as_a_number(
     assert "nan" not in study_table(outcomes)
 
 
-def test_attention_is_in_the_report(file_store: Store, tmp_path: Path) -> None:
+def test_retest_agreement_is_in_the_report(file_store: Store, tmp_path: Path) -> None:
     study = study_of(file_store, tests=0, retests=1)
     for label, said in (("P1", "right"), ("P2", "left"), ("P3", "right")):
         person = take_part(file_store, study, label, "", None)

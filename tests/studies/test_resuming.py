@@ -1,4 +1,4 @@
-"""A session can be left and taken up again, anywhere: the same questions come, prepared or not."""
+"""Sessions resumed by another server: the same questions come, prepared or not."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Participant, Store, Study
 from studies.fake_study import (
-    QUICK,
+    FAST_METHOD,
     WithoutPreparations,
-    go_through,
+    complete_stages,
     invited,
     new_key,
     preferred_choice,
     protocol_of,
-    react,
+    respond,
     study_of,
-    wait_for,
+    wait_for_preparations,
 )
 
 LEARNERS = {
@@ -35,8 +35,8 @@ def questions_of(log: EventLog) -> list[tuple[Any, ...]]:
     return [(asked.answered, asked.method, asked.items) for asked in log.questions]
 
 
-class Ways:
-    """The same person (the same seed) in several studies that are alike."""
+class EqualStudies:
+    """The same participant (the same seed) in several equal studies."""
 
     def __init__(self, store: Store, pool: Pool, methods: tuple[StudyMethod, ...]) -> None:
         self.store, self.pool, self.methods = store, pool, methods
@@ -47,14 +47,14 @@ class Ways:
         return study, invited(self.store, "P1", study, seed=11)
 
     def prepared(self) -> EventLog:
-        """Every next question is computed before the answer comes; the person waits for that."""
+        """Every next question is computed before the answer comes."""
         study, person = self.begin("prepared")
         slots = ComputeSlots()
         session = Session(self.store, study, person, slots)
         now = session.state()
         while now.stage == "compare":
-            wait_for(slots)
-            now = react(session, now)
+            wait_for_preparations(slots)
+            now = respond(session, now)
         slots.close()
         return self.store.event_log(person)
 
@@ -62,12 +62,12 @@ class Ways:
         """Nothing is computed before it is needed."""
         study, person = self.begin("unprepared")
         slots = WithoutPreparations()
-        go_through(Session(self.store, study, person, slots))
+        complete_stages(Session(self.store, study, person, slots))
         slots.close()
         return self.store.event_log(person)
 
     def restarted(self) -> EventLog:
-        """Every request comes to another server, which knows nothing but the database."""
+        """Every request comes to another server, with an empty cache."""
         study, person = self.begin("restarted")
         slots, stage = WithoutPreparations(), "compare"
         while stage == "compare":
@@ -81,19 +81,17 @@ class Ways:
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
-def test_questions_do_not_depend_on_what_was_prepared_or_on_who_serves(
+def test_questions_depend_neither_on_preparations_nor_on_the_server(
     file_store: Store, pool: Pool, kind: str
 ) -> None:
-    ways = Ways(file_store, pool, LEARNERS[kind])
-    wanted = ways.unprepared()
+    studies = EqualStudies(file_store, pool, LEARNERS[kind])
+    wanted = studies.unprepared()
     assert len(questions_of(wanted)) == sum(asker.questions for asker in LEARNERS[kind]) + 2
-    assert questions_of(ways.prepared()) == questions_of(wanted)
-    assert questions_of(ways.restarted()) == questions_of(wanted)
+    assert questions_of(studies.prepared()) == questions_of(wanted)
+    assert questions_of(studies.restarted()) == questions_of(wanted)
 
 
-def test_a_sitting_goes_on_in_another_process_with_the_question_that_waited(
-    database: str, pool: Pool
-) -> None:
+def test_a_session_goes_on_in_another_process_with_the_open_question(database: str, pool: Pool) -> None:
     slots, shown = WithoutPreparations(), []
     for stop in range(4):
         engine = open_database(database)
@@ -104,7 +102,7 @@ def test_a_sitting_goes_on_in_another_process_with_the_question_that_waited(
         session = Session(store, study, store.participants(study)[0], slots)
         shown.append(session.state())
         if stop == 1:
-            react(session, shown[-1])
+            respond(session, shown[-1])
         engine.dispose()
     slots.close()
     assert shown[0] == shown[1]
@@ -113,8 +111,8 @@ def test_a_sitting_goes_on_in_another_process_with_the_question_that_waited(
     assert shown[1].question != shown[2].question
 
 
-def test_an_answer_that_was_kept_before_the_server_died_counts(file_store: Store) -> None:
-    """It is on disk, and the next question was never asked: whoever comes next asks it."""
+def test_an_answer_recorded_before_the_server_died_counts(file_store: Store) -> None:
+    """It is on disk, and the next question was never recorded: the next server records it."""
     study = study_of(file_store)
     person, slots = invited(file_store, study=study), WithoutPreparations()
     now = Session(file_store, study, person, slots).state()
@@ -132,7 +130,7 @@ def test_an_answer_that_was_kept_before_the_server_died_counts(file_store: Store
 # --- ahead ------------------------------------------------------------------------------------------------
 
 
-def test_what_may_come_next_is_known_before_the_answer(file_store: Store, pool: Pool) -> None:
+def test_the_next_trajectories_can_be_prefetched_before_the_answer(file_store: Store, pool: Pool) -> None:
     study = study_of(
         file_store, pool=pool, methods=(StudyMethod("Active", "ActiveGP 1 0.1", 3),), tests=2, retests=1
     )
@@ -140,10 +138,10 @@ def test_what_may_come_next_is_known_before_the_answer(file_store: Store, pool: 
     session = Session(file_store, study, person, slots)
     now = session.state()
     for left in range(5, 0, -1):
-        wait_for(slots)
+        wait_for_preparations(slots)
         ahead, ready = session.prefetch()
         assert ready
-        now = react(session, now)
+        now = respond(session, now)
         assert now.question is not None
         assert set(now.question.items) <= set(ahead)
         assert len(ahead) <= 4
@@ -151,7 +149,7 @@ def test_what_may_come_next_is_known_before_the_answer(file_store: Store, pool: 
     slots.close()
 
 
-def test_what_is_not_prepared_is_not_known_and_nothing_is_computed_for_it(file_store: Store) -> None:
+def test_prefetching_computes_nothing(file_store: Store) -> None:
     study = study_of(file_store, methods=(StudyMethod("Active", "ActiveGP 1 0.1", 3),))
     person, slots = invited(file_store, study=study), WithoutPreparations()
     session = Session(file_store, study, person, slots)
@@ -161,15 +159,15 @@ def test_what_is_not_prepared_is_not_known_and_nothing_is_computed_for_it(file_s
     slots.close()
 
 
-def test_after_the_last_question_nothing_comes_and_that_is_all(file_store: Store) -> None:
-    """Who asks until everything is ready would else ask for ever."""
-    study = study_of(file_store, methods=(StudyMethod("Random", QUICK, 1),))
+def test_after_the_last_question_there_is_nothing_to_prefetch(file_store: Store) -> None:
+    """A page that asks until everything is known must be able to stop."""
+    study = study_of(file_store, methods=(StudyMethod("Random", FAST_METHOD, 1),))
     person, slots = invited(file_store, study=study), ComputeSlots()
     session = Session(file_store, study, person, slots)
     now = session.state()
-    wait_for(slots)
+    wait_for_preparations(slots)
     assert session.prefetch() == ([], True)
-    assert react(session, now).stage == "done"
+    assert respond(session, now).stage == "done"
     assert session.prefetch() == ([], True)
     slots.close()
 
@@ -185,7 +183,7 @@ def test_a_teacher_never_comes_to_the_end(file_store: Store, pool: Pool) -> None
     for done in range(3):
         assert (now.stage, now.answered, now.total) == ("compare", done, 2)
         assert now.choices == ["left", "right", "equal"]
-        wait_for(slots)
+        wait_for_preparations(slots)
         ahead, ready = session.prefetch()
         assert ready
         assert 2 <= len(ahead) <= 6
@@ -196,8 +194,8 @@ def test_a_teacher_never_comes_to_the_end(file_store: Store, pool: Pool) -> None
     slots.close()
 
 
-def test_a_preparation_that_comes_too_late_is_not_made(file_store: Store) -> None:
-    """The answer is there already, so the learner for the other one would never be used."""
+def test_a_preparation_for_a_question_that_was_answered_is_skipped(file_store: Store) -> None:
+    """The answer has come already, so the learner for the other one would never be used."""
     held: list[Any] = []
 
     class Later(WithoutPreparations):
@@ -207,7 +205,7 @@ def test_a_preparation_that_comes_too_late_is_not_made(file_store: Store) -> Non
     study = study_of(file_store, methods=(StudyMethod("Active", "ActiveGP 1 0.1", 3),))
     person, slots = invited(file_store, study=study), Later()
     session = Session(file_store, study, person, slots)
-    react(session, session.state())
+    respond(session, session.state())
     late = held[:2]
     before = dict(session.questions.learners._next)
     for job in late:

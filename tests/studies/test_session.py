@@ -1,4 +1,4 @@
-"""A session's manners: what is refused, what can be taken back, and what is shown when."""
+"""Sessions: what is refused, what can be undone, and what is shown."""
 
 import re
 from collections.abc import Iterator
@@ -13,29 +13,29 @@ from prefero.studies.protocol import StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Refused, Store
 from studies.fake_study import (
-    QUICK,
+    FAST_METHOD,
     WithoutPreparations,
     answered,
-    at_once,
+    complete_stages,
     features_only,
-    go_through,
+    in_parallel,
     invited,
     new_key,
     protocol_of,
-    react,
     refusal,
+    respond,
 )
 
 
-class Room:
-    """Sittings in a store; nothing is prepared, so that a test sees all that happens."""
+class SessionFactory:
+    """Sessions in a store; nothing is prepared, so that a test sees all that happens."""
 
     def __init__(self, store: Store, pool: Pool) -> None:
         self.store, self.pool, self.slots = store, pool, WithoutPreparations()
         self.numbers = iter(range(100))
 
-    def session(self, seed: int = 5, targets: tuple[str, ...] = (), **changed: Any) -> Session:
-        """Somebody new, in a study of their own."""
+    def new(self, seed: int = 5, targets: tuple[str, ...] = (), **changed: Any) -> Session:
+        """The session of a new participant in a new study."""
         number = next(self.numbers)
         parts = [{"label": label, "shapes": [{"color": "#123456"}]} for label in targets]
         display = display_of(self.pool) | {"scene": {"parts": parts}}
@@ -45,8 +45,8 @@ class Room:
 
 
 @pytest.fixture
-def room(file_store: Store, pool: Pool) -> Iterator[Room]:
-    found = Room(file_store, pool)
+def sessions(file_store: Store, pool: Pool) -> Iterator[SessionFactory]:
+    found = SessionFactory(file_store, pool)
     yield found
     found.slots.close()
 
@@ -61,8 +61,8 @@ def question_of(session: Session) -> int:
 
 
 @pytest.mark.parametrize("data", [{}, {"agreed": False}, {"agreed": 1}, {"agreed": "true"}, {"agree": True}])
-def test_without_consent_there_is_no_study(room: Room, data: dict[str, Any]) -> None:
-    session = room.session(consent="Do you?")
+def test_consent_is_required(sessions: SessionFactory, data: dict[str, Any]) -> None:
+    session = sessions.new(consent="Do you?")
     with refusal("no-consent"):
         session.submit("consent", data, new_key())
     assert session.state().stage == "consent"
@@ -86,22 +86,24 @@ def test_without_consent_there_is_no_study(room: Room, data: dict[str, Any]) -> 
         {"red": 2, "blue": 3, "green": [4]},
     ],
 )
-def test_scores_must_be_different_whole_numbers_for_all_targets(room: Room, scores: dict[str, Any]) -> None:
-    session = room.session(target_scores=True, targets=("red", "blue", "green"))
+def test_scores_must_be_different_whole_numbers_for_all_targets(
+    sessions: SessionFactory, scores: dict[str, Any]
+) -> None:
+    session = sessions.new(target_scores=True, targets=("red", "blue", "green"))
     with refusal("bad-scores"):
         session.submit("target_scores", scores, new_key())
     assert session.state().stage == "target_scores"
     assert session.submit("target_scores", {"red": 9, "blue": 2, "green": 5}, new_key()).stage == "compare"
 
 
-def test_a_world_without_targets_has_no_scores(room: Room) -> None:
+def test_a_world_without_targets_has_no_scores(sessions: SessionFactory) -> None:
     with refusal("no-targets"):
-        room.session(target_scores=True).state()
+        sessions.new(target_scores=True).state()
 
 
 @pytest.mark.parametrize("choice", [None, "skip", "equal", "LEFT", 3, ["left"]])
-def test_practice_takes_what_may_be_answered(room: Room, choice: Any) -> None:
-    session = room.session(practice=True)
+def test_practice_accepts_the_answers_of_the_protocol(sessions: SessionFactory, choice: Any) -> None:
+    session = sessions.new(practice=True)
     shown = session.state().question
     assert session.state().question == shown  # whenever it is asked for
     with refusal("bad-choice"):
@@ -111,9 +113,9 @@ def test_practice_takes_what_may_be_answered(room: Room, choice: Any) -> None:
 
 
 @pytest.mark.parametrize("rating", [None, 0, 10, 4.0, "4", True, [4]])
-def test_a_rating_is_a_whole_number_from_1_to_9(room: Room, rating: Any) -> None:
-    session = room.session(methods=(StudyMethod("A", QUICK, 1),), rate=True)
-    now = react(session, session.state())
+def test_a_rating_is_a_whole_number_from_1_to_9(sessions: SessionFactory, rating: Any) -> None:
+    session = sessions.new(methods=(StudyMethod("A", FAST_METHOD, 1),), rate=True)
+    now = respond(session, session.state())
     assert now.rating is not None
     best = now.rating.trajectory
     with refusal("bad-rating"):
@@ -127,15 +129,15 @@ def test_a_rating_is_a_whole_number_from_1_to_9(room: Room, rating: Any) -> None
 @pytest.mark.parametrize(
     "stage", ["instructions", "target_scores", "practice", "compare", "rate", "done", "lunch"]
 )
-def test_only_the_stage_that_is_due_can_be_done(room: Room, stage: str) -> None:
-    session = room.session(consent="Do you?", instructions="Do.", practice=True)
+def test_only_the_stage_that_is_due_can_be_done(sessions: SessionFactory, stage: str) -> None:
+    session = sessions.new(consent="Do you?", instructions="Do.", practice=True)
     with refusal("wrong-stage"):
         session.submit(stage, {"agreed": True, "choice": "left"}, new_key())
     assert session.store.event_log(session.participant).stage_events == ()
 
 
-def test_a_step_that_was_sent_twice_is_done_once(room: Room) -> None:
-    session = room.session(consent="Do you?", instructions="Do.")
+def test_a_submission_that_is_sent_twice_is_recorded_once(sessions: SessionFactory) -> None:
+    session = sessions.new(consent="Do you?", instructions="Do.")
     first = session.submit("consent", {"agreed": True}, "same-key")
     assert session.submit("consent", {"agreed": True}, "same-key") == first
     assert first.stage == "instructions"
@@ -143,28 +145,30 @@ def test_a_step_that_was_sent_twice_is_done_once(room: Room) -> None:
         session.submit("consent", {"agreed": True}, new_key())
 
 
-def test_texts_that_are_empty_are_not_shown(room: Room) -> None:
-    assert room.session().state().stage == "compare"
-    assert room.session(instructions="Do.").state().stage == "instructions"
-    assert room.session(practice=True).state().stage == "practice"
+def test_texts_that_are_empty_are_not_shown(sessions: SessionFactory) -> None:
+    assert sessions.new().state().stage == "compare"
+    assert sessions.new(instructions="Do.").state().stage == "instructions"
+    assert sessions.new(practice=True).state().stage == "practice"
 
 
 # --- answers ----------------------------------------------------------------------------------------------
 
 
-def test_about_equal_is_an_answer_only_where_the_protocol_says_so(room: Room) -> None:
-    session = room.session()
+def test_about_equal_is_an_answer_only_where_the_protocol_says_so(sessions: SessionFactory) -> None:
+    session = sessions.new()
     with refusal("no-ties"):
         session.answer(question_of(session), "equal", new_key())
     assert session.state().choices == ["left", "right"]
-    tied = room.session(ties=True, methods=(StudyMethod("A", "Prefero, random", 2),))
+    tied = sessions.new(ties=True, methods=(StudyMethod("A", "Prefero, random", 2),))
     assert tied.state().choices == ["left", "right", "equal"]
     assert tied.answer(question_of(tied), "equal", new_key()).answered == 1
 
 
-def test_another_window_gets_the_same_question_and_its_late_answer_is_refused(room: Room) -> None:
-    session = room.session()
-    other = Session(session.store, session.study, session.participant, room.slots)
+def test_another_window_gets_the_same_question_and_its_late_answer_is_refused(
+    sessions: SessionFactory,
+) -> None:
+    session = sessions.new()
+    other = Session(session.store, session.study, session.participant, sessions.slots)
     assert other.state() == session.state()
     question = question_of(session)
     after = session.answer(question, "left", new_key())
@@ -173,24 +177,24 @@ def test_another_window_gets_the_same_question_and_its_late_answer_is_refused(ro
     assert other.state() == after
 
 
-def test_windows_that_ask_and_answer_at_once_stay_together(room: Room) -> None:
-    session = room.session(methods=(StudyMethod("Active", "ActiveGP 1 0.1", 3),))
+def test_windows_that_ask_and_answer_in_parallel_agree(sessions: SessionFactory) -> None:
+    session = sessions.new(methods=(StudyMethod("Active", "ActiveGP 1 0.1", 3),))
     windows = [
         session,
-        *(Session(session.store, session.study, session.participant, room.slots) for _ in range(3)),
+        *(Session(session.store, session.study, session.participant, sessions.slots) for _ in range(3)),
     ]
     for done in range(3):
-        shown = at_once(4, lambda number: windows[number].state())
+        shown = in_parallel(4, lambda number: windows[number].state())
         assert [state for state in shown if state != shown[0]] == []
         question = question_of(session)
-        found = at_once(4, lambda n, q=question: windows[n].answer(q, "left", new_key()))  # type: ignore[misc]
+        found = in_parallel(4, lambda n, q=question: windows[n].answer(q, "left", new_key()))  # type: ignore[misc]
         assert len([one for one in found if isinstance(one, Refused)]) == 3
         assert len(answered(session.store.event_log(session.participant))) == done + 1
     assert session.state().stage == "done"
 
 
-def test_undo_shows_the_same_question_again_and_what_followed_may_change(room: Room) -> None:
-    session = room.session(methods=(StudyMethod("Active", "ActiveGP 1 0.1", 4),))
+def test_undo_shows_the_same_question_again_and_what_followed_may_change(sessions: SessionFactory) -> None:
+    session = sessions.new(methods=(StudyMethod("Active", "ActiveGP 1 0.1", 4),))
     first = session.state()
     assert first.question is not None
     second = session.answer(first.question.id, "left", new_key())
@@ -205,10 +209,10 @@ def test_undo_shows_the_same_question_again_and_what_followed_may_change(room: R
     assert answer.choice == "right"
 
 
-def test_a_skip_teaches_nothing_shows_another_pair_and_can_be_taken_back(room: Room) -> None:
+def test_a_skip_teaches_nothing_leads_to_another_question_and_can_be_undone(sessions: SessionFactory) -> None:
     for label in ("A", "test"):
-        session = room.session(
-            methods=(StudyMethod("A", QUICK, 3),),
+        session = sessions.new(
+            methods=(StudyMethod("A", FAST_METHOD, 3),),
             tests=0 if label == "A" else 3,
             seed=5 if label == "A" else 8,
         )
@@ -224,18 +228,18 @@ def test_a_skip_teaches_nothing_shows_another_pair_and_can_be_taken_back(room: R
         assert session.undo(new_key()).question == first.question
 
 
-def test_who_skips_every_pair_there_is_can_still_go_on(file_store: Store) -> None:
-    room = Room(file_store, features_only(rows=3))
-    session = room.session(methods=(StudyMethod("Active", "ActiveGP 1 0.1", 2),))
+def test_a_participant_who_skipped_every_pair_can_go_on(file_store: Store) -> None:
+    sessions = SessionFactory(file_store, features_only(rows=3))
+    session = sessions.new(methods=(StudyMethod("Active", "ActiveGP 1 0.1", 2),))
     for _ in range(5):
         now = session.answer(question_of(session), "skip", new_key())
     assert (now.stage, now.answered) == ("compare", 0)
-    assert [state.stage for state in go_through(session)] == ["compare", "compare", "done"]
-    room.slots.close()
+    assert [state.stage for state in complete_stages(session)] == ["compare", "compare", "done"]
+    sessions.slots.close()
 
 
-def test_a_question_for_attention_can_be_skipped_as_often_as_one_likes(room: Room) -> None:
-    session = room.session(methods=(StudyMethod("A", QUICK, 4),), retests=2)
+def test_a_retest_question_can_be_skipped_any_number_of_times(sessions: SessionFactory) -> None:
+    session = sessions.new(methods=(StudyMethod("A", FAST_METHOD, 4),), retests=2)
     now, skips = session.state(), 0
     while now.stage == "compare" and skips < 12:
         assert now.question is not None
@@ -246,24 +250,24 @@ def test_a_question_for_attention_can_be_skipped_as_often_as_one_likes(room: Roo
     assert now.stage == "compare"
 
 
-def test_when_all_is_answered_nothing_can_be_taken_back(room: Room) -> None:
-    """What is rated, or was, rests on the answers; and the page offers no undo there."""
+def test_after_the_last_answer_nothing_can_be_undone(sessions: SessionFactory) -> None:
+    """Ratings are about the answers, and the page offers no undo then."""
     for rated in (False, True):
-        session = room.session(methods=(StudyMethod("A", QUICK, 2),), rate=True)
-        now = react(session, react(session, session.state()))
+        session = sessions.new(methods=(StudyMethod("A", FAST_METHOD, 2),), rate=True)
+        now = respond(session, respond(session, session.state()))
         assert now.stage == "rate"
         if rated:
-            now = react(session, now)
+            now = respond(session, now)
         assert not now.can_undo
         with refusal("nothing-to-undo"):
             session.undo(new_key())
         assert session.state() == now
 
 
-def test_deleting_an_answer_makes_room_for_another(room: Room) -> None:
-    session = room.session(open_ended=True)
+def test_deleting_an_answer_makes_room_for_another(sessions: SessionFactory) -> None:
+    session = sessions.new(open_ended=True)
     first = question_of(session)
-    react(session, react(session, session.state()))
+    respond(session, respond(session, session.state()))
     now = session.change(first, "delete", new_key())
     assert now.answered == 1
     assert len(session.learner().answers) == 1
@@ -272,18 +276,20 @@ def test_deleting_an_answer_makes_room_for_another(room: Room) -> None:
         session.change(first, "restore", new_key())
 
 
-def test_two_people_of_one_study_get_plans_of_their_own(room: Room) -> None:
-    methods = (StudyMethod("A", QUICK, 4), StudyMethod("B", QUICK, 4))
-    session = room.session(seed=1, methods=methods)
-    other = Session(session.store, session.study, invited(room.store, "P2", session.study, 2), room.slots)
+def test_two_participants_of_a_study_get_different_schedules(sessions: SessionFactory) -> None:
+    methods = (StudyMethod("A", FAST_METHOD, 4), StudyMethod("B", FAST_METHOD, 4))
+    session = sessions.new(seed=1, methods=methods)
+    other = Session(
+        session.store, session.study, invited(sessions.store, "P2", session.study, 2), sessions.slots
+    )
     assert session.questions.labels != other.questions.labels
-    go_through(session)
+    complete_stages(session)
     assert other.state().answered == 0
 
 
-def test_the_learner_that_is_handed_out_is_nobody_elses(room: Room) -> None:
-    session = room.session()
-    react(session, session.state())
+def test_the_learner_that_is_handed_out_is_a_copy(sessions: SessionFactory) -> None:
+    session = sessions.new()
+    respond(session, session.state())
     learner = session.learner()
     learner.tell(learner.ask(strategy="random"), "left")
     assert len(learner.answers) == 2
@@ -308,10 +314,10 @@ def statements(file_store: Store) -> Iterator[list[str]]:
 
 @pytest.mark.parametrize("kind", ["left", "skip", "undo"])
 def test_for_an_answer_the_log_is_read_once(
-    room: Room, statements: list[str], kind: Literal["left", "skip", "undo"]
+    sessions: SessionFactory, statements: list[str], kind: Literal["left", "skip", "undo"]
 ) -> None:
     """One query a table, in the transaction that records the answer, and none for the next question."""
-    session = room.session()
+    session = sessions.new()
     session.answer(question_of(session), "left", new_key())
     open_question = question_of(session)
     statements.clear()

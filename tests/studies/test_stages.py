@@ -13,10 +13,10 @@ from prefero.studies.session_state import SessionState
 from prefero.studies.stage_rules import RULES, stage_of, unrated_methods
 from prefero.studies.stages import STAGES, SUBMITTED_STAGES, SubmittedStage
 from prefero.studies.storage import schema
-from studies.fake_study import QUICK, protocol_of
+from studies.fake_study import FAST_METHOD, protocol_of
 
 ALL = protocol_of(
-    methods=(StudyMethod("A", QUICK, 2), StudyMethod("B", QUICK, 1)),
+    methods=(StudyMethod("A", FAST_METHOD, 2), StudyMethod("B", FAST_METHOD, 1)),
     consent="Do you?",
     instructions="Do.",
     target_scores=True,
@@ -92,12 +92,12 @@ ANSWERS: Any = (("A", 1, 2, "left"), ("B", 3, 4, "left"), ("A", 5, 6, "right"))
         (log_of(done=DONE[1:]), "consent"),
     ],
 )
-def test_a_stage_is_the_first_thing_that_is_not_done(log: EventLog, stage: str) -> None:
+def test_the_stage_is_the_first_that_is_due(log: EventLog, stage: str) -> None:
     assert stage_of(log, ALL) == stage
 
 
 @pytest.mark.parametrize("missing", ["consent", "instructions", "target_scores", "practice"])
-def test_what_the_protocol_does_not_want_is_no_stage(missing: str) -> None:
+def test_a_stage_that_the_protocol_leaves_out_is_never_due(missing: str) -> None:
     changed: dict[str, Any] = {missing: "" if missing in ("consent", "instructions") else False}
     protocol = Protocol(**{**vars(ALL), **changed})
     stages = tuple(stage for stage in DONE if stage[0] != missing)
@@ -112,7 +112,7 @@ def test_without_ratings_the_last_answer_is_the_end_and_without_an_end_there_is_
     assert stage_of(log_of(*ANSWERS), Protocol(**{**vars(plain), "open_ended": True})) == "compare"
 
 
-def test_what_is_not_rated_yet_is_listed_in_the_order_of_the_methods() -> None:
+def test_unrated_methods_are_listed_in_the_protocols_order() -> None:
     assert unrated_methods(log_of(), ALL) == ["A", "B"]
     assert unrated_methods(log_of(done=(("rate", "A"),)), ALL) == ["B"]
     assert unrated_methods(log_of(done=(("rate", "B"), ("rate", "A"))), ALL) == []

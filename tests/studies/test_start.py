@@ -1,4 +1,4 @@
-"""Where studies are kept, which pool is meant, and how a teacher's session begins and goes on."""
+"""The data folder, the pool of a session, and how a teacher's session begins and goes on."""
 
 import sys
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_by_default_the_data_are_where_the_system_keeps_them(
 # --- pools ------------------------------------------------------------------------------------------------
 
 
-def test_a_pool_is_a_worlds_or_a_files(pool_file: str, driver_pool: Pool) -> None:
+def test_a_pool_comes_from_a_world_or_a_file(pool_file: str, driver_pool: Pool) -> None:
     np.testing.assert_array_equal(pool_of(pool_file).features, features_only().features)
     simulated = pool_of("driver", 60)
     np.testing.assert_array_equal(simulated.features, driver_pool.features)
@@ -76,7 +76,7 @@ def test_what_is_neither_a_world_nor_a_file_is_refused_with_the_worlds_there_are
         ("letter.npz", "a pool is what Pool.save writes"),
     ],
 )
-def test_what_is_no_pool_is_refused_by_its_name(what: str, why: str, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_pool_is_refused_by_its_name(what: str, why: str, tmp_path: Path) -> None:
     path = tmp_path / what
     if what == "folder":
         path.mkdir()
@@ -113,7 +113,7 @@ def test_a_session_goes_on_where_it_was_left(store: Store) -> None:
     assert len(store.studies()) == 1
 
 
-def test_a_name_of_its_own_makes_another_session(file_store: Store, pool_file: str) -> None:
+def test_another_name_makes_another_session(file_store: Store, pool_file: str) -> None:
     first, _, _ = begin_teaching(file_store, pool_file, None, 10)
     second, person, known = begin_teaching(file_store, pool_file, "evening", 10)
     assert (first.name, second.name, known) == ("mine", "evening", False)
@@ -124,7 +124,7 @@ def test_a_name_of_its_own_makes_another_session(file_store: Store, pool_file: s
 
 
 def test_other_trajectories_under_the_same_name_are_refused(file_store: Store, tmp_path: Path) -> None:
-    """Answers are about trajectories by their number, and would mean something else."""
+    """Answers name trajectories by index, which would mean others."""
     path = tmp_path / "mine.npz"
     features_only().save(path)
     _, person, _ = begin_teaching(file_store, str(path), None, 10)
@@ -142,16 +142,14 @@ def test_other_trajectories_under_the_same_name_are_refused(file_store: Store, t
     assert begin_teaching(file_store, str(path), None, 10)[2]
 
 
-def test_a_study_is_no_session(file_store: Store, pool_file: str) -> None:
+def test_a_study_cannot_be_opened_as_a_teaching_session(file_store: Store, pool_file: str) -> None:
     study_of(file_store, "mine")
     with refusal("study-exists", "'mine' is a study, not a session: choose another --name"):
         begin_teaching(file_store, pool_file, None, 10)
 
 
-def test_a_session_whose_beginning_was_cut_short_is_begun_after_all(
-    file_store: Store, pool_file: str
-) -> None:
-    """The computer went down when the session was there, and its teacher was not yet."""
+def test_a_session_without_its_participant_is_completed(file_store: Store, pool_file: str) -> None:
+    """The program was killed after it added the session, and before it added the teacher."""
     protocol = teaching_protocol("mine", 10).to_json()
     file_store.add_study("mine", "teach", protocol, features_only(), {"kind": "features"}, new_key())
     study, person, _ = begin_teaching(file_store, pool_file, None, 10)
@@ -170,7 +168,7 @@ def test_no_session_is_left_behind_by_a_pool_that_cannot_be_shown(file_store: St
 def test_of_many_trajectories_those_are_asked_about_that_differ_most(
     file_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that a question comes at once; and the session goes on with them."""
+    """So that a question comes at once; the session goes on with the same ones."""
     monkeypatch.setattr(start, "MOST_ASKED", 20)
     path = tmp_path / "mine.npz"
     Pool(np.random.default_rng(0).standard_normal((60, 2))).save(path)

@@ -1,4 +1,4 @@
-"""The store keeps the same promises in every database; a new database is one more parameter of `database`."""
+"""The store in every kind of database; a new kind is one more parameter of the fixture `database`."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -17,8 +17,8 @@ from studies.fake_study import (
     answer,
     answered,
     ask,
-    at_once,
     features_only,
+    in_parallel,
     invited,
     new_key,
     proposal,
@@ -36,7 +36,7 @@ def count(store: Store, table: str) -> int:
 
 
 def refusals(found: list[Any]) -> list[str]:
-    """Codes of what was refused; everything else must have gone well."""
+    """Codes of the refusals, after checking that there was no other error."""
     failed = [one for one in found if isinstance(one, BaseException)]
     assert [error for error in failed if not isinstance(error, Refused)] == []
     return [error.code for error in failed if isinstance(error, Refused)]
@@ -45,7 +45,7 @@ def refusals(found: list[Any]) -> list[str]:
 # --- studies and people -----------------------------------------------------------------------------------
 
 
-def test_a_study_comes_back_as_it_was_given(store: Store, driver_pool: Pool) -> None:
+def test_a_study_is_read_as_it_was_added(store: Store, driver_pool: Pool) -> None:
     protocol, display = protocol_of(tests=3).to_json(), {"kind": "features", "features": [{"name": "ä"}]}
     made = store.add_study("drives", "study", protocol, driver_pool, display, "secret-of-drives")
     assert store.study("drives") == made
@@ -71,7 +71,7 @@ def test_studies_are_listed_oldest_first_and_a_pool_is_kept_once(store: Store) -
     assert count(store, "pools") == 2
 
 
-def test_a_name_is_taken_once_and_unknown_names_are_refused_with_those_there_are(store: Store) -> None:
+def test_study_names_are_unique_and_unknown_ones_are_refused_with_a_list(store: Store) -> None:
     with refusal("no-study", "there is no study 'two': there is none yet"):
         store.study("two")
     study_of(store, "one")
@@ -84,13 +84,13 @@ def test_a_name_is_taken_once_and_unknown_names_are_refused_with_those_there_are
 
 @pytest.mark.parametrize("same", [True, False], ids=["one name", "one pool"])
 def test_studies_may_be_added_at_the_same_time(store: Store, same: bool) -> None:
-    found = at_once(8, lambda number: study_of(store, "one" if same else f"study {number}"))
+    found = in_parallel(8, lambda number: study_of(store, "one" if same else f"study {number}"))
     assert refusals(found) == ["study-exists"] * 7 * same
     assert count(store, "studies") == (1 if same else 8)
     assert count(store, "pools") == 1
 
 
-def test_people_come_in_the_order_of_their_invitations(store: Store) -> None:
+def test_participants_are_listed_in_the_order_of_their_invitations(store: Store) -> None:
     study = study_of(store)
     people = [store.invite(study, label, new_secret()) for label in ("P2", "P10", "P1")]
     assert store.participants(study) == people
@@ -101,7 +101,7 @@ def test_people_come_in_the_order_of_their_invitations(store: Store) -> None:
     assert invited(store, "P4", study, seed=17).seed == 17
 
 
-def test_a_label_is_taken_once_in_a_study(store: Store) -> None:
+def test_a_label_is_unique_in_a_study(store: Store) -> None:
     study = study_of(store)
     invited(store, "P1", study)
     with refusal("participant-exists", "'one' already has a participant 'P1'"):
@@ -111,7 +111,7 @@ def test_a_label_is_taken_once_in_a_study(store: Store) -> None:
 
 
 def test_names_that_are_too_long_are_refused_in_every_database(store: Store) -> None:
-    """PostgreSQL keeps a hundred letters and SQLite any number: a study must fit into both."""
+    """PostgreSQL stores a hundred letters and SQLite any number: a study must fit into both."""
     study = study_of(store, "x" * 100)
     assert invited(store, "y" * 100, study).label == "y" * 100
     with pytest.raises(Refused, match="100"):
@@ -122,7 +122,7 @@ def test_names_that_are_too_long_are_refused_in_every_database(store: Store) -> 
     assert len(store.studies()) == 1
 
 
-def test_a_secret_says_who_has_it(store: Store) -> None:
+def test_a_secret_identifies_its_owner(store: Store) -> None:
     secret, code, other = new_secret(), new_secret(), new_secret()
     study = store.add_study("one", "study", protocol_of().to_json(), features_only(), {}, secret)
     person, neighbour = store.invite(study, "P1", code), store.invite(study, "P2", other)
@@ -133,7 +133,7 @@ def test_a_secret_says_who_has_it(store: Store) -> None:
         assert store.owner_of(stranger) is None
 
 
-def test_the_digest_that_is_kept_opens_nothing(store: Store) -> None:
+def test_the_stored_digest_is_not_accepted_as_a_secret(store: Store) -> None:
     invited(store)
     with reading(store.engine) as connection:
         kept = (
@@ -155,14 +155,14 @@ def test_secrets_are_long_random_and_fit_for_a_link() -> None:
 # --- asking -----------------------------------------------------------------------------------------------
 
 
-def test_before_anything_is_asked_there_is_nothing(store: Store) -> None:
+def test_a_new_participant_has_an_empty_log(store: Store) -> None:
     log = store.event_log(invited(store))
     assert log == EventLog()
     assert (log.open_question, log.last_event, log.undoable) == (None, 0, None)
     assert (log.answers, log.skipped, log.deleted) == ((), (), {})
 
 
-def test_a_question_is_kept_as_it_was_proposed(store: Store) -> None:
+def test_a_question_is_recorded_as_proposed(store: Store) -> None:
     person = invited(store)
     wanted = proposal(3, items=(5, 2, 9), answered=7, method="Größe", value=0.1 + 0.2, accuracy=None)
     log = store.add_question(person, EventLog(), wanted)
@@ -175,7 +175,7 @@ def test_a_question_is_kept_as_it_was_proposed(store: Store) -> None:
     assert timedelta(0) <= datetime.now(UTC) - asked_at < timedelta(minutes=1)
 
 
-def test_another_question_on_the_same_basis_is_not_asked(store: Store) -> None:
+def test_another_question_based_on_the_same_event_is_not_recorded(store: Store) -> None:
     person = invited(store)
     first = store.add_question(person, EventLog(), proposal(1))
     assert store.add_question(person, EventLog(), proposal(5)) == first
@@ -190,7 +190,7 @@ def test_another_question_on_the_same_basis_is_not_asked(store: Store) -> None:
 def test_two_windows_that_ask_at_once_are_given_one_question(store: Store) -> None:
     person = invited(store)
     for log in (EventLog(), store.add_event(person, ask(store, person), "left", new_key())):
-        logs = at_once(8, lambda n, log=log: store.add_question(person, log, proposal(n)))  # type: ignore[misc]
+        logs = in_parallel(8, lambda n, log=log: store.add_question(person, log, proposal(n)))  # type: ignore[misc]
         assert refusals(logs) == []
         opened = {one.open_question for one in logs if isinstance(one, EventLog)}
         assert len(opened) == 1
@@ -201,7 +201,7 @@ def test_two_windows_that_ask_at_once_are_given_one_question(store: Store) -> No
 
 
 @pytest.mark.parametrize("seconds", [None, 0.0, 3.25, 0.1 + 0.2])
-def test_an_answer_is_kept_as_it_was_said(store: Store, seconds: float | None) -> None:
+def test_an_answer_is_recorded_as_given(store: Store, seconds: float | None) -> None:
     person = invited(store)
     question = ask(store, person)
     log = store.add_event(person, question, "equal", "my-own-key", seconds)
@@ -219,7 +219,7 @@ def test_an_answer_is_kept_as_it_was_said(store: Store, seconds: float | None) -
     assert log.last_event == event.id
 
 
-def test_the_same_key_twice_is_once(store: Store) -> None:
+def test_the_same_key_twice_is_recorded_once(store: Store) -> None:
     person = invited(store)
     question = ask(store, person)
     first = store.add_event(person, question, "left", "same", 1.0)
@@ -230,10 +230,10 @@ def test_the_same_key_twice_is_once(store: Store) -> None:
     assert count(store, "events") == 1
 
 
-def test_the_same_key_from_many_windows_at_once_is_once(store: Store) -> None:
+def test_the_same_key_from_many_windows_in_parallel_is_recorded_once(store: Store) -> None:
     person = invited(store)
     question = ask(store, person)
-    logs = at_once(8, lambda _: store.add_event(person, question, "left", "same", 1.0))
+    logs = in_parallel(8, lambda _: store.add_event(person, question, "left", "same", 1.0))
     assert logs == [store.event_log(person)] * 8
     assert count(store, "events") == 1
 
@@ -243,26 +243,26 @@ def test_of_many_windows_that_answer_at_once_exactly_one_wins(store: Store) -> N
     choices: list[Any] = ["left", "right", "equal", "skip"]
     for _ in range(3):  # the order in which they come is different every time
         question, before = ask(store, person), len(store.event_log(person).events)
-        found = at_once(4, lambda n, q=question: store.add_event(person, q, choices[n], new_key()))  # type: ignore[misc]
+        found = in_parallel(4, lambda n, q=question: store.add_event(person, q, choices[n], new_key()))  # type: ignore[misc]
         assert refusals(found) == ["already-answered"] * 3
         (winner,) = (n for n, one in enumerate(found) if isinstance(one, EventLog))
         assert [event.kind for event in store.event_log(person).events[before:]] == [choices[winner]]
 
 
-def test_many_people_answer_at_once(store: Store) -> None:
+def test_many_participants_answer_in_parallel(store: Store) -> None:
     study = study_of(store)
     people = [invited(store, f"P{number}", study) for number in range(6)]
 
     def teach(number: int) -> list[tuple[int, str]]:
         return [(answer(store, people[number], "left"), "left") for _ in range(3)]
 
-    wanted = at_once(6, teach)
+    wanted = in_parallel(6, teach)
     assert [answered(store.event_log(person)) for person in people] == wanted
     assert count(store, "events") == 18
 
 
 @pytest.mark.parametrize("choice", ["left", "right", "equal", "skip"])
-def test_what_was_answered_or_replaced_cannot_be_answered_again(store: Store, choice: Any) -> None:
+def test_an_answered_or_replaced_question_cannot_be_answered_again(store: Store, choice: Any) -> None:
     person = invited(store)
     first = answer(store, person, choice)
     second = answer(store, person)

@@ -1,4 +1,4 @@
-"""Locked databases, full disks and lost connections: nothing is lost, and the same may be sent again."""
+"""Locked databases, full disks and lost connections: nothing is lost, and a request can be sent again."""
 
 import sqlite3
 import threading
@@ -21,13 +21,14 @@ from prefero.studies.storage.store import Participant, Store
 from studies.fake_study import answer, answered, ask, invited, new_key
 from studies.postgres import Server
 from systems import files_no_larger_than
+from waiting import TIMEOUT, wait_until
 
 ROOM = 40  # answers that are kept before the disk is full, at least
 
 
 @pytest.fixture
 def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """A store that does not wait long for others."""
+    """A store that waits only briefly for locks."""
     monkeypatch.setattr(databases, "WAIT", 0.05)
     engine = open_database(tmp_path / "studies.db")
     yield Store(engine)
@@ -37,7 +38,7 @@ def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store
 # --- locked -----------------------------------------------------------------------------------------------
 
 
-def test_while_another_program_writes_nothing_is_kept_and_it_can_be_sent_again(
+def test_while_another_program_writes_an_answer_is_refused_and_can_be_sent_again(
     impatient: Store, tmp_path: Path
 ) -> None:
     person = invited(impatient)
@@ -60,14 +61,20 @@ def test_a_writer_waits_for_another_before_it_gives_up(file_store: Store, tmp_pa
     question = ask(file_store, person)
     with closing(sqlite3.connect(tmp_path / "studies.db", check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
-        later = threading.Timer(0.2, lambda: other.execute("COMMIT"))
-        later.start()
-        log = file_store.add_event(person, question, "left", "my-key")
-        later.join()
+        waiting, found = threading.Event(), []
+        event.listen(file_store.engine, "begin", lambda _: waiting.set(), insert=True)
+        window = threading.Thread(
+            target=lambda: found.append(file_store.add_event(person, question, "left", "my-key"))
+        )
+        window.start()
+        assert waiting.wait(TIMEOUT)
+        other.execute("COMMIT")
+        window.join(TIMEOUT)
+    (log,) = found
     assert answered(log) == [(question, "left")]
 
 
-def test_a_locked_database_cannot_be_made(impatient: Store, tmp_path: Path) -> None:
+def test_a_locked_database_cannot_be_created(impatient: Store, tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     with closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN EXCLUSIVE")
@@ -76,7 +83,7 @@ def test_a_locked_database_cannot_be_made(impatient: Store, tmp_path: Path) -> N
     assert impatient.studies() == []
 
 
-def test_an_answer_waits_while_another_server_writes_about_the_same_person(postgres: Server) -> None:
+def test_an_answer_waits_while_another_server_writes_about_the_same_participant(postgres: Server) -> None:
     with postgres.database() as url:
         store = Store(open_database(url))
         person = invited(store)
@@ -87,7 +94,7 @@ def test_an_answer_waits_while_another_server_writes_about_the_same_person(postg
         with writing(store.engine) as other:
             other.execute(text("SELECT id FROM participants FOR UPDATE"))
             window.start()
-            window.join(0.2)
+            wait_until(postgres.has_waiting_transaction, "a transaction that waits for a lock")
             assert window.is_alive()
             assert store.event_log(person).events == ()
         window.join()
@@ -99,7 +106,7 @@ def test_an_answer_waits_while_another_server_writes_about_the_same_person(postg
 
 
 def fill(store: Store, person: Participant) -> list[tuple[int, str]]:
-    """Answer until there is no room; what was acknowledged."""
+    """Answer until the disk is full; what was acknowledged."""
     kept = answered(store.event_log(person))
 
     def go_on() -> None:
@@ -117,7 +124,7 @@ def fill(store: Store, person: Participant) -> list[tuple[int, str]]:
 
 
 def check_full(store: Store, person: Participant, path: Path) -> None:
-    """Every answer that was acknowledged is there, whatever is tried."""
+    """Every acknowledged answer is there, after several attempts to write more."""
     kept = fill(store, person)
     assert len(kept) >= ROOM
     for _ in range(3):
@@ -127,7 +134,7 @@ def check_full(store: Store, person: Participant, path: Path) -> None:
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
-def test_a_full_database_loses_nothing_and_goes_on_when_there_is_room(
+def test_a_full_database_loses_nothing_and_works_again_when_there_is_room(
     file_store: Store, tmp_path: Path
 ) -> None:
     person = invited(file_store)
@@ -149,7 +156,7 @@ def test_a_full_database_loses_nothing_and_goes_on_when_there_is_room(
     assert answered(file_store.event_log(person)) == [*before, (question, "right")]
 
 
-def test_a_disk_that_takes_no_more_loses_nothing_and_goes_on_when_there_is_room(
+def test_a_full_disk_loses_nothing_and_works_again_when_there_is_room(
     file_store: Store, tmp_path: Path
 ) -> None:
     person = invited(file_store)

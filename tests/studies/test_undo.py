@@ -1,4 +1,4 @@
-"""Taking back what was said: undo, delete and restore, skips, steps; and whose rows are whose."""
+"""Undo, delete and restore, skips, stage events; and that participants' rows are separate."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from prefero.studies.event_log import EventLog
 from prefero.studies.storage.store import Refused, Store
-from studies.fake_study import answer, answered, ask, at_once, invited, new_key, refusal, study_of
+from studies.fake_study import answer, answered, ask, in_parallel, invited, new_key, refusal, study_of
 
 # --- undo -------------------------------------------------------------------------------------------------
 
@@ -91,14 +91,14 @@ def test_one_key_undoes_once(store: Store) -> None:
 def test_one_key_undoes_once_from_many_windows_at_once(store: Store) -> None:
     person = invited(store)
     first, _ = answer(store, person), answer(store, person)
-    assert at_once(8, lambda _: store.undo(person, "same")) == [store.event_log(person)] * 8
+    assert in_parallel(8, lambda _: store.undo(person, "same")) == [store.event_log(person)] * 8
     assert answered(store.event_log(person)) == [(first, "left")]
 
 
-def test_one_answer_is_taken_back_once_by_many_windows_at_once(store: Store) -> None:
+def test_one_answer_is_undone_once_by_many_windows_in_parallel(store: Store) -> None:
     person = invited(store)
     answer(store, person)
-    found = at_once(8, lambda _: store.undo(person, new_key()))
+    found = in_parallel(8, lambda _: store.undo(person, new_key()))
     codes = [error.code for error in found if isinstance(error, Refused)]
     assert codes == ["nothing-to-undo"] * 7
     assert [event.kind for event in store.event_log(person).events] == ["left", "undo"]
@@ -128,7 +128,7 @@ def test_any_answer_can_be_deleted_and_restored_to_its_place(store: Store) -> No
     assert log.deleted == {}
 
 
-def test_deleting_again_and_again_comes_to_the_same(store: Store) -> None:
+def test_deleting_and_restoring_can_be_repeated(store: Store) -> None:
     person = invited(store)
     question = answer(store, person, "right")
     for _ in range(3):
@@ -137,7 +137,7 @@ def test_deleting_again_and_again_comes_to_the_same(store: Store) -> None:
     assert answered(store.undo(person, new_key())) == []
 
 
-def test_undo_passes_over_a_deleted_answer(store: Store) -> None:
+def test_undo_skips_a_deleted_answer(store: Store) -> None:
     person = invited(store)
     first, second = answer(store, person), answer(store, person)
     store.add_event(person, second, "delete", new_key())
@@ -179,7 +179,7 @@ def test_a_change_that_does_not_fit_is_refused_and_changes_nothing(
 def test_deleting_from_two_windows_at_once_deletes_once(store: Store) -> None:
     person = invited(store)
     question = answer(store, person)
-    found = at_once(4, lambda _: store.add_event(person, question, "delete", new_key()))
+    found = in_parallel(4, lambda _: store.add_event(person, question, "delete", new_key()))
     assert [error.code for error in found if isinstance(error, Refused)] == ["not-answered"] * 3
     assert [event.kind for event in store.event_log(person).events] == ["left", "delete"]
 
@@ -187,7 +187,7 @@ def test_deleting_from_two_windows_at_once_deletes_once(store: Store) -> None:
 # --- steps ------------------------------------------------------------------------------------------------
 
 
-def test_a_step_is_kept_as_it_was_done(store: Store) -> None:
+def test_a_stage_event_is_recorded_as_submitted(store: Store) -> None:
     person = invited(store)
     data = {"red": 5, "ü": [1.5, None, True], "text": 'quoted "here"\nand there'}
     log = store.add_stage_event(person, "target_scores", "", data, "my-key")
@@ -199,7 +199,7 @@ def test_a_step_is_kept_as_it_was_done(store: Store) -> None:
     assert log.stage_event("target_scores", "other") is None
 
 
-def test_a_step_is_done_once_for_each_item(store: Store) -> None:
+def test_a_stage_is_submitted_once_for_each_item(store: Store) -> None:
     person = invited(store)
     for item in ("one", "two"):
         store.add_stage_event(person, "rate", item, {"rating": 3}, f"key of {item}")
@@ -215,10 +215,10 @@ def test_a_step_is_done_once_for_each_item(store: Store) -> None:
 
 
 @pytest.mark.parametrize("same", [True, False], ids=["one key", "many keys"])
-def test_a_step_is_done_once_by_many_windows_at_once(store: Store, same: bool) -> None:
+def test_a_stage_is_submitted_once_by_many_windows_in_parallel(store: Store, same: bool) -> None:
     person = invited(store)
     keys = ["same" if same else new_key() for _ in range(8)]
-    found = at_once(
+    found = in_parallel(
         8, lambda number: store.add_stage_event(person, "consent", "", {"window": number}, keys[number])
     )
     codes = [error.code for error in found if isinstance(error, Refused)]
@@ -230,7 +230,7 @@ def test_a_step_is_done_once_by_many_windows_at_once(store: Store, same: bool) -
 # --- whose rows are whose ---------------------------------------------------------------------------------
 
 
-def test_a_persons_rows_are_invisible_to_others_and_cannot_be_reached_by_them(store: Store) -> None:
+def test_participants_cannot_read_or_change_each_others_rows(store: Store) -> None:
     study = study_of(store)
     person, other = invited(store, "P1", study), invited(store, "P2", study)
     question = answer(store, person)
@@ -248,7 +248,7 @@ def test_a_persons_rows_are_invisible_to_others_and_cannot_be_reached_by_them(st
     assert store.event_log(other) == EventLog()
 
 
-def test_two_people_may_use_the_same_keys(store: Store) -> None:
+def test_two_participants_may_use_the_same_keys(store: Store) -> None:
     study = study_of(store)
     people = [invited(store, label, study) for label in ("P1", "P2")]
     for person in people:

@@ -1,4 +1,4 @@
-"""A whole study, from the consent to the ratings, by people who know what they want; in every database."""
+"""A whole study, from the consent to the ratings, by simulated participants, in every kind of database."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +14,14 @@ from prefero.studies.displays import display_of
 from prefero.studies.protocol import StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Store, Study
-from studies.fake_study import QUICK, WithoutPreparations, go_through, invited, protocol_of, study_of
+from studies.fake_study import (
+    FAST_METHOD,
+    WithoutPreparations,
+    complete_stages,
+    invited,
+    protocol_of,
+    study_of,
+)
 
 METHODS = (
     StudyMethod("Active", "ActiveGP 1 0.1", 4),
@@ -25,7 +32,7 @@ TARGETS = ["red", "blue", "green"]
 
 
 def whole_study(store: Store, pool: Pool, name: str = "whole") -> Study:
-    """Everything that a protocol can ask for; the scene is a pretended one with targets."""
+    """A study with every stage; the display has a scene with targets."""
     protocol = protocol_of(
         methods=METHODS,
         consent="Do you agree?",
@@ -43,17 +50,17 @@ def whole_study(store: Store, pool: Pool, name: str = "whole") -> Study:
 
 
 class Whole:
-    """A study that one person went through."""
+    """A study that one participant completed."""
 
     def __init__(self, store: Store, pool: Pool, slots: ComputeSlots) -> None:
         self.store, self.study = store, whole_study(store, pool)
         self.person = invited(store, study=self.study)
         self.session = Session(store, self.study, self.person, slots)
-        self.shown = go_through(self.session)
+        self.shown = complete_stages(self.session)
         self.log = store.event_log(self.person)
 
     def rows(self, columns: str = "*") -> list[Any]:
-        """Questions with their answers, past the log."""
+        """Questions with their events, read without the store."""
         wanted = (
             f"SELECT {columns} FROM questions JOIN events ON events.question = questions.id "
             "WHERE questions.participant = :participant ORDER BY events.id"
@@ -63,9 +70,9 @@ class Whole:
 
 
 @pytest.fixture(scope="module")
-def whole(lasting_store: Store, driver_pool: Pool) -> Iterator[Whole]:
+def whole(shared_store: Store, driver_pool: Pool) -> Iterator[Whole]:
     slots = ComputeSlots()
-    yield Whole(lasting_store, driver_pool, slots)
+    yield Whole(shared_store, driver_pool, slots)
     slots.close()
 
 
@@ -108,7 +115,7 @@ def test_the_methods_ask_as_planned_and_what_is_kept_is_what_was_shown(whole: Wh
     assert [(q.id, *q.items) for q in shown] == [tuple(row[:3]) for row in asked]
 
 
-def test_what_is_asked_again_was_asked_before_with_the_sides_changed(whole: Whole) -> None:
+def test_a_retest_repeats_an_earlier_question_in_reversed_order(whole: Whole) -> None:
     rows = whole.rows("questions.method, first_item AS a, last_item AS b, kind")
     again = [place for place, row in enumerate(rows) if row.method == "retest"]
     assert len(again) == 2
@@ -129,9 +136,7 @@ def test_a_method_learns_from_its_own_questions_and_from_no_test(whole: Whole) -
     assert [row.method for row in rows].count("test") == 3
 
 
-def test_what_is_rated_is_the_best_of_a_learner_that_is_built_by_hand(
-    whole: Whole, driver_pool: Pool
-) -> None:
+def test_the_rated_trajectory_is_the_best_of_a_learner_built_by_hand(whole: Whole, driver_pool: Pool) -> None:
     steps = {event.item: event.data for event in whole.log.stage_events if event.stage == "rate"}
     assert set(steps) == {"Active", "Random", "Linear"}
     for method in METHODS[:2]:  # the linear baseline draws its weights, and so depends on its seed
@@ -158,11 +163,13 @@ def test_in_the_end_everything_is_there(whole: Whole) -> None:
 
 
 def test_the_order_of_the_ratings_is_each_persons_own(file_store: Store) -> None:
-    study = study_of(file_store, methods=tuple(StudyMethod(label, QUICK, 1) for label in "ABC"), rate=True)
+    study = study_of(
+        file_store, methods=tuple(StudyMethod(label, FAST_METHOD, 1) for label in "ABC"), rate=True
+    )
     orders, slots = set(), WithoutPreparations()
     for seed in range(8):
         person = invited(file_store, f"P{seed}", study, seed)
-        go_through(Session(file_store, study, person, slots))
+        complete_stages(Session(file_store, study, person, slots))
         orders.add(
             "".join(
                 event.item for event in file_store.event_log(person).stage_events if event.stage == "rate"

@@ -18,16 +18,14 @@ study = typer.Typer(
 PORT = 8766
 
 Name = Annotated[str, typer.Argument(help="The study's name.")]
-Database = Annotated[
-    str | None, typer.Option(help="The file that keeps everything, or postgresql://user@host/name.")
-]
+Database = Annotated[str | None, typer.Option(help="The database file, or postgresql://user@host/name.")]
 
 
 @study.command()
 def create(
     name: Name,
     world: Annotated[
-        str | None, typer.Option(help="A world, or a pool file; instead of the protocol's own.")
+        str | None, typer.Option(help="A world or a pool file, instead of the protocol's.")
     ] = None,
     protocol: Annotated[
         str,
@@ -79,7 +77,7 @@ def invite(
 
 @study.command("list")
 def list_studies(database: Database = None) -> None:
-    """All studies of a database, and how far they are."""
+    """List the studies of a database and their progress."""
     check_server()
     from prefero.studies.participant_progress import progress_of
 
@@ -99,11 +97,14 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = PORT,
     name: Annotated[
         list[str] | None,
-        typer.Option(help="A name that the server goes by on the network, as in the links; more than once."),
+        typer.Option(help="The server's host name in the links; may be given more than once."),
     ] = None,
     https: Annotated[
         bool,
-        typer.Option("--https", help="It is reached by https, through a proxy; cookies need that then."),
+        typer.Option(
+            "--https",
+            help="Participants reach it over HTTPS through a proxy; cookies are sent over HTTPS alone.",
+        ),
     ] = False,
     database: Database = None,
 ) -> None:
@@ -123,7 +124,7 @@ def serve(
         address = address_of(taken, host)
         known = [one.name for one in store.studies() if one.kind == "study"]
         console.print(f"Studies: {', '.join(map(escape, known)) or 'none yet; create one'}.")
-        console.print(f"Participants come by their links, experimenters by {address}#SECRET", soft_wrap=True)
+        console.print(f"Participants open their links, experimenters by {address}#SECRET", soft_wrap=True)
         run(create_app(ServerContext(store, secure=https), hosts), taken, lambda: console.print("Serving."))
     console.print("Stopped.")
 
@@ -134,7 +135,7 @@ def report(
     out: Annotated[Path | None, typer.Option(help="The folder; by default NAME-report.")] = None,
     database: Database = None,
 ) -> None:
-    """The paper's table and figure from real answers, with times, sides and attention: HTML and CSV."""
+    """Write the paper's table and figure from real answers, with times, sides and attention: HTML and CSV."""
     check_server()
     from prefero.plots.user_study import study_table
     from prefero.studies.report import write_study_report
@@ -171,7 +172,7 @@ def import_folder(
     prefix: Annotated[str, typer.Option(help="Put before the participants' labels.")] = "",
     database: Database = None,
 ) -> None:
-    """Read such a folder: as a study of its own, or into another to merge the two."""
+    """Read such a folder as a new study, or into another to merge the two."""
     check_server()
     from prefero.studies.export_import import import_study
     from prefero.studies.storage.store import new_secret

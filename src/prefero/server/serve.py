@@ -1,4 +1,4 @@
-"""Starting the server: on a port that is free, with a word about where it is, until it is told to stop."""
+"""Run the server on a free port until it is stopped."""
 
 import errno
 import os
@@ -13,30 +13,30 @@ from fastapi import FastAPI
 from prefero._support.systems import break_like_interrupt, hold_port_alone
 from prefero.server.middleware.hosts import LOOPBACK
 
-GRACE = 5  # seconds for requests under way when the server stops
+GRACE = 5  # seconds for running requests when the server stops
 
 
 class CannotServe(ValueError):
-    """The server cannot start here: why, and what to do."""
+    """The server cannot start; the message says why, and what to do."""
 
 
 def is_loopback(host: str) -> bool:
-    """Can only this machine reach it?"""
+    """Whether only this machine can reach the address."""
     return host in LOOPBACK
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The port, taken; port 0 takes any that is free."""
+    """A socket that listens on the port; port 0 takes any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so asyncio sets TCP_NODELAY
-    hold_port_alone(taken)
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so asyncio sets TCP_NODELAY
+    hold_port_alone(listener)
     try:
-        taken.bind((host, port))
-        taken.listen(128)
+        listener.bind((host, port))
+        listener.listen(128)
     except (OSError, OverflowError) as error:
-        taken.close()
+        listener.close()
         raise CannotServe(_why(error, host, port)) from error
-    return taken
+    return listener
 
 
 def _why(error: OSError | OverflowError, host: str, port: int) -> str:
@@ -56,14 +56,14 @@ def _why(error: OSError | OverflowError, host: str, port: int) -> str:
     return f"the server cannot listen on {host} port {port}: {error}"
 
 
-def address_of(taken: socket.socket, host: str) -> str:
-    """What to type into a browser."""
-    port = taken.getsockname()[1]
+def address_of(listener: socket.socket, host: str) -> str:
+    """The URL to open in a browser."""
+    port = listener.getsockname()[1]
     shown = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(host, host)
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
 
 
-def serve(app: FastAPI, taken: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
+def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
     """Serve until the user stops it. Requests are not logged: links hold secrets."""
     config = uvicorn.Config(
         app,
@@ -82,12 +82,12 @@ def serve(app: FastAPI, taken: socket.socket, ready: Callable[[], None] = lambda
 
     server.startup = startup  # type: ignore[method-assign]
     break_like_interrupt()
-    with suppress(KeyboardInterrupt):  # uvicorn stops well, and then raises what it was told again
-        server.run(sockets=[taken])
+    with suppress(KeyboardInterrupt):  # uvicorn shuts down, and then raises the interrupt again
+        server.run(sockets=[listener])
 
 
 def open_browser(url: str) -> bool:
-    """Whether there is one to open."""
+    """Open the browser; whether there is one."""
     if os.environ.get("PREFERO_NO_BROWSER"):
         return False
     try:

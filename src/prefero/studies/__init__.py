@@ -1,1 +1,1 @@
-"""Teaching and studies: who is asked what, what they said, and where that is kept."""
+"""Teaching sessions and studies with many participants: protocols, sessions, storage and reports."""

@@ -1,4 +1,4 @@
-"""What the methods of a study have learned from one participant, kept by what each was told.
+"""What the methods of a study have learned from one participant, cached by their answers.
 
 A learner depends on its answers alone, so the cache is keyed by them. An answer finds the learner that was
 prepared for it, an undo finds the one from before, and a server that starts with an empty cache rebuilds it.
@@ -24,7 +24,7 @@ Value = TypeVar("Value")
 
 
 class LearnerKey(NamedTuple):
-    """What a method was told."""
+    """The answers and skips of a method."""
 
     label: str
     answers: frozenset[Answer]
@@ -56,7 +56,7 @@ class LearnerCache:
         return LearnerKey(label, answers, skipped)
 
     def learner(self, label: str, log: EventLog) -> Learner:
-        """A method's learner that was told all that is in the log; not to be changed, `fork` it."""
+        """A method's learner with all its answers of the log; not to be changed, `fork` it."""
         return self._learner(self.key(label, log))
 
     @one_thread
@@ -83,7 +83,7 @@ class LearnerCache:
         return self._learners[key]
 
     def _build(self, key: LearnerKey) -> Learner:
-        """From the cached learner that lacks the fewest answers and was told nothing else, or from none."""
+        """From the cached learner that lacks the fewest answers and has no others, or from none."""
         subsets = [
             (len(other.answers) + len(other.skipped), learner)
             for other, learner in self._learners.items()

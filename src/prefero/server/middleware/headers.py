@@ -6,7 +6,7 @@ CACHED = (
     "/api/trajectories/",
     "/api/display",
     "/api/clips/",
-)  # these say themselves how long they may be kept
+)  # with headers of their own
 POLICY = "; ".join(
     [
         "default-src 'none'",

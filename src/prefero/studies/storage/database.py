@@ -140,8 +140,8 @@ def _clear_errors() -> Iterator[None]:
 
 
 def _reason(error: DBAPIError | sqlite3.Error) -> str:
-    said = error.orig if isinstance(error, DBAPIError) else error
-    return " ".join(str(said).split())
+    original = error.orig if isinstance(error, DBAPIError) else error
+    return " ".join(str(original).split())
 
 
 def _shown(engine: Engine) -> str:
@@ -186,7 +186,7 @@ def _migrate(engine: Engine) -> None:
 
 
 def _keep_copy(engine: Engine, writer: Connection, revision: str) -> None:
-    """A copy of the whole database before it is upgraded, while nobody else writes."""
+    """Keep a copy of the database before it is migrated, while nobody else writes."""
     if engine.name == "sqlite":
         original = Path(engine.url.database or "")
         copy = original.with_name(f"{original.stem}.before-upgrade-from-{revision}{original.suffix}")

@@ -19,7 +19,7 @@ def now() -> str:
 
 
 def lock_participant(connection: Connection, participant: int) -> None:
-    """Let everybody else who writes about this participant wait; SQLite does so from the start."""
+    """Make other writers of this participant's log wait; in SQLite they wait from the start."""
     c = schema.participants.c
     connection.execute(select(c.id).where(c.id == participant).with_for_update())
 

@@ -29,7 +29,7 @@ from prefero.studies.storage.log_rows import (
     record_stage_event,
 )
 
-SECRET_BYTES = 18  # of chance in a code: 24 letters
+SECRET_BYTES = 18  # of randomness: 24 letters
 SEEDS = 2**31 - 1
 LONGEST = 100  # letters of a name
 
@@ -46,7 +46,7 @@ class Refused(ValueError):
 
 @dataclass(frozen=True)
 class Study:
-    """A teacher's session, or a study."""
+    """A teacher's session, or a study with many participants."""
 
     id: int
     name: str
@@ -80,12 +80,12 @@ class Proposal:
 
 
 def new_secret() -> str:
-    """Unguessable, and fit for a link."""
+    """A random secret for a link."""
     return secrets.token_urlsafe(SECRET_BYTES)
 
 
 def digest_of(secret: str) -> str:
-    """What is kept of a secret. It is long and random, so a fast digest is safe."""
+    """What is stored of a secret. It is long and random, so a fast digest is safe."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
@@ -113,13 +113,13 @@ class Store:
                 with writing(self.engine) as connection:
                     insert_study(connection, name, kind, protocol, pool, display, secret)
                 break
-            except IntegrityError:  # somebody else added the name or the pool at the same moment
+            except IntegrityError:  # somebody else added the name or the pool at the same time
                 if attempt == 2:
                     raise
         return self.study(name)
 
     def study(self, name: str) -> Study:
-        """The study of this name, or an error that lists those there are."""
+        """The study of this name, or an error that lists the existing ones."""
         known = {study.name: study for study in self.studies()}
         if name not in known:
             there = f"there are {', '.join(known)}" if known else "there is none yet"
@@ -127,7 +127,7 @@ class Store:
         return known[name]
 
     def studies(self) -> list[Study]:
-        """All of them, oldest first."""
+        """All studies, oldest first."""
         with reading(self.engine) as connection:
             return _studies(connection)
 
@@ -136,7 +136,7 @@ class Store:
         return next(study for study in _studies(connection) if study.name == name)
 
     def pool(self, study: Study) -> Pool:
-        """What its questions are about."""
+        """The trajectories that its questions are about."""
         return self._pool(study.pool)[0]
 
     def display(self, study: Study) -> dict[str, Any]:
@@ -270,10 +270,10 @@ def insert_study(
     secret: str,
     at: str | None = None,
 ) -> None:
-    """A study's row, and its pool's unless that is there."""
+    """Add a study's row, and its pool's if it is new."""
     check_length("name", name)
     if any(study.name == name for study in _studies(connection)):
-        raise Refused("study-exists", f"there is a study {name!r} already: choose another name")
+        raise Refused("study-exists", f"there is already a study {name!r}: choose another name")
     data = pool.to_bytes()
     digest = hashlib.sha256(data).hexdigest()
     if not connection.execute(select(schema.pools.c.digest).where(schema.pools.c.digest == digest)).first():
@@ -284,7 +284,7 @@ def insert_study(
 
 
 def check_length(what: str, text: str) -> None:
-    """PostgreSQL keeps no longer names, and SQLite would."""
+    """PostgreSQL stores no longer names, and SQLite would."""
     if not 0 < len(text) <= LONGEST:
         raise Refused("bad-name", f"a {what} has 1 to {LONGEST} letters, but this one has {len(text)}")
 

@@ -1,1 +1,1 @@
-"""How older databases become newer ones."""
+"""Migrations of the database, which Alembic runs."""
