@@ -62,7 +62,7 @@ def test_a_writer_waits_for_another_before_it_gives_up(file_store: Store, tmp_pa
     with closing(sqlite3.connect(tmp_path / "studies.db", check_same_thread=False)) as other:
         other.execute("BEGIN IMMEDIATE")
         waiting, found = threading.Event(), []
-        event.listen(file_store.engine, "begin", lambda _: waiting.set(), insert=True)
+        event.listen(file_store.engine, "before_cursor_execute", lambda *_: waiting.set())
         window = threading.Thread(
             target=lambda: found.append(file_store.add_event(person, question, "left", "my-key"))
         )
