@@ -16,7 +16,7 @@ from prefero.studies.report import outcomes_of
 from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
-from studies.fake_study import WithoutPreparations, go_through, invited, study_of
+from studies.fake_study import WithoutPreparations, complete_stages, invited, study_of
 
 PAIRS = [(i, i + 1) for i in range(0, 30, 2)]
 TESTS = [(30, 31), (32, 33), (34, 35), (36, 37), (38, 39)]
@@ -113,7 +113,7 @@ def test_an_exported_study_gives_the_outcomes_of_its_report(tmp_path: Path) -> N
     slots = WithoutPreparations()
     for number in range(2):
         participant = invited(store, f"P{number}", study, seed=number)
-        go_through(Session(store, study, participant, slots))
+        complete_stages(Session(store, study, participant, slots))
     export_study(store, study, tmp_path / "exported")
     wanted = outcomes_of(store, study)
     store.engine.dispose()
