@@ -130,7 +130,7 @@ def _prefero_is_near_the_oracle(runs: RunCurves, world: str, truth: str) -> Clai
     )
     return Claim(
         f"{TITLES[world]}, {FAMILIES[truth]}: to reach 0.95 Prefero needs at most {ORACLE_FACTOR:g} times "
-        "the questions of the oracle, which knows the reward's family and the noise",
+        "the questions of the oracle, which is told the reward's family and the noise",
         prefero <= ORACLE_FACTOR * oracle and bool(np.isfinite(prefero)),
         f"{_words(prefero)} against {_words(oracle)}.",
     )

@@ -88,7 +88,7 @@ class Inference(Ablation):
 
     name = "inference"
     title = "Laplace against expectation propagation"
-    note = "The oracle knows the reward's family and the noise; the others have the paper's kernel."
+    note = "The oracle is told the reward's family and the noise; the others have the paper's kernel."
 
     def panels(self, scale: Scale) -> Panels:
         """Both worlds, with the right kernel and with the paper's."""
