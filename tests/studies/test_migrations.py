@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Engine, inspect, text
+from sqlalchemy.exc import IntegrityError
 
 from prefero.studies.storage import database as databases
 from prefero.studies.storage.database import DatabaseError, open_database, reading
@@ -23,6 +24,20 @@ NEXT = f"{int(NOW) + 1:04d}"
 COPY = f"before-upgrade-from-{NOW}"
 SCHEMA = f"before_upgrade_from_{NOW}"
 LITTLE = 40_000  # bytes: room for SQLite's own shared memory of 32 kB, and not for a copy
+WORDS = f'''"""A stage and a kind of event more."""
+
+from prefero.studies.event_log import EVENT_KINDS
+from prefero.studies.stages import SUBMITTED_STAGES
+from prefero.studies.storage.migrations.allowed_words import allow_words
+
+revision, down_revision, branch_labels, depends_on = "{NEXT}", "{NOW}", None, None
+
+
+def upgrade() -> None:
+    """Allow them."""
+    allow_words("stage_events", "stage", (*SUBMITTED_STAGES, "questionnaire"))
+    allow_words("events", "kind", (*EVENT_KINDS, "top"))
+'''
 LATER = f'''"""Notes about participants."""
 
 import sqlalchemy as sa
@@ -54,13 +69,17 @@ def fill(where: str | Path) -> None:
     engine.dispose()
 
 
+def add_migration(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pretend to be a later version, with one migration more."""
+    shutil.copytree(databases.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "versions" / f"v{NEXT}_later.py").write_text(code, encoding="utf-8")
+    monkeypatch.setattr(databases, "MIGRATIONS", folder)
+
+
 @pytest.fixture
 def later_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pretend to be a later version from here on."""
-    folder = tmp_path / "migrations of a later version"
-    shutil.copytree(databases.MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "versions" / f"v{NEXT}_notes.py").write_text(LATER, encoding="utf-8")
-    monkeypatch.setattr(databases, "MIGRATIONS", folder)
+    add_migration(LATER, tmp_path / "migrations of a later version", monkeypatch)
 
 
 @pytest.fixture
@@ -202,10 +221,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(old_database: str)
 def test_a_later_version_is_refused_by_an_earlier_one(old_database: str, tmp_path: Path) -> None:
     """Whoever opened it with a later Prefero has to go on with that one."""
     with pytest.MonkeyPatch.context() as later:
-        folder = tmp_path / "later"
-        shutil.copytree(databases.MIGRATIONS, folder)
-        (folder / "versions" / f"v{NEXT}_notes.py").write_text(LATER, encoding="utf-8")
-        later.setattr(databases, "MIGRATIONS", folder)
+        add_migration(LATER, tmp_path / "later", later)
         open_database(old_database).dispose()
     with pytest.raises(
         DatabaseError, match=rf"newer version of Prefero \(its schema is {NEXT}, .* up to {NOW}\)"
@@ -220,3 +236,51 @@ def test_without_room_for_a_copy_nothing_is_migrated(old_file: Path, request: py
     with files_no_larger_than(LITTLE), pytest.raises(DatabaseError, match=r"cannot be used: .*disk"):
         open_database(old_file)
     assert content(old_file) == before
+
+
+# --- the words of a column --------------------------------------------------------------------------------
+
+
+def described(engine: Engine, table: str) -> dict[str, Any]:
+    """A table but for its checks, as the database describes it."""
+    found = inspect(engine)
+    return {
+        "columns": [(c["name"], str(c["type"]), c["nullable"]) for c in found.get_columns(table)],
+        "key": found.get_pk_constraint(table),
+        "unique": sorted(u["name"] or "" for u in found.get_unique_constraints(table)),
+        "foreign": sorted(f["name"] or "" for f in found.get_foreign_keys(table)),
+        "indexes": sorted(i["name"] or "" for i in found.get_indexes(table)),
+        "checks": sorted(c["name"] or "" for c in found.get_check_constraints(table)),
+    }
+
+
+def rows_of(engine: Engine, table: str) -> list[Any]:
+    with reading(engine) as connection:
+        return list(connection.execute(text(f"SELECT * FROM {table} ORDER BY id")))
+
+
+def test_a_migration_can_allow_another_stage_and_another_kind_of_event(
+    old_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tables = ("events", "stage_events")
+    engine = databases._engine(old_database)
+    before = [(described(engine, table), rows_of(engine, table)) for table in tables]
+    engine.dispose()
+    add_migration(WORDS, tmp_path / "words", monkeypatch)
+    engine = open_database(old_database)
+    assert [(described(engine, table), rows_of(engine, table)) for table in tables] == before
+    store = Store(engine)
+    (person,) = store.participants(store.study("first"))
+    log = store.event_log(person)
+    assert log.open_question is not None
+    with engine.begin() as connection:
+        add = f'INSERT INTO events (participant, question, position, kind, "key", at) VALUES ({person.id}, '
+        connection.execute(text(f"{add}{log.open_question.id}, 0, 'top', 'new', '')"))
+        newest = connection.execute(text("SELECT max(id) FROM events")).scalar_one()
+    assert newest > log.last_event
+    for table, column in (("events", "kind"), ("stage_events", "stage")):
+        with pytest.raises(IntegrityError), engine.begin() as connection:
+            connection.execute(text(f"UPDATE {table} SET {column} = 'lunch'"))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE stage_events SET stage = 'questionnaire'"))
+    engine.dispose()
