@@ -28,7 +28,7 @@ class StageRule(ABC):
     def is_due(self, log: EventLog, protocol: Protocol) -> bool:
         """Whether the protocol has this stage, and the participant has not completed it."""
 
-    def show(self, session: "Session", log: EventLog) -> StageParts:  # noqa: ARG002
+    def show(self, session: "Session", log: EventLog) -> StageParts:
         """What the page shows at this stage."""
         return {}
 
@@ -44,11 +44,11 @@ class Consent(StageRule):
         """Before anything else, where the protocol has a text."""
         return bool(protocol.consent) and log.stage_event("consent") is None
 
-    def show(self, session: "Session", log: EventLog) -> StageParts:  # noqa: ARG002
+    def show(self, session: "Session", log: EventLog) -> StageParts:
         """The text to agree to."""
         return {"text": session.protocol.consent}
 
-    def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
+    def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:
         """Agreement, and nothing less."""
         if data.get("agreed") is not True:
             raise Refused("no-consent", "without consent there is no study: you may close the page")
@@ -62,11 +62,11 @@ class Instructions(StageRule):
         """Where the protocol has a text."""
         return bool(protocol.instructions) and log.stage_event("instructions") is None
 
-    def show(self, session: "Session", log: EventLog) -> StageParts:  # noqa: ARG002
+    def show(self, session: "Session", log: EventLog) -> StageParts:
         """The text."""
         return {"text": session.protocol.instructions}
 
-    def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
+    def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:
         """That they were read."""
         return "", {}
 
@@ -78,7 +78,7 @@ class ScoreTargets(StageRule):
         """Where the protocol asks for scores."""
         return protocol.target_scores and log.stage_event("target_scores") is None
 
-    def show(self, session: "Session", log: EventLog) -> StageParts:  # noqa: ARG002
+    def show(self, session: "Session", log: EventLog) -> StageParts:
         """The targets."""
         targets = session.targets()
         if not targets:
@@ -111,12 +111,12 @@ class Practice(StageRule):
         """Where the protocol asks for it."""
         return protocol.practice and log.stage_event("practice") is None
 
-    def show(self, session: "Session", log: EventLog) -> StageParts:  # noqa: ARG002
+    def show(self, session: "Session", log: EventLog) -> StageParts:
         """A random question."""
         items = list(session.questions.practice_items())
         return {"question": ShownQuestion(id=0, number=0, items=items, value=None, unit=None)}
 
-    def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:  # noqa: ARG002
+    def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:
         """An answer."""
         if data.get("choice") not in session.choices:
             raise Refused("bad-choice", f"an answer is one of {', '.join(session.choices)}")
@@ -165,11 +165,11 @@ class Rate(StageRule):
 class Done(StageRule):
     """The participant has done everything."""
 
-    def is_due(self, log: EventLog, protocol: Protocol) -> bool:  # noqa: ARG002
+    def is_due(self, log: EventLog, protocol: Protocol) -> bool:
         """After everything else."""
         return True
 
-    def show(self, session: "Session", log: EventLog) -> StageParts:  # noqa: ARG002
+    def show(self, session: "Session", log: EventLog) -> StageParts:
         """Thanks."""
         return {"text": session.protocol.thanks}
 
