@@ -114,7 +114,7 @@ def diary(tmp_path: Path) -> Path:
 def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     wide = {"COLUMNS": "300", "TERM": "dumb", "NO_COLOR": "1"}
     return subprocess.run(
-        words, capture_output=True, text=True, env=os.environ | wide, cwd=folder, check=False
+        words, capture_output=True, encoding="utf-8", env=os.environ | wide, cwd=folder, check=False
     )
 
 

@@ -12,6 +12,7 @@ from prefero.experiments.results import Results
 from prefero.experiments.runs import Rows, Run, execute
 
 Backend = Literal["local", "dask", "ray"]
+Finished = tuple[Run, Rows | Exception]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 RELATIVE_COST = {"ActiveLinear": 4.0, "Prefero": 3.0, "Prefero, best": 3.0, "Prefero, random": 2.0}
 
@@ -35,6 +36,8 @@ def execute_runs(
     simulate_pools(waiting)
     with one_thread_each():
         for run, rows in _finished(waiting, jobs, backend, address):
+            if isinstance(rows, Exception):
+                raise rows
             results.save(run, rows)
             done(run)
 
@@ -58,13 +61,15 @@ def simulate_pools(runs: Sequence[Run]) -> None:
         run.setting.task(run.seed)
 
 
-def _one(run: Run) -> tuple[Run, Rows]:
-    return run, execute(run)
+def _one(run: Run) -> Finished:
+    """An error comes in its turn: raised in the worker, it would discard runs that wait to be saved."""
+    try:
+        return run, execute(run)
+    except Exception as error:
+        return run, error
 
 
-def _finished(
-    runs: Sequence[Run], jobs: int, backend: Backend, address: str | None
-) -> Iterator[tuple[Run, Rows]]:
+def _finished(runs: Sequence[Run], jobs: int, backend: Backend, address: str | None) -> Iterator[Finished]:
     """Runs as they are finished, whatever their order."""
     if backend == "ray":
         yield from _by_ray(runs, jobs, address)
@@ -75,14 +80,14 @@ def _finished(
         yield from _by_joblib(runs, jobs, "loky")
 
 
-def _by_joblib(runs: Sequence[Run], jobs: int, backend: str) -> Iterator[tuple[Run, Rows]]:
+def _by_joblib(runs: Sequence[Run], jobs: int, backend: str) -> Iterator[Finished]:
     joblib = need("joblib", extra="experiments")
     with joblib.parallel_config(backend=backend):
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
         yield from parallel(joblib.delayed(_one)(run) for run in runs)
 
 
-def _by_ray(runs: Sequence[Run], jobs: int, address: str | None) -> Iterator[tuple[Run, Rows]]:
+def _by_ray(runs: Sequence[Run], jobs: int, address: str | None) -> Iterator[Finished]:
     """Without joblib, whose way to ray gives no run back before all are finished."""
     ray = import_module("ray")
     here = {"num_cpus": jobs} if address is None else {}
