@@ -60,7 +60,7 @@ class Learner:
                   `PreferenceGP(...)` or `LinearPreference(...)` are others
     acquisition   what makes a question good: "mutual-information" (BALD), "expected-utility" (EUBO), another
                   registered name, or an object that has a `unit` and a `score`, see `AcquisitionFunction`
-    answers       of an earlier session, to go on from
+    answers       of an earlier session, to continue it
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Tasks of LeRobot's datasets: one of them is chosen, or whoever compares different ones is told."""
+"""Tasks of LeRobot's datasets: one of them is chosen, or a warning lists them."""
 
 import json
 import sys

@@ -242,11 +242,11 @@ def test_the_command_teaches_one_task_and_says_how_to_go_on(tmp_path: Path) -> N
     (tmp_path / "seen.mp4").write_bytes(video)
     colors = colors_in(tmp_path / "seen.mp4")
     np.testing.assert_allclose(colors, [frame_color(5, t, 1) for t in range(FEW[5])], atol=8)
-    again = shlex.split(output.split("To go on:  prefero ")[1])
+    again = shlex.split(output.split("To continue:  prefero ")[1])
     assert sorted(again) == sorted(words[:-2])
     with RunningCommand(tmp_path, *again, "--port", "0") as server:
         server.address()
-        assert "The session 'arm' goes on after 1 answer." in server.out.read_text(encoding="utf-8")
+        assert "The session 'arm' continues after 1 answer." in server.out.read_text(encoding="utf-8")
         assert server.stop() == 0
 
 

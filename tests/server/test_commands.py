@@ -47,14 +47,14 @@ def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
                 seen = ok(page.answer(choice))
             history = page.history()
         assert first.stop() == 0
-        assert "Stopped. To go on:  prefero teach driver" in first.out.read_text(encoding="utf-8")
+        assert "Stopped. To continue:  prefero teach driver" in first.out.read_text(encoding="utf-8")
         assert f"Your answers are kept in {tmp_path / 'teach.db'}." in first.out.read_text(encoding="utf-8")
         assert "goes on" not in first.out.read_text(encoding="utf-8")
         assert first.err.read_text(encoding="utf-8") == ""
     with RunningCommand(tmp_path, *words) as again:
         with Client(again.address()) as page:
             assert (page.session(), page.history()) == (seen, history)
-        assert "The session 'driver' goes on after 2 answers." in again.out.read_text(encoding="utf-8")
+        assert "The session 'driver' continues after 2 answers." in again.out.read_text(encoding="utf-8")
         assert again.stop() == 0
         assert "Traceback" not in again.output
 
@@ -85,7 +85,7 @@ def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
     assert connection.execute("SELECT kind FROM events").fetchall() == [("left",)]
     connection.close()
     assert not (tmp_path / "teach.db").exists()
-    again = re.search(r"To go on:  prefero (teach .*)", told)
+    again = re.search(r"To continue:  prefero (teach .*)", told)
     assert again is not None
     assert again[1].split()[:2] == ["teach", str(pool_file.name)]
     assert "--database mine/answers.db" in again[1]
@@ -210,7 +210,7 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
         ("P1", "http://127.0.0.1:8766"),
         *((name, "https://lab.example") for name in ("P2", "P3")),
     ]
-    assert "Nobody" in report(tmp_path)
+    assert "No participant" in report(tmp_path)
     with RunningCommand(tmp_path, "study", "serve", "--port", "0") as server:
         address = server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1]
         server.wait_for("Serving")
@@ -226,7 +226,7 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
         assert server.out.read_text(encoding="utf-8").endswith("Stopped.\n")
         assert server.err.read_text(encoding="utf-8") == ""
     assert re.search(r"walks\W+study\W+3\W+2\W+2\W", study("list"))
-    assert "Nobody" not in report(tmp_path)
+    assert "No participant" not in report(tmp_path)
     assert "The study is in away." in study("export", "walks", "--out", "away")
     with (tmp_path / "away" / "answers.csv").open(newline="", encoding="utf-8") as file:
         assert [row["participant"] for row in csv.DictReader(file)] == ["P1"] * 3 + ["P2"] * 3

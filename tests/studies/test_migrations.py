@@ -219,7 +219,7 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(old_database: str)
 
 
 def test_a_later_version_is_refused_by_an_earlier_one(old_database: str, tmp_path: Path) -> None:
-    """Whoever opened it with a later Prefero has to go on with that one."""
+    """A database that a later Prefero has opened needs that one or a newer one."""
     with pytest.MonkeyPatch.context() as later:
         add_migration(LATER, tmp_path / "later", later)
         open_database(old_database).dispose()

@@ -176,7 +176,7 @@ def test_before_anybody_is_done_the_report_says_so(file_store: Store, tmp_path: 
         file_store.add_event(person, ask(file_store, person), "left", new_key())
     assert write_study_report(file_store, study, tmp_path) == []
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "Nobody has answered all questions yet, so the methods cannot be compared." in text
+    assert "No participant has answered all questions yet, so the methods cannot be compared." in text
     assert f"1 invited, {int(begun)} began, 0 finished." in text
     assert not (tmp_path / "study.png").exists()
     assert (tmp_path / "times.png").exists() == begun
@@ -191,7 +191,7 @@ def test_without_tests_and_ratings_the_report_does_not_say_that_nobody_is_done(
     assert write_study_report(file_store, study, tmp_path) == []
     text = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "1 finished" in text
-    assert "Nobody has answered" not in text
+    assert "No participant has answered" not in text
 
 
 @pytest.mark.parametrize("people", [["P1"], ["P1", "P2"]], ids=len)

@@ -1,4 +1,4 @@
-/** The page: the view of whoever is signed in. */
+/** The page: the view of the person who is signed in. */
 
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";

@@ -1,7 +1,7 @@
 """Options that several commands have: which features are extracted, and how a dataset is opened.
 
 The flags of `FeatureOptions` are the parameters of `feature_options`. Those of the dataset formats come from
-the formats' own options, so that a format of another package brings its flags along.
+the formats' own options, so that a format of another package has its flags too.
 """
 
 import inspect

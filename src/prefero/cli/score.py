@@ -78,7 +78,7 @@ def _check(out: Path | None, copy_to: Path | None, replace_reward: bool) -> None
 
 
 def _opened(what: str, opening: Mapping[str, object]) -> Dataset:
-    """A pool's features, or a dataset without its videos, which nobody looks at here."""
+    """A pool's features, or a dataset without its videos, which scores do not need."""
     if not is_pool_file(Path(what)):
         return open_dataset(what, replace(options_for(what, opening), videos="ignore"))
     pool = Pool.load(what)

@@ -70,7 +70,7 @@ def teach(
         _serve(taken, host, store, Visitor("teacher", study, participant), browser)
     session = {"name": name, "database": database if database and "://" not in database else None}
     again = shell_command(["prefero", "teach", what, *typed(features, {**session, **opening})])
-    console.print(f"Stopped. To go on:  {escape(again)}", soft_wrap=True)
+    console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
 
 
 def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", browser: bool) -> None:
@@ -101,4 +101,4 @@ def _say(where: str, name: str, done: int | None) -> None:
     kept = escape(str(Path(where))) if "://" not in where else "the database"
     console.print(f"Your answers are kept in {kept}.", soft_wrap=True)
     if done is not None:
-        console.print(f"The session {escape(repr(name))} goes on after {done} answer{'s' * (done != 1)}.")
+        console.print(f"The session {escape(repr(name))} continues after {done} answer{'s' * (done != 1)}.")

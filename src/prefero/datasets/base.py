@@ -1,4 +1,4 @@
-"""Datasets: trajectories that are read one at a time, whatever format they are stored in.
+"""Datasets: trajectories that are read one at a time, in any format.
 
 EpisodeDataset   states and actions, of which features are extracted
 FeatureDataset   features that are known already, one row a trajectory
@@ -89,7 +89,7 @@ class Dataset(ABC):
     has_video   are there videos of the trajectories, or can they be rendered?
     spec        what opens the dataset again; None for one that lives in memory
     files       the files whose change makes it another dataset
-    notices     what whoever opens it should know
+    notices     warnings for the user who opens it
     send_whole  whether worker processes are sent the dataset itself, since its spec may not open it there
     origin      where its features were extracted from, if they were and that is known
     """
@@ -272,7 +272,7 @@ class FeatureDataset(Dataset):
 
     columns       (M,) each, by name
     names         which of the columns are the features
-    names_given   False where nobody named the features and they are only numbered
+    names_given   False if the features have no names and are only numbered
     videos        one file a trajectory, if there are any
     """
 

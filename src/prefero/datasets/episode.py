@@ -49,7 +49,7 @@ class VideoSpan:
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """States, actions and rewards of one episode, checked: whatever is inconsistent raises `BadEpisode`."""
+    """States, actions and rewards of one episode, checked: an inconsistency raises `BadEpisode`."""
 
     id: str
     states: Array

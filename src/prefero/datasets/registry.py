@@ -117,7 +117,7 @@ _LOCK = Lock()
 
 
 def open_once(spec: DatasetSpec) -> Dataset:
-    """The same dataset again and again, opened once; anew only when a file that opening reads has changed."""
+    """The dataset, opened once for many calls; again only if a file that opening reads has changed."""
     key = json.dumps(spec.to_json(), sort_keys=True)
     with _LOCK:
         known = _OPEN.pop(key, None)

@@ -7,7 +7,7 @@ A study's export is a folder with
                    questions "retest"
     ratings.csv    participant, method, rating: of the method's best trajectory, from 1 to 9
 
-Every method is taught anew with its own answers, and evaluated on the participant's own test questions.
+Every method learns again from its own answers, and evaluated on the participant's own test questions.
 """
 
 import csv

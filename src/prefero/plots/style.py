@@ -39,7 +39,7 @@ def save_figure(figure: Any, path: Path) -> None:
 
 
 def color_of(label: str) -> str:
-    """The color of a method, whatever its hyper-parameters."""
+    """The color of a method, the same for all of its hyper-parameters."""
     return COLORS.get(label) or COLORS.get(label.split(" ")[0].rstrip(","), "#555555")
 
 

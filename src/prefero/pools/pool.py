@@ -161,7 +161,7 @@ class Pool:
     def diverse(self, count: int, seed: int = 0) -> Pool:
         """At most `count` of these trajectories, as different from each other as can be, as a pool.
 
-        Their features are scaled anew. `ids` say which they are; where they had none, these are their places
+        Their features are scaled again. `ids` say which they are; where they had none, these are their places
         here.
         """
         if count >= len(self):
@@ -211,7 +211,7 @@ class Pool:
         return Trajectory.join(both)
 
     def world(self) -> World:
-        """The world that the trajectories come from, made anew."""
+        """The world that the trajectories come from, made again."""
         if self.source is None:
             raise ValueError("this pool was not simulated, so it has no world")
         from prefero import worlds

@@ -96,7 +96,9 @@ def _add_errors(app: FastAPI) -> None:
 
     @app.exception_handler(Forbidden)
     def forbidden(_: Request, __: Forbidden) -> Response:
-        return error(403, "unknown-secret", "this needs another link: ask whoever invited you for yours")
+        return error(
+            403, "unknown-secret", "this needs another link: ask the person who invited you for yours"
+        )
 
     @app.exception_handler(RequestValidationError)
     def invalid(_: Request, why: RequestValidationError) -> Response:

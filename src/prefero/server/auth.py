@@ -24,7 +24,7 @@ class Forbidden(Exception):
 
 @dataclass(frozen=True)
 class Visitor:
-    """Somebody with a valid secret, or the guest."""
+    """A person with a valid secret, or the guest."""
 
     role: Role
     study: Study
@@ -34,7 +34,7 @@ class Visitor:
 class ServerContext:
     """What all requests share.
 
-    guest    who visitors without a secret are; only where nobody else can reach the server
+    guest    who visitors without a secret are; only where no one else can reach the server
     token    a secret of this server that is not in the database, and whose it is
     secure   whether cookies are sent over HTTPS alone
     """
@@ -54,7 +54,7 @@ class ServerContext:
         self._lock = threading.Lock()
 
     def visitor(self, secret: str | None) -> Visitor | None:
-        """Whose secret this is; the guest if it is nobody's."""
+        """Whose secret this is; the guest if it belongs to no one."""
         return (self.owner(secret) if secret is not None else None) or self.guest
 
     def owner(self, secret: str) -> Visitor | None:

@@ -92,7 +92,7 @@ class ErrorBody(ResponseBody):
 
 
 class Me(ResponseBody):
-    """Who sent the request; the role is null for somebody without a valid link."""
+    """Who sent the request; the role is null without a valid link."""
 
     role: Role | None
     study: str | None

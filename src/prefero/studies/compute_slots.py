@@ -1,4 +1,4 @@
-"""Computing slots, one a core: requests that somebody waits for come first, preparations when nobody waits.
+"""Computing slots, one a core: requests come first, preparations when no request waits.
 
 More computations at once than there are cores only make every one of them slower.
 """
@@ -27,7 +27,7 @@ class ComputeSlots:
 
     @contextmanager
     def acquire(self) -> Iterator[None]:
-        """A slot for a computation that somebody waits for."""
+        """A slot for a computation that a request waits for."""
         with self._change:
             self._waiting += 1
             self._change.wait_for(lambda: self._free > 0)
@@ -39,7 +39,7 @@ class ComputeSlots:
             self._release()
 
     def run_when_idle(self, job: Callable[[], None]) -> None:
-        """Run a preparation once nobody waits for a slot."""
+        """Run a preparation once no request waits for a slot."""
         self._preparations.put(job)
 
     def close(self) -> None:

@@ -6,7 +6,7 @@
     active answers   those that were neither undone nor deleted, in the order in which they were given
     last event       the id of the latest event, which the next question is based on; 0 before the first
 
-A log is a value made of rows that are never edited. Whoever reads the same rows comes to the same state.
+A log is a value made of rows that are never edited. The same rows always give the same state.
 """
 
 from collections.abc import Mapping

@@ -23,7 +23,7 @@ MOST_MAPS = 10
 RANKED = 24
 AHEAD = 5
 MIN_ANSWERS = 8  # before which the expected accuracy is not reliable
-SMALL_GAIN = 0.01  # in accuracy: hardly worth five answers
+SMALL_GAIN = 0.01  # in accuracy, for five answers
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def likely_gain(curve: list[LearningCurvePoint], one: float) -> float:
     """What the next few answers may add: as much as the next one each, or half of what the last few added.
 
     Either alone errs: one answer may change nothing where two would, and past gains say little about future
-    ones. The larger of the two never tells anybody to stop too soon.
+    ones. The larger of the two does not suggest stopping too soon.
     """
     last = curve[-1]
     before = [point.accuracy for point in curve if point.answers <= last.answers - AHEAD]
@@ -170,12 +170,12 @@ def sentence(words: str) -> str:
 
 
 def hint(answers: int, accuracy: float, gain: float) -> str:
-    """Whether to go on, in plain words."""
+    """Whether to continue, in words."""
     if answers == 0:
         return "Nothing is known yet. The first answers tell the most."
     now = f"It expects to predict {accuracy:.0%} of your answers"
     if answers < MIN_ANSWERS:
-        return f"{now}, but this estimate is not reliable yet after {answers} of them. Go on."
+        return f"{now}, but this estimate is not reliable yet after {answers} of them. Continue."
     if gain < SMALL_GAIN:
         return f"{now}, and five more answers would add hardly anything. You may stop here."
     return f"{now}. Five more answers are likely to add about {100 * gain:.1f} points."

@@ -58,7 +58,7 @@ def _progress(label: str, log: EventLog, protocol: Protocol) -> ParticipantProgr
 
 
 def retest_agreement(log: EventLog) -> float | None:
-    """The share of questions that were answered alike when they were asked again in reversed order."""
+    """The share of retests that were answered in the same way as the first time."""
     first: dict[frozenset[int], ActiveAnswer] = {}
     agreed = []
     for active in log.answers:

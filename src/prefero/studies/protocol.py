@@ -103,7 +103,7 @@ class Protocol:
     retests: int = 0
     rate: bool = False
     ties: bool = False
-    open_ended: bool = False  # a teacher goes on for as long as they like
+    open_ended: bool = False  # a teacher may continue for as long as they like
 
     def __post_init__(self) -> None:
         labels = [method.label for method in self.methods]

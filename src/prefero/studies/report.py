@@ -98,7 +98,7 @@ def _no_outcomes(study: Study, participants: Sequence[ParticipantProgress]) -> s
     """What is written in place of the table of methods."""
     if any(participant.stage == "done" for participant in participants):
         return f"{study.name!r} has neither tests nor ratings, so the methods cannot be compared.\n"
-    return "Nobody has answered all questions yet, so the methods cannot be compared.\n"
+    return "No participant has answered all questions yet, so the methods cannot be compared.\n"
 
 
 def _summary(participants: Sequence[ParticipantProgress]) -> str:

@@ -154,7 +154,7 @@ class Session:
         return RULES["compare"].is_due(log, self.protocol)
 
     def _likely_logs(self, log: EventLog) -> list[EventLog]:
-        """The log after each answer that is worth preparing for, where another question follows.
+        """The log after each likely answer, where another question follows.
 
         A participant who has not answered "about equal" before is not likely to do so now.
         """

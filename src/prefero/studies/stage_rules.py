@@ -72,7 +72,7 @@ class Instructions(StageRule):
 
 
 class ScoreTargets(StageRule):
-    """The participant gives each target a whole number of its own."""
+    """The participant gives each target a different whole number."""
 
     def is_due(self, log: EventLog, protocol: Protocol) -> bool:
         """Where the protocol asks for scores."""

@@ -1,4 +1,4 @@
-"""Which trajectories a teacher is asked about, and how a teaching session begins or goes on."""
+"""Which trajectories a teacher is asked about, and how a teaching session begins or continues."""
 
 import warnings
 from collections.abc import Mapping
@@ -135,7 +135,7 @@ def _check_same(
 
 
 def _pool_now(what: str, features: FeatureOptions | None, opening: FormatOptions | None) -> Pool:
-    """The trajectories there are now; the session goes on even if a video was lost since."""
+    """The trajectories there are now; the session continues even if a video was lost since."""
     try:
         return pool_of(what, ALL, features, opening)
     except BadEpisode:

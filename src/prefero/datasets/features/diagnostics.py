@@ -3,7 +3,7 @@
 constant        the same for all trajectories: no answer can tell anything about it, and it is left out
 duplicate       a linear function of another feature: one of the two is left out
 correlated      nearly a linear function of another feature: answers hardly tell which of the two matters
-heavy-tailed    a few outliers, in units of which all other trajectories look alike
+heavy-tailed    a few outliers so large that all other trajectories have nearly the same scaled value
 unequal-length  episodes differ in length, and the feature grows with the length
 """
 
@@ -95,7 +95,7 @@ def _correlated(first: str, second: str, size: float) -> Diagnostic:
 
 
 def heavy_tailed(values: Array) -> bool:
-    """Are a few outliers so far away that all other values look alike?"""
+    """Are a few outliers so far away that all other values are nearly the same?"""
     if len(np.unique(values)) <= MOST_CATEGORIES:
         return False
     low, high = np.quantile(values, [0.1, 0.9])
@@ -112,7 +112,7 @@ def _tails(name: str, least: float) -> Diagnostic:
     return Diagnostic(
         "heavy-tailed",
         (name,),
-        f"{name} has far outliers, beside which all other trajectories look alike: {remedy}",
+        f"{name} has outliers so large that all other trajectories look the same: {remedy}",
     )
 
 

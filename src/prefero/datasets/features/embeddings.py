@@ -1,4 +1,4 @@
-"""Embeddings: features that nobody designed, computed from the states themselves.
+"""Embeddings: features that are computed from the states without being designed.
 
     pca(4)                   the first principal components of whole state trajectories
     random-network(8)        the output of a fixed random network for each state, averaged over time

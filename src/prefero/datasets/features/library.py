@@ -212,7 +212,7 @@ def named_values(values: Any, name: str, episode: str) -> NamedValues:
 
 
 def features_of(extractors: Sequence[Extractor], episode: Episode) -> dict[str, float]:
-    """All features of an episode; every one has a name of its own and is finite."""
+    """All features of an episode; names are unique and values finite."""
     found: dict[str, float] = {}
     for extract in extractors:
         for name, value in extract(episode).items():

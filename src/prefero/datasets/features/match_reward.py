@@ -143,7 +143,7 @@ def _remedy(dataset: Dataset, known: Sequence[str], missing: str) -> str:
 
 
 def scoring_warnings(table: FeatureTable, taught: Scaling, features: Features = None) -> list[str]:
-    """What may differ from when the reward was taught without anybody noticing.
+    """Warnings about what may differ from when the reward was learned.
 
     `table` is what `extract_for_reward` gave for these options, and `taught` the scaling of the reward.
     """

@@ -1,4 +1,4 @@
-"""The user's own functions: imported by module:function, again once edited, and told apart by digests."""
+"""The user's own functions: imported by module:function, again after an edit, and identified by digests."""
 
 import hashlib
 import importlib

@@ -132,7 +132,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
     # --- environments -------------------------------------------------------------------------------------
 
     @cached_property
-    def has_video(self) -> bool:  # type: ignore[override]  # not before somebody asks
+    def has_video(self) -> bool:  # type: ignore[override]  # computed on first use
         """Can it be rendered? One image is, to see whether everything for that is installed."""
         if not self.renders or self.options.videos == "ignore":
             return False

@@ -1,7 +1,7 @@
 """Clips of a dataset's trajectories in a folder: all cut now, or each when it is first shown.
 
 A folder of clips that are cut later holds a plan, plan.json: the spec of the dataset, and which segment of
-which episode each file shows. So whoever needs a clip that is not there yet can cut it.
+which episode each file shows. So the server can cut a clip when it is first needed.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Video files of any kind: are they complete, do browsers play them, and which frames do they show.
 
 Any video that FFmpeg reads will do, AV1 too. Frames are decoded one by one, from the key frame before the
-first one that is wanted. Times are seconds since the video's first frame, whatever time the file gives that
-frame.
+first one that is wanted. Times are seconds since the video's first frame, also if the file gives another time
+to that frame.
 """
 
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ def check_complete(path: Path) -> None:
 
 
 def check_span(path: Path, start: float, end: float, rate: float) -> None:
-    """An error unless the video goes from `start` to `end`, but for one frame; little of it is read."""
+    """An error unless the video goes from `start` to `end`, give or take one frame; little of it is read."""
     last = 0.0
     with _opened(path) as (container, stream):
         zero, half = _zero(stream), 0.5 / rate

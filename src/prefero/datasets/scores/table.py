@@ -1,6 +1,6 @@
 """Scores in a table: which trajectory each row is of, its mean and its standard deviation.
 
-The columns are those of the scored table, but for the features of the reward, or else the trajectory's id; of
+The columns are those of the scored table, without the features of the reward, or else the trajectory's id; of
 a window also its episode and its steps.
 """
 

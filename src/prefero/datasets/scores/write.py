@@ -97,6 +97,6 @@ def _new_folder(folder: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)
         for parent in new:
-            with suppress(OSError):  # somebody else may have put something there
+            with suppress(OSError):  # another process may have put something there
                 parent.rmdir()
         raise

@@ -10,7 +10,7 @@ MESSAGE = f"a request may have {BODY_LIMIT // 1024} kB at most"
 
 
 class TooLarge(HTTPException):
-    """The body goes on past the limit. FastAPI passes an HTTPException on where it reads the body."""
+    """The body is larger than the limit. FastAPI passes an HTTPException on where it reads the body."""
 
     def __init__(self) -> None:
         super().__init__(413, MESSAGE)

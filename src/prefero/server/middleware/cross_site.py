@@ -1,4 +1,4 @@
-"""Refuse writes that another site's page sends, whatever cookies the browser adds to them."""
+"""Refuse writes that another site's page sends, also with the cookies that the browser adds to them."""
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 

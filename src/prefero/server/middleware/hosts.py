@@ -1,7 +1,7 @@
 """Refuse requests that name another host.
 
-A site whose name leads to this machine could otherwise read with the permissions of whoever visits it here
-(DNS rebinding).
+A site whose name leads to this machine could otherwise read with the permissions of the person who visits it
+here (DNS rebinding).
 """
 
 from collections.abc import Iterable

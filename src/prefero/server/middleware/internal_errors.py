@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from prefero.server.middleware.asgi import refuse
 
 LOGGER = logging.getLogger("prefero")
-MESSAGE = "an error on the server, which was logged: try again, or tell whoever runs this server"
+MESSAGE = "an error on the server, which was logged: try again, or tell the person who runs this server"
 
 
 class InternalErrors:

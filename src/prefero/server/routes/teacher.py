@@ -121,7 +121,7 @@ def past_answers(log: EventLog) -> list[PastAnswer]:
 
 
 def export_rows(log: EventLog) -> list[dict[str, Any]]:
-    """The active answers, numbered anew."""
+    """The active answers, numbered from 1."""
     kept = [answer.model_dump() for answer in past_answers(log) if not answer.deleted]
     return [row | {"number": number} for number, row in enumerate(kept, 1)]
 

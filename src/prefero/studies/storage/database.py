@@ -186,7 +186,7 @@ def _migrate(engine: Engine) -> None:
 
 
 def _keep_copy(engine: Engine, writer: Connection, revision: str) -> None:
-    """Keep a copy of the database before it is migrated, while nobody else writes."""
+    """Keep a copy of the database before it is migrated, while no one else writes."""
     if engine.name == "sqlite":
         original = Path(engine.url.database or "")
         copy = original.with_name(f"{original.stem}.before-upgrade-from-{revision}{original.suffix}")

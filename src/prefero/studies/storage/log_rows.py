@@ -14,7 +14,7 @@ from prefero.studies.storage import schema
 
 
 def now() -> str:
-    """The time, as it is kept."""
+    """The time, as it is stored."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

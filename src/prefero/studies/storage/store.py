@@ -58,7 +58,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Participant:
-    """Somebody who answers; in a teacher's session, the teacher."""
+    """A person who answers; in a teaching session, the teacher."""
 
     id: int
     study: int
@@ -113,7 +113,7 @@ class Store:
                 with writing(self.engine) as connection:
                     insert_study(connection, name, kind, protocol, pool, display, secret)
                 break
-            except IntegrityError:  # somebody else added the name or the pool at the same time
+            except IntegrityError:  # another server added the name or the pool at the same time
                 if attempt == 2:
                     raise
         return self.study(name)
@@ -200,7 +200,7 @@ class Store:
             return read_log(connection, participant.id)
 
     def add_question(self, participant: Participant, log: EventLog, proposal: Proposal) -> EventLog:
-        """Record a question that was chosen with `log` in mind; the log with it.
+        """Record a question that was chosen from `log`; the log with it.
 
         If another window changed the log meanwhile, nothing is recorded, and the log is as that one left it.
         """

@@ -137,8 +137,8 @@ def _video_span(folder: Path, info: Info, camera: str, row: dict[str, Any]) -> V
 def _in_their_files(folder: Path, info: Info, entries: list[EpisodeEntry]) -> list[EpisodeEntry]:
     """The entries, with the files that hold the episodes.
 
-    LeRobot reads all files, whatever the metadata say, and its converter from version 2.1 is known to list
-    the first episode of a file in the file before it.
+    LeRobot reads all files, also those that the metadata do not name, and its converter from version 2.1 is
+    known to list the first episode of a file in the file before it.
     """
     ranges = {path: _episode_ranges(path) for path in {entry.path for entry in entries}}
     astray = [entry for entry in entries if not entry.problem and not _holds(ranges[entry.path], entry)]

@@ -1,4 +1,4 @@
-"""Minari datasets, by their id or in a folder; HDF5 and Arrow alike, read with the package minari.
+"""Minari datasets, by their id or in a folder; HDF5 and Arrow, read with the package minari.
 
 An episode has T + 1 observations and T actions. Where they are dictionaries or tuples, their numbers are put
 side by side; images among them are no states, and are shown as the video. The environment that a dataset
@@ -77,7 +77,7 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         self.camera = self._choose_camera(dict(leaves(opened.observation_space)))
         self.render = options.render and options.videos != "ignore"
         if self.render:
-            self._check_render(opened)  # before anybody is asked about what cannot be shown
+            self._check_render(opened)  # before a question is about what cannot be shown
         self.has_video = self.render or self.camera is not None
         self.step_seconds = self._environment_step_seconds(opened) if seconds is None else seconds
         known = replace(options, step_seconds=self.step_seconds)  # the environment is not recovered again

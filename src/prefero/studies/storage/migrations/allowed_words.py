@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 def allow_words(table: str, column: str, words: Sequence[str]) -> None:
     """Replace the list of a column's check constraint, which `schema.one_of` made.
 
-    No other table may refer to this one: SQLite cannot change a constraint, so the table is written anew.
+    No other table may refer to this one: SQLite cannot change a constraint, so the table is written again.
     """
     name = f"ck_{table}_{column}_known"
     check = f"{column} IN ({', '.join(repr(word) for word in words)})"
