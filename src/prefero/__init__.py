@@ -1,4 +1,4 @@
-"""Prefero learns what a person wants from a robot by asking which of two behaviours they like better."""
+"""Prefero learns a robot's reward function from a person's preferences between trajectories."""
 
 from typing import TYPE_CHECKING, Any
 

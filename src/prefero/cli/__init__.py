@@ -16,7 +16,7 @@ from prefero.cli.teach import teach
 from prefero.cli.worlds import show, worlds
 
 app = typer.Typer(
-    help="Learn what a person wants from a robot by asking which of two behaviours they like better.",
+    help="Learn a robot's reward function from a person's preferences between trajectories.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -38,4 +38,4 @@ def common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Learn what a person wants from a robot by asking which of two behaviours they like better."""
+    """Learn a robot's reward function from a person's preferences between trajectories."""

@@ -70,7 +70,7 @@ def _one(run: Run) -> Finished:
 
 
 def _finished(runs: Sequence[Run], jobs: int, backend: Backend, address: str | None) -> Iterator[Finished]:
-    """Runs as they are finished, whatever their order."""
+    """Runs as they are finished, in any order."""
     if backend == "ray":
         yield from _by_ray(runs, jobs, address)
     elif backend == "dask":
