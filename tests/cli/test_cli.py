@@ -81,7 +81,7 @@ def test_the_seed_decides_what_simulate_prints() -> None:
 def test_the_best_of_two_is_better_than_all_the_others() -> None:
     words = ["--reward", "linear", "--questions", "2", "--trajectories", "2", "--noise", "0.01"]
     told = run("simulate", *words).stdout
-    assert "truly better than 100.0% of the others" in told
+    assert "above that of 100.0% of the others" in told
 
 
 def test_a_simulated_person_teaches_in_a_world(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_reproduce_makes_runs_a_figure_and_a_report(
     assert (out / "driver-active.png").read_bytes().startswith(b"\x89PNG")
     assert "<img" in (out / "report.html").read_text(encoding="utf-8")
     assert "driver-active.png" in (out / "report.md").read_text(encoding="utf-8")
-    assert f"{count} runs to do; finished runs are kept in my results." in done.stdout
+    assert f"{count} runs to do; finished runs are saved in my results." in done.stdout
     assert f"runs {count}/{count}, questions" in done.stdout
     assert f"{15 * count}/{15 * count}" in done.stdout
     html, text = Path("my results", "report.html"), Path("my results", "report.md")

@@ -48,7 +48,7 @@ def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
             history = page.history()
         assert first.stop() == 0
         assert "Stopped. To continue:  prefero teach driver" in first.out.read_text(encoding="utf-8")
-        assert f"Your answers are kept in {tmp_path / 'teach.db'}." in first.out.read_text(encoding="utf-8")
+        assert f"Your answers are stored in {tmp_path / 'teach.db'}." in first.out.read_text(encoding="utf-8")
         assert "goes on" not in first.out.read_text(encoding="utf-8")
         assert first.err.read_text(encoding="utf-8") == ""
     with RunningCommand(tmp_path, *words) as again:
@@ -80,7 +80,7 @@ def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
             ok(page.answer("left"))
         assert server.stop() == 0
         told = server.out.read_text(encoding="utf-8")
-    assert f"Your answers are kept in {Path('mine', 'answers.db')}." in told
+    assert f"Your answers are stored in {Path('mine', 'answers.db')}." in told
     connection = sqlite3.connect(tmp_path / "mine" / "answers.db")
     assert connection.execute("SELECT kind FROM events").fetchall() == [("left",)]
     connection.close()

@@ -20,7 +20,7 @@ def export(
         ),
     ],
 ) -> None:
-    """Write a learned reward so that it runs without Prefero: mean and standard deviation from features."""
+    """Write a learned reward for a robot on which Prefero is not installed."""
     for path in out:
         target_for(path)
     learned = load_reward(reward)

@@ -23,7 +23,7 @@ OUT = Path("features.parquet")
 @with_dataset_flags()
 def features(
     dataset: Annotated[str, typer.Argument(help=f"The dataset: {describe_formats()}.")],
-    out: Annotated[Path, typer.Option(help="Keep the features in this file (.parquet).")] = OUT,
+    out: Annotated[Path, typer.Option(help="Save the features to this file (.parquet).")] = OUT,
     figure: Annotated[
         Path | None, typer.Option(help="Save their histograms to this file (.png, .pdf, .svg).")
     ] = None,
@@ -31,7 +31,7 @@ def features(
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
-    """Extract features of a dataset's trajectories, keep them in a file, and diagnose them."""
+    """Extract features of a dataset's trajectories, save them in a file, and diagnose problems."""
     check_paths(figure, out)
     check_features(features.features)
     opened = open_dataset(dataset, options_for(dataset, opening))

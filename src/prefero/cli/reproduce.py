@@ -21,28 +21,30 @@ Backend = Literal["local", "dask", "ray"]
 def reproduce(
     figure: Annotated[
         list[str] | None,
-        typer.Option(help="A figure by name, may be repeated; without it, all figures."),
+        typer.Option(help="A figure by its name; repeat it for several; by default all figures."),
     ] = None,
     runs: Annotated[int, typer.Option(min=1, help="How many runs, each with its own seed.")] = 5,
     questions: Annotated[int, typer.Option(min=15, help="How many questions a run has.")] = 200,
     test_size: Annotated[
         int, typer.Option(min=2, help="How many diverse trajectories the test set has.")
     ] = 40,
-    seed: Annotated[int, typer.Option(min=0, help="The first run's seed.")] = 0,
-    jobs: Annotated[int, typer.Option(min=1, help="How many runs at once.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the first run.")] = 0,
+    jobs: Annotated[int, typer.Option(min=1, help="How many runs to execute at once.")] = 2,
     out: Annotated[Path, typer.Option(help="The folder for runs, figures and the report.")] = Path("results"),
     backend: Annotated[Backend, typer.Option(help="Where runs are executed.")] = "local",
-    address: Annotated[str | None, typer.Option(help="Of the dask scheduler or the ray cluster.")] = None,
+    address: Annotated[
+        str | None, typer.Option(help="The address of the dask scheduler or the ray cluster.")
+    ] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small runs for a first look; the sizes above are ignored.")
     ] = False,
     study: Annotated[
         Path | None,
-        typer.Option(help="A study's exported folder: the golf table from its participants' answers."),
+        typer.Option(help="Compute golf's table from the answers in this folder of an exported study."),
     ] = None,
-    names: Annotated[bool, typer.Option("--list", help="List the figures and end.")] = False,
+    names: Annotated[bool, typer.Option("--list", help="List the figures and exit.")] = False,
 ) -> None:
-    """Regenerate the paper's simulation figures and tables; finished runs are kept and not run again."""
+    """Regenerate the paper's simulation figures and tables; finished runs are not repeated."""
     from prefero.experiments.figures.base import Scale
     from prefero.experiments.reproduce import FIGURES, QUICK, figures_named, plan_of
     from prefero.experiments.reproduce import reproduce as run_and_report
@@ -58,7 +60,7 @@ def reproduce(
     chosen = figures_named(figure or [])
     scale = QUICK if quick else Scale(runs=runs, questions=questions, test_size=test_size, first_seed=seed)
     missing = Results(out).missing(plan_of(chosen, scale))
-    console.print(f"{len(missing)} runs to do; finished runs are kept in {out}.")
+    console.print(f"{len(missing)} runs to do; finished runs are saved in {out}.")
     with _run_progress(missing) as done:
         run_and_report(
             chosen,

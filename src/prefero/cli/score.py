@@ -44,7 +44,7 @@ def score(
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
-    """Score trajectories with a learned reward: the mean and the standard deviation of each."""
+    """Compute the mean and the standard deviation of a learned reward for each trajectory."""
     _check(out, copy_to, replace_reward)
     learned = load_reward(reward)
     dataset = _opened(trajectories, opening)

@@ -24,13 +24,15 @@ def simulate(
         str, typer.Argument(help="A world (driver, tosser, golf), or 'synthetic': random features, no robot.")
     ] = SYNTHETIC,
     reward: Annotated[
-        Kind, typer.Option(help="The kind of the user's reward; 'targets' is golf's.")
+        Kind, typer.Option(help="The family of the user's reward; 'targets' is for golf only.")
     ] = "quadratic",
     questions: Annotated[int, typer.Option(min=1, help="How many questions the user answers.")] = 40,
     features: Annotated[int, typer.Option(min=1, help="How many features a synthetic trajectory has.")] = 2,
-    trajectories: Annotated[int, typer.Option(min=2, help="How many trajectories can be asked about.")] = 500,
+    trajectories: Annotated[int, typer.Option(min=2, help="The size of the pool.")] = 500,
     noise: Annotated[float, typer.Option(help="The user's noise; rewards have standard deviation 1.")] = 0.1,
-    margin: Annotated[float, typer.Option(help="Differences below it are answered 'about equal'.")] = 0.0,
+    margin: Annotated[
+        float, typer.Option(help="The user answers 'about equal' if the perceived difference is below it.")
+    ] = 0.0,
     purpose: Annotated[
         Purpose,
         typer.Option(
@@ -38,14 +40,14 @@ def simulate(
         ),
     ] = "learn",
     seed: Annotated[
-        int, typer.Option(min=0, help="Decides the reward, the trajectories and the answers.")
+        int, typer.Option(min=0, help="The seed of the reward, the trajectories and the answers.")
     ] = 0,
     out: Annotated[
-        Path | None, typer.Option(help="Save a figure of the learning here (.png, .pdf, .svg).")
+        Path | None, typer.Option(help="Save a figure of the accuracies to this file (.png, .pdf, .svg).")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Save the learned reward here (.json).")] = None,
+    save: Annotated[Path | None, typer.Option(help="Save the learned reward to this file (.json).")] = None,
 ) -> None:
-    """A simulated user teaches a reward in the terminal, with active questions beside random ones."""
+    """Simulate a user who teaches a reward, with active and with random questions."""
     check_paths(out, save)
     made = (
         partial(make_task, reward, features=features)
@@ -60,9 +62,10 @@ def simulate(
     best = learned.best(task.pool)
     true = task.user.reward(task.pool.scaled)
     console.print(f"After {questions} active question{'s' * (questions > 1)} {learned.describe()}.")
+    worse = (true < true[best.index]).sum() / (len(true) - 1)
     console.print(
-        f"The trajectory it likes best is number {best.index}: "
-        f"truly better than {(true < true[best.index]).sum() / (len(true) - 1):.1%} of the others."
+        f"The trajectory with the largest learned reward is number {best.index}: "
+        f"the user's reward of it is above that of {worse:.1%} of the others."
     )
     if save:
         learned.save(save)

@@ -12,9 +12,7 @@ from prefero.cli.console import check_server, console
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Store
 
-study = typer.Typer(
-    help="Studies with many participants: create, invite, serve, report.", no_args_is_help=True
-)
+study = typer.Typer(help="Run studies with many participants.", no_args_is_help=True)
 PORT = 8766
 
 Name = Annotated[str, typer.Argument(help="The study's name.")]
@@ -29,12 +27,12 @@ def create(
     ] = None,
     protocol: Annotated[
         str,
-        typer.Option(help="A TOML file, or one of the built-in: paper, paper-and-prefero."),
+        typer.Option(help="A TOML file, or a built-in protocol: paper, paper-and-prefero."),
     ] = "paper",
     participants: Annotated[int, typer.Option(min=0, help="How many participants to invite.")] = 0,
     database: Database = None,
 ) -> None:
-    """Create a study; prints the experimenter's secret, once."""
+    """Create a study and print the experimenter's secret, which is not shown again."""
     check_server()
     from prefero.studies.displays import display_of, targets_of
     from prefero.studies.protocol import read_protocol
@@ -70,7 +68,7 @@ def invite(
     ] = f"http://127.0.0.1:{PORT}/",
     database: Database = None,
 ) -> None:
-    """Invite participants: one secret link for each, which is not shown again."""
+    """Print a secret link for each new participant; links are not shown again."""
     check_server()
     _invite(_store(database), name, participants, base)
 
@@ -94,7 +92,7 @@ def list_studies(database: Database = None) -> None:
 @study.command()
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = PORT,
     name: Annotated[
         list[str] | None,
         typer.Option(help="The server's host name in the links; may be given more than once."),
@@ -108,7 +106,7 @@ def serve(
     ] = False,
     database: Database = None,
 ) -> None:
-    """Serve all studies of a database; several servers may share one PostgreSQL."""
+    """Serve all studies of a database; several servers may share a PostgreSQL database."""
     check_server()
     from prefero.server.app import create_app
     from prefero.server.auth import ServerContext
@@ -124,7 +122,7 @@ def serve(
         address = address_of(taken, host)
         known = [one.name for one in store.studies() if one.kind == "study"]
         console.print(f"Studies: {', '.join(map(escape, known)) or 'none yet; create one'}.")
-        console.print(f"Participants open their links, experimenters by {address}#SECRET", soft_wrap=True)
+        console.print(f"Participants open their links; experimenters open {address}#SECRET", soft_wrap=True)
         run(create_app(ServerContext(store, secure=https), hosts), taken, lambda: console.print("Serving."))
     console.print("Stopped.")
 
@@ -154,7 +152,7 @@ def export(
     out: Annotated[Path | None, typer.Option(help="The folder; by default NAME.")] = None,
     database: Database = None,
 ) -> None:
-    """Write a study as a folder of files that others can read."""
+    """Write a study as a folder of files that other programs can read."""
     check_server()
     from prefero.studies.export_import import export_study
 
@@ -166,10 +164,10 @@ def export(
 
 @study.command("import")
 def import_folder(
-    folder: Annotated[Path, typer.Argument(help="A folder that export wrote.")],
-    name: Annotated[str | None, typer.Option(help="Another name for it.")] = None,
+    folder: Annotated[Path, typer.Argument(help="A folder that `prefero study export` wrote.")],
+    name: Annotated[str | None, typer.Option(help="A new name for the study.")] = None,
     into: Annotated[str | None, typer.Option(help="Add its participants to this study instead.")] = None,
-    prefix: Annotated[str, typer.Option(help="Put before the participants' labels.")] = "",
+    prefix: Annotated[str, typer.Option(help="A prefix for the participants' labels.")] = "",
     database: Database = None,
 ) -> None:
     """Read such a folder as a new study, or into another to merge the two."""

@@ -40,7 +40,7 @@ def teach(
     host: Annotated[
         str, typer.Option(help="The address to listen on; other machines need the token that is printed.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes any that is free.")] = PORT,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = PORT,
     database: Annotated[
         str | None, typer.Option(help="The file of the database, or postgresql://...")
     ] = None,
@@ -92,13 +92,13 @@ def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", 
         opened = browser and open_browser(address)
         what = "The page is open in your browser" if opened else "Open this page in a browser"
         console.print(f"{what}: [bold]{address}[/]", soft_wrap=True)
-        console.print("Press Ctrl+C here to stop; nothing is lost.")
+        console.print("Press Ctrl+C here to stop; your answers stay stored.")
 
     serve(create_app(context, hosts), taken, ready)
 
 
 def _say(where: str, name: str, done: int | None) -> None:
     kept = escape(str(Path(where))) if "://" not in where else "the database"
-    console.print(f"Your answers are kept in {kept}.", soft_wrap=True)
+    console.print(f"Your answers are stored in {kept}.", soft_wrap=True)
     if done is not None:
         console.print(f"The session {escape(repr(name))} continues after {done} answer{'s' * (done != 1)}.")

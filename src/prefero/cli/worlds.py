@@ -20,7 +20,7 @@ View = Literal["clip", "samples", "poisson", "targets"]
 
 
 def worlds() -> None:
-    """List the worlds: their actions and features, and whether they run here."""
+    """List the worlds with their actions and features, and whether they run on this machine."""
     table = Table("world", "actions", "features", "lasts", "physics", title=None)
     for name in prefero.worlds.names():
         try:

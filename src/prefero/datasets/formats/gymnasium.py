@@ -52,7 +52,7 @@ class GymnasiumOptions(FormatOptions):
     policy: str | None = option(
         None, "The policy that plays: module:function of an observation; random actions without one."
     )
-    max_steps: int | None = option(None, "How many steps an episode has at most.", minimum=1)
+    max_steps: int | None = option(None, "The largest number of steps of an episode.", minimum=1)
     seed: int = option(0, "The seed of the environment and of random actions; 0.", minimum=0)
 
 
