@@ -212,7 +212,7 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
     ]
     assert "No participant" in report(tmp_path)
     with RunningCommand(tmp_path, "study", "serve", "--port", "0") as server:
-        address = server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1]
+        address = server.wait_for(r"experimenters open (http://\S+)/#SECRET")[1]
         server.wait_for("Serving")
         for _, _, code in links[:2]:
             with Client(address, code) as page:
@@ -245,7 +245,7 @@ def test_a_study_behind_a_proxy_goes_by_its_name_and_needs_https(
     assert store.studies()
     words = ["study", "serve", "--port", "0", "--name", "lab.example", "--https", "--database", str(file)]
     with RunningCommand(tmp_path, *words) as server:
-        address = server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1]
+        address = server.wait_for(r"experimenters open (http://\S+)/#SECRET")[1]
         server.wait_for("Serving")
         enter, secret = f"{address}/api/enter", {"secret": invited.codes[0]}
         lab = {"host": "lab.example", "origin": "https://lab.example"}

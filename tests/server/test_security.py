@@ -143,7 +143,7 @@ def test_the_server_logs_no_secret(store: Store, invited: InvitedStudy, file: Pa
     secrets = [*invited.codes, invited.secret, new_secret()]
     assert store.studies()
     with RunningCommand(tmp_path, "study", "serve", "--database", str(file), "--port", "0") as server:
-        address = server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1]
+        address = server.wait_for(r"experimenters open (http://\S+)/#SECRET")[1]
         server.wait_for("Serving")
         with Client(address) as page:
             for secret in secrets:

@@ -49,7 +49,7 @@ def servers(url: str, invited: InvitedStudy, tmp_path: Path) -> Iterator[list[tu
             folder.mkdir()
         words = ["study", "serve", "--port", "0", "--database", url]
         started = [stack.enter_context(RunningCommand(folder, *words)) for folder in folders]
-        addresses = [server.wait_for(r"experimenters by (http://\S+)/#SECRET")[1] for server in started]
+        addresses = [server.wait_for(r"experimenters open (http://\S+)/#SECRET")[1] for server in started]
         for server in started:
             server.wait_for("Serving")
         yield list(zip(started, addresses, strict=True))
