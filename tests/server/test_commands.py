@@ -49,7 +49,7 @@ def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
         assert first.stop() == 0
         assert "Stopped. To continue:  prefero teach driver" in first.out.read_text(encoding="utf-8")
         assert f"Your answers are stored in {tmp_path / 'teach.db'}." in first.out.read_text(encoding="utf-8")
-        assert "goes on" not in first.out.read_text(encoding="utf-8")
+        assert "continues after" not in first.out.read_text(encoding="utf-8")
         assert first.err.read_text(encoding="utf-8") == ""
     with RunningCommand(tmp_path, *words) as again:
         with Client(again.address()) as page:
