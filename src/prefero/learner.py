@@ -181,16 +181,16 @@ class Learner:
         return answer
 
     def add(self, trajectories: Trajectory | npt.ArrayLike) -> Indices:
-        """Let the pool grow, for example with a plan; the answers stay, and so does what they taught.
+        """Add trajectories to the pool, for example a plan; answers and belief do not change.
 
-        One trajectory or a batch; their indices in `learner.pool` come back.
+        Takes one trajectory or a batch, and returns their indices in `learner.pool`.
         """
         before = len(self.pool)
         self.pool = self.pool.extended(trajectories)
         return np.arange(before, len(self.pool))
 
     def fork(self) -> Self:
-        """A copy that goes its own way, with the same answers and no open questions."""
+        """An independent copy with the same answers and no open questions."""
         other = copy(self)
         other._model, other._fantasy_model = deepcopy(self._model), deepcopy(self._fantasy_model)
         other._told, other._skipped, other._open = dict(self._told), dict(self._skipped), {}

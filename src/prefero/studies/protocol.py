@@ -38,10 +38,10 @@ def unwrap(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
 
 
-CONSENT = unwrap("""You are about to take part in a study of how people judge a robot's behaviour.
+CONSENT = unwrap("""You are about to take part in a study of how people judge a robot's behavior.
 
-You will compare short animations of a robot and say which you like better. Your answers, the time they take
-and nothing else about you are kept. You may stop at any time by closing the page.""")
+You will compare short animations of a robot and say which one you like better. We store your answers and the
+time they take, and nothing else about you. You may stop at any time by closing the page.""")
 INSTRUCTIONS = unwrap("""A robot plays mini-golf. Two of its shots are shown side by side, again and again.
 
 Say which one you like better: A on the left or B on the right. There is no right or wrong answer. Take the

@@ -16,8 +16,8 @@ export function FinishView({ state, trajectories, server, open }: TabProps): JSX
   return (
     <>
       <h1>What you taught</h1>
-      {state.answered === 0 && <p class="empty">You have not answered a question yet, so the robot can only guess.</p>}
-      {!value && <LoadingOrError problem={problem} retry={retry} message="Finding the best motion…" />}
+      {state.answered === 0 && <p class="empty">You have not answered a question yet, so the reward is still unknown.</p>}
+      {!value && <LoadingOrError problem={problem} retry={retry} message="Finding the best trajectory…" />}
       {value && <Result reward={value} trajectories={trajectories} />}
       <button type="button" class="button primary" onClick={() => open("compare")}>
         Continue comparing
@@ -30,12 +30,12 @@ function Result({ reward, trajectories }: { reward: RewardSummary; trajectories:
   const { best, answers, description, python } = reward;
   return (
     <>
-      <Card title="The motion with the highest reward">
+      <Card title="The trajectory with the highest reward">
         <p>
-          {description} Learned from {pluralize(answers, "answer")}. The reward of this motion is {formatNumber(best.mean)} ±{" "}
+          {description} Learned from {pluralize(answers, "answer")}. Its reward is {formatNumber(best.mean)} ±{" "}
           {formatNumber(best.std)}.
         </p>
-        <Player trajectories={trajectories} index={best.index} name="The best motion" />
+        <Player trajectories={trajectories} index={best.index} name="The best trajectory" />
       </Card>
       <Card title="Download">
         <div class="row">

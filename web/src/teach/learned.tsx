@@ -45,7 +45,7 @@ function Empty({ onCompare }: { onCompare: () => void }): JSX.Element {
     <Card>
       <p class="empty">
         Nothing yet. After your first answers you will see here how well your answers can be predicted, how the reward
-        depends on each feature, and which motions have the highest reward.
+        depends on each feature, and which trajectories have the highest reward.
       </p>
       <button type="button" class="button primary" onClick={onCompare}>
         Answer the first question
@@ -161,9 +161,9 @@ function Ranking({ ranked, features, trajectories }: RankingProps): JSX.Element 
   const [selected, setSelected] = useState(ranked[0]?.index);
   const playing = ranked.find(({ index }) => index === selected) ?? ranked[0];
   return (
-    <Card title="The motions with the highest reward">
+    <Card title="The trajectories with the highest reward">
       <div class="ranking">
-        {playing && <Player trajectories={trajectories} index={playing.index} name={`The motion of rank ${playing.rank}`} />}
+        {playing && <Player trajectories={trajectories} index={playing.index} name={`The trajectory of rank ${playing.rank}`} />}
         <ol class="ranks">
           {ranked.map((one) => (
             <li key={one.index}>

@@ -28,7 +28,7 @@ features = {example}  # one row a trajectory
 print(reward(features))            # how good each one is
 
 mean, std = reward.predict(features, return_std=True)
-print(mean - 2 * std)              # a cautious robot maximises this
+print(mean - 2 * std)              # a lower confidence bound
 print(reward.predict_proba(features[:1], features[1:]))  # P(the first is preferred)
 """
 
