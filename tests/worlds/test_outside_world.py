@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 import prefero
@@ -68,10 +69,11 @@ def puck_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_package(
         tmp_path / "site", monkeypatch, "puck_world", MODULE, {"prefero.worlds": {"puck": "puck_world:Puck"}}
     )
+    monkeypatch.setattr("prefero.cli.worlds.console", Console(width=200))  # no cell of a table is folded
 
 
 def printed(*arguments: str) -> str:
-    result = CliRunner().invoke(app, arguments, catch_exceptions=False, env={"COLUMNS": "200"})
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
 

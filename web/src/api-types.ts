@@ -515,7 +515,7 @@ export interface components {
             learning_curve: components["schemas"]["LearningCurvePoint"][];
             ranking: components["schemas"]["RankedTrajectory"][];
         };
-        /** @description Who sent the request; the role is null for somebody without a valid link. */
+        /** @description Who sent the request; the role is null without a valid link. */
         Me: {
             role: ("teacher" | "participant" | "experimenter") | null;
             study: string | null;
