@@ -1,6 +1,7 @@
 """A world of another package: nothing in Prefero names it, and everything that works with worlds finds it."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,8 @@ def puck_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_package(
         tmp_path / "site", monkeypatch, "puck_world", MODULE, {"prefero.worlds": {"puck": "puck_world:Puck"}}
     )
-    monkeypatch.setattr("prefero.cli.worlds.console", Console(width=200))  # no cell of a table is folded
+    commands = import_module("prefero.cli.worlds")
+    monkeypatch.setattr(commands, "console", Console(width=200))  # no cell of a table is folded
 
 
 def printed(*arguments: str) -> str:
