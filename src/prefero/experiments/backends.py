@@ -26,7 +26,10 @@ def execute_runs(
     address: str | None = None,
     done: Callable[[Run], None] = lambda run: None,  # noqa: ARG005
 ) -> None:
-    """Execute the runs that are missing; every run is saved as soon as it is finished."""
+    """Execute the runs that are missing; every run is saved as soon as it is finished.
+
+    A run that fails does not stop the others: its error is raised when they are finished.
+    """
     waiting = sorted(
         results.missing(runs), key=lambda run: -RELATIVE_COST.get(run.method, 1.0) * run.setting.questions
     )
@@ -35,9 +38,19 @@ def execute_runs(
     _check(backend)
     simulate_pools(waiting)
     with one_thread_each():
-        for run, rows in _finished(waiting, jobs, backend, address):
-            if isinstance(rows, Exception):
-                raise rows
+        errors = list(_saved(_finished(waiting, jobs, backend, address), results, done))
+    if errors:
+        raise errors[0]
+
+
+def _saved(
+    finished: Iterator[Finished], results: Results, done: Callable[[Run], None]
+) -> Iterator[Exception]:
+    """Save each run as it comes; the errors of those that failed."""
+    for run, rows in finished:
+        if isinstance(rows, Exception):
+            yield rows
+        else:
             results.save(run, rows)
             done(run)
 
@@ -62,7 +75,7 @@ def simulate_pools(runs: Sequence[Run]) -> None:
 
 
 def _one(run: Run) -> Finished:
-    """An error comes in its turn: raised in the worker, it would discard runs that wait to be saved."""
+    """An error is a result too: raised in a worker, it would end the others and discard finished runs."""
     try:
         return run, execute(run)
     except Exception as error:
