@@ -10,6 +10,7 @@ import pytest
 from prefero import Pool
 from prefero.rendering.scenes import FORMAT
 from prefero.studies.storage.store import Store
+from prefero.worlds.base import TASK_DESCRIPTION
 from server.served_studies import Client, add_teaching, error_of, guest_app, ok, serving
 
 VIDEOS = [bytes([number]) * 10 + bytes(range(256)) * 20 for number in range(3)]
@@ -59,6 +60,8 @@ def test_features_are_shown_where_nothing_can_be_played(teacher: Client, pool: P
         "features": [
             {"name": name, "unit": "", "low": low[i], "high": high[i]} for i, name in enumerate(pool.names)
         ],
+        "task_description": TASK_DESCRIPTION,
+        "subject": "",
     }
     told = ok(teacher.get("/api/trajectories/0"))
     features = dict(zip(pool.names, pool.features[0].tolist(), strict=True))

@@ -9,6 +9,7 @@ import pytest
 from prefero import Pool
 from prefero.studies.displays import details_of, display_of, labels_of
 from prefero.studies.learning_summary import FeatureLabel
+from prefero.worlds.base import TASK_DESCRIPTION
 from studies.fake_study import features_only
 
 
@@ -27,6 +28,7 @@ def test_a_simulated_pool_is_shown_in_its_scene(driver_pool: Pool) -> None:
     world = driver_pool.world()
     assert (display["kind"], display["seconds"]) == ("scene", world.duration)
     assert display["scene"] == world.scene.to_json()
+    assert (display["task_description"], display["subject"]) == (world.task_description, "the blue car")
     assert json.loads(json.dumps(display)) == display
     assert labels_of(display) == [FeatureLabel(feature.name, feature.unit) for feature in world.features]
     assert [unit.name for unit in labels_of(display)] == list(driver_pool.names)
@@ -41,6 +43,8 @@ def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:
             {"name": "speed", "unit": "", "low": low[0], "high": high[0]},
             {"name": "distance", "unit": "", "low": low[1], "high": high[1]},
         ],
+        "task_description": TASK_DESCRIPTION,
+        "subject": "",
     }
     assert json.loads(json.dumps(display)) == display
     assert labels_of(display) == [FeatureLabel("speed", ""), FeatureLabel("distance", "")]

@@ -71,6 +71,15 @@ def a_world_says_what_it_is(case: Case) -> None:
 
 
 @promise
+def a_world_tells_people_what_to_do(case: Case) -> None:
+    world = case.world
+    assert world.task_description.endswith(".")
+    assert 20 < len(world.task_description) <= 160  # two lines on a phone
+    assert "\n" not in world.task_description
+    assert world.subject == "" or world.subject.startswith("the ")
+
+
+@promise
 def the_bounds_of_actions_are_a_box(case: Case) -> None:
     actions = case.world.action_space
     assert actions.low.shape == actions.high.shape == (len(actions),) == (len(actions.names),)

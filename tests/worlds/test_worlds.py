@@ -31,6 +31,8 @@ def pendulum(
         segments=segments,
         seed=seed,
         name="pendulum",
+        task_description="Decide how the pendulum should swing; then say which swing is better.",
+        subject="the pendulum",
     )
 
 

@@ -419,6 +419,8 @@ export interface components {
             features: components["schemas"]["Feature"][];
             /** @constant */
             kind: "clips";
+            subject: string;
+            task_description: string;
         };
         /** @description The reward at one value of a feature: its mean, and one standard deviation below and above. */
         CurvePoint: {
@@ -475,6 +477,8 @@ export interface components {
             features: components["schemas"]["FeatureRange"][];
             /** @constant */
             kind: "features";
+            subject: string;
+            task_description: string;
         };
         /** @description A rigid part of a flat scene; `label` is written on it. */
         FlatPart: {
@@ -621,6 +625,8 @@ export interface components {
             kind: "scene";
             scene: components["schemas"]["FlatScene"] | components["schemas"]["SolidScene"];
             seconds: number;
+            subject: string;
+            task_description: string;
         };
         /**
          * @description Everything that the page needs to show now; None where the stage has no such part.

@@ -19,7 +19,7 @@ afterEach(() => {
 
 async function shown(now: SessionState, blocked = false): Promise<{ onAnswer: ReturnType<typeof vi.fn>; onUndo: ReturnType<typeof vi.fn> }> {
   const { fetcher } = fakeFetch({ body: { features: { speed: 1 } } });
-  const trajectories = new Trajectories(new Server(undefined, fetcher), { kind: "features", features });
+  const trajectories = new Trajectories(new Server(undefined, fetcher), { kind: "features", features, task_description: "", subject: "" });
   const onAnswer = vi.fn<(kind: AnswerKind, seconds: number) => void>();
   const onUndo = vi.fn<() => void>();
   const question = now.question ?? { id: 1, number: 1, items: [0, 1], value: null, unit: null };

@@ -5,7 +5,8 @@ import { Server } from "../src/server";
 import { FetchCache, Trajectories } from "../src/trajectories";
 import { fakeFetch, NETWORK_ERROR } from "./fakes";
 
-const FEATURES: Display = { kind: "features", features: [{ name: "speed", unit: "m/s", low: 0, high: 2 }] };
+const texts = { task_description: "Decide.", subject: "" };
+const FEATURES: Display = { ...texts, kind: "features", features: [{ name: "speed", unit: "m/s", low: 0, high: 2 }] };
 const REPLAY = { body: { features: { speed: 1 } } };
 
 beforeEach(() => void vi.useFakeTimers());
@@ -45,10 +46,10 @@ describe("trajectories", () => {
     const scene = { format: 1, frame_time: 0.1, background: "#ffffff", parts: [] };
     const camera = { kind: "camera", eye: [0, 0, 1], target: [0, 0, 0], fov: 40 } as const;
     const window = { kind: "window", left: 0, right: 3, bottom: 0, top: 2, follow: null } as const;
-    expect(shape({ kind: "clips", features: [] })).toBeCloseTo(4 / 3);
-    expect(shape({ kind: "scene", features: [], seconds: 1, scene: { ...scene, dimensions: 3, view: { ...camera, eye: [0, 0, 1], target: [0, 0, 0] } } })).toBe(1.5);
-    expect(shape({ kind: "scene", features: [], seconds: 1, scene: { ...scene, dimensions: 2, view: window } })).toBe(1.5);
-    expect(shape({ kind: "scene", features: [], seconds: 1, scene: { ...scene, dimensions: 2, view: { ...window, right: 99 } } })).toBe(1.8);
+    expect(shape({ ...texts, kind: "clips", features: [] })).toBeCloseTo(4 / 3);
+    expect(shape({ ...texts, kind: "scene", features: [], seconds: 1, scene: { ...scene, dimensions: 3, view: { ...camera, eye: [0, 0, 1], target: [0, 0, 0] } } })).toBe(1.5);
+    expect(shape({ ...texts, kind: "scene", features: [], seconds: 1, scene: { ...scene, dimensions: 2, view: window } })).toBe(1.5);
+    expect(shape({ ...texts, kind: "scene", features: [], seconds: 1, scene: { ...scene, dimensions: 2, view: { ...window, right: 99 } } })).toBe(1.8);
   });
 });
 

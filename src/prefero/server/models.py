@@ -260,7 +260,14 @@ class FeatureRange(ResponseBody):
     high: float
 
 
-class SceneDisplay(ResponseBody):
+class DisplayTexts(ResponseBody):
+    """What the person is to do, in a sentence, and whose motion is judged: "the blue car", or ""."""
+
+    task_description: str
+    subject: str
+
+
+class SceneDisplay(DisplayTexts):
     """Trajectories are replayed in this scene; each lasts so many seconds."""
 
     kind: Literal["scene"]
@@ -269,14 +276,14 @@ class SceneDisplay(ResponseBody):
     features: list[Feature]
 
 
-class ClipsDisplay(ResponseBody):
+class ClipsDisplay(DisplayTexts):
     """Trajectories are shown as videos."""
 
     kind: Literal["clips"]
     features: list[Feature]
 
 
-class FeaturesDisplay(ResponseBody):
+class FeaturesDisplay(DisplayTexts):
     """Trajectories are shown by their features alone."""
 
     kind: Literal["features"]

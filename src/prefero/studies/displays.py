@@ -8,20 +8,27 @@ from prefero.datasets.media.clips import missing_clips
 from prefero.pools.pool import Pool
 from prefero.rendering.scenes import replay
 from prefero.studies.learning_summary import FeatureLabel
+from prefero.worlds.base import TASK_DESCRIPTION
 
 
 def display_of(pool: Pool) -> dict[str, Any]:
-    """What the page needs before it shows any trajectory: the scene, or the features and their ranges."""
+    """What the page needs before it shows any trajectory: the scene, or the features and their ranges.
+
+    `task_description` tells a person what to do, and `subject` whose motion is judged; both are the world's.
+    """
     units = [{"name": name, "unit": ""} for name in pool.names]
+    texts = {"task_description": TASK_DESCRIPTION, "subject": ""}
     if pool.source is not None and pool.trajectories is not None:
         world = pool.world()
         units = [{"name": feature.name, "unit": feature.unit} for feature in world.features]
+        texts = {"task_description": world.task_description, "subject": world.subject}
         if world.scene.parts:
             return {
                 "kind": "scene",
                 "scene": world.scene.to_json(),
                 "seconds": world.duration,
                 "features": units,
+                **texts,
             }
     if pool.clips is not None:
         absent = missing_clips(pool.clips)  # and not to be cut from a dataset on demand
@@ -34,10 +41,10 @@ def display_of(pool: Pool) -> dict[str, Any]:
         outside = [c for c in pool.clips if not Path(c).resolve().is_relative_to(Path(folder).resolve())]
         if outside:
             raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the video itself there")
-        return {"kind": "clips", "features": units, "folder": folder}
+        return {"kind": "clips", "features": units, "folder": folder, **texts}
     low, high = pool.features.min(axis=0), pool.features.max(axis=0)
     ranges = zip(units, low.tolist(), high.tolist(), strict=True)
-    return {"kind": "features", "features": [u | {"low": a, "high": b} for u, a, b in ranges]}
+    return {"kind": "features", "features": [u | {"low": a, "high": b} for u, a, b in ranges], **texts}
 
 
 def labels_of(display: dict[str, Any]) -> list[FeatureLabel]:

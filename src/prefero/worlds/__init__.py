@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero._support.plugins import Registry, UnknownNameError
-from prefero.worlds.base import ActionSpace, Feature, RendersVideo, World
+from prefero.worlds.base import TASK_DESCRIPTION, ActionSpace, Feature, RendersVideo, World
 
 Factory = Callable[..., World]
 
@@ -72,16 +72,27 @@ def from_gymnasium(
     segments: int = 5,
     seed: int = 0,
     name: str | None = None,
+    task_description: str = TASK_DESCRIPTION,
+    subject: str = "",
 ) -> World:
     """A world made of a Gymnasium environment, an id or a function that makes it: see `GymnasiumWorld`.
 
     `feature_function` computes the features of an episode from its observations (T + 1, ...) and its actions
-    (T, A); `feature_names` are their names.
+    (T, A); `feature_names` are their names. `task_description` tells people what to do, and `subject` names
+    what they judge.
     """
     from prefero.worlds.gymnasium_world import GymnasiumWorld
 
     return GymnasiumWorld(
-        env, feature_function, feature_names, max_steps=max_steps, segments=segments, seed=seed, name=name
+        env,
+        feature_function,
+        feature_names,
+        max_steps=max_steps,
+        segments=segments,
+        seed=seed,
+        name=name,
+        task_description=task_description,
+        subject=subject,
     )
 
 

@@ -17,6 +17,8 @@ from prefero._support.arrays import Array, Image
 from prefero.rendering.scenes import Scene
 from prefero.trajectories.trajectory import Trajectory
 
+TASK_DESCRIPTION = "Decide what you want; then say which of the two trajectories comes closer to it."
+
 TOLERANCE = 1e-9  # actions may be out of bounds by this much, from rounding
 
 
@@ -89,6 +91,8 @@ class World(ABC):
     features: tuple[Feature, ...]
     horizon: int
     time_step: float
+    task_description: str = TASK_DESCRIPTION  # what to do, in a sentence for the people who teach
+    subject: str = ""  # whose motion is judged, as questions name it: "the blue car"
     main_part: str | None = None  # of a 2-D scene: the moving part whose path is drawn
     pool_size: int = 1000  # trajectories in a pool for teaching
     pool_sampling: Literal["random", "grid"] = "random"  # their actions: random, or on an even grid

@@ -120,6 +120,11 @@ class Driver(World):
     """
 
     name = "driver"
+    task_description = (
+        "Decide how the blue car should drive (speed, lane, distance to the white car); "
+        "then say which drive is better."
+    )
+    subject = "the blue car"
     main_part = "car"
     cacheable = True
     physics = "driver 1"

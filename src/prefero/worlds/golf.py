@@ -66,6 +66,8 @@ class Golf(World):
     """The Fetch robot putts; the features of a shot are its action: speed and angle."""
 
     name = "golf"
+    task_description = "Decide which target you like; then say which shot is better for it."
+    subject = "the ball"
     cacheable = True
     pool_size = 400  # a grid of 20 speeds and 20 angles: a shot takes long to simulate
     pool_sampling = "grid"

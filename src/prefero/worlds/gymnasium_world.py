@@ -9,7 +9,7 @@ import numpy.typing as npt
 from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
 from prefero.rendering.scenes import Scene, Window
-from prefero.worlds.base import ActionSpace, Feature, World
+from prefero.worlds.base import TASK_DESCRIPTION, ActionSpace, Feature, World
 
 FeatureFunction = Callable[[Array, Array], npt.ArrayLike]
 
@@ -23,6 +23,8 @@ class GymnasiumWorld(World):
     max_steps          the longest episode; one that terminates earlier counts up to its end
     segments           into how many equal segments an episode is divided, each with one action
     seed               of the environment's start
+    task_description   what to do, in a sentence for the people who teach
+    subject            whose motion is judged, as questions name it: "the pendulum"
 
     An environment with `render_mode="rgb_array"` can be shown as video.
     """
@@ -37,6 +39,8 @@ class GymnasiumWorld(World):
         segments: int = 5,
         seed: int = 0,
         name: str | None = None,
+        task_description: str = TASK_DESCRIPTION,
+        subject: str = "",
     ) -> None:
         if not 1 <= segments <= max_steps:
             raise ValueError(f"an episode of {max_steps} steps has 1 to {max_steps} segments, not {segments}")
@@ -44,6 +48,7 @@ class GymnasiumWorld(World):
         self.env = self._new_env()
         self.action_space = _action_space(self.env.action_space, segments)
         self.name = name or (env if isinstance(env, str) else "gymnasium world")
+        self.task_description, self.subject = task_description, subject
         self.features = tuple(Feature(feature, "", "") for feature in feature_names)
         self.options = {
             "max_steps": max_steps,

@@ -101,6 +101,10 @@ class Tosser(World):
     """
 
     name = "tosser"
+    task_description = (
+        "Decide where the orange capsule should land and how it should fly; then say which toss is better."
+    )
+    subject = "the orange capsule"
     main_part = "capsule"
     cacheable = True
     action_space = ActionSpace(
