@@ -26,6 +26,7 @@ class BestTrajectory:
     index: int
     mean: float
     std: float
+    id: str | None = None  # in its dataset, or the file name of its clip
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +72,8 @@ class Reward:
         """The pool's best trajectory, with the uncertainty of its reward."""
         mean, variance = self.belief.marginals(pool.features_for(self.belief))
         index = int(np.argmax(mean))
-        return BestTrajectory(index, float(mean[index]), float(np.sqrt(variance[index])))
+        name = None if pool.ids is None else pool.ids[index]
+        return BestTrajectory(index, float(mean[index]), float(np.sqrt(variance[index])), name)
 
     def rank(self, pool: Pool) -> Indices:
         """The pool's trajectories, best first."""

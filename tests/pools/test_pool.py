@@ -1,12 +1,13 @@
 """Pools: what they contain and refuse, their trajectories and clips, and diverse subsets."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pools.example_pools import normal, trajectories_of
-from prefero import Pool
+from prefero import Learner, Pool, Question
 from prefero._support.arrays import Array
 
 
@@ -129,3 +130,22 @@ def test_a_pool_that_is_small_enough_stays_as_it_is() -> None:
     pool = Pool([[0.0], [1.0], [5.0]], ids=["a", "b", "c"])
     assert pool.diverse(3) is pool
     assert set(pool.diverse(2).ids or ()) < {"a", "b", "c"}
+
+
+def test_clips_name_the_trajectories_that_have_no_ids(tmp_path: Path) -> None:
+    clips = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
+    assert Pool([[1.0], [2.0]], clips=clips).ids == ("a.mp4", "b.mp4")
+    assert Pool([[1.0], [2.0]], clips=clips, ids=["x", "y"]).ids == ("x", "y")
+    same_names = [tmp_path / "left" / "1.mp4", tmp_path / "right" / "1.mp4"]
+    assert Pool([[1.0], [2.0]], clips=same_names).ids == ("left/1.mp4", "right/1.mp4")
+
+
+def test_the_best_trajectory_has_its_id() -> None:
+    learner = Learner(Pool([[0.0], [1.0], [5.0]], ids=["a", "b", "c"]))
+    learner.tell(Question(2, 0), "left")
+    best = learner.reward().best(learner.pool)
+    assert best.id == "abc"[best.index]
+    assert learner.pool.ids_of([2, 0]) == ["c", "a"]
+    bare = Pool([[0.0], [1.0], [5.0]])
+    assert learner.reward().best(Pool(bare.features, learner.pool.names)).id is None
+    assert bare.ids_of([0]) is None

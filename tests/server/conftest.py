@@ -35,7 +35,10 @@ def pool() -> Pool:
 
 @pytest.fixture(scope="session")
 def driver_pool() -> Pool:
-    return Pool.simulate("driver", 12, progress=False)
+    """Twelve drives, each with an id, as trajectories of a dataset have one."""
+    made = Pool.simulate("driver", 12, progress=False)
+    ids = [f"drive-{index}.mp4" for index in range(len(made))]
+    return Pool(made.features, made.names, trajectories=made.trajectories, ids=ids, source=made.source)
 
 
 @pytest.fixture(scope="session")

@@ -155,7 +155,7 @@ def test_the_history_holds_every_answer(taught: Client) -> None:
     assert [row["number"] for row in rows] == [1, 2, 3, 4, 5, 6]
     assert {row["seconds"] for row in rows} == {1.25}
     assert all(row["at"].endswith("Z") and len(set(row["items"])) == 2 for row in rows)
-    assert set(rows[0]) == {"question", "number", "items", "choice", "seconds", "at", "deleted"}
+    assert set(rows[0]) == {"question", "number", "items", "ids", "choice", "seconds", "at", "deleted"}
 
 
 def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_pool: Pool) -> None:
@@ -186,6 +186,7 @@ def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_poo
     assert found["best"] == found["ranking"][0]["index"]
     best = dict(zip(driver_pool.names, driver_pool.features[found["best"]], strict=True))
     assert found["ranking"][0]["features"] == pytest.approx(best)
+    assert found["ranking"][0]["id"] == f"drive-{found['best']}.mp4"
 
 
 def test_the_learning_curve_ends_at_the_active_answers(taught: Client) -> None:
@@ -204,7 +205,8 @@ def test_the_downloaded_reward_is_the_one_that_was_learned(
     reward = prefero.load_reward(tmp_path / "reward.json", names=driver_pool.names)
     assert reward.diagnostics["answers"] == 5
     best, told = reward.best(driver_pool), ok(taught.get("/api/reward"))
-    assert told["best"] == pytest.approx({"index": best.index, "mean": best.mean, "std": best.std})
+    assert (told["best"]["index"], told["best"]["id"]) == (best.index, f"drive-{best.index}.mp4")
+    assert (told["best"]["mean"], told["best"]["std"]) == pytest.approx((best.mean, best.std))
     assert told["answers"] == 5
     assert told["description"].rstrip(".").lower() == reward.describe().lower()
 
@@ -217,7 +219,9 @@ def test_the_active_answers_are_downloaded_as_csv_and_as_parquet(taught: Client)
     names = ["question", "choice", "seconds", "at"]
     assert [[row[name] for name in names] for row in rows] == [[str(row[n]) for n in names] for row in kept]
     assert [[int(item) for item in row["items"].split()] for row in rows] == [row["items"] for row in kept]
-    names.append("items")
+    assert [json.loads(row["ids"]) for row in rows] == [row["ids"] for row in kept]
+    assert all(row["ids"] == [f"drive-{item}.mp4" for item in row["items"]] for row in kept)
+    names += ["items", "ids"]
     table = pyarrow.parquet.read_table(io.BytesIO(taught.get("/api/export/answers.parquet").content))
     assert [[row[n] for n in names] for row in table.to_pylist()] == [[r[n] for n in names] for r in kept]
     assert table.column_names == list(rows[0])

@@ -140,10 +140,11 @@ def test_the_folder_holds_all_events_and_the_active_answers(folder: Path) -> Non
         ("1 2", "left"),
         ("3 4", "equal"),
     ]
+    assert json.loads(first[1]["ids"]) == ['run 3, "fast"', 'run 4, "fast"']
     assert first[1]["method"] == 'Odd, "quoted"\nmethod'
     assert first[1]["seconds"] == ""
     assert table(folder, "ratings") == [
-        {"participant": "P1", "method": "Random", "rating": "9", "trajectory": "4"}
+        {"participant": "P1", "method": "Random", "rating": "9", "trajectory": "4", "id": 'run 4, "fast"'}
     ]
     assert table(folder, "questions")[0]["value"] == repr(0.1 + 0.2)
     document = json.loads((folder / "study.json").read_text(encoding="utf-8"))

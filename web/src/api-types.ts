@@ -377,8 +377,9 @@ export interface components {
             question: number;
             seconds?: number | null;
         };
-        /** @description The trajectory of the pool with the highest expected reward. */
+        /** @description The trajectory of the pool with the highest expected reward; `id` is null where it has none. */
         BestTrajectory: {
+            id: string | null;
             index: number;
             mean: number;
             std: number;
@@ -552,12 +553,17 @@ export interface components {
             started: string | null;
             total: number;
         };
-        /** @description An answer of the history; `number` is its place among the answered questions, from 1. */
+        /**
+         * @description An answer of the history; `number` is its place among the answered questions, from 1.
+         *
+         *     `items` are the trajectories by index, and `ids` by their ids or file names, null where they have none.
+         */
         PastAnswer: {
             at: string;
             /** @enum {string} */
             choice: "left" | "right" | "equal";
             deleted: boolean;
+            ids: string[] | null;
             items: number[];
             number: number;
             question: number;
@@ -583,11 +589,12 @@ export interface components {
             code: string;
             message: string;
         };
-        /** @description A trajectory of the pool and its reward; rank 1 is the best. */
+        /** @description A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids. */
         RankedTrajectory: {
             features: {
                 [key: string]: number;
             };
+            id: string | null;
             index: number;
             mean: number;
             rank: number;

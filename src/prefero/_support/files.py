@@ -102,6 +102,16 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> st
     return text.getvalue()
 
 
+def file_names(paths: Sequence[str | Path]) -> list[str]:
+    """The names of files; with their folders, from the common one on, where two have the same name."""
+    places = [Path(path) for path in paths]
+    names = [place.name for place in places]
+    if len(set(names)) == len(names):
+        return names
+    common = os.path.commonpath([place.absolute().parent for place in places])
+    return [place.absolute().relative_to(common).as_posix() for place in places]
+
+
 def cache_folder() -> Path:
     """The folder for what can be computed again; the variable PREFERO_CACHE changes it."""
     return Path(os.environ.get("PREFERO_CACHE") or program_folder("cache"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array
+from prefero._support.files import file_names
 from prefero.pools import from_dataset as datasets
 from prefero.pools import pool_cache, pool_file
 from prefero.pools.simulate import Sampling, Source, simulate
@@ -34,7 +35,8 @@ class Pool:
     names          d        names of the features
     trajectories            actions and poses, for replay, if they are known
     clips                   videos of the trajectories, one file each, if there are any
-    ids                     the names of the trajectories in their dataset, if they have any
+    ids                     which trajectory each is: its id in its dataset, or the file name of its clip;
+                            None where only its index says that
     source                  the world, its options and the seed, if they were simulated
     """
 
@@ -74,6 +76,8 @@ class Pool:
         self.scaling(matrix[:1])  # is of these features
         object.__setattr__(self, "trajectories", trajectories)
         object.__setattr__(self, "clips", None if clips is None else tuple(map(str, clips)))
+        if ids is None and clips is not None:
+            ids = file_names(clips)
         object.__setattr__(self, "ids", None if ids is None else tuple(map(str, ids)))
         object.__setattr__(self, "source", source)
 
@@ -143,6 +147,10 @@ class Pool:
             return self.features
         posterior.scaling.check_names(self.names, "the pool")
         return self.scaled if posterior.scaling == self.scaling else posterior.scaling(self.features)
+
+    def ids_of(self, indices: Iterable[int]) -> list[str] | None:
+        """The ids of some trajectories; None where the pool has none."""
+        return None if self.ids is None else [self.ids[index] for index in indices]
 
     def check_index(self, index: int) -> None:
         """An error unless `index` is that of a trajectory of this pool."""

@@ -107,11 +107,15 @@ class Prefetch(ResponseBody):
 
 
 class PastAnswer(ResponseBody):
-    """An answer of the history; `number` is its place among the answered questions, from 1."""
+    """An answer of the history; `number` is its place among the answered questions, from 1.
+
+    `items` are the trajectories by index, and `ids` by their ids or file names, null where they have none.
+    """
 
     question: int
     number: int
     items: list[int]
+    ids: list[str] | None
     choice: Choice
     seconds: float | None
     at: str
@@ -125,9 +129,10 @@ class History(ResponseBody):
 
 
 class BestTrajectory(ResponseBody):
-    """The trajectory of the pool with the highest expected reward."""
+    """The trajectory of the pool with the highest expected reward; `id` is null where it has none."""
 
     index: int
+    id: str | None
     mean: float
     std: float
 

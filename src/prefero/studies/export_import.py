@@ -7,12 +7,13 @@
     questions.csv      participant, number, based_on, answered, method, items, value, unit, accuracy, at
     events.csv         participant, question, position, kind, key, seconds, at: undone and deleted ones too
     stage_events.csv   participant, stage, item, data, key, at
-    answers.csv        participant, method, items, choice, seconds, at: the active answers
-    ratings.csv        participant, method, rating, trajectory
+    answers.csv        participant, method, items, ids, choice, seconds, at: the active answers
+    ratings.csv        participant, method, rating, trajectory, id
 
 `answers.csv` and `ratings.csv` follow from the others and are for readers. A question is named by its number,
 and `based_on` is a place among the participant's events, from 1, which mean the same in any database.
-The items of a question are trajectories of the pool by index, separated by spaces.
+The items of a question are trajectories of the pool by index, separated by spaces; `ids` are their ids or
+file names as a JSON list, and nothing where they have none.
 """
 
 import csv
@@ -57,8 +58,8 @@ COLUMNS = {
     ),
     "events": ("participant", "question", "position", "kind", "key", "seconds", "at"),
     "stage_events": ("participant", "stage", "item", "data", "key", "at"),
-    "answers": ("participant", "method", "items", "choice", "seconds", "at"),
-    "ratings": ("participant", "method", "rating", "trajectory"),
+    "answers": ("participant", "method", "items", "ids", "choice", "seconds", "at"),
+    "ratings": ("participant", "method", "rating", "trajectory", "id"),
 }
 
 
@@ -88,7 +89,7 @@ def export_study(store: Store, study: Study, folder: Path) -> None:
     write_atomically(folder / "display.json", json.dumps(store.display(study)))
     files = ["pool.npz", "display.json", *(f"{name}.csv" for name in COLUMNS)]
     logs = [(participant, store.event_log(participant)) for participant in store.participants(study)]
-    for name, rows in tables(logs).items():
+    for name, rows in tables(logs, store.pool(study)).items():
         write_atomically(folder / f"{name}.csv", csv_text(COLUMNS[name], rows))
     document = {
         "format": FORMAT,
@@ -106,16 +107,16 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def tables(logs: Iterable[tuple[Participant, EventLog]]) -> dict[str, list[dict[str, Any]]]:
+def tables(logs: Iterable[tuple[Participant, EventLog]], pool: Pool) -> dict[str, list[dict[str, Any]]]:
     """The rows of the folder's tables."""
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in COLUMNS}
     for participant, log in logs:
-        for name, rows in _rows(participant, log).items():
+        for name, rows in _rows(participant, log, pool).items():
             found[name] += [{"participant": participant.label, **row} for row in rows]
     return found
 
 
-def _rows(participant: Participant, log: EventLog) -> dict[str, list[dict[str, Any]]]:
+def _rows(participant: Participant, log: EventLog, pool: Pool) -> dict[str, list[dict[str, Any]]]:
     """The rows of one participant."""
     positions = {event.id: position for position, event in enumerate(log.events, 1)}
     return {
@@ -128,11 +129,21 @@ def _rows(participant: Participant, log: EventLog) -> dict[str, list[dict[str, A
         "stage_events": [vars(event) | {"data": json.dumps(event.data)} for event in log.stage_events],
         "answers": [
             {"method": active.asked.method, "items": _joined(active.asked.items), "choice": active.choice}
+            | {"ids": _ids(pool, active.asked.items)}
             | {"seconds": active.event.seconds, "at": active.event.at}
             for active in log.answers
         ],
-        "ratings": [{"method": e.item, **e.data} for e in log.stage_events if e.stage == "rate"],
+        "ratings": [
+            {"method": e.item, **e.data, "id": "".join(pool.ids_of([e.data["trajectory"]]) or [])}
+            for e in log.stage_events
+            if e.stage == "rate"
+        ],
     }
+
+
+def _ids(pool: Pool, items: Iterable[int]) -> str:
+    ids = pool.ids_of(items)
+    return "" if ids is None else json.dumps(ids, ensure_ascii=False)
 
 
 def _joined(items: Iterable[int]) -> str:

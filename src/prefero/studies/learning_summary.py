@@ -68,10 +68,11 @@ class FeatureMap:
 
 @dataclass(frozen=True)
 class RankedTrajectory:
-    """A trajectory of the pool and its reward; rank 1 is the best."""
+    """A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids."""
 
     rank: int
     index: int
+    id: str | None
     mean: float
     std: float
     features: dict[str, float]
@@ -227,6 +228,7 @@ def ranking(reward: Reward, pool: Pool, count: int = RANKED) -> list[RankedTraje
         RankedTrajectory(
             rank=rank,
             index=int(index),
+            id=None if pool.ids is None else pool.ids[index],
             mean=float(mean[index]),
             std=float(std[index]),
             features=dict(zip(pool.names, pool.features[index].tolist(), strict=True)),

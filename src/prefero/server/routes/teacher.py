@@ -1,12 +1,14 @@
 """What only the teacher may see: the learning summary, the history of answers, and the exports."""
 
 import io
+import json
 from typing import Any, cast
 
 from fastapi import APIRouter, Response
 
 from prefero._support.files import csv_text
 from prefero._support.optional import need
+from prefero.pools.pool import Pool
 from prefero.questions import Choice
 from prefero.server.auth import TeacherSession
 from prefero.server.models import BestTrajectory, DeleteOrRestore, History, PastAnswer, RewardSummary
@@ -50,7 +52,7 @@ def learning_summary(own: TeacherSession) -> LearningSummary:
 @router.get("/history")
 def history(own: TeacherSession) -> History:
     """Every answer, deleted ones too."""
-    return History(answers=past_answers(own.event_log()))
+    return History(answers=past_answers(own.event_log(), own.pool))
 
 
 @router.post("/history")
@@ -67,7 +69,7 @@ def reward(own: TeacherSession) -> RewardSummary:
     best, names = learned.best(own.pool), ", ".join(own.pool.names)
     example = own.pool.features[[best.index, 0 if best.index else 1]].round(3).tolist()
     return RewardSummary(
-        best=BestTrajectory(index=best.index, mean=best.mean, std=best.std),
+        best=BestTrajectory(index=best.index, id=best.id, mean=best.mean, std=best.std),
         answers=len(learner.answers),
         python=PYTHON.format(features=names, example=example),
         description=sentence(learned.describe()),
@@ -83,25 +85,30 @@ def export_reward(own: TeacherSession) -> Response:
 @router.get("/export/answers.csv", response_class=Response, responses=_content("text/csv"))
 def export_csv(own: TeacherSession) -> Response:
     """The active answers, one a row."""
-    rows = export_rows(own.event_log())
-    content = csv_text(COLUMNS, [row | {"items": " ".join(map(str, row["items"]))} for row in rows])
-    return _download("answers.csv", "text/csv", content.encode())
+    rows = [row | _in_csv(row) for row in export_rows(own.event_log(), own.pool)]
+    return _download("answers.csv", "text/csv", csv_text(COLUMNS, rows).encode())
+
+
+def _in_csv(row: dict[str, Any]) -> dict[str, str]:
+    """The lists of a row as texts: indices between spaces, and ids, which may have spaces, as JSON."""
+    ids = "" if row["ids"] is None else json.dumps(row["ids"], ensure_ascii=False)
+    return {"items": " ".join(map(str, row["items"])), "ids": ids}
 
 
 @router.get("/export/answers.parquet", response_class=Response, responses=_content(PARQUET))
 def export_parquet(own: TeacherSession) -> Response:
     """The same as a Parquet file."""
     arrow, parquet = need("pyarrow", extra="server"), need("pyarrow.parquet", extra="server")
-    found, memory = export_rows(own.event_log()), io.BytesIO()
+    found, memory = export_rows(own.event_log(), own.pool), io.BytesIO()
     columns = {name: [row[name] for row in found] for name in COLUMNS}
     parquet.write_table(arrow.table(columns, schema=_schema(arrow)), memory)
     return _download("answers.parquet", PARQUET, memory.getvalue())
 
 
-COLUMNS = ["question", "number", "items", "choice", "seconds", "at"]
+COLUMNS = ["question", "number", "items", "ids", "choice", "seconds", "at"]
 
 
-def past_answers(log: EventLog) -> list[PastAnswer]:
+def past_answers(log: EventLog, pool: Pool) -> list[PastAnswer]:
     """Active and deleted answers, in the order of their questions."""
     found = [(active.asked, active.event, False) for active in log.answers]
     found += [(log.by_id[question], event, True) for question, event in log.deleted.items()]
@@ -111,6 +118,7 @@ def past_answers(log: EventLog) -> list[PastAnswer]:
             question=asked.id,
             number=number,
             items=list(asked.items),
+            ids=pool.ids_of(asked.items),
             choice=cast(Choice, event.kind),
             seconds=event.seconds,
             at=event.at,
@@ -120,15 +128,15 @@ def past_answers(log: EventLog) -> list[PastAnswer]:
     ]
 
 
-def export_rows(log: EventLog) -> list[dict[str, Any]]:
+def export_rows(log: EventLog, pool: Pool) -> list[dict[str, Any]]:
     """The active answers, numbered from 1."""
-    kept = [answer.model_dump() for answer in past_answers(log) if not answer.deleted]
+    kept = [answer.model_dump() for answer in past_answers(log, pool) if not answer.deleted]
     return [row | {"number": number} for number, row in enumerate(kept, 1)]
 
 
 def _schema(arrow: Any) -> Any:
     kinds = {"choice": arrow.string(), "seconds": arrow.float64(), "at": arrow.string()}
-    kinds["items"] = arrow.list_(arrow.int64())
+    kinds |= {"items": arrow.list_(arrow.int64()), "ids": arrow.list_(arrow.string())}
     return arrow.schema([(name, kinds.get(name, arrow.int64())) for name in COLUMNS])
 
 
