@@ -1,7 +1,7 @@
 """How the tests search: the same examples in every run, and no clock, since the machine may be busy.
 
-They keep their pools in a folder of their own. It is named before any test is imported, since those of the
-command line copy the environment; workers of pytest-xdist inherit it, and so share the folder.
+They keep their pools and data in a folder of their own. It is named before any test is imported, since those
+of the command line copy the environment; workers of pytest-xdist inherit it, and so share the folder.
 """
 
 import os
@@ -21,6 +21,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         folder = tempfile.TemporaryDirectory(prefix="prefero-tests-", ignore_cleanup_errors=True)
         os.environ["PREFERO_CACHE"] = folder.name
+        os.environ["PREFERO_DATA"] = os.path.join(folder.name, "data")  # noqa: PTH118
         os.environ["PYTHONUTF8"] = "1"  # so that what commands print can be read on Windows too
         config.add_cleanup(folder.cleanup)
 

@@ -173,7 +173,7 @@ def test_kept_features_go_on_showing_the_videos_of_their_dataset(folder: Path, t
         colors_in(cut_planned_clip(again.clips[3])), [frame_color(1, t) for t in range(6, 12)], atol=8
     )
     shutil.rmtree(copy)
-    with pytest.warns(UserWarning, match="but their videos cannot be shown"):
+    with pytest.warns(UserWarning, match="but their videos are not shown"):
         assert not open_dataset(kept).has_video
 
 

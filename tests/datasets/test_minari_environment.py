@@ -12,7 +12,7 @@ from gymnasium.envs.registration import EnvSpec, WrapperSpec
 from minari.data_collector import EpisodeBuffer
 
 from datasets.slide_environment import Slide
-from prefero.datasets import MinariOptions
+from prefero.datasets import MinariOptions, open_dataset
 from prefero.datasets.formats.minari.dataset import MinariDataset
 from prefero.datasets.formats.minari.environment import check_specification
 
@@ -44,8 +44,13 @@ def change_specification(folder: Path, **changes: Any) -> None:
     path.write_text(json.dumps(about), encoding="utf-8")
 
 
-def test_the_recorded_environment_is_asked_for_its_rate(recorded: Path) -> None:
-    assert MinariDataset(recorded).step_seconds == 1 / 20
+def test_the_recorded_environment_is_asked_for_its_rate_by_those_who_trust_it(recorded: Path) -> None:
+    assert MinariDataset(recorded, MinariOptions(trust=True)).step_seconds == 1 / 20
+
+
+def test_others_are_told_how_to_give_the_rate(recorded: Path) -> None:
+    with pytest.warns(UserWarning, match=r"1 s is assumed: give --step-seconds, or --trust to ask .*:Slide'"):
+        assert open_dataset(recorded).step_seconds == 1.0  # type: ignore[attr-defined]
 
 
 def test_opening_a_dataset_calls_no_function_that_it_names(recorded: Path, tmp_path: Path) -> None:
@@ -55,7 +60,7 @@ def test_opening_a_dataset_calls_no_function_that_it_names(recorded: Path, tmp_p
         minari.MinariDataset(str(recorded)).recover_environment()
     assert harm.is_dir()
     harm.rmdir()
-    assert MinariDataset(recorded).step_seconds == 1.0
+    assert MinariDataset(recorded, MinariOptions(trust=True)).step_seconds == 1.0
     with pytest.raises(ValueError, match=r"'os:mkdir', which is no subclass of gymnasium\.Env"):
         MinariDataset(recorded, MinariOptions(render=True))
     assert not harm.exists()

@@ -63,7 +63,7 @@ def test_the_format_can_be_given() -> None:
 
 def test_options_of_other_formats_are_refused(tmp_path: Path) -> None:
     path = write_video_folder(tmp_path / "c", count=1)
-    with pytest.raises(ValueError, match=r"which has no option 'camera': its options are table$"):
+    with pytest.raises(ValueError, match=r"which has no option 'camera': its options are trust, table$"):
         options_for(path, {"camera": "top", "policy": None, "render": False})
     with pytest.raises(ValueError, match="takes VideoFolderOptions, but these are LeRobotOptions"):
         open_dataset(path, LeRobotOptions(camera="top"))
@@ -104,9 +104,9 @@ def test_a_dataset_is_opened_once_until_its_files_change(
     spec = open_dataset(path).spec
     assert spec is not None
 
-    def counted(spec: DatasetSpec) -> Dataset:
+    def counted(spec: DatasetSpec, *, trust: bool) -> Dataset:
         opened.append(spec.path)
-        return open_spec(spec)
+        return open_spec(spec, trust=trust)
 
     monkeypatch.setattr("prefero.datasets.registry.open_spec", counted)
     assert open_once(spec) is open_once(spec)

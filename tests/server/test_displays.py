@@ -9,6 +9,7 @@ import pytest
 
 from prefero import Pool
 from prefero.rendering.scenes import FORMAT
+from prefero.studies.clip_folders import remember_folder
 from prefero.studies.storage.store import Store
 from prefero.worlds.base import TASK_DESCRIPTION
 from server.served_studies import Client, add_teaching, error_of, guest_app, ok, serving
@@ -28,7 +29,8 @@ def clip_pool(tmp_path: Path) -> Pool:
 
 
 @pytest.fixture
-def clip_client(store: Store, clip_pool: Pool) -> Iterator[Client]:
+def clip_client(store: Store, clip_pool: Pool, tmp_path: Path) -> Iterator[Client]:
+    remember_folder(tmp_path)
     with serving(guest_app(store, add_teaching(store, clip_pool))) as address, Client(address) as page:
         yield page
 

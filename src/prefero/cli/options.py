@@ -132,7 +132,8 @@ def _format_flags() -> Iterator[inspect.Parameter]:
 def _flag(one: "Field[Any]", annotation: Any, format_names: list[str]) -> inspect.Parameter:
     """Not given, it is None, or False for a switch; so the format's own default holds."""
     name, keyword = f"--{one.name.replace('_', '-')}", inspect.Parameter.KEYWORD_ONLY
-    text = f"{one.metadata['help']} ({', '.join(format_names)})"
+    every = len(format_names) == len(list(formats()))
+    text = one.metadata["help"] if every else f"{one.metadata['help']} ({', '.join(format_names)})"
     if annotation is bool:
         switch = Annotated[bool, typer.Option(name, help=text, rich_help_panel=FORMATS)]
         return inspect.Parameter(one.name, keyword, default=False, annotation=switch)

@@ -16,6 +16,10 @@ study = typer.Typer(help="Run studies with many participants.", no_args_is_help=
 PORT = 8766
 
 Name = Annotated[str, typer.Argument(help="The study's name.")]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Run the code that opened files name: environments and policies."),
+]
 Database = Annotated[str | None, typer.Option(help="The database file, or postgresql://user@host/name.")]
 
 
@@ -30,13 +34,14 @@ def create(
         typer.Option(help="A TOML file, or a built-in protocol: paper, paper-and-prefero."),
     ] = "paper",
     participants: Annotated[int, typer.Option(min=0, help="How many participants to invite.")] = 0,
+    trust: Trust = False,
     database: Database = None,
 ) -> None:
     """Create a study and print the experimenter's secret, which is not shown again."""
     check_server()
     from prefero.studies.displays import display_of, targets_of
     from prefero.studies.protocol import read_protocol
-    from prefero.studies.start import pool_of
+    from prefero.studies.start import check_no_code, pool_of, serve_clips
     from prefero.studies.storage.store import new_secret
 
     store = _store(database)
@@ -44,8 +49,10 @@ def create(
     what = world or plan.world or plan.pool
     if what is None:
         raise ValueError("the protocol names neither a world nor a pool: give one with --world")
-    pool = pool_of(what, plan.trajectories if plan.world else None)
-    secret, display = new_secret(), display_of(pool)
+    if world is None and not trust:
+        check_no_code(what)
+    pool = pool_of(what, plan.trajectories if plan.world else None, trust=trust)
+    secret, display = new_secret(), serve_clips(display_of(pool))
     if plan.target_scores and not targets_of(display):
         raise ValueError(f"{what} has no targets to score: set target_scores = false in the protocol")
     made = store.add_study(name, "study", plan.to_json(), pool, display, secret)
@@ -104,6 +111,11 @@ def serve(
             help="Participants reach it over HTTPS through a proxy; cookies are sent over HTTPS alone.",
         ),
     ] = False,
+    clips: Annotated[
+        list[Path] | None,
+        typer.Option(help="A folder whose videos may be sent, if the study was made elsewhere."),
+    ] = None,
+    trust: Trust = False,
     database: Database = None,
 ) -> None:
     """Serve all studies of a database; several servers may share a PostgreSQL database."""
@@ -123,7 +135,8 @@ def serve(
         known = [one.name for one in store.studies() if one.kind == "study"]
         console.print(f"Studies: {', '.join(map(escape, known)) or 'none yet; create one'}.")
         console.print(f"Participants open their links; experimenters open {address}#SECRET", soft_wrap=True)
-        run(create_app(ServerContext(store, secure=https), hosts), taken, lambda: console.print("Serving."))
+        context = ServerContext(store, secure=https, trust=trust, clip_folders=clips or ())
+        run(create_app(context, hosts), taken, lambda: console.print("Serving."))
     console.print("Stopped.")
 
 

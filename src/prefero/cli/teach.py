@@ -62,18 +62,20 @@ def teach(
     with taken:
         where = database or str(data_folder() / "teach.db")
         store = Store(open_database(where))
-        options = opening_options(what, opening)
+        options, trust = opening_options(what, opening), bool(opening["trust"])
         study, participant, known = begin_teaching(
-            store, what, name, questions, trajectories, features, options
+            store, what, name, questions, trajectories, features, options, trust=trust
         )
         _say(where, study.name, len(store.event_log(participant).answers) if known else None)
-        _serve(taken, host, store, Visitor("teacher", study, participant), browser)
+        _serve(taken, host, store, Visitor("teacher", study, participant), browser, trust)
     session = {"name": name, "database": database if database and "://" not in database else None}
     again = shell_command(["prefero", "teach", what, *typed(features, {**session, **opening})])
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
 
 
-def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", browser: bool) -> None:
+def _serve(
+    taken: socket.socket, host: str, store: "Store", visitor: "Visitor", browser: bool, trust: bool
+) -> None:
     """Serve until Ctrl+C; without a token on this machine, with one for others."""
     from prefero.server.app import create_app
     from prefero.server.auth import ServerContext
@@ -82,10 +84,10 @@ def _serve(taken: socket.socket, host: str, store: "Store", visitor: "Visitor", 
 
     address = address_of(taken, host)
     if is_loopback(host):
-        context, hosts = ServerContext(store, guest=visitor), []
+        context, hosts = ServerContext(store, guest=visitor, trust=trust), []
     else:
         token = new_secret()
-        context, hosts = ServerContext(store, token=(token, visitor)), ["*"]
+        context, hosts = ServerContext(store, token=(token, visitor), trust=trust), ["*"]
         address += f"#{token}"
 
     def ready() -> None:

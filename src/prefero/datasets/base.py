@@ -57,9 +57,11 @@ class FormatOptions:
 
     videos   "use" has them shown, "check" also counts an episode whose video is damaged as a bad one, and
              "ignore" opens the dataset as if it had none
+    trust    whether code may run that the dataset names: environments and policies
     """
 
     videos: Literal["use", "check", "ignore"] = "use"
+    trust: bool = option(False, "Run the code that the opened file names: environments and policies.")
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,9 @@ class DatasetSpec:
 
     @classmethod
     def of(cls, format_name: str, path: str | Path, options: FormatOptions) -> "DatasetSpec":
-        """With the options as JSON has them: texts for paths, lists for tuples."""
-        return cls(format_name, str(path), json.loads(json.dumps(asdict(options), default=str)))
+        """With the options as JSON has them: texts for paths, lists for tuples. Trust is never stored."""
+        values = {name: value for name, value in asdict(options).items() if name != "trust"}
+        return cls(format_name, str(path), json.loads(json.dumps(values, default=str)))
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -175,6 +178,15 @@ class DatasetFormat(Dataset):
     @abstractmethod
     def open(cls, path: str, options: FormatOptions) -> Dataset:
         """Open the dataset; the options are of `options_type`."""
+
+    @classmethod
+    def code_run(cls, path: str, options: FormatOptions) -> str:
+        """The code that opening it with these options runs, in words; empty if it is only read.
+
+        Code that only runs with `options.trust` does not count.
+        """
+        del path, options
+        return ""
 
 
 def clip_name(number: int, steps: StepRange | None = None) -> str:

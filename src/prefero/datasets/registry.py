@@ -3,12 +3,16 @@
 A format is one class, a `DatasetFormat`. Other packages add theirs by the entry point
 `prefero.dataset_formats`; these are asked first whether they recognize a path, since Prefero's own accept
 some broad ones, such as any folder with videos. FORMAT:PATH names the format where that is not to be guessed.
+
+A file from somebody else may say how a dataset is opened (a `DatasetSpec`). No code runs by that, unless the
+user named the same dataset in this process, or trusts the file.
 """
 
 import json
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
+from contextvars import ContextVar
+from dataclasses import fields, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
@@ -26,6 +30,11 @@ BUILT_IN = {
 }
 FORMATS: Registry[type[DatasetFormat]] = Registry("dataset format", "prefero.dataset_formats", BUILT_IN)
 KEPT_OPEN = 4  # datasets
+DEEPEST = 4  # files that name each other
+
+
+class Untrusted(ValueError):
+    """A file names code, and nobody has allowed that it runs."""
 
 
 # --- formats ----------------------------------------------------------------------------------------------
@@ -92,16 +101,68 @@ def open_dataset(path: str | Path, options: FormatOptions | None = None) -> Data
             f"{place} is opened as {kind.format_name}, which takes {kind.options_type.__name__}, "
             f"but these are {type(options).__name__}"
         )
-    dataset = kind.open(place, kind.options_type() if options is None else options)
+    options = kind.options_type() if options is None else options
+    dataset = kind.open(place, options)
+    if dataset.spec is not None and (options.trust or kind.code_run(place, options)):
+        allow(dataset.spec)
     for notice in dataset.notices:
         warnings.warn(notice, stacklevel=2)
     return dataset
 
 
-def open_spec(spec: DatasetSpec) -> Dataset:
-    """Open a dataset that was open before."""
+_ALLOWED: set[str] = set()  # specs whose code the user named in this process
+_DEPTH: ContextVar[int] = ContextVar("depth", default=0)
+
+
+def allow(spec: DatasetSpec) -> None:
+    """Let `open_spec` run the code of this spec: the user named it in this process."""
+    _ALLOWED.add(_key(spec))
+
+
+def is_allowed(spec: DatasetSpec) -> bool:
+    """Did the user name the code of this spec in this process?"""
+    return _key(spec) in _ALLOWED
+
+
+def open_spec(spec: DatasetSpec, *, trust: bool = False) -> Dataset:
+    """Open a dataset that was open before; `Untrusted` if that would run code that nobody has allowed."""
+    trust = trust or is_allowed(spec)
     kind = FORMATS.get(spec.format)
-    return kind.open(spec.path, kind.options_type(**spec.options))
+    try:
+        options = replace(kind.options_type(**spec.options), trust=trust)
+    except TypeError as error:
+        raise ValueError(f"{spec.format} cannot be opened with these options: {error}") from error
+    code = "" if trust else kind.code_run(spec.path, options)
+    if code:
+        raise Untrusted(f"that would run {code}: add --trust if you trust the file that names it")
+    if _DEPTH.get() == DEEPEST:
+        raise ValueError(f"{spec.path} is named by a file that names itself, or by too many files in turn")
+    depth = _DEPTH.set(_DEPTH.get() + 1)
+    try:
+        return kind.open(spec.path, options)
+    finally:
+        _DEPTH.reset(depth)
+
+
+def spec_from_json(values: object) -> DatasetSpec:
+    """A spec that a file holds, or an error that says what is wrong with it."""
+    wanted = {"format": str, "path": str, "options": dict}
+    if not isinstance(values, dict) or set(values) != set(wanted):
+        raise ValueError(f"a dataset is described by its {', '.join(wanted)}, but here by {values!r}")
+    wrong = [name for name, kind in wanted.items() if not isinstance(values[name], kind)]
+    if wrong:
+        raise ValueError(f"the {wrong[0]} of a dataset is not {values[wrong[0]]!r}")
+    return DatasetSpec(**values)
+
+
+def code_named_by(path: str | Path) -> str:
+    """The code that opening a path or an id without options runs, in words; empty if none."""
+    kind, place = recognize(path)
+    return "" if kind is None else kind.code_run(place, kind.options_type())
+
+
+def _key(spec: DatasetSpec) -> str:
+    return json.dumps(spec.to_json(), sort_keys=True)
 
 
 # --- datasets that stay open ------------------------------------------------------------------------------
@@ -116,13 +177,14 @@ _OPEN: dict[str, _Opened] = {}
 _LOCK = Lock()
 
 
-def open_once(spec: DatasetSpec) -> Dataset:
+def open_once(spec: DatasetSpec, *, trust: bool = False) -> Dataset:
     """The dataset, opened once for many calls; again only if a file that opening reads has changed."""
-    key = json.dumps(spec.to_json(), sort_keys=True)
+    trust = trust or is_allowed(spec)
+    key = f"{trust} {_key(spec)}"
     with _LOCK:
         known = _OPEN.pop(key, None)
         if known is None or known.files != _file_stats(known.dataset):
-            dataset = open_spec(spec)
+            dataset = open_spec(spec, trust=trust)
             known = _Opened(dataset, _file_stats(dataset))
         _OPEN[key] = known  # the one used last is the last
         for oldest in list(_OPEN)[:-KEPT_OPEN]:
@@ -148,5 +210,5 @@ def for_workers(dataset: Dataset, processes: int) -> Dataset | DatasetSpec:
 
 
 def in_worker(sent: Dataset | DatasetSpec) -> Dataset:
-    """The dataset that was sent."""
-    return open_once(sent) if isinstance(sent, DatasetSpec) else sent
+    """The dataset that was sent, by the process whose user named it."""
+    return open_once(sent, trust=True) if isinstance(sent, DatasetSpec) else sent

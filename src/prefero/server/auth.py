@@ -3,7 +3,9 @@
 import hmac
 import threading
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -34,9 +36,11 @@ class Visitor:
 class ServerContext:
     """What all requests share.
 
-    guest    who visitors without a secret are; only where no one else can reach the server
-    token    a secret of this server that is not in the database, and whose it is
-    secure   whether cookies are sent over HTTPS alone
+    guest          who visitors without a secret are; only where no one else can reach the server
+    token          a secret of this server that is not in the database, and whose it is
+    secure         whether cookies are sent over HTTPS alone
+    trust          whether cutting a clip may run code that the plan of the clips names
+    clip_folders   folders whose videos are served, beside those that the user named before
     """
 
     def __init__(
@@ -46,8 +50,11 @@ class ServerContext:
         guest: Visitor | None = None,
         token: tuple[str, Visitor] | None = None,
         secure: bool = False,
+        trust: bool = False,
+        clip_folders: Iterable[Path] = (),
     ) -> None:
-        self.store, self.guest, self.secure = store, guest, secure
+        self.store, self.guest, self.secure, self.trust = store, guest, secure, trust
+        self.clip_folders = tuple(clip_folders)
         self.token = token and (digest_of(token[0]), token[1])
         self.slots = ComputeSlots()
         self._sessions: OrderedDict[int, Session] = OrderedDict()

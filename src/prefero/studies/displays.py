@@ -1,6 +1,7 @@
 """How the trajectories of a pool are shown: replayed in their scene, as videos, or by their features."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def display_of(pool: Pool) -> dict[str, Any]:
         others = [clip for clip in pool.clips if Path(clip).suffix.lower() != ".mp4"]
         if others:
             raise ValueError(f"clips are .mp4 files, but one of them is {others[0]}")
-        folder = os.path.commonpath([os.path.normpath(Path(clip).absolute().parent) for clip in pool.clips])
+        folder = clip_folder_of(pool.clips)
         outside = [c for c in pool.clips if not Path(c).resolve().is_relative_to(Path(folder).resolve())]
         if outside:
             raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the video itself there")
@@ -45,6 +46,11 @@ def display_of(pool: Pool) -> dict[str, Any]:
     low, high = pool.features.min(axis=0), pool.features.max(axis=0)
     ranges = zip(units, low.tolist(), high.tolist(), strict=True)
     return {"kind": "features", "features": [u | {"low": a, "high": b} for u, a, b in ranges], **texts}
+
+
+def clip_folder_of(clips: Iterable[str]) -> str:
+    """The folder that holds all these videos, in it or in folders of it."""
+    return os.path.commonpath([os.path.normpath(Path(clip).absolute().parent) for clip in clips])
 
 
 def labels_of(display: dict[str, Any]) -> list[FeatureLabel]:

@@ -4,13 +4,16 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from prefero import worlds
 from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, open_dataset
-from prefero.datasets.registry import describe_formats, options_for, recognize
+from prefero.datasets.media.clips import check_plans
+from prefero.datasets.registry import Untrusted, code_named_by, describe_formats, options_for, recognize
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
-from prefero.studies.displays import display_of
+from prefero.studies.clip_folders import is_served, remember_folder
+from prefero.studies.displays import clip_folder_of, display_of
 from prefero.studies.protocol import teaching_protocol
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
 
@@ -24,10 +27,13 @@ def pool_of(
     trajectories: int | None = None,
     features: FeatureOptions | None = None,
     opening: FormatOptions | None = None,
+    *,
+    trust: bool = False,
 ) -> Pool:
     """The trajectories of a world by its name, of a pool's file, or of a dataset, simulated or read.
 
     `features` and `opening` are for datasets: which features are extracted, and the options of the format.
+    `trust` is for pools: their videos may be anywhere, and cutting them may run code.
     """
     features = features or FeatureOptions()
     if (kind := _without_options(what)) is not None:
@@ -37,6 +43,8 @@ def pool_of(
         return Pool.simulate(world, trajectories or world.pool_size, sampling=world.pool_sampling)
     if is_pool_file(Path(what)):
         pool = Pool.load(what)
+        if not trust:
+            _check_clips(what, pool)
         _warn_many(len(pool), trajectories)
         return pool.diverse(trajectories or MOST_ASKED)
     opening = opening or options_for(_dataset(what), {})
@@ -49,13 +57,25 @@ def pool_of(
     )
 
 
+def _check_clips(what: str, pool: Pool) -> None:
+    """A pool may come from somebody else: its videos are beside it, and none of them runs code."""
+    own = [Path(what).resolve().parent]
+    outside = [clip for clip in pool.clips or () if not is_served(clip, own)]
+    if outside:
+        raise ValueError(
+            f"{what} names videos outside of its own folder, the first is {outside[0]}: add --trust if they "
+            "are yours, and may be shown"
+        )
+    check_plans(pool.clips or ())
+
+
 def opening_options(what: str, given: Mapping[str, object]) -> FormatOptions | None:
     """The options of a dataset's format, from values by name; None for a world or a pool, which have none."""
     kind = _without_options(what)
     if kind is None:
         return options_for(_dataset(what), given)
     for name, value in given.items():
-        if value is not None and value is not False:
+        if name != "trust" and value is not None and value is not False:
             raise ValueError(_no_option(what, kind, name))
     return None
 
@@ -74,6 +94,13 @@ def _check_default(what: str, kind: str, features: FeatureOptions, opening: Form
 
 def _no_option(what: str, kind: str, name: str) -> str:
     return f"{what} is {kind} and not a dataset, so --{name.replace('_', '-')} does not apply"
+
+
+def check_no_code(what: str) -> None:
+    """`Untrusted` if a dataset that a protocol names would run code."""
+    code = "" if _without_options(what) else code_named_by(what)
+    if code:
+        raise Untrusted(f"the protocol names {what}, which would run {code}: add --trust if you trust it")
 
 
 def _dataset(what: str) -> str:
@@ -102,6 +129,8 @@ def begin_teaching(
     trajectories: int | None = None,
     features: FeatureOptions | None = None,
     opening: FormatOptions | None = None,
+    *,
+    trust: bool = False,
 ) -> tuple[Study, Participant, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`."""
     name = name or Path(what).stem
@@ -109,24 +138,40 @@ def begin_teaching(
         study = store.study(name)
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
-        _check_same(store, study, what, features, opening)
+        _check_same(store, study, what, features, opening, trust)
         participants = store.participants(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
         return study, participants[0], True
-    pool = pool_of(what, trajectories, features, opening)
+    pool = pool_of(what, trajectories, features, opening, trust=trust)
     protocol = teaching_protocol(what.title() if what in worlds.names() else name, questions)
-    study = store.add_study(name, "teach", protocol.to_json(), pool, display_of(pool), new_secret())
+    display = serve_clips(display_of(pool))
+    study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, store.invite(study, TEACHER, new_secret(), seed=0), False
 
 
+def serve_clips(display: dict[str, Any]) -> dict[str, Any]:
+    """The same display; servers of this account may send its videos, since the user chose them."""
+    if display["kind"] == "clips":
+        remember_folder(display["folder"])
+    return display
+
+
 def _check_same(
-    store: Store, study: Study, what: str, features: FeatureOptions | None, opening: FormatOptions | None
+    store: Store,
+    study: Study,
+    what: str,
+    features: FeatureOptions | None,
+    opening: FormatOptions | None,
+    trust: bool,
 ) -> None:
     """Answers are about trajectories by number: those of another pool would mean something else."""
     kept = store.pool(study)
     if what in worlds.names():
         same = kept.source is not None and kept.source.world == what
     else:
-        same = _is_part(kept, _pool_now(what, features, opening))
+        now = _pool_now(what, features, opening, trust)
+        same = _is_part(kept, now)
+        if same and now.clips is not None:
+            remember_folder(clip_folder_of(now.clips))
     if not same:
         raise Refused(
             "another-pool",
@@ -134,13 +179,13 @@ def _check_same(
         )
 
 
-def _pool_now(what: str, features: FeatureOptions | None, opening: FormatOptions | None) -> Pool:
+def _pool_now(what: str, features: FeatureOptions | None, opening: FormatOptions | None, trust: bool) -> Pool:
     """The trajectories there are now; the session continues even if a video was lost since."""
     try:
-        return pool_of(what, ALL, features, opening)
+        return pool_of(what, ALL, features, opening, trust=trust)
     except BadEpisode:
         without = replace(opening or options_for(what, {}), videos="ignore")
-        return pool_of(what, ALL, features, without)
+        return pool_of(what, ALL, features, without, trust=trust)
 
 
 def _is_part(kept: Pool, other: Pool) -> bool:

@@ -119,6 +119,12 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         assert isinstance(options, GymnasiumOptions)
         return cls(path, options)
 
+    @classmethod
+    def code_run(cls, path: str, options: FormatOptions) -> str:
+        """The environment, and the policy."""
+        policy = getattr(options, "policy", None)
+        return f"the environment {path!r}" + (f" and the policy {policy!r}" if policy else "")
+
     def version_parts(self) -> list[Any]:
         """Digests of the user's code, and what else determines the episodes."""
         return self._parts

@@ -27,7 +27,7 @@ from prefero.datasets.base import (
     Origin,
 )
 from prefero.datasets.episode import StepRange, segment_id
-from prefero.datasets.registry import open_spec
+from prefero.datasets.registry import open_spec, spec_from_json
 
 ID_COLUMNS = ("id", "episode", "trajectory", "name")
 TABLE_SUFFIXES = (".parquet", ".csv")
@@ -62,7 +62,7 @@ class TableDataset(FeatureDataset, DatasetFormat):
         self.files = (path.resolve(),)
         self.spec = DatasetSpec.of("table", path.resolve(), options)
         if about is not None and about["dataset"] is not None:
-            self.origin = _origin(path, self.columns_read, DatasetSpec(**about["dataset"]))
+            self.origin = _origin(path, self.columns_read, about["dataset"], options.trust)
         if self.origin is not None and options.videos != "ignore":
             self.has_video = self.origin.dataset.has_video
 
@@ -116,12 +116,12 @@ def table_in_memory(table: Any, ids: str | None = None, name: str = "table") -> 
     return FeatureDataset(name, columns, row_ids(columns, column), names=names)
 
 
-def _origin(path: Path, columns: Columns, spec: DatasetSpec) -> Origin | None:
+def _origin(path: Path, columns: Columns, spec: Any, trust: bool) -> Origin | None:
     """Where the rows of a table were extracted from; a warning if that cannot be opened or has changed."""
     try:
-        dataset: Dataset = open_spec(spec)
-    except (ValueError, OSError) as error:
-        warnings.warn(f"{path} has features, but their videos cannot be shown: {error}", stacklevel=4)
+        dataset: Dataset = open_spec(spec_from_json(spec), trust=trust)
+    except (ValueError, OSError, TypeError, KeyError, AttributeError) as error:  # a stranger's options
+        warnings.warn(f"{path} has features, but their videos are not shown: {error}", stacklevel=4)
         return None
     numbers = columns["number"].tolist()
     if [dataset.ids[n] if n < len(dataset) else None for n in numbers] != columns["episode"].tolist():

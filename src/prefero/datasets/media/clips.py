@@ -1,7 +1,8 @@
 """Clips of a dataset's trajectories in a folder: all cut now, or each when it is first shown.
 
 A folder of clips that are cut later holds a plan, plan.json: the spec of the dataset, and which segment of
-which episode each file shows. So the server can cut a clip when it is first needed.
+which episode each file shows. So the server can cut a clip when it is first needed. A plan may come from
+somebody else, so it runs code only if the user trusts it, or named the same dataset in this process.
 """
 
 import json
@@ -12,10 +13,19 @@ from typing import Any
 from prefero._support.files import cache_folder, write_atomically
 from prefero._support.optional import need
 from prefero._support.progress_bar import progress as progress_bar
-from prefero.datasets.base import Dataset, DatasetSpec
+from prefero.datasets.base import Dataset, DatasetSpec, FormatOptions
 from prefero.datasets.episode import BadEpisode, StepRange
 from prefero.datasets.features.table import FeatureTable
-from prefero.datasets.registry import for_workers, in_worker, open_once
+from prefero.datasets.registry import (
+    FORMATS,
+    Untrusted,
+    allow,
+    for_workers,
+    in_worker,
+    is_allowed,
+    open_once,
+    spec_from_json,
+)
 
 PLAN = "plan.json"
 SERIAL_CLIPS = 8  # so many are cut before worker processes have started
@@ -84,19 +94,34 @@ def plan_clips(table: FeatureTable, folder: Path) -> tuple[Path, ...]:
     known = _read_plan(folder)
     if known is not None and {key: known[key] for key in about} != about:
         raise ValueError(f"{folder} has clips of another dataset: choose another folder")
+    if FORMATS.get(dataset.spec.format).code_run(dataset.spec.path, _options(dataset.spec)):
+        allow(dataset.spec)  # it is open in this process, so its code runs already
     folder.mkdir(parents=True, exist_ok=True)
     clips |= known["clips"] if known else {}
     write_atomically(folder / PLAN, json.dumps({**about, "clips": clips}))
     return paths
 
 
+def _options(spec: DatasetSpec) -> FormatOptions:
+    return FORMATS.get(spec.format).options_type(**spec.options)
+
+
 def _read_plan(folder: Path) -> dict[str, Any] | None:
     try:
         known = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     wanted = {"dataset", "version_parts", "clips"}
-    return known if isinstance(known, dict) and wanted <= set(known) else None
+    whole = isinstance(known, dict) and wanted <= set(known) and isinstance(known["clips"], dict)
+    return known if whole and all(map(_is_place, known["clips"].values())) else None
+
+
+def _is_place(value: Any) -> bool:
+    """Is this the number of an episode, and a segment of it or none?"""
+    if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int:
+        return False
+    steps = value[1]
+    return steps is None or (isinstance(steps, list) and [type(step) for step in steps] == [int, int])
 
 
 def missing_clips(clips: Iterable[str | Path]) -> list[Path]:
@@ -106,8 +131,25 @@ def missing_clips(clips: Iterable[str | Path]) -> list[Path]:
     return [p for p in absent if p.name not in (plans[p.parent] or {"clips": ()})["clips"]]
 
 
-def cut_planned_clip(path: str | Path) -> Path:
-    """The clip itself, cut by the plan beside it unless it is there; the dataset is opened once for many."""
+def check_plans(clips: Iterable[str | Path]) -> None:
+    """`Untrusted` if cutting one of these clips would run code that the user has not named."""
+    for folder in sorted({place.parent for place in map(Path, clips) if not place.is_file()}):
+        known = _read_plan(folder)
+        if known is not None:
+            spec = spec_from_json(known["dataset"])
+            code = FORMATS.get(spec.format).code_run(spec.path, _options(spec))
+            if code and not is_allowed(spec):
+                raise Untrusted(
+                    f"the videos in {folder} are not cut yet, and cutting them would run {code}: add --trust "
+                    "if you trust that folder"
+                )
+
+
+def cut_planned_clip(path: str | Path, *, trust: bool = False) -> Path:
+    """The clip itself, cut by the plan beside it unless it is there; the dataset is opened once for many.
+
+    `Untrusted` if the plan names code, unless `trust` says so or the user named it in this process.
+    """
     place = Path(path)
     if place.is_file():
         return place
@@ -115,8 +157,9 @@ def cut_planned_clip(path: str | Path) -> Path:
     if known is None or place.name not in known["clips"]:
         raise ValueError(f"the clip {place} is missing, and no plan beside it says how to cut it")
     number, segment = known["clips"][place.name]
-    dataset, steps = open_once(DatasetSpec(**known["dataset"])), None if segment is None else tuple(segment)
+    dataset = open_once(spec_from_json(known["dataset"]), trust=trust)
+    steps = None if segment is None else (segment[0], segment[1])
     same = known["version_parts"] == dataset.version_parts()
-    if not same or dataset.cut_clip(number, place.parent, steps) != place:
+    if not same or dataset.clip_path(number, place.parent, steps) != place:
         raise ValueError(f"the clip {place} is missing, and its dataset has changed since it was planned")
-    return place
+    return dataset.cut_clip(number, place.parent, steps)

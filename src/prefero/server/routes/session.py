@@ -1,5 +1,6 @@
 """What teachers and participants do: sign in, see the session's state, answer, and look at trajectories."""
 
+import logging
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ from fastapi.responses import FileResponse
 from pydantic import TypeAdapter
 
 from prefero.datasets.media.clips import cut_planned_clip
+from prefero.datasets.registry import Untrusted
 from prefero.server.auth import (
     COOKIE,
     COOKIE_SECONDS,
@@ -30,11 +32,13 @@ from prefero.server.models import (
     TrajectoryDetails,
     Undo,
 )
+from prefero.studies.clip_folders import is_served
 from prefero.studies.displays import details_of
 from prefero.studies.session_state import SessionState
 from prefero.studies.storage.store import Refused
 
 router = APIRouter(prefix="/api")
+LOGGER = logging.getLogger("prefero")
 
 CACHED = {"cache-control": "private, max-age=3600", "vary": "Cookie"}  # another link is another study
 Index = Annotated[int, InPath(ge=0, le=LARGEST)]
@@ -135,10 +139,21 @@ def clip(index: Index, visitor: KnownVisitor, context: Context) -> FileResponse:
     if pool.clips is None or index >= len(pool.clips):
         raise Refused("no-trajectory", "there is no such clip")
     path = Path(pool.clips[index]).resolve()
-    if not path.is_relative_to(Path(shown["folder"]).resolve()):
-        raise Refused("no-trajectory", "this clip is not in the study's folder")
+    _check_clip(path, str(shown.get("folder", "")), context)
     try:
-        cut_planned_clip(path)  # if it is not there, by the plan beside it
+        cut_planned_clip(path, trust=context.trust)  # if it is not there, by the plan beside it
+    except Untrusted as error:
+        LOGGER.warning("a clip is not cut: %s", error)
+        raise Refused("no-trajectory", "this clip is not cut yet, and the server may not cut it") from error
     except (ValueError, OSError) as error:
         raise Refused("no-trajectory", "this clip is missing and could not be cut") from error
     return FileResponse(path, media_type="video/mp4", headers=CACHED)
+
+
+def _check_clip(path: Path, folder: str, context: Context) -> None:
+    """The database may come from somebody else: only videos are sent, and only from folders named here."""
+    if path.suffix.lower() != ".mp4" or not folder or not path.is_relative_to(Path(folder).resolve()):
+        raise Refused("no-trajectory", "this clip is not in the study's folder")
+    if not is_served(path, context.clip_folders):
+        LOGGER.warning("videos in %s are not served: start the server with --clips to allow it", folder)
+        raise Refused("no-trajectory", "this server may not send videos from the study's folder")

@@ -2,7 +2,8 @@
 
 An episode has T + 1 observations and T actions. Where they are dictionaries or tuples, their numbers are put
 side by side; images among them are no states, and are shown as the video. The environment that a dataset
-names can be recovered, and plays the recorded actions again from the recorded seed to be rendered.
+names can be recovered, and plays the recorded actions again from the recorded seed to be rendered. That runs
+the environment's code, so it is done only with `render` or `trust`.
 """
 
 import json
@@ -40,7 +41,7 @@ class MinariOptions(FormatOptions):
     """How a Minari dataset is opened."""
 
     step_seconds: float | None = option(
-        None, "How long a step lasts, in seconds; as the environment says, or 1."
+        None, "How long a step lasts, in seconds; with --render or --trust as the environment says, else 1."
     )
     render: bool = option(False, "Render videos with the environment of the dataset.")
     camera: str | None = option(None, "The camera whose videos are shown, by its name; none for no videos.")
@@ -97,6 +98,12 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         assert isinstance(options, MinariOptions)
         return cls(path, options)
 
+    @classmethod
+    def code_run(cls, path: str, options: FormatOptions) -> str:
+        """The environment, if it is to be rendered."""
+        folder = data_folder(Path(path))
+        return _environment_of(folder) if folder is not None and getattr(options, "render", False) else ""
+
     def _opened(self) -> Any:
         minari = need("minari", extra="datasets")
         try:
@@ -113,8 +120,14 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         return choose_camera(cameras, NO_VIDEO if self.options.videos == "ignore" else self.options.camera)
 
     def _environment_step_seconds(self, opened: Any) -> float:
-        """How long a step lasts, as the environment says; 1 s where it cannot be recovered."""
+        """How long a step lasts, as the environment says if it may run; otherwise 1 s."""
         if opened.env_spec is None:
+            return 1.0
+        if not (self.options.trust or self.options.render):
+            self.notices += (
+                f"{self.name} does not say how long a step lasts, so 1 s is assumed: give --step-seconds, or "
+                f"--trust to ask {_environment_of(self.root)}, whose code then runs",
+            )
             return 1.0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -240,6 +253,16 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
     def write_scores(self, scores: EpisodeScores, folder: Path, final_path: Path, advance: Advance) -> None:
         """Write a copy with the scores among the infos of every episode."""
         write_copy(self.root, self.ids, scores, folder, final_path, advance)
+
+
+def _environment_of(folder: Path) -> str:
+    """The environment that the metadata name, in words."""
+    about = json.loads((folder / METADATA).read_text(encoding="utf-8"))
+    try:
+        named = json.loads(about["env_spec"])["entry_point"]
+    except (KeyError, TypeError, ValueError):
+        named = about.get("env_spec")
+    return f"the environment {named!r}"
 
 
 def data_folder(folder: Path) -> Path | None:
