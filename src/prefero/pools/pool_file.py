@@ -86,8 +86,10 @@ def _pack(pool: Pool) -> tuple[Header, Arrays]:
         "ids": pool.ids,
     }
     arrays: Arrays = {"features": pool.features}
+    if pool.actions is not None:
+        arrays["actions"] = pool.actions
     if pool.trajectories is not None:
-        arrays |= {"actions": pool.trajectories.actions, "poses": pool.trajectories.poses}
+        arrays["poses"] = pool.trajectories.poses
     return header, arrays
 
 
@@ -117,7 +119,8 @@ def _unpack(kind: type[P], header: Header, arrays: Arrays, place: Callable[[str]
     return kind(
         features,
         scaling.names,
-        trajectories=_trajectories(features, arrays) if len(arrays) > 1 else None,
+        trajectories=_trajectories(features, arrays) if "poses" in arrays else None,
+        actions=arrays.get("actions"),
         clips=None if clips is None else [place(clip) for clip in clips],
         ids=header["ids"],
         source=None if header["source"] is None else Source(**header["source"]),

@@ -43,9 +43,8 @@ class Source:
         return cls(world.name, dict(world.options), world.physics, int(count), int(seed), sampling)
 
 
-def simulate(world: World, source: Source, show: bool | None) -> Trajectory:
-    """The trajectories of a source, as one batch, with a progress bar unless `show` is False."""
-    actions = _actions(world, source)
+def simulate(world: World, actions: Array, show: bool | None) -> Trajectory:
+    """The trajectories of actions (N, A), as one batch, with a progress bar unless `show` is False."""
     batches = np.array_split(actions, min(MAX_BATCHES, -(-len(actions) // MIN_BATCH)))
     done = []
     with progress(f"simulating {world.name}", len(actions), show) as advance:
@@ -55,7 +54,8 @@ def simulate(world: World, source: Source, show: bool | None) -> Trajectory:
     return Trajectory.join(done)
 
 
-def _actions(world: World, source: Source) -> Array:
+def actions_of(world: World, source: Source) -> Array:
+    """The actions that a source draws, (N, A)."""
     if source.sampling == "grid":
         return world.action_space.grid(source.count)
     return world.action_space.sample(source.count, np.random.default_rng(source.seed))

@@ -19,7 +19,7 @@ def display_of(pool: Pool) -> dict[str, Any]:
     """
     units = [{"name": name, "unit": ""} for name in pool.names]
     texts = {"task_description": TASK_DESCRIPTION, "subject": ""}
-    if pool.source is not None and pool.trajectories is not None:
+    if pool.source is not None and pool.actions is not None:
         world = pool.world()
         units = [{"name": feature.name, "unit": feature.unit} for feature in world.features]
         texts = {"task_description": world.task_description, "subject": world.subject}

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from prefero import worlds
 from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, open_dataset
@@ -29,18 +29,21 @@ def pool_of(
     opening: FormatOptions | None = None,
     *,
     trust: bool = False,
+    simulate: Literal["now", "later"] = "now",
 ) -> Pool:
     """The trajectories of a world by its name, of a pool's file, or of a dataset, simulated or read.
 
     `features` and `opening` are for datasets: which features are extracted, and the options of the format.
     `trust` is for pools: their videos may be anywhere, and cutting them may run code.
+    `simulate` is for worlds: with "later", each trajectory is simulated when it is shown, where that can be.
     """
     features = features or FeatureOptions()
     if (kind := _without_options(what)) is not None:
         _check_default(what, kind, features, opening)
     if what in worlds.names():
         world = worlds.make(what)
-        return Pool.simulate(world, trajectories or world.pool_size, sampling=world.pool_sampling)
+        count = trajectories or world.pool_size
+        return Pool.simulate(world, count, sampling=world.pool_sampling, when=simulate)
     if is_pool_file(Path(what)):
         pool = Pool.load(what)
         if not trust:
@@ -141,7 +144,7 @@ def begin_teaching(
         _check_same(store, study, what, features, opening, trust)
         participants = store.participants(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
         return study, participants[0], True
-    pool = pool_of(what, trajectories, features, opening, trust=trust)
+    pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later")
     protocol = teaching_protocol(what.title() if what in worlds.names() else name, questions)
     display = serve_clips(display_of(pool))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())

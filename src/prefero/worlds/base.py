@@ -107,6 +107,10 @@ class World(ABC):
     def simulate(self, actions: Array) -> tuple[Array, Array]:
         """Features (N, d) and poses (N, T, P, k) of valid actions (N, A)."""
 
+    def features_of(self, actions: Array) -> Array | None:  # noqa: ARG002
+        """The features (N, d) of valid actions (N, A), if they need no simulation; None if they do."""
+        return None
+
     def rollout(self, actions: npt.ArrayLike) -> Trajectory:
         """One trajectory for one action sequence (A,), a batch for a batch (N, A)."""
         checked = self.action_space.check(actions)

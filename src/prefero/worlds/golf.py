@@ -96,7 +96,11 @@ class Golf(World):
         start = self.start(actions)
         states = rollout(self.model, start, self.controls(actions))
         recorded = np.concatenate([start[:, None], states[:, RECORD_EVERY - 1 :: RECORD_EVERY]], axis=1)
-        return actions.copy(), self.poses(recorded[..., 1 : 1 + self.model.nq])
+        return self.features_of(actions), self.poses(recorded[..., 1 : 1 + self.model.nq])
+
+    def features_of(self, actions: Array) -> Array:
+        """The actions themselves."""
+        return actions.copy()
 
     def start(self, actions: Array) -> Array:
         """The initial states: aimed, the putter drawn back, the ball on the tee: (N, 2) -> (N, S)."""

@@ -1,0 +1,109 @@
+"""Install packages into a virtual environment, which is made if it is not there, and say what is being done.
+
+    python tools/install.py .venv --editable ".[cli,server,worlds]"
+    python tools/install.py .venv --editable ".[all]" --group dev
+
+uv does it where it is installed, and pip otherwise. The arguments after the folder are those of
+`pip install`. It needs nothing but Python, and runs on Linux, macOS and Windows.
+"""
+
+from __future__ import annotations  # so that an older Python gets as far as the message for it
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+OLDEST = (3, 11)
+GROUPS = "pip>=25.1"  # the first that knows --group
+DOWNLOAD = re.compile(r"^\s*Downloading (\S+?)-\d\S* \((\d+(?:\.\d+)? [MG]B)\)")
+INSTALL = re.compile(r"^Installing collected packages: (.*)")
+
+
+def main(arguments: Sequence[str]) -> int:
+    folder, wanted = Path(arguments[0]), list(arguments[1:])
+    uv = shutil.which("uv")
+    if reason := hindrance(uv):
+        say(reason)
+        return 1
+    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    if not python.exists():
+        say(f"making the virtual environment {folder}")
+        make = [uv, "venv", "--quiet", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
+        subprocess.run([*make, str(folder)], check=True)
+    say(f"installing {described(wanted)} with {'uv' if uv else 'pip'}")
+    if uv:
+        return subprocess.run(
+            [uv, "pip", "install", "--python", str(python), *wanted], check=False
+        ).returncode
+    return install_with_pip(python, wanted)
+
+
+def hindrance(uv: str | None) -> str | None:
+    """Why this Python cannot make the environment, and what to do; None if it can."""
+    if sys.version_info < OLDEST:
+        here = ".".join(map(str, sys.version_info[:3]))
+        return f"Python 3.11 or newer is needed, and this is {here}: say  make PYTHON=/path/to/python3"
+    if uv or (importlib.util.find_spec("ensurepip") and importlib.util.find_spec("venv")):
+        return None
+    return (
+        "this Python cannot make virtual environments: install its venv package "
+        "(Debian: apt-get install python3-venv), or uv"
+    )
+
+
+def install_with_pip(python: Path, wanted: Sequence[str]) -> int:
+    """pip prints hundreds of lines: only large downloads are shown, and after a failure everything."""
+    if run_quietly([python, "-m", "pip", "--version"]):  # uv made this environment, and is gone
+        run_quietly([python, "-m", "ensurepip"])
+    if "--group" in wanted:
+        run_quietly([python, "-m", "pip", "install", "--upgrade", GROUPS])
+    # Modules are compiled when they are first imported, which most never are.
+    command = [str(python), "-m", "pip", "install", "--no-compile", "--progress-bar", "off", *wanted]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", errors="replace"
+    ) as pip:
+        assert pip.stdout is not None
+        lines = list(showing(pip.stdout))
+    if pip.returncode:
+        print("".join(lines), file=sys.stderr)
+    return pip.returncode
+
+
+def run_quietly(command: Sequence[str | Path]) -> int:
+    return subprocess.run(command, capture_output=True, check=False).returncode
+
+
+def showing(lines: Iterable[str]) -> Iterator[str]:
+    """pip's lines; those that tell of progress are printed in short."""
+    for line in lines:
+        if text := progress(line):
+            print(f"  {text}", flush=True)
+        yield line
+
+
+def progress(line: str) -> str | None:
+    """What a person who waits wants to know of a line of pip's."""
+    if found := DOWNLOAD.match(line):
+        return f"{found[1]}, {found[2]}"
+    if found := INSTALL.match(line):
+        return f"{found[1].count(',') + 1} packages are being unpacked"
+    return None
+
+
+def described(wanted: Sequence[str]) -> str:
+    """The packages and groups among pip's arguments."""
+    return " and ".join(
+        f"Prefero{word[1:]}" if word.startswith(".") else word for word in wanted if word[0] != "-"
+    )
+
+
+def say(text: str) -> None:
+    print(f"prefero: {text}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
