@@ -9,10 +9,12 @@ import pytest
 
 from prefero import Pool
 from prefero.rendering.scenes import FORMAT
+from prefero.server.app import create_app
+from prefero.server.auth import ServerContext
 from prefero.studies.clip_folders import remember_folder
 from prefero.studies.storage.store import Store
 from prefero.worlds.base import TASK_DESCRIPTION
-from server.served_studies import Client, add_teaching, error_of, guest_app, ok, serving
+from server.served_studies import Client, add_study, add_teaching, error_of, guest_app, ok, serving
 
 VIDEOS = [bytes([number]) * 10 + bytes(range(256)) * 20 for number in range(3)]
 
@@ -108,9 +110,24 @@ def test_the_clips_folder_is_not_disclosed(clip_client: Client, tmp_path: Path) 
     assert str(tmp_path) not in clip_client.get("/api/trajectories/0").text
 
 
-def test_a_missing_clip_is_reported(clip_client: Client, tmp_path: Path) -> None:
+def test_a_missing_clip_is_reported_with_the_reason(clip_client: Client, tmp_path: Path) -> None:
     (tmp_path / "clips" / "2.mp4").unlink()
-    assert error_of(clip_client.get("/api/clips/2.mp4")) == (404, "no-trajectory")
+    found = clip_client.get("/api/clips/2.mp4")
+    assert error_of(found) == (404, "no-trajectory")
+    status = ok(clip_client.get("/api/clips/2/status"))
+    assert status["state"] == "failed"
+    assert status["problem"] == found.json()["error"]["message"]
+    assert "2.mp4 is missing, and no plan beside it" in status["problem"]
+
+
+def test_participants_do_not_see_the_names_of_files(store: Store, clip_pool: Pool, tmp_path: Path) -> None:
+    study = add_study(store, clip_pool)
+    remember_folder(tmp_path / "clips")
+    (tmp_path / "clips" / "2.mp4").unlink()
+    with serving(create_app(ServerContext(store))) as address, Client(address, study.codes[0]) as page:
+        found = [page.get("/api/clips/2.mp4"), page.get("/api/clips/2/status")]
+        assert "this clip cannot be played" in found[1].text
+    assert not any(str(tmp_path) in response.text for response in found)
 
 
 # --- the page ---------------------------------------------------------------------------------------------

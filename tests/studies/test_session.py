@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pytest
 from sqlalchemy import event
 
 from prefero import Pool
+from prefero.rendering.video import save_video
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import StudyMethod
-from prefero.studies.session import Session
+from prefero.studies.session import BY_OWN_SCORES, Session
 from prefero.studies.storage.store import Refused, Store
+from prefero.worlds.base import TASK_DESCRIPTION
 from studies.fake_study import (
     FAST_METHOD,
     WithoutPreparations,
@@ -332,3 +336,42 @@ def test_for_an_answer_the_log_is_read_once(
     others = [read for read in reads if "ORDER BY" not in read]
     assert len(others) <= 3  # locks, and whether another window changed the log
     assert sum(statement.startswith("INSERT INTO events") for statement in statements) == 1
+
+
+# --- what the person should know and see --------------------------------------------------------------------
+
+
+def test_every_question_says_what_to_do(sessions: SessionFactory) -> None:
+    assert sessions.new().state().task_description == TASK_DESCRIPTION
+    assert sessions.new(task_description="Find the calmest.").state().task_description == "Find the calmest."
+
+
+def test_a_participants_own_scores_stay_in_view(sessions: SessionFactory) -> None:
+    session = sessions.new(target_scores=True, targets=("red", "blue", "green"))
+    assert session.state().own_scores is None
+    state = session.submit("target_scores", {"red": 3, "blue": 9, "green": 2}, new_key())
+    assert [(own.label, own.score) for own in state.own_scores or []] == [
+        ("blue", 9),
+        ("red", 3),
+        ("green", 2),
+    ]
+    assert state.task_description == BY_OWN_SCORES
+
+
+def test_a_question_is_answered_only_if_its_clips_can_be_played(file_store: Store, tmp_path: Path) -> None:
+    clips = [tmp_path / f"{number}.mp4" for number in range(2)]
+    for clip in clips:
+        save_video(clip, np.zeros((3, 16, 16, 3), dtype=np.uint8), 10)
+    pool = Pool([[0.0], [1.0]], clips=clips)
+    sessions = SessionFactory(file_store, pool)
+    session = sessions.new()
+    question, whole = question_of(session), clips[0].read_bytes()
+    for content in (None, b"", whole[: len(whole) // 2]):
+        clips[0].unlink() if content is None else clips[0].write_bytes(content)
+        with refusal("not-playable"):
+            session.answer(question, "left", new_key())
+    clips[0].write_bytes(whole)
+    assert session.answer(question, "left", new_key()).answered == 1
+    clips[0].unlink()
+    assert session.answer(question_of(session), "skip", new_key()).answered == 1
+    sessions.slots.close()

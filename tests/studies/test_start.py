@@ -114,6 +114,16 @@ def test_a_file_that_is_not_a_pool_is_refused_by_its_name(what: str, why: str, t
 # --- sessions ---------------------------------------------------------------------------------------------
 
 
+def test_what_to_do_is_said_by_the_teacher_and_can_be_changed(store: Store, pool_file: str) -> None:
+    def described(text: str | None) -> str:
+        study, *_ = begin_teaching(store, pool_file, None, 3, task_description=text)
+        return str(study.protocol["task_description"])
+
+    assert described("Drive\n  calmly.") == "Drive calmly."
+    assert described(None) == "Drive calmly."
+    assert described("Drive fast.") == "Drive fast."
+
+
 def test_a_session_begins_with_one_teacher(store: Store, driver_pool: Pool) -> None:
     study, person, known = begin_teaching(store, "driver", None, 25, 60)
     assert not known

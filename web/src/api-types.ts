@@ -10,9 +10,29 @@ export interface paths {
         };
         /**
          * Clip
-         * @description One trajectory's video, from the folder of the study's clips and from nowhere else.
+         * @description One trajectory's video, cut if it is not there, which takes time.
          */
         get: operations["clip"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/clips/{index}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Clip Status
+         * @description Whether a video can be played now, how far its preparation is, or why it cannot be played.
+         */
+        get: operations["clip_status"];
         put?: never;
         post?: never;
         delete?: never;
@@ -345,6 +365,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/teaching": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Teaching
+         * @description Where the answers are stored, and how to come back.
+         */
+        get: operations["teaching"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/trajectories/{index}": {
         parameters: {
             query?: never;
@@ -414,6 +454,18 @@ export interface components {
                 number,
                 number
             ];
+        };
+        /**
+         * @description Whether a clip can be played now; while it is being prepared, how many of its `total` frames are done.
+         *
+         *     problem   why it cannot be played; null unless the state is "failed"
+         */
+        ClipStatus: {
+            frames: number;
+            problem: string | null;
+            /** @enum {string} */
+            state: "ready" | "preparing" | "failed";
+            total: number | null;
         };
         /** @description Trajectories are shown as videos. */
         ClipsDisplay: {
@@ -534,6 +586,12 @@ export interface components {
             shape: "mesh";
             vertices: number[];
         };
+        /** @description The score that the participant gave a target. */
+        OwnScore: {
+            color: string;
+            label: string;
+            score: number;
+        };
         /**
          * @description One participant's.
          *
@@ -638,19 +696,23 @@ export interface components {
         /**
          * @description Everything that the page needs to show now; None where the stage has no such part.
          *
-         *     answered   active answers
-         *     total      questions that the protocol asks
+         *     task_description   what to do, in a sentence; it is shown above every question
+         *     own_scores         the participant's scores of the targets, highest first; None before they are given
+         *     answered           active answers
+         *     total              questions that the protocol asks
          */
         SessionState: {
             answered: number;
             can_skip: boolean;
             can_undo: boolean;
             choices: ("left" | "right" | "equal")[];
+            own_scores: components["schemas"]["OwnScore"][] | null;
             question: components["schemas"]["ShownQuestion"] | null;
             rating: components["schemas"]["Rating"] | null;
             /** @enum {string} */
             stage: "consent" | "instructions" | "target_scores" | "practice" | "compare" | "rate" | "done";
             target_scores: components["schemas"]["TargetScores"] | null;
+            task_description: string;
             text: string | null;
             title: string;
             total: number;
@@ -711,6 +773,16 @@ export interface components {
             labels: string[];
             lowest: number;
         };
+        /**
+         * @description How a teacher comes back: the command, and where the answers are stored.
+         *
+         *     by_link   whether the teacher signed in with a link, and so can sign out
+         */
+        TeachingPlace: {
+            by_link: boolean;
+            command: string;
+            stored_in: string;
+        };
         /** @description One trajectory: its features by name, and its replay where the pool has a scene. */
         TrajectoryDetails: {
             features: {
@@ -743,6 +815,7 @@ export type AnswerOrSkip = components['schemas']['AnswerOrSkip'];
 export type BestTrajectory = components['schemas']['BestTrajectory'];
 export type Camera = components['schemas']['Camera'];
 export type Capsule = components['schemas']['Capsule'];
+export type ClipStatus = components['schemas']['ClipStatus'];
 export type ClipsDisplay = components['schemas']['ClipsDisplay'];
 export type CurvePoint = components['schemas']['CurvePoint'];
 export type DeleteOrRestore = components['schemas']['DeleteOrRestore'];
@@ -760,6 +833,7 @@ export type LearningCurvePoint = components['schemas']['LearningCurvePoint'];
 export type LearningSummary = components['schemas']['LearningSummary'];
 export type Me = components['schemas']['Me'];
 export type Mesh = components['schemas']['Mesh'];
+export type OwnScore = components['schemas']['OwnScore'];
 export type ParticipantProgress = components['schemas']['ParticipantProgress'];
 export type PastAnswer = components['schemas']['PastAnswer'];
 export type Polygon = components['schemas']['Polygon'];
@@ -777,6 +851,7 @@ export type SolidScene = components['schemas']['SolidScene'];
 export type StageSubmission = components['schemas']['StageSubmission'];
 export type StudyProgress = components['schemas']['StudyProgress'];
 export type TargetScores = components['schemas']['TargetScores'];
+export type TeachingPlace = components['schemas']['TeachingPlace'];
 export type TrajectoryDetails = components['schemas']['TrajectoryDetails'];
 export type Undo = components['schemas']['Undo'];
 export type Window = components['schemas']['Window'];
@@ -799,6 +874,46 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    clip_status: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                index: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClipStatus"];
+                };
             };
             /** @description Refused */
             "4XX": {
@@ -1464,6 +1579,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SessionState"];
+                };
+            };
+            /** @description Refused */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not available now */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    teaching: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TeachingPlace"];
                 };
             };
             /** @description Refused */

@@ -34,6 +34,8 @@ export function sessionState(changes: Partial<SessionState> = {}): SessionState 
   return {
     stage: "compare",
     title: "Mini-golf",
+    task_description: "Decide which target you like.",
+    own_scores: null,
     text: null,
     answered: 0,
     total: 30,

@@ -7,7 +7,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero.cli.console import check_server, console
+from prefero.cli.console import check_server, console, say
 
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Store
@@ -135,7 +135,7 @@ def serve(
         known = [one.name for one in store.studies() if one.kind == "study"]
         console.print(f"Studies: {', '.join(map(escape, known)) or 'none yet; create one'}.")
         console.print(f"Participants open their links; experimenters open {address}#SECRET", soft_wrap=True)
-        context = ServerContext(store, secure=https, trust=trust, clip_folders=clips or ())
+        context = ServerContext(store, secure=https, trust=trust, clip_folders=clips or (), report=say)
         run(create_app(context, hosts), taken, lambda: console.print("Serving."))
     console.print("Stopped.")
 

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from prefero._support.systems import shell_command
-from prefero.cli.console import check_server, console
+from prefero.cli.console import check_server, console, say
 from prefero.cli.options import typed, with_dataset_flags
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
@@ -45,6 +45,10 @@ def teach(
         str | None, typer.Option(help="The file of the database, or postgresql://...")
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    task_description: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="What to do, in a sentence that is shown above every question."),
+    ] = None,
     *,
     features: FeatureOptions,
     opening: Mapping[str, object],
@@ -54,6 +58,8 @@ def teach(
     from prefero._support.files import data_folder
     from prefero.server.auth import Visitor
     from prefero.server.serve import listen
+    from prefero.studies.protocol import Protocol
+    from prefero.studies.session import task_description as task_description_of
     from prefero.studies.start import begin_teaching, opening_options
     from prefero.studies.storage.database import open_database
     from prefero.studies.storage.store import Store
@@ -64,17 +70,33 @@ def teach(
         store = Store(open_database(where))
         options, trust = opening_options(what, opening), bool(opening["trust"])
         study, participant, known = begin_teaching(
-            store, what, name, questions, trajectories, features, options, trust=trust
+            store,
+            what,
+            name,
+            questions,
+            trajectories,
+            features,
+            options,
+            trust=trust,
+            task_description=task_description,
         )
         _say(where, study.name, len(store.event_log(participant).answers) if known else None)
-        _serve(taken, host, store, Visitor("teacher", study, participant), browser, trust)
-    session = {"name": name, "database": database if database and "://" not in database else None}
-    again = shell_command(["prefero", "teach", what, *typed(features, {**session, **opening})])
+        say(f"What to do: {task_description_of(Protocol.from_json(study.protocol), store.display(study))}")
+        session = {"name": name, "database": database if database and "://" not in database else None}
+        again = shell_command(["prefero", "teach", what, *typed(features, {**session, **opening})])
+        place = (again, _kept(where))
+        _serve(taken, host, store, Visitor("teacher", study, participant), browser, trust, place)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
 
 
 def _serve(
-    taken: socket.socket, host: str, store: "Store", visitor: "Visitor", browser: bool, trust: bool
+    taken: socket.socket,
+    host: str,
+    store: "Store",
+    visitor: "Visitor",
+    browser: bool,
+    trust: bool,
+    place: tuple[str, str],
 ) -> None:
     """Serve until Ctrl+C; without a token on this machine, with one for others."""
     from prefero.server.app import create_app
@@ -84,10 +106,12 @@ def _serve(
 
     address = address_of(taken, host)
     if is_loopback(host):
-        context, hosts = ServerContext(store, guest=visitor, trust=trust), []
+        context = ServerContext(store, guest=visitor, trust=trust, place=place, report=say)
+        hosts = []
     else:
         token = new_secret()
-        context, hosts = ServerContext(store, token=(token, visitor), trust=trust), ["*"]
+        context = ServerContext(store, token=(token, visitor), trust=trust, place=place, report=say)
+        hosts = ["*"]
         address += f"#{token}"
 
     def ready() -> None:
@@ -100,7 +124,11 @@ def _serve(
 
 
 def _say(where: str, name: str, done: int | None) -> None:
-    kept = escape(str(Path(where))) if "://" not in where else "the database"
-    console.print(f"Your answers are stored in {kept}.", soft_wrap=True)
+    console.print(f"Your answers are stored in {escape(_kept(where))}.", soft_wrap=True)
     if done is not None:
         console.print(f"The session {escape(repr(name))} continues after {done} answer{'s' * (done != 1)}.")
+
+
+def _kept(where: str) -> str:
+    """Where answers are stored; the address of a database may hold a password."""
+    return str(Path(where)) if "://" not in where else "the database"

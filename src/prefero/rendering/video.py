@@ -6,7 +6,9 @@ space, since players otherwise guess it, and not all guess the same.
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,20 @@ from prefero._support.systems import replace_file
 COLOR_SPACE = {"colorspace": 1, "color_primaries": 1, "color_trc": 1, "color_range": 1}  # BT.709, 16 to 235
 ENCODER = {"crf": "20", "preset": "medium"}  # visually close to lossless
 MIN_FPS, MAX_FPS = 0.01, 1000
+_on_frame: ContextVar[Callable[[], None]] = ContextVar("_on_frame", default=lambda: None)
+
+
+@contextmanager
+def counting_frames(on_frame: Callable[[], None]) -> Iterator[None]:
+    """Call `on_frame` after each frame that is encoded in this thread, to show the progress.
+
+    Not an argument of `save_video`: between it and who waits are datasets, whose formats need not know of it.
+    """
+    token = _on_frame.set(on_frame)
+    try:
+        yield
+    finally:
+        _on_frame.reset(token)
 
 
 def save_video(path: Path, frames: Iterable[Image], fps: float) -> None:
@@ -70,6 +86,7 @@ def _encode(av: Any, path: Path, frames: Iterator[Image], fps: Fraction) -> None
             if number == 0:
                 stream.height, stream.width, _ = frame.shape
             container.mux(stream.encode(_to_yuv(av, frame, number, fps)))
+            _on_frame.get()()
         container.mux(stream.encode(None))  # flush the encoder
 
 

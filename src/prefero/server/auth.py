@@ -3,13 +3,14 @@
 import hmac
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from fastapi import Depends, Request
 
+from prefero.server.clip_preparation import ClipPreparation
 from prefero.server.models import Role
 from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.session import Session
@@ -41,6 +42,8 @@ class ServerContext:
     secure         whether cookies are sent over HTTPS alone
     trust          whether cutting a clip may run code that the plan of the clips names
     clip_folders   folders whose videos are served, beside those that the user named before
+    place          the command that continues a teacher's session, and where the answers are stored
+    report         is called with what the person at the terminal should know
     """
 
     def __init__(
@@ -52,9 +55,11 @@ class ServerContext:
         secure: bool = False,
         trust: bool = False,
         clip_folders: Iterable[Path] = (),
+        place: tuple[str, str] = ("", ""),
+        report: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.store, self.guest, self.secure, self.trust = store, guest, secure, trust
-        self.clip_folders = tuple(clip_folders)
+        self.store, self.guest, self.secure, self.place = store, guest, secure, place
+        self.clip_folders, self.clips = tuple(clip_folders), ClipPreparation(report, trust)
         self.token = token and (digest_of(token[0]), token[1])
         self.slots = ComputeSlots()
         self._sessions: OrderedDict[int, Session] = OrderedDict()

@@ -5,6 +5,7 @@
     pool           a file, as `Pool.save` writes it
     trajectories   how many are simulated
     consent, instructions, thanks    texts; an empty one is not shown
+    task_description    a sentence above every question that says what to do; empty: the world's own
     target_scores  whether participants first give each target a different score
     practice       whether a practice question comes first
     [[methods]]    label, method (a name of `prefero.methods`), questions
@@ -42,10 +43,9 @@ CONSENT = unwrap("""You are about to take part in a study of how people judge a 
 
 You will compare short animations of a robot and say which one you like better. We store your answers and the
 time they take, and nothing else about you. You may stop at any time by closing the page.""")
-INSTRUCTIONS = unwrap("""A robot plays mini-golf. Two of its shots are shown side by side, again and again.
+INSTRUCTIONS = unwrap("""A robot plays mini-golf. Two of its shots, A and B, are shown again and again.
 
-Say which one you like better: A on the left or B on the right. There is no right or wrong answer. Take the
-time you need, and use the keyboard if you like.""")
+Say which one you like better, A or B. There is no right or wrong answer. Take the time you need.""")
 THANKS = "You have answered all questions."
 
 
@@ -97,6 +97,7 @@ class Protocol:
     consent: str = CONSENT
     instructions: str = INSTRUCTIONS
     thanks: str = THANKS
+    task_description: str = ""
     target_scores: bool = False
     practice: bool = True
     tests: int = 0
@@ -174,7 +175,7 @@ class Protocol:
             document = tomllib.loads(path.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is not a TOML file: {error}") from error
-        for name in ("consent", "instructions", "thanks"):
+        for name in ("consent", "instructions", "thanks", "task_description"):
             if isinstance(document.get(name), str):
                 document[name] = unwrap(document[name])
         if "pool" in document:
@@ -226,10 +227,11 @@ def read_protocol(name: str) -> Protocol:
     return Protocol.from_toml(Path(name))
 
 
-def teaching_protocol(title: str, questions: int) -> Protocol:
+def teaching_protocol(title: str, questions: int, task_description: str = "") -> Protocol:
     """For a teacher: one method, and no end."""
     return Protocol(
         title=title,
+        task_description=unwrap(task_description),
         methods=(StudyMethod("Prefero", "Prefero", questions),),
         consent="",
         instructions="",

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
 
+from prefero.datasets.media.clips import clip_problem
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 from prefero.questions import CHOICES, Choice
@@ -18,10 +19,21 @@ from prefero.studies.displays import targets_of
 from prefero.studies.event_log import AskedQuestion, EventKind, EventLog
 from prefero.studies.protocol import Protocol
 from prefero.studies.question_schedule import QuestionSchedule
-from prefero.studies.session_state import SessionState, ShownQuestion, StageParts
+from prefero.studies.session_state import OwnScore, SessionState, ShownQuestion, StageParts
 from prefero.studies.stage_rules import RULES, stage_of
 from prefero.studies.stages import SUBMITTED_STAGES
 from prefero.studies.storage.store import Participant, Refused, Store, Study
+
+NOT_PLAYABLE = "this clip cannot be played"  # for participants, who may not see the names of files
+BY_OWN_SCORES = "Say which is better by the scores that you gave the targets."
+
+
+def task_description(
+    protocol: Protocol, display: Mapping[str, Any], own_scores: list[OwnScore] | None = None
+) -> str:
+    """What to do, in a sentence: the protocol's; by the scores that the participant gave; or the world's."""
+    world: str = display["task_description"]
+    return protocol.task_description or (BY_OWN_SCORES if own_scores else world)
 
 
 class Session:
@@ -45,7 +57,18 @@ class Session:
         """Record an answer or a skip; it is on disk before the next question is computed."""
         if kind in CHOICES and kind not in self.choices:
             raise Refused("no-ties", "'about equal' is no answer in this study: choose A or B")
+        if kind in CHOICES:
+            self._check_playable(question)
         return self._state(self.store.add_event(self.participant, question, kind, key, seconds))
+
+    def _check_playable(self, question: int) -> None:
+        """Nobody has seen a clip that is not there yet or cannot be played; the question can be skipped."""
+        asked = self.event_log().by_id.get(question) if self.pool.clips is not None else None
+        for item in asked.items if asked is not None else ():
+            problem = clip_problem((self.pool.clips or ())[item])
+            if problem is not None:
+                told = problem if self.study.kind == "teach" else NOT_PLAYABLE
+                raise Refused("not-playable", f"{told}: skip this question")
 
     def undo(self, key: str) -> SessionState:
         """Take the last answer or skip back; not after the last question, since ratings rest on answers."""
@@ -110,7 +133,7 @@ class Session:
     # --- the state ----------------------------------------------------------------------------------------
 
     def _state(self, log: EventLog) -> SessionState:
-        stage = stage_of(log, self.protocol)
+        stage, own_scores = stage_of(log, self.protocol), self._own_scores(log)
         parts: StageParts = RULES[stage].show(self, log)
         if stage == "compare":
             log, asked = self._open_question(log)
@@ -119,6 +142,8 @@ class Session:
         return SessionState(
             stage=stage,
             title=self.protocol.title,
+            task_description=task_description(self.protocol, self.store.display(self.study), own_scores),
+            own_scores=own_scores,
             text=parts.get("text"),
             answered=len(log.answers),
             total=self.protocol.total_questions,
@@ -129,6 +154,16 @@ class Session:
             target_scores=parts.get("target_scores"),
             rating=parts.get("rating"),
         )
+
+    def _own_scores(self, log: EventLog) -> list[OwnScore] | None:
+        """What the participant said the targets are worth, to have it in view at every question."""
+        given = log.stage_event("target_scores")
+        if given is None:
+            return None
+        scores = [
+            OwnScore(t["label"], t["shapes"][0]["color"], given.data[t["label"]]) for t in self.targets()
+        ]
+        return sorted(scores, key=lambda own: -own.score)
 
     def _shown(self, asked: AskedQuestion) -> ShownQuestion:
         """The question for the page; participants of a study do not see what the model expects of it."""

@@ -35,6 +35,15 @@ class TargetScores:
 
 
 @dataclass(frozen=True)
+class OwnScore:
+    """The score that the participant gave a target."""
+
+    label: str
+    color: str
+    score: int
+
+
+@dataclass(frozen=True)
 class Rating:
     """The trajectory that the participant rates now: `number` of `total`, on a scale."""
 
@@ -58,12 +67,16 @@ class StageParts(TypedDict, total=False):
 class SessionState:
     """Everything that the page needs to show now; None where the stage has no such part.
 
-    answered   active answers
-    total      questions that the protocol asks
+    task_description   what to do, in a sentence; it is shown above every question
+    own_scores         the participant's scores of the targets, highest first; None before they are given
+    answered           active answers
+    total              questions that the protocol asks
     """
 
     stage: Stage
     title: str
+    task_description: str
+    own_scores: list[OwnScore] | None
     text: str | None
     answered: int
     total: int

@@ -14,7 +14,7 @@ from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.studies.clip_folders import is_served, remember_folder
 from prefero.studies.displays import clip_folder_of, display_of
-from prefero.studies.protocol import teaching_protocol
+from prefero.studies.protocol import teaching_protocol, unwrap
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
 
 TEACHER = "teacher"
@@ -134,8 +134,12 @@ def begin_teaching(
     opening: FormatOptions | None = None,
     *,
     trust: bool = False,
+    task_description: str | None = None,
 ) -> tuple[Study, Participant, bool]:
-    """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`."""
+    """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`.
+
+    `task_description` tells the teacher what to do; None leaves it as it was, or as the world has it.
+    """
     name = name or Path(what).stem
     if name in {study.name for study in store.studies()}:
         study = store.study(name)
@@ -143,9 +147,12 @@ def begin_teaching(
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
         _check_same(store, study, what, features, opening, trust)
         participants = store.participants(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
+        if task_description is not None:
+            study = store.set_task_description(study, unwrap(task_description))
         return study, participants[0], True
     pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later")
-    protocol = teaching_protocol(what.title() if what in worlds.names() else name, questions)
+    title = what.title() if what in worlds.names() else name
+    protocol = teaching_protocol(title, questions, task_description or "")
     display = serve_clips(display_of(pool))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, store.invite(study, TEACHER, new_secret(), seed=0), False

@@ -1,21 +1,24 @@
 """Clips of a dataset's trajectories in a folder: all cut now, or each when it is first shown.
 
 A folder of clips that are cut later holds a plan, plan.json: the spec of the dataset, and which segment of
-which episode each file shows. So the server can cut a clip when it is first needed. A plan may come from
-somebody else, so it runs code only if the user trusts it, or named the same dataset in this process.
+which episode each file shows, with how many frames if that is known. So the server can cut a clip when it is
+first needed. A plan may come from somebody else, so it runs code only if the user trusts it, or named the
+same dataset in this process.
 """
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from prefero._support.files import cache_folder, write_atomically
-from prefero._support.optional import need
+from prefero._support.optional import MissingExtra, need
 from prefero._support.progress_bar import progress as progress_bar
 from prefero.datasets.base import Dataset, DatasetSpec, FormatOptions
 from prefero.datasets.episode import BadEpisode, StepRange
 from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.media.video_files import VideoError, check_complete
 from prefero.datasets.registry import (
     FORMATS,
     Untrusted,
@@ -88,8 +91,9 @@ def plan_clips(table: FeatureTable, folder: Path) -> tuple[Path, ...]:
         raise ValueError(f"{dataset.name} cannot be opened again by a path: cut its clips now")
     places = zip(table.numbers, table.segments, strict=True)
     paths = tuple(dataset.clip_path(number, folder, segment) for number, segment in places)
-    rows = zip(paths, table.numbers, table.segments, strict=True)
-    clips = {path.name: [number, segment] for path, number, segment in rows if path.parent == folder}
+    steps = [None] * len(paths) if table.steps is None else table.steps.tolist()
+    rows = zip(paths, table.numbers, table.segments, steps, strict=True)
+    clips = {path.name: list(planned) for path, *planned in rows if path.parent == folder}
     about = {"dataset": dataset.spec.to_json(), "version_parts": dataset.version_parts()}
     known = _read_plan(folder)
     if known is not None and {key: known[key] for key in about} != about:
@@ -97,7 +101,7 @@ def plan_clips(table: FeatureTable, folder: Path) -> tuple[Path, ...]:
     if FORMATS.get(dataset.spec.format).code_run(dataset.spec.path, _options(dataset.spec)):
         allow(dataset.spec)  # it is open in this process, so its code runs already
     folder.mkdir(parents=True, exist_ok=True)
-    clips |= known["clips"] if known else {}
+    clips = {**(known["clips"] if known else {}), **clips}
     write_atomically(folder / PLAN, json.dumps({**about, "clips": clips}))
     return paths
 
@@ -117,10 +121,12 @@ def _read_plan(folder: Path) -> dict[str, Any] | None:
 
 
 def _is_place(value: Any) -> bool:
-    """Is this the number of an episode, and a segment of it or none?"""
-    if not isinstance(value, list) or len(value) != 2 or type(value[0]) is not int:
+    """Is this the number of an episode, a segment of it or none, and how many frames or none?"""
+    if not isinstance(value, list) or len(value) != 3 or type(value[0]) is not int:
         return False
-    steps = value[1]
+    steps, frames = value[1:]
+    if frames is not None and type(frames) is not int:
+        return False
     return steps is None or (isinstance(steps, list) and [type(step) for step in steps] == [int, int])
 
 
@@ -156,10 +162,43 @@ def cut_planned_clip(path: str | Path, *, trust: bool = False) -> Path:
     known = _read_plan(place.parent)
     if known is None or place.name not in known["clips"]:
         raise ValueError(f"the clip {place} is missing, and no plan beside it says how to cut it")
-    number, segment = known["clips"][place.name]
+    number, segment, _ = known["clips"][place.name]
     dataset = open_once(spec_from_json(known["dataset"]), trust=trust)
     steps = None if segment is None else (segment[0], segment[1])
     same = known["version_parts"] == dataset.version_parts()
     if not same or dataset.clip_path(number, place.parent, steps) != place:
         raise ValueError(f"the clip {place} is missing, and its dataset has changed since it was planned")
     return dataset.cut_clip(number, place.parent, steps)
+
+
+def planned_frames(path: str | Path) -> int | None:
+    """How many frames a clip will have, if its plan says so."""
+    known = _read_plan(Path(path).parent)
+    _, _, frames = (known or {"clips": {}})["clips"].get(Path(path).name, (None, None, None))
+    return None if frames is None else int(frames)
+
+
+def clip_problem(path: str | Path) -> str | None:
+    """Why the file of a clip cannot be played: it is missing, damaged or cut short. None if it is whole.
+
+    Whether a browser knows its codec only the browser can tell.
+    """
+    place = Path(path)
+    try:
+        about = place.stat()
+    except OSError:
+        return f"the clip {place} is missing"
+    return _damage(place, about.st_size, about.st_mtime_ns)
+
+
+@lru_cache(maxsize=4096)
+def _damage(path: Path, size: int, changed: int) -> str | None:
+    """The arguments after the path tell when the file was replaced."""
+    del size, changed
+    try:
+        check_complete(path)
+    except VideoError as error:
+        return str(error)
+    except MissingExtra:
+        return None  # without PyAV nothing is known of it
+    return None

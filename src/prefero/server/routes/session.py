@@ -9,8 +9,6 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from pydantic import TypeAdapter
 
-from prefero.datasets.media.clips import cut_planned_clip
-from prefero.datasets.registry import Untrusted
 from prefero.server.auth import (
     COOKIE,
     COOKIE_SECONDS,
@@ -19,11 +17,14 @@ from prefero.server.auth import (
     KnownVisitor,
     MaybeVisitor,
     OwnSession,
+    ServerContext,
     Visitor,
 )
+from prefero.server.clip_preparation import UnplayableClip
 from prefero.server.models import (
     LARGEST,
     AnswerOrSkip,
+    ClipStatus,
     Display,
     Entry,
     Me,
@@ -34,6 +35,7 @@ from prefero.server.models import (
 )
 from prefero.studies.clip_folders import is_served
 from prefero.studies.displays import details_of
+from prefero.studies.session import NOT_PLAYABLE
 from prefero.studies.session_state import SessionState
 from prefero.studies.storage.store import Refused
 
@@ -134,20 +136,29 @@ def trajectory(
 
 @router.get("/clips/{index}.mp4", response_class=FileResponse)
 def clip(index: Index, visitor: KnownVisitor, context: Context) -> FileResponse:
-    """One trajectory's video, from the folder of the study's clips and from nowhere else."""
+    """One trajectory's video, cut if it is not there, which takes time."""
+    try:
+        path = context.clips.prepare(_clip_path(index, visitor, context))
+    except UnplayableClip as error:
+        raise Refused("no-trajectory", _told(str(error), visitor)) from error
+    return FileResponse(path, media_type="video/mp4", headers=CACHED)
+
+
+@router.get("/clips/{index}/status")
+def clip_status(index: Index, visitor: KnownVisitor, context: Context) -> ClipStatus:
+    """Whether a video can be played now, how far its preparation is, or why it cannot be played."""
+    found = context.clips.status(_clip_path(index, visitor, context))
+    return found.model_copy(update={"problem": found.problem and _told(found.problem, visitor)})
+
+
+def _clip_path(index: int, visitor: Visitor, context: ServerContext) -> Path:
+    """In the folder of the study's clips, and nowhere else."""
     pool, shown = context.store.pool(visitor.study), context.store.display(visitor.study)
     if pool.clips is None or index >= len(pool.clips):
         raise Refused("no-trajectory", "there is no such clip")
     path = Path(pool.clips[index]).resolve()
     _check_clip(path, str(shown.get("folder", "")), context)
-    try:
-        cut_planned_clip(path, trust=context.trust)  # if it is not there, by the plan beside it
-    except Untrusted as error:
-        LOGGER.warning("a clip is not cut: %s", error)
-        raise Refused("no-trajectory", "this clip is not cut yet, and the server may not cut it") from error
-    except (ValueError, OSError) as error:
-        raise Refused("no-trajectory", "this clip is missing and could not be cut") from error
-    return FileResponse(path, media_type="video/mp4", headers=CACHED)
+    return path
 
 
 def _check_clip(path: Path, folder: str, context: Context) -> None:
@@ -157,3 +168,8 @@ def _check_clip(path: Path, folder: str, context: Context) -> None:
     if not is_served(path, context.clip_folders):
         LOGGER.warning("videos in %s are not served: start the server with --clips to allow it", folder)
         raise Refused("no-trajectory", "this server may not send videos from the study's folder")
+
+
+def _told(problem: str, visitor: Visitor) -> str:
+    """The reason may name files, which only the teacher may see."""
+    return problem if visitor.role == "teacher" else NOT_PLAYABLE

@@ -10,8 +10,15 @@ from prefero._support.files import csv_text
 from prefero._support.optional import need
 from prefero.pools.pool import Pool
 from prefero.questions import Choice
-from prefero.server.auth import TeacherSession
-from prefero.server.models import BestTrajectory, DeleteOrRestore, History, PastAnswer, RewardSummary
+from prefero.server.auth import Context, TeacherSession
+from prefero.server.models import (
+    BestTrajectory,
+    DeleteOrRestore,
+    History,
+    PastAnswer,
+    RewardSummary,
+    TeachingPlace,
+)
 from prefero.studies.displays import labels_of
 from prefero.studies.event_log import EventLog
 from prefero.studies.learning_summary import LearningSummary, sentence
@@ -74,6 +81,14 @@ def reward(own: TeacherSession) -> RewardSummary:
         python=PYTHON.format(features=names, example=example),
         description=sentence(learned.describe()),
     )
+
+
+@router.get("/teaching")
+def teaching(own: TeacherSession, context: Context) -> TeachingPlace:
+    """Where the answers are stored, and how to come back."""
+    del own
+    command, stored_in = context.place
+    return TeachingPlace(command=command, stored_in=stored_in, by_link=context.guest is None)
 
 
 @router.get("/export/reward.json", response_class=Response, responses=_content("application/json"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, cast
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from prefero.pools.pool import Pool
@@ -134,6 +134,14 @@ class Store:
     def study_in(self, connection: Connection, name: str) -> Study:
         """The study of this name, in the middle of a transaction."""
         return next(study for study in _studies(connection) if study.name == name)
+
+    def set_task_description(self, study: Study, text: str) -> Study:
+        """Change the sentence that says what to do; answers and questions stay as they are."""
+        s = schema.studies
+        changed = json.dumps({**study.protocol, "task_description": text})
+        with writing(self.engine) as connection:
+            connection.execute(update(s).where(s.c.id == study.id).values(protocol=changed))
+        return self.study(study.name)
 
     def pool(self, study: Study) -> Pool:
         """The trajectories that its questions are about."""

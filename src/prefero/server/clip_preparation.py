@@ -1,0 +1,95 @@
+"""Clips are cut when they are first requested; how far that is, and why one cannot be played."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from prefero.datasets.media.clips import clip_problem, cut_planned_clip, planned_frames
+from prefero.rendering.video import counting_frames
+from prefero.server.models import ClipStatus
+
+AT_ONCE = 2  # clips that are cut at the same time: more would delay the two that a person waits for
+
+
+class UnplayableClip(ValueError):
+    """A clip cannot be cut or played; the message says why."""
+
+
+@dataclass
+class _Cutting:
+    """One clip that is being cut."""
+
+    total: int | None
+    frames: int = 0
+    tried: bool = False
+    finished: threading.Lock = field(default_factory=threading.Lock)
+
+    def count(self) -> None:
+        self.frames += 1
+
+
+class ClipPreparation:
+    """Cuts clips, each once however many requests ask for it.
+
+    `report` gets the reason of each failure; `trust` allows code that the plan of a clip names to be run.
+    """
+
+    def __init__(self, report: Callable[[str], None], trust: bool = False) -> None:
+        self._report, self._trust = report, trust
+        self._cutting: dict[Path, _Cutting] = {}
+        self._problems: dict[Path, str] = {}
+        self._lock, self._slots = threading.Lock(), threading.Semaphore(AT_ONCE)
+
+    def prepare(self, path: Path) -> Path:
+        """The clip, cut if it is not there; `UnplayableClip` if that fails."""
+        if not path.is_file():
+            with self._turn(path) as cutting, self._slots, counting_frames(cutting.count):
+                if not cutting.tried:
+                    cutting.tried = True
+                    self._cut(path)
+        if not path.is_file():
+            raise UnplayableClip(self._problems.get(path, f"the clip {path} is missing"))
+        return path
+
+    def status(self, path: Path) -> ClipStatus:
+        """Whether the clip can be played, how far it is, or why it cannot."""
+        cutting = self._cutting.get(path)
+        if cutting is None and path.is_file():
+            self._remember(path, clip_problem(path))
+        problem = self._problems.get(path) if cutting is None else None
+        if problem is None and path.is_file():
+            return ClipStatus(state="ready", frames=0, total=None, problem=None)
+        frames, total = (cutting.frames, cutting.total) if cutting else (0, planned_frames(path))
+        return ClipStatus(
+            state="failed" if problem else "preparing", frames=frames, total=total, problem=problem
+        )
+
+    @contextmanager
+    def _turn(self, path: Path) -> Iterator[_Cutting]:
+        """Only one request cuts a clip; the others wait for it."""
+        with self._lock:
+            cutting = self._cutting.setdefault(path, _Cutting(planned_frames(path)))
+        with cutting.finished:
+            try:
+                yield cutting
+            finally:
+                self._cutting.pop(path, None)
+
+    def _cut(self, path: Path) -> None:
+        """Remember why it failed; any package may be behind a dataset, so any exception is a reason."""
+        try:
+            cut_planned_clip(path, trust=self._trust)
+            self._remember(path, None)
+        except Exception as error:
+            self._remember(path, str(error) or repr(error))
+
+    def _remember(self, path: Path, problem: str | None) -> None:
+        """A new problem is reported once; a clip that can be played again is forgotten."""
+        with self._lock:
+            known = self._problems.pop(path, None)
+            if problem is not None:
+                self._problems[path] = problem
+        if problem is not None and problem != known:
+            self._report(f"A clip cannot be shown: {problem}")
