@@ -81,6 +81,16 @@ export function LoadingOrError({ problem, retry, message }: { problem: string; r
   return problem ? <Banner message={problem} retry={retry} /> : <Loading message={message} />;
 }
 
+/** Which trajectory it is: its id or file name, if it has one, and its index in the pool. */
+export function TrajectoryName({ index, id }: { index: number; id: string | null }): JSX.Element {
+  if (id === null || id === String(index)) return <span class="trajectory-name">no. {index}</span>;
+  return (
+    <span class="trajectory-name">
+      {id} <span class="soft">no. {index}</span>
+    </span>
+  );
+}
+
 export function Meter({ fraction, label }: { fraction: number; label: string }): JSX.Element {
   const percent = Math.round(100 * Math.min(Math.max(fraction, 0), 1));
   return (

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import type { ExportPath, RewardSummary } from "../api";
-import { Card, LoadingOrError } from "../components";
+import { Card, LoadingOrError, TrajectoryName } from "../components";
 import { formatNumber, pluralize } from "../format";
 import { useLoad } from "../hooks";
 import { Player } from "../player/player";
@@ -32,7 +32,8 @@ function Result({ reward, trajectories }: { reward: RewardSummary; trajectories:
     <>
       <Card title="The trajectory with the highest reward">
         <p>
-          {description} Learned from {pluralize(answers, "answer")}. Its reward is {formatNumber(best.mean)} ±{" "}
+          {description} Learned from {pluralize(answers, "answer")}. The best is{" "}
+          <TrajectoryName index={best.index} id={best.id} />, with a reward of {formatNumber(best.mean)} ±{" "}
           {formatNumber(best.std)}.
         </p>
         <Player trajectories={trajectories} index={best.index} name="The best trajectory" />

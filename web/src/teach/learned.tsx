@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import type { FeatureEffect, FeatureMap, LearningSummary, RankedTrajectory } from "../api";
-import { Banner, Card, LoadingOrError } from "../components";
+import { Banner, Card, LoadingOrError, TrajectoryName } from "../components";
 import { formatNumber, formatPercent, formatWithUnit } from "../format";
 import { type Loaded, useLoad } from "../hooks";
 import { Player } from "../player/player";
@@ -25,7 +25,7 @@ export function LearnedView({ session, state, trajectories, server, open }: TabP
       {answered === 0 ? <Empty onCompare={() => open("compare")} /> : <Summary summary={summary} trajectories={trajectories} />}
       {past.length > 0 && (
         <Card title="Your answers">
-          <History answers={past} blocked={session.blocked.value} onChange={changeAndReload(session, history.retry, summary.retry)} />
+          <History answers={past} trajectories={trajectories} blocked={session.blocked.value} onChange={changeAndReload(session, history.retry, summary.retry)} />
         </Card>
       )}
       {history.problem && <Banner message={history.problem} retry={history.retry} />}
@@ -169,7 +169,10 @@ function Ranking({ ranked, features, trajectories }: RankingProps): JSX.Element 
             <li key={one.index}>
               <button type="button" class="rank" aria-pressed={one === playing} onClick={() => setSelected(one.index)}>
                 <span class="rank-number">{one.rank}</span>
-                <FeatureValues of={one} features={features} />
+                <span>
+                  <TrajectoryName index={one.index} id={one.id} />
+                  <FeatureValues of={one} features={features} />
+                </span>
                 <span class="rank-reward">
                   {formatNumber(one.mean)} <span class="soft">± {formatNumber(one.std)}</span>
                 </span>

@@ -1,0 +1,71 @@
+/** A question that was answered before: its trajectories play in step again, in a dialog. */
+
+import type { JSX } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+
+import type { PastAnswer } from "../api";
+import { gridStyle, itemLabel } from "../compare/layout";
+import { LoadingOrError, TrajectoryName } from "../components";
+import { useTrajectories } from "../hooks";
+import { Controls, PlayOverlay, Timeline } from "../player/controls";
+import { Playback } from "../player/playback";
+import { TrajectoryView } from "../player/trajectory-view";
+import { frameSeconds, isPlayable, type Trajectories } from "../trajectories";
+
+interface ReplayProps {
+  answer: PastAnswer;
+  trajectories: Trajectories;
+  given: string; // the answer, in words
+  onClose: () => void;
+}
+
+/** A modal <dialog>: the browser keeps the focus inside and closes it on Esc. */
+export function ReplayDialog({ answer, given, trajectories, onClose }: ReplayProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const playback = useMemo(() => new Playback(), []);
+  const style = { "--aspect": trajectories.aspect, ...gridStyle(answer.items.length) };
+  return (
+    <dialog class="replay" ref={dialog} aria-labelledby="replay-title" style={style} onClose={onClose}>
+      <h2 id="replay-title">
+        Question {answer.number}: you answered “{given}”
+      </h2>
+      <ReplayedItems answer={answer} trajectories={trajectories} playback={playback} />
+      <div class="replay-tools">
+        {trajectories.display.kind !== "features" && <Controls playback={playback} />}
+        <form method="dialog">
+          <button class="button primary">Close</button>
+        </form>
+      </div>
+    </dialog>
+  );
+}
+
+interface ItemsProps extends Pick<ReplayProps, "answer" | "trajectories"> {
+  playback: Playback;
+}
+
+function ReplayedItems({ answer, trajectories, playback }: ItemsProps): JSX.Element {
+  const { items, problem, retry } = useTrajectories(trajectories, answer.items);
+  useEffect(() => {
+    if (items) playback.begin(Math.min(...items.map(frameSeconds)));
+  }, [items, playback]);
+  if (!items) return <LoadingOrError problem={problem} retry={retry} message="Loading the motions…" />;
+  const plays = items.some(isPlayable);
+  return (
+    <div class="replay-items">
+      {items.map((trajectory, i) => (
+        <figure key={i}>
+          <figcaption>
+            {itemLabel(i)} <TrajectoryName index={answer.items[i] ?? 0} id={answer.ids?.[i] ?? null} />
+          </figcaption>
+          <div class="clip-frame">
+            <TrajectoryView trajectory={trajectory} group={items} playback={playback} name={`Trajectory ${itemLabel(i)}`} />
+          </div>
+          {plays && <Timeline playback={playback} />}
+        </figure>
+      ))}
+      {plays && <PlayOverlay playback={playback} />}
+    </div>
+  );
+}
