@@ -1,4 +1,4 @@
-"""Episodes of GymnasiumDataset environments: played the same every time, and rendered as they were played."""
+"""Episodes of Gymnasium environments: played once and recorded, and shown as they were played."""
 
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from prefero import Pool
 from prefero.datasets import BadEpisode, FeatureOptions, GymnasiumOptions, extract_features, open_dataset
 from prefero.datasets.formats.gymnasium import GymnasiumDataset
 from prefero.datasets.media.clips import cut_planned_clip
+from prefero.rendering.environments import reason_without_images
 
 
 class Bright(gymnasium.Env[Any, Any]):
@@ -40,6 +41,22 @@ class Bright(gymnasium.Env[Any, Any]):
 
     def render(self) -> Any:
         return np.full((48, 64, 3), int(self.light), dtype=np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test records its own episodes."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("PREFERO_CACHE", str(folder))
+    return folder
+
+
+def loose(render_mode: str | None = None) -> Bright:
+    return Bright(render_mode, loose=True)
+
+
+def noisy(_: Any) -> Any:
+    return np.random.default_rng().uniform(1.0, 30.0, 1)
 
 
 def steady(_: Any) -> Any:
@@ -96,16 +113,63 @@ def test_a_clip_shows_what_the_features_were_extracted_of(tmp_path: Path) -> Non
     np.testing.assert_allclose(part, np.tile(np.floor(lights(dataset, 1)[2:5, None]), 3), atol=4)
 
 
-def test_an_environment_that_forgets_its_seed_is_not_rendered(tmp_path: Path) -> None:
-    def loose(render_mode: str | None = None) -> Any:
-        return Bright(render_mode, loose=True)
+@pytest.mark.parametrize(
+    ("environment", "policy", "film", "filmed"),
+    [(Bright, None, False, 0), (Bright, noisy, False, 0), (Bright, noisy, True, 3), (loose, noisy, False, 3)],
+)
+def test_a_clip_shows_a_noisy_episode_as_it_was_played(
+    environment: Any, policy: Any, film: bool, filmed: int, tmp_path: Path, cache: Path
+) -> None:
+    """Actions can be played again where the seed determines the rest; otherwise an episode is filmed."""
+    options = GymnasiumOptions(episodes=3, max_steps=99, film=film)
+    dataset = GymnasiumDataset(environment, options, policy=policy)
+    pool = Pool.from_dataset(
+        dataset, FeatureOptions(["final(light)"], jobs=1), clip_folder=tmp_path / "clips"
+    )
+    assert len(list((cache / "clips").rglob("*.mp4"))) == filmed
+    assert pool.clips is not None
+    for number, clip in enumerate(pool.clips):
+        wanted = lights(dataset, number)
+        assert pool.features[number, 0] == wanted[-1]
+        np.testing.assert_allclose(colors_in(Path(clip)), np.tile(np.floor(wanted[:-1, None]), 3), atol=4)
+    part = colors_in(dataset.cut_clip(1, tmp_path / "clips", (2, 4)))
+    np.testing.assert_allclose(part, np.tile(np.floor(lights(dataset, 1)[2:4, None]), 3), atol=4)
 
-    with pytest.raises(BadEpisode, match=r"^episode 0: played again it differs"):
-        GymnasiumDataset(loose, GymnasiumOptions(max_steps=9)).cut_clip(0, tmp_path)
+
+def test_actions_in_dictionaries_and_tuples_are_played_again(tmp_path: Path) -> None:
+    class Wrapped(Bright):
+        action_space = spaces.Dict(by=spaces.Tuple([spaces.Box(1, 30, (1,)), spaces.Discrete(3)]))  # type: ignore[assignment]
+
+        def step(self, action: Any) -> Any:
+            return super().step(action["by"][0] + action["by"][1])
+
+    dataset = GymnasiumDataset(Wrapped, GymnasiumOptions(episodes=2, max_steps=99))
+    wanted = np.floor(lights(dataset, 1)[:-1, None])
+    assert not dataset.films
+    np.testing.assert_allclose(colors_in(dataset.cut_clip(1, tmp_path)), np.tile(wanted, 3), atol=4)
+
+
+def test_a_replay_that_differs_from_the_recording_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = GymnasiumDataset(Bright, GymnasiumOptions(episodes=1, max_steps=9))
+    dataset.episode(0)
+    step = Bright.step
+    monkeypatch.setattr(Bright, "step", lambda self, action: step(self, action + 1))  # another version of it
+    with pytest.raises(BadEpisode, match=r"^episode 0: played again, it differs .* at step 1, .* Use --film"):
+        dataset.cut_clip(0, tmp_path)
+
+
+def test_what_was_never_recorded_is_rendered_only_if_it_can_be_repeated(tmp_path: Path) -> None:
+    options = GymnasiumOptions(episodes=1, max_steps=9)
+    assert GymnasiumDataset(Bright, options).cut_clip(0, tmp_path).is_file()
+    for environment, policy in ((loose, None), (Bright, noisy)):
+        with pytest.raises(BadEpisode, match=r"^episode 0: there is no recording of it any more"):
+            GymnasiumDataset(environment, options, policy=policy).cut_clip(0, tmp_path / "other")
 
 
 def test_an_id_is_recognised_and_says_when_an_episode_ends() -> None:
-    dataset = open_dataset("CartPole-v1", GymnasiumOptions(episodes=6))
+    dataset = open_dataset("CartPole-v1", GymnasiumOptions(episodes=6, videos="ignore"))
     assert isinstance(dataset, GymnasiumDataset)
     assert dataset.renders
     found = extract_features(dataset, FeatureOptions(["max", "duration"], jobs=1))
@@ -230,19 +294,52 @@ def test_an_environment_of_the_users_own_that_fails_is_named(monkeypatch: pytest
 # --- what cannot be rendered ------------------------------------------------------------------------------
 
 
-def test_an_environment_is_seen_to_render_before_anybody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_renderer_is_named_before_anything_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     assert GymnasiumDataset(Bright, GymnasiumOptions(max_steps=9)).has_video
 
     def unpainted(_: Any) -> Any:
         raise gymnasium.error.DependencyNotInstalled("pygame is not installed, run `pip install pygame`.")
 
+    played: list[Any] = []
+    step = Bright.step
+
+    def counted(self: Bright, action: Any) -> Any:
+        played.append(action)
+        return step(self, action)
+
     monkeypatch.setattr(Bright, "render", unpainted)
+    monkeypatch.setattr(Bright, "step", counted)
     dataset = GymnasiumDataset(Bright, GymnasiumOptions(episodes=4, max_steps=9))
-    extract_features(dataset, FeatureOptions(["final"], jobs=1))  # for which nothing is rendered
-    why = r"^Bright cannot be rendered: pygame is not installed, run `pip install pygame`\. Repair that"
+    why = r"^Bright cannot be rendered: pygame is not installed, run `pip install pygame`\. Until then"
+    with pytest.raises(UserWarning, match=why):  # warnings are errors in tests, so it stops here
+        extract_features(dataset, FeatureOptions(["final"], jobs=1))
+    assert played == []
     with pytest.warns(UserWarning, match=why):
         assert Pool.from_dataset(dataset, FeatureOptions(["mean(light)"], jobs=1)).clips is None
+    assert played
     assert not dataset.has_video
+
+
+def test_the_line_that_installs_a_missing_package_is_added_where_the_error_lacks_it() -> None:
+    missing = ModuleNotFoundError("No module named 'ale_py.roms'", name="ale_py.roms")
+    assert reason_without_images(missing) == "No module named 'ale_py.roms'; run `pip install ale_py`"
+    assert reason_without_images(ValueError("no screen.")) == "no screen"
+
+
+def test_videos_that_become_possible_later_show_what_was_played_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options, features = GymnasiumOptions(episodes=3, max_steps=9), FeatureOptions(["final(light)"], jobs=1)
+    with monkeypatch.context() as without:
+        without.setattr(Bright, "render", lambda _: None)
+        with pytest.warns(UserWarning, match="cannot be rendered"):
+            before = Pool.from_dataset(GymnasiumDataset(Bright, options, policy=noisy), features)
+    after = Pool.from_dataset(
+        GymnasiumDataset(Bright, options, policy=noisy), features, clip_folder=tmp_path / "clips"
+    )
+    assert before.clips is None
+    assert after.clips is not None
+    np.testing.assert_array_equal(before.features, after.features)
 
 
 def test_an_image_that_is_none_is_no_video(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,11 +1,14 @@
 """TeachingSession from a dataset: what `prefero teach DATASET` begins, and clips that are cut when shown."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
+from datasets.slide_environment import Slide
 from datasets.write_datasets import (
     LENGTHS,
     colors_in,
@@ -15,10 +18,12 @@ from datasets.write_datasets import (
     write_video_folder,
 )
 from prefero import Pool
-from prefero.datasets import FeatureOptions, extract_features, open_dataset
+from prefero.datasets import FeatureOptions, GymnasiumOptions, extract_features, open_dataset
+from prefero.datasets.media.clips import cut_planned_clip
+from prefero.server.clip_preparation import ClipPreparation, UnplayableClip
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.database import open_database
-from prefero.studies.storage.store import Store
+from prefero.studies.storage.store import Refused, Store
 from server.served_studies import Client, TeachingSession, error_of, guest_app, ok, serving
 
 
@@ -49,12 +54,14 @@ def test_a_clip_is_cut_when_the_page_wants_to_show_it(store: Store, tmp_path: Pa
 
 
 @pytest.mark.filterwarnings("ignore:episodes have", "ignore:.* are strongly correlated")
-def test_a_clip_that_cannot_be_cut_is_an_error_in_words(store: Store, tmp_path: Path) -> None:
+def test_a_clip_that_cannot_be_cut_is_an_error_that_says_why(store: Store, tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm")
     study, person, _ = begin_teaching(store, str(folder), None, 30)
     next((folder / "videos").rglob("episode_000002.mp4")).unlink()
     with serving(guest_app(store, TeachingSession(study, person, ""))) as address, Client(address) as page:
-        assert error_of(page.get("/api/clips/2.mp4")) == (404, "no-trajectory")
+        missing = page.get("/api/clips/2.mp4")
+        assert error_of(missing) == (404, "no-trajectory")
+        assert "episode_000002.mp4 is missing" in missing.json()["error"]["message"]
         assert page.get("/api/clips/0.mp4").status_code == 200
 
 
@@ -84,3 +91,64 @@ def test_what_is_nothing_is_told_what_it_might_have_been(tmp_path: Path) -> None
     (tmp_path / "strange.npz").write_bytes(b"no archive")
     with pytest.raises(ValueError, match=r"a pool is what Pool\.save writes"):
         pool_of(str(tmp_path / "strange.npz"))
+
+
+# --- environments -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def slide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+    """An environment by its id, in a cache of its own."""
+    monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
+    gymnasium.register("Slide-v3", "datasets.slide_environment:Slide", max_episode_steps=8)
+    yield "Slide-v3"
+    gymnasium.registry.pop("Slide-v3")
+
+
+SLIDES, FINAL = GymnasiumOptions(episodes=4), FeatureOptions(["final"], jobs=1)
+
+
+def test_a_session_uses_videos_that_have_become_possible(
+    store: Store, slide: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as without:
+        without.setattr(Slide, "render", lambda _: 1 / 0)
+        with pytest.warns(UserWarning, match="Slide-v3 cannot be rendered: .* the same command"):
+            before, person, _ = begin_teaching(store, slide, None, 30, None, FINAL, SLIDES)
+    assert store.display(before)["kind"] == "features"
+    after, again, known = begin_teaching(store, slide, None, 30, None, FINAL, SLIDES)
+    assert (known, after.id, again) == (True, before.id, person)
+    assert store.display(after)["kind"] == "clips"
+    pool = store.pool(after)
+    np.testing.assert_array_equal(pool.features, store.pool(before).features)
+    assert pool.clips is not None
+    brightness = colors_in(cut_planned_clip(pool.clips[2]))[:, 0]
+    assert brightness[0] <= brightness[-1] <= 20 * pool.features[2, 0] + 4
+    with pytest.raises(Refused, match="are about other trajectories"):
+        store.replace_pool(after, Pool(pool.features + 1, pool.names), {})
+
+
+def test_a_replay_that_differs_is_said_on_the_page_and_in_the_terminal(
+    store: Store, slide: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = store.pool(begin_teaching(store, slide, None, 30, None, FINAL, SLIDES)[0])
+    assert pool.clips is not None
+    monkeypatch.setattr(Slide, "drift", 0.1)  # the environment is of another version now
+    said: list[str] = []
+    clips, path = ClipPreparation(said.append), Path(pool.clips[1])
+    with pytest.raises(UnplayableClip, match=r"^episode 1: played again, it differs .* at step 1"):
+        clips.prepare(path)
+    problem = clips.status(path).problem
+    assert problem is not None
+    assert said == [f"A clip cannot be shown: {problem}"]
+
+
+def test_lost_videos_are_looked_for_again(store: Store, slide: str, tmp_path: Path) -> None:
+    """The clips' folder of a session may be deleted: the next start plans it again."""
+    study, _, _ = begin_teaching(store, slide, None, 30, None, FINAL, SLIDES)
+    shutil.rmtree(tmp_path / "cache" / "clips")
+    again, _, _ = begin_teaching(store, slide, None, 30, None, FINAL, SLIDES)
+    assert again == study
+    clips = store.pool(again).clips
+    assert clips is not None
+    assert cut_planned_clip(clips[0]).is_file()

@@ -13,11 +13,11 @@ from gymnasium import spaces
 from matplotlib.image import imread
 
 from prefero._support.arrays import Array
+from prefero.rendering.gl_process import RendererUnavailable
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds import World, from_gymnasium, make
 from prefero.worlds.clips import check_clip, render_video, replay, save_clip
 from prefero.worlds.golf import Golf
-from prefero.worlds.mujoco.renderer import RendererUnavailable
 
 WORLDS_2D = ["driver", "tosser"]
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from prefero._support.arrays import Image
+from prefero.rendering import gl_process
+from prefero.rendering.gl_process import RendererUnavailable
 from prefero.worlds.golf import Golf
-from prefero.worlds.mujoco import renderer
-from prefero.worlds.mujoco.renderer import RendererUnavailable, render_frames
+from prefero.worlds.mujoco.renderer import render_frames
 from systems import posix_only
 
 WIDTH, HEIGHT = 4, 3
@@ -23,7 +24,7 @@ def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Modules of a test are found by the process that it starts, and no library is preferred."""
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.delenv("MUJOCO_GL", raising=False)
-    monkeypatch.setattr(renderer, "GL_LIBRARIES", ("egl", "osmesa"))
+    monkeypatch.setattr(gl_process, "GL_LIBRARIES", ("egl", "osmesa"))
 
 
 def fake_renderer(folder: Path, code: str) -> str:
@@ -114,7 +115,7 @@ def test_a_video_that_is_cut_off_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_platform_with_one_library_takes_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renderer, "GL_LIBRARIES", ("",))
+    monkeypatch.setattr(gl_process, "GL_LIBRARIES", ("",))
     code = f"out.write(bytes({SIZE})) if 'MUJOCO_GL' not in os.environ else sys.exit('set')"
     assert len(rendered(fake_renderer(tmp_path, code))) == 1
 
@@ -142,7 +143,7 @@ def test_mujoco_renders_golf(golf: Golf) -> None:
 
 
 def test_golf_raises_where_there_is_no_renderer(golf: Golf, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(renderer, "GL_LIBRARIES", ("none",))
+    monkeypatch.setattr(gl_process, "GL_LIBRARIES", ("none",))
     with pytest.raises(RendererUnavailable, match="MuJoCo found no GL library"):
         list(golf.render_video(np.array([1.0, 0.0]), 25.0, 64, 48))
     assert sys.modules["mujoco"] is not None  # this process is as it was

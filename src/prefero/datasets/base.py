@@ -131,8 +131,7 @@ class Dataset(ABC):
     @property
     def cache_name(self) -> str:
         """A name for what is kept of this version of it in Prefero's cache."""
-        name = re.sub(r"[^\w.-]+", "-", self.name)
-        return f"{name}-{self.version[:12]}"
+        return f"{file_name(self.name)}-{self.version[:12]}"
 
     def version_parts(self) -> list[Any]:
         """What else tells it from other datasets, where its spec and its files do not say everything."""
@@ -189,6 +188,11 @@ class DatasetFormat(Dataset):
         return ""
 
 
+def file_name(name: str) -> str:
+    """A name as part of a file's name."""
+    return re.sub(r"[^\w.-]+", "-", name)
+
+
 def clip_name(number: int, steps: StepRange | None = None) -> str:
     """The name of a clip's file."""
     segment = "" if steps is None else f"-{steps[0]:06d}-{steps[1]:06d}"
@@ -210,10 +214,14 @@ def array_digest(values: npt.ArrayLike) -> str:
 class EpisodeDataset(Dataset):
     """A dataset of states and actions, of which features are extracted.
 
-    root   the folder that holds the dataset, where there is one; a copy with scores is a copy of it
+    root         the folder that holds the dataset, where there is one; a copy with scores is a copy of it
+    batch_size   how many episodes a worker reads in one go; fewer where one takes long
+    reading      what is done to an episode to have it, for the progress bar
     """
 
     root: Path | None = None
+    batch_size: int = 32
+    reading: str = "reading"
 
     @abstractmethod
     def episode(self, number: int) -> Episode:

@@ -153,12 +153,23 @@ def from_gymnasium(
     policy: str | Callable[[Any], Any] | None = None,
     max_steps: int | None = None,
     seed: int = 0,
+    film: bool = False,
     **pool: Unpack[PoolOptions],
 ) -> Pool:
-    """A pool of episodes of a Gymnasium environment, played by a policy or at random."""
+    """A pool of episodes of a Gymnasium environment, played by a policy or at random.
+
+    Videos of episodes that can be repeated are rendered from the recorded actions; others are filmed while
+    they are played, and so are all with `film`.
+    """
     from prefero.datasets.formats.gymnasium import GymnasiumDataset, GymnasiumOptions
 
-    named = policy if isinstance(policy, str) else None
-    options = GymnasiumOptions(episodes=episodes, policy=named, max_steps=max_steps, seed=seed)
+    options = GymnasiumOptions(
+        episodes=episodes,
+        policy=policy if isinstance(policy, str) else None,
+        max_steps=max_steps,
+        seed=seed,
+        film=film,
+        videos="ignore" if pool.get("clips") == "never" else "use",
+    )
     played = GymnasiumDataset(environment, options, policy=None if isinstance(policy, str) else policy)
     return from_dataset(played, features, **pool)

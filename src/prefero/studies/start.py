@@ -1,14 +1,14 @@
 """Which trajectories a teacher is asked about, and how a teaching session begins or continues."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from prefero import worlds
 from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, open_dataset
-from prefero.datasets.media.clips import check_plans
+from prefero.datasets.media.clips import check_plans, missing_clips
 from prefero.datasets.registry import Untrusted, code_named_by, describe_formats, options_for, recognize
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
@@ -145,7 +145,7 @@ def begin_teaching(
         study = store.study(name)
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
-        _check_same(store, study, what, features, opening, trust)
+        study = _continued(store, study, what, features, opening, trust)
         participants = store.participants(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
         if task_description is not None:
             study = store.set_task_description(study, unwrap(task_description))
@@ -165,28 +165,42 @@ def serve_clips(display: dict[str, Any]) -> dict[str, Any]:
     return display
 
 
-def _check_same(
+def _continued(
     store: Store,
     study: Study,
     what: str,
     features: FeatureOptions | None,
     opening: FormatOptions | None,
     trust: bool,
-) -> None:
-    """Answers are about trajectories by number: those of another pool would mean something else."""
+) -> Study:
+    """The session, with videos that have become possible since; an error if it was begun with another pool.
+
+    Answers are about trajectories by number: those of another pool would mean something else.
+    """
     kept = store.pool(study)
     if what in worlds.names():
-        same = kept.source is not None and kept.source.world == what
+        if kept.source is not None and kept.source.world == what:
+            return study
     else:
-        now = _pool_now(what, features, opening, trust)
-        same = _is_part(kept, now)
-        if same and now.clips is not None:
-            remember_folder(clip_folder_of(now.clips))
-    if not same:
-        raise Refused(
-            "another-pool",
-            f"the session {study.name!r} was begun with other trajectories: choose another --name",
-        )
+        present = _pool_now(what, features, opening, trust)
+        rows = _rows_in(present, kept)
+        if rows is not None:
+            return study if present.clips is None else _with_videos(store, study, present.clips, rows)
+    raise Refused(
+        "another-pool",
+        f"the session {study.name!r} was begun with other trajectories: choose another --name",
+    )
+
+
+def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequence[int]) -> Study:
+    """The session with the clips of these rows, if it had none, or if some of its own are gone."""
+    remember_folder(clip_folder_of(clips))
+    kept = store.pool(study)
+    if kept.clips is not None and not missing_clips(kept.clips):
+        return study
+    own = [clips[row] for row in rows]
+    changed = Pool(kept.features, kept.names, clips=own, ids=kept.ids, scaling=kept.scaling)
+    return store.replace_pool(study, changed, serve_clips(display_of(changed)))
 
 
 def _pool_now(what: str, features: FeatureOptions | None, opening: FormatOptions | None, trust: bool) -> Pool:
@@ -198,14 +212,17 @@ def _pool_now(what: str, features: FeatureOptions | None, opening: FormatOptions
         return pool_of(what, ALL, features, without, trust=trust)
 
 
-def _is_part(kept: Pool, other: Pool) -> bool:
-    """Are all trajectories among the others, and the same? Those that were left out may be there again."""
-    if kept.features.shape == other.features.shape and bool((kept.features == other.features).all()):
-        return True
-    if kept.ids is None or not set(kept.names) <= set(other.names):
-        return False
-    row = {trajectory: number for number, trajectory in enumerate(other.ids or map(str, range(len(other))))}
+def _rows_in(present: Pool, kept: Pool) -> list[int] | None:
+    """Where each trajectory of the session is among those there are now; None if one is not, or differs.
+
+    Those that were left out when it began may be there again.
+    """
+    if kept.features.shape == present.features.shape and bool((kept.features == present.features).all()):
+        return list(range(len(kept)))
+    if kept.ids is None or not set(kept.names) <= set(present.names):
+        return None
+    row = {one: number for number, one in enumerate(present.ids or map(str, range(len(present))))}
     if not set(kept.ids) <= set(row):
-        return False
-    columns = [other.names.index(name) for name in kept.names]
-    return bool((other.features[[row[i] for i in kept.ids]][:, columns] == kept.features).all())
+        return None
+    rows, columns = [row[one] for one in kept.ids], [present.names.index(name) for name in kept.names]
+    return rows if bool((present.features[rows][:, columns] == kept.features).all()) else None

@@ -9,10 +9,10 @@ from typing import Any
 from prefero._support.arrays import Image
 from prefero._support.files import write_atomically
 from prefero.rendering.canvas import IMAGE_SUFFIXES, canvas_for, save_filmstrip
+from prefero.rendering.gl_process import RendererUnavailable
 from prefero.rendering.video import save_video
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.base import RendersVideo, World
-from prefero.worlds.mujoco.renderer import RendererUnavailable
 
 FPS = 25.0
 WIDTH, HEIGHT = 640, 480

@@ -1,6 +1,7 @@
 """A world made of a Gymnasium environment and a function that computes features of an episode."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
+from prefero.rendering.environments import drawn_by_mujoco, make_renderable
 from prefero.rendering.scenes import Scene, Window
 from prefero.worlds.base import TASK_DESCRIPTION, ActionSpace, Feature, World
 
@@ -44,8 +46,8 @@ class GymnasiumWorld(World):
     ) -> None:
         if not 1 <= segments <= max_steps:
             raise ValueError(f"an episode of {max_steps} steps has 1 to {max_steps} segments, not {segments}")
-        self._make, self._feature_function, self._seed = env, feature_function, seed
-        self.env = self._new_env()
+        self._make, self._feature_function, self._seed = partial(_make, env), feature_function, seed
+        self.env = self._make()
         self.action_space = _action_space(self.env.action_space, segments)
         self.name = name or (env if isinstance(env, str) else "gymnasium world")
         self.task_description, self.subject = task_description, subject
@@ -59,16 +61,6 @@ class GymnasiumWorld(World):
         self.physics = f"gymnasium {need('gymnasium', extra='worlds').__version__}"
         self.horizon, self._segments = max_steps, segments
         self.time_step = 1 / float(self.env.metadata.get("render_fps") or 30)
-
-    def _new_env(self, **options: Any) -> Any:
-        if callable(self._make):
-            try:
-                return self._make(**options)
-            except TypeError as error:
-                raise ValueError(
-                    f"the function that makes the environment must take {list(options)}: {error}"
-                ) from error
-        return need("gymnasium", extra="worlds").make(self._make, **options)
 
     def simulate(self, actions: Array) -> tuple[Array, Array]:
         """Run an episode for every action sequence."""
@@ -105,7 +97,7 @@ class GymnasiumWorld(World):
     def render_video(self, actions: Array, fps: float, width: int, height: int) -> Iterator[Image]:
         """The frames that the environment renders, at its own rate and size."""
         del fps, width, height
-        env = self._new_env(render_mode="rgb_array")
+        env = make_renderable(self._make, gl=drawn_by_mujoco(self.env))
         try:
             for _ in self._observations(env, self.action_space.check(actions)):
                 yield np.asarray(env.render())
@@ -116,6 +108,17 @@ class GymnasiumWorld(World):
     def scene(self) -> Scene:
         """An empty scene: the environment renders itself."""
         return Scene((), Window(0.0, 1.0, 0.0, 1.0), frame_time=self.time_step)
+
+
+def _make(env: str | Callable[..., Any], **options: Any) -> Any:
+    if not callable(env):
+        return need("gymnasium", extra="worlds").make(env, **options)
+    try:
+        return env(**options)
+    except TypeError as error:
+        raise ValueError(
+            f"the function that makes the environment must take {list(options)}: {error}"
+        ) from error
 
 
 def _action_space(space: Any, segments: int) -> ActionSpace:

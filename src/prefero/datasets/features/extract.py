@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.optional import need
-from prefero._support.progress_bar import progress
+from prefero._support.progress_bar import Advance, progress
 from prefero.datasets.base import Dataset, DatasetSpec, EpisodeDataset, FeatureDataset
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.cache import FeatureCache, FeatureRows, cache_path
@@ -26,7 +26,6 @@ from prefero.datasets.features.user_functions import function_digest
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.registry import for_workers, in_worker, open_dataset
 
-BATCH = 32
 SERIAL_BATCHES = 4  # so many are done before worker processes have started
 EXAMPLES = 256  # that an embedding is fitted on
 NAMED = 3  # skipped episodes that a message names, at most
@@ -67,6 +66,7 @@ def skipped_reasons(skipped: Mapping[str, str]) -> str:
 
 def _extracted(dataset: EpisodeDataset, options: FeatureOptions) -> FeatureTable:
     options = replace(options, features=options.features or DEFAULT)
+    _ = dataset.has_video  # so that a missing renderer is named before anything is simulated
     fitted_on = _dataset_to_fit_on(dataset, options)
     path = _cache_path(dataset, options)
     key = "" if path is None else _key(dataset, options, None if fitted_on is dataset else fitted_on)
@@ -97,9 +97,10 @@ def _cache_path(dataset: Dataset, options: FeatureOptions) -> Path | None:
     return Path(options.cache)
 
 
-def _key(dataset: Dataset, options: FeatureOptions, fitted_on: Dataset | None) -> str:
+def _key(dataset: EpisodeDataset, options: FeatureOptions, fitted_on: Dataset | None) -> str:
     """A digest of all that determines the features: dataset, words, the user's code and windows."""
-    about = [dataset.version, [_digest(word) for word in options.features], str(options.windows), BATCH]
+    about = [dataset.version, [_digest(word) for word in options.features], str(options.windows)]
+    about += [str(dataset.batch_size)]
     about += [] if fitted_on is None else [fitted_on.version]
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()
 
@@ -159,31 +160,37 @@ def _batches(
     dataset: EpisodeDataset, extractors: Sequence[Extractor], options: FeatureOptions, cache: FeatureCache
 ) -> Iterator[FeatureRows]:
     """Batch after batch in the order of the episodes; those in the cache are not extracted again."""
-    batches = [range(s, min(s + BATCH, len(dataset))) for s in range(0, len(dataset), BATCH)]
+    size = dataset.batch_size
+    batches = [range(s, min(s + size, len(dataset))) for s in range(0, len(dataset), size)]
     done = {b: rows for b in batches if (rows := cache.batch(b.start)) is not None}
     waiting = [batch for batch in batches if batch not in done]
     joblib = need("joblib", extra="datasets")
     processes = options.jobs or (joblib.cpu_count() if len(waiting) > SERIAL_BATCHES else 1)
     parallel = joblib.Parallel(n_jobs=processes, return_as="generator")
-    sent = for_workers(dataset, processes)
-    work = (joblib.delayed(_batch)(sent, extractors, options.windows, numbers) for numbers in waiting)
-    with progress(f"reading {dataset.name}", len(dataset), options.progress) as advance:
+    sent, alone = for_workers(dataset, processes), processes == 1
+    with progress(f"{dataset.reading} {dataset.name}", len(dataset), options.progress) as advance:
         advance(sum(map(len, done)))
+        each = advance if alone else None  # other processes cannot move the bar
+        work = (joblib.delayed(_batch)(sent, extractors, options.windows, batch, each) for batch in waiting)
         with cache.interrupted():
             for batch, rows in zip(waiting, parallel(work), strict=True):
                 _stop_at_bad(rows, options.skip_bad)
                 cache.keep_batch(batch.start, rows)
                 done[batch] = rows
-                advance(len(batch))
+                advance(0 if alone else len(batch))
     for batch in batches:
         _stop_at_bad(done[batch], options.skip_bad)
         yield done[batch]
 
 
 def _batch(
-    sent: Dataset | DatasetSpec, extractors: Sequence[Extractor], windows: Windows | None, numbers: range
+    sent: Dataset | DatasetSpec,
+    extractors: Sequence[Extractor],
+    windows: Windows | None,
+    numbers: range,
+    advance: Advance | None,
 ) -> FeatureRows:
-    """The features of some episodes, in a worker process."""
+    """The features of some episodes, perhaps in a worker process."""
     rows, dataset = FeatureRows(), in_worker(sent)
     assert isinstance(dataset, EpisodeDataset)
     for number, found in zip(numbers, dataset.read(numbers), strict=True):
@@ -193,6 +200,8 @@ def _batch(
             _add_episode(rows, number, found, extractors, windows)
         except BadEpisode as error:
             rows.bad[dataset.ids[number]] = error.reason
+        if advance is not None:
+            advance(1)
     return rows
 
 

@@ -1,25 +1,39 @@
-"""Episodes of a Gymnasium environment, played by a policy or at random, and rendered as videos.
+"""Episodes of a Gymnasium environment, played by a policy or at random, and shown as videos.
 
     environment   an id, or a function that makes the environment and takes render_mode
     policy        a function of an observation that returns an action, or its module:function; None: random
     seed          episode n is reset with the seed + n, and its random actions are drawn with both
 
-An episode is played whenever it is read, always in the same way; to render it, it is played once more.
+An episode is played once and recorded, so a policy may be noisy. Its video is rendered when it is first
+shown: the recorded actions are played again, and compared with the recorded states. An environment whose
+seed does not determine what it does cannot be played again, and is filmed while it is played: so is every
+episode whose recorded actions do not give the same states at once.
 """
 
+import hashlib
+import json
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from prefero._support.arrays import Array, Image
+from prefero._support.files import cache_folder
 from prefero._support.optional import MissingExtra, need
-from prefero.datasets.base import DatasetFormat, DatasetSpec, EpisodeDataset, FormatOptions, option
+from prefero.datasets.base import (
+    DatasetFormat,
+    DatasetSpec,
+    EpisodeDataset,
+    FormatOptions,
+    file_name,
+    option,
+)
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.user_functions import (
     function_digest,
@@ -27,11 +41,21 @@ from prefero.datasets.features.user_functions import (
     import_function,
     source_files,
 )
-from prefero.datasets.formats.observations import copied, first_image, side_by_side, stack
+from prefero.datasets.formats.observations import at_step, copied, side_by_side, stack, structured
+from prefero.datasets.formats.recordings import Recording, Recordings
+from prefero.datasets.media.video_files import read_frames
+from prefero.rendering.environments import (
+    RENDER_MODE,
+    drawn_by_mujoco,
+    first_image,
+    make_renderable,
+    reason_without_images,
+)
+from prefero.rendering.video import save_video
 
 Policy = Callable[[Any], Any]
+Choose = Callable[[Any, int], Any]  # an action, from an observation and the number of steps so far
 DEFAULT_RATE = 30.0  # steps a second, where the environment does not say
-RENDER_MODE = "rgb_array"
 MOST_STEPS = 10_000  # an episode that has not ended by then needs max_steps
 
 
@@ -44,6 +68,40 @@ class Transition(NamedTuple):
     image: Any
 
 
+@dataclass(frozen=True)
+class EnvironmentMaker:
+    """Makes an environment by its id or with the user's function, here or in another process.
+
+    registered   what Gymnasium knows of an id, for processes in which it is not registered
+    """
+
+    environment: str | Callable[..., Any]
+    name: str
+    registered: Any = None
+
+    @classmethod
+    def of(cls, environment: str | Callable[..., Any], name: str) -> "EnvironmentMaker":
+        """For an id, with what is registered under it here."""
+        if not isinstance(environment, str):
+            return cls(environment, name)
+        return cls(environment, name, need("gymnasium", extra="worlds").registry.get(environment))
+
+    def __call__(self, **options: Any) -> Any:
+        make = self.environment if callable(self.environment) else self._by_id
+        try:
+            return make(**options)
+        except MissingExtra:
+            raise
+        except Exception as error:  # another package's environment may fail in any way
+            reason = str(error) if isinstance(self.environment, str) else repr(error)
+            raise ValueError(f"the environment {self.name!r} cannot be made: {reason}") from error
+
+    def _by_id(self, **options: Any) -> Any:
+        gymnasium = need("gymnasium", extra="worlds")
+        unknown = self.registered is not None and self.environment not in gymnasium.registry
+        return gymnasium.make(self.registered if unknown else self.environment, **options)
+
+
 @dataclass(frozen=True, kw_only=True)
 class GymnasiumOptions(FormatOptions):
     """How an environment is played."""
@@ -54,17 +112,20 @@ class GymnasiumOptions(FormatOptions):
     )
     max_steps: int | None = option(None, "The largest number of steps of an episode.", minimum=1)
     seed: int = option(0, "The seed of the environment and of random actions; 0.", minimum=0)
+    film: bool = option(False, "Film all episodes while they are played, not only those that do not repeat.")
 
 
 class GymnasiumDataset(EpisodeDataset, DatasetFormat):
-    """Episodes that are played when they are read.
+    """Episodes that are played when they are first read, and recorded.
 
-    `policy` is a function itself, in place of the one that the options name.
+    `policy` is a function itself, in place of the one that the options name. `films` says whether episodes
+    are filmed while they are played.
     """
 
     format_name = "gymnasium"
     description = "the id of a Gymnasium environment"
     options_type = GymnasiumOptions
+    batch_size, reading = 25, "playing"
     send_whole = True  # an environment that this process has registered is unknown to others
 
     def __init__(
@@ -80,14 +141,17 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         self.policy = policy if policy is not None or named is None else import_function(named)
         self.name = environment if isinstance(environment, str) else function_name(environment, "own")
         self.ids = tuple(map(str, range(self.options.episodes)))
-        self.registered = self._registered()
-        made = self._made()
+        self.make = EnvironmentMaker.of(environment, self.name)
+        made = self.make()
         self.step_seconds = 1.0 / float(made.metadata.get("render_fps") or DEFAULT_RATE)
         self.renders = RENDER_MODE in made.metadata.get("render_modes", [])
+        self.needs_gl = drawn_by_mujoco(made)
         made.close()
         if isinstance(environment, str) and policy is None:
             self.spec = DatasetSpec.of("gymnasium", environment, self.options)
         self._parts = self._digests(policy)
+        self.films = self.options.film
+        self.recordings = Recordings(cache_folder() / "clips" / self._recording_name())
 
     def _check_options(self) -> None:
         episodes, steps, seed = self.options.episodes, self.options.max_steps, self.options.seed
@@ -101,10 +165,19 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         """The user's code that plays it, and all that a spec would say."""
         player = policy if policy is not None else self.options.policy
         code = [] if player is None else [function_digest(player)]
+        made = getattr(self.make.registered, "entry_point", None)
+        code += [function_digest(made)] if isinstance(made, str) else []
         if self.spec is not None:
             return code
         made = self.environment if isinstance(self.environment, str) else function_digest(self.environment)
         return [made, self.options.max_steps, self.options.seed, *code]
+
+    def _recording_name(self) -> str:
+        """All that determines an episode, apart from chance."""
+        about = [self.name, self.options.max_steps, self.options.seed, self.options.film, *self._parts]
+        return (
+            f"{file_name(self.name)}-recorded-{hashlib.sha256(json.dumps(about).encode()).hexdigest()[:12]}"
+        )
 
     @classmethod
     def recognizes(cls, path: str) -> bool:
@@ -143,51 +216,69 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         if not self.renders or self.options.videos == "ignore":
             return False
         try:
-            made = self._made(render_mode=RENDER_MODE)
+            need("av", extra="datasets")
+            environment = self._renderable()
             try:
-                first_image(made)
+                first_image(environment)
             finally:
-                made.close()
+                environment.close()
         except Exception as error:  # another package's environment may fail in any way
-            reason = str(error).rstrip(".") or repr(error)
-            remedy = "Repair that to see videos; until then its features are shown"
+            reason = reason_without_images(error)
+            remedy = "Until then its features are shown; afterwards, the same command shows videos"
             warnings.warn(f"{self.name} cannot be rendered: {reason}. {remedy}", stacklevel=2)
             return False
         return True
 
-    def _made(self, **options: Any) -> Any:
-        make = self.environment if callable(self.environment) else self._by_id
-        try:
-            return make(**options)
-        except MissingExtra:
-            raise
-        except Exception as error:  # another package's environment may fail in any way
-            reason = str(error) if isinstance(self.environment, str) else repr(error)
-            raise ValueError(f"the environment {self.name!r} cannot be made: {reason}") from error
-
-    def _by_id(self, **options: Any) -> Any:
-        gymnasium = need("gymnasium", extra="worlds")
-        unknown = self.registered is not None and self.environment not in gymnasium.registry
-        return gymnasium.make(self.registered if unknown else self.environment, **options)
-
-    def _registered(self) -> Any:
-        """What Gymnasium knows of an id, for worker processes in which it is not registered."""
-        if not isinstance(self.environment, str):
-            return None
-        return need("gymnasium", extra="worlds").registry.get(self.environment)
+    def _renderable(self) -> Any:
+        """The environment as one that renders images."""
+        return make_renderable(self.make, gl=self.needs_gl)
 
     # --- episodes -----------------------------------------------------------------------------------------
 
     def episode(self, number: int) -> Episode:
-        """Play one episode."""
+        """One episode: as it was recorded, or played now."""
         self.check_number(number)
-        environment = self._made()
+        known = self.recordings.read(number)
+        return (known or self._recorded(number)).episode
+
+    def _recorded(self, number: int) -> Recording:
+        """Play an episode, and record it if there may be a video of it."""
+        if not self.renders or self.options.videos == "ignore":
+            return self._played(number)
+        played = None if self.films and self.has_video else self._played(number)
+        if played is None or (self.has_video and not self._repeats(number, played)):
+            self.films = True  # one that cannot be repeated is seldom the only one
+            played = self._filmed(number)
+        self.recordings.write(number, played)
+        return played
+
+    def _played(self, number: int) -> Recording:
+        environment = self.make()
         try:
-            return self._as_episode(number, list(self._play(environment, number)))
+            return self._as_recording(number, list(self._play(environment, number)))
         finally:
             environment.close()
 
-    def _as_episode(self, number: int, transitions: list[Transition]) -> Episode:
+    def _filmed(self, number: int) -> Recording:
+        """Play an episode and film it."""
+        environment, transitions = self._renderable(), []
+
+        def images() -> Iterator[Image]:
+            for transition in self._play(environment, number, render=environment.render):
+                transitions.append(transition._replace(image=None))
+                if transition.image is not None:
+                    yield np.asarray(transition.image)
+
+        self.recordings.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            save_video(self.recordings.video(number), images(), 1 / self.step_seconds)
+        except ValueError as error:
+            raise error if isinstance(error, BadEpisode) else self._not_rendered(number, error) from error
+        finally:
+            environment.close()
+        return self._as_recording(number, transitions)
+
+    def _as_recording(self, number: int, transitions: list[Transition]) -> Recording:
         try:
             observed = stack([one.observation for one in transitions])
             states, state_names = side_by_side(observed, "state")
@@ -198,15 +289,21 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
                 self.ids[number], f"the shape of its observations or actions changes: {error!r}"
             ) from error
         rewards = np.array([one.reward for one in transitions[:-1]], dtype=float)
-        return Episode(
+        played = Episode(
             self.ids[number], states, actions, rewards, self.step_seconds, state_names, action_names
         )
+        return Recording.of(played, taken)
 
     def _play(
-        self, environment: Any, number: int, render: Callable[[], Any] = lambda: None
+        self,
+        environment: Any,
+        number: int,
+        choose: Choose | None = None,
+        render: Callable[[], Any] = lambda: None,
     ) -> Iterator[Transition]:
         """Transition after transition; the last one is the final observation, and has no action."""
         observation, limit = self._reset(environment, number), self.options.max_steps
+        choose = choose or (lambda seen, _: self._action(environment, seen, number))
         over, count = False, 0
         while not over and count != limit:
             if limit is None and count == MOST_STEPS:
@@ -214,8 +311,8 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
                     f"{self.name} has not ended an episode in {MOST_STEPS:,} steps: give --max-steps "
                     "(max_steps)"
                 )
-            image = render()
-            action = self._action(environment, observation, number)
+            image = self._image(render, number)
+            action = choose(observation, count)
             try:
                 after, reward, terminated, truncated, _ = environment.step(action)
                 transition = Transition(copied(observation), action, float(reward), image)
@@ -245,35 +342,79 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
                 self.ids[number], f"the policy {function_name(self.policy, 'of yours')} fails: {error!r}"
             ) from error
 
+    def _image(self, render: Callable[[], Any], number: int) -> Any:
+        try:
+            return render()
+        except Exception as error:  # another package's environment may fail in any way
+            raise self._not_rendered(number, error) from error
+
+    def _not_rendered(self, number: int, error: Exception) -> BadEpisode:
+        return BadEpisode(self.ids[number], f"{self.name} cannot be rendered: {reason_without_images(error)}")
+
     # --- videos -------------------------------------------------------------------------------------------
 
+    def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
+        """The video that was filmed while the episode was played; otherwise where one is rendered to."""
+        filmed = self.recordings.video(number)
+        return filmed if steps is None and filmed.is_file() else super().clip_path(number, folder, steps)
+
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
-        """What the environment renders while the episode is played once more."""
+        """What was filmed, or what the environment renders while the recorded actions are played again."""
         if not self.renders:
             raise ValueError(f"{self.name} does not render images ({RENDER_MODE}): there are no videos of it")
-        return self._render(number, steps), 1 / self.step_seconds
+        filmed = self.recordings.video(number)
+        shown = read_frames(filmed) if filmed.is_file() else self._replay(number)
+        return islice(shown, *(steps or (None,))), 1 / self.step_seconds
 
-    def _render(self, number: int, steps: StepRange | None) -> Iterator[Image]:
-        known = self.episode(number)
-        first, last = steps or (0, len(known))
-        environment = self._made(render_mode=RENDER_MODE)
+    def _replay(self, number: int) -> Iterator[Image]:
+        known, environment = self.recordings.read(number) or self._repeatable(number), self._renderable()
         try:
-            for step, transition in enumerate(self._play(environment, number, environment.render)):
-                self._compare(transition.observation, known.states, number, step)
-                if first <= step < last:
+            for transition in self._replayed(environment, number, known, environment.render):
+                if transition.image is not None:
                     yield np.asarray(transition.image)
-        except BadEpisode:
-            raise
-        except Exception as error:  # another package's environment may fail in any way
-            raise BadEpisode(self.ids[number], f"{self.name} cannot be rendered: {error!r}") from error
         finally:
             environment.close()
 
-    def _compare(self, observation: Any, known: Array, number: int, step: int) -> None:
-        state = side_by_side(stack([observation]), "state")[0]
-        if step >= len(known) or not np.allclose(state[0], known[step]):
+    def _repeatable(self, number: int) -> Recording:
+        """An episode that is not recorded: only one that is the same each time can have been this one."""
+        one, other = self._played(number), self._played(number)
+        if not _same(one.episode.states, other.episode.states):
             raise BadEpisode(
                 self.ids[number],
-                "played again it differs, so its video would show something else: the environment or the "
-                "policy draws random numbers that the seed does not determine",
+                "there is no recording of it any more, and played again it differs: extract its features "
+                "anew, which records it",
             )
+        return one
+
+    def _repeats(self, number: int, played: Recording) -> bool:
+        """Do the recorded actions give the recorded states?"""
+        environment = self.make()
+        try:
+            for _ in self._replayed(environment, number, played):
+                pass
+        except BadEpisode:
+            return False
+        finally:
+            environment.close()
+        return True
+
+    def _replayed(
+        self, environment: Any, number: int, known: Recording, render: Callable[[], Any] = lambda: None
+    ) -> Iterator[Transition]:
+        """The recorded actions played again; `BadEpisode` at the first state that differs."""
+        taken, states = structured(environment.action_space, known.taken), known.episode.states
+        played = self._play(environment, number, lambda _, step: at_step(taken, step), render)
+        for step, transition in enumerate(islice(played, len(states))):
+            state = side_by_side(stack([transition.observation]), "state")[0]
+            if not _same(state[0], states[step]):
+                raise BadEpisode(
+                    self.ids[number],
+                    f"played again, it differs from the recording at step {step}, so its video would show "
+                    "something else: its seed does not determine what the environment does, or a package "
+                    "has changed since. Use --film (film=True) to film episodes while they are played",
+                )
+            yield transition
+
+
+def _same(state: Array, known: Array) -> bool:
+    return state.shape == known.shape and np.allclose(state, known)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array, Image
+from prefero._support.arrays import Array
 
 
 def side_by_side(sequence: Any, kind: str) -> tuple[Array, tuple[str, ...]]:
@@ -74,10 +74,12 @@ def copied(value: Any) -> Any:
     return tuple(map(copied, value)) if isinstance(value, tuple) else np.array(value)
 
 
-def first_image(environment: Any) -> Image:
-    """The image of an environment at its start; an error where it cannot be rendered."""
-    environment.reset(seed=0)
-    image = np.asarray(environment.render())
-    if image.dtype != np.uint8 or image.ndim != 3:
-        raise ValueError(f"it renders no image, but {image.dtype} of shape {image.shape}")
-    return image
+def structured(space: Any, arrays: Mapping[str, Any], name: str = "") -> Any:
+    """The arrays that `leaves` found, in the dictionaries and tuples of this space again."""
+    inside = getattr(space, "spaces", None)
+    if inside is None:
+        return arrays[name]
+    prefix = f"{name}." if name else ""
+    if isinstance(inside, Mapping):
+        return {key: structured(part, arrays, f"{prefix}{key}") for key, part in inside.items()}
+    return tuple(structured(part, arrays, f"{prefix}{i + 1}") for i, part in enumerate(inside))

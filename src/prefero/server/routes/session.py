@@ -39,6 +39,7 @@ from prefero.studies.session import NOT_PLAYABLE
 from prefero.studies.session_state import SessionState
 from prefero.studies.storage.store import Refused
 
+LOGGER = logging.getLogger("prefero")
 router = APIRouter(prefix="/api")
 LOGGER = logging.getLogger("prefero")
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, cast
 
+import numpy as np
 from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -141,6 +142,16 @@ class Store:
         changed = json.dumps({**study.protocol, "task_description": text})
         with writing(self.engine) as connection:
             connection.execute(update(s).where(s.c.id == study.id).values(protocol=changed))
+        return self.study(study.name)
+
+    def replace_pool(self, study: Study, pool: Pool, display: Mapping[str, Any]) -> Study:
+        """The same trajectories shown in another way, for example with videos; answers stay as they are."""
+        if not np.array_equal(pool.features, self.pool(study).features):
+            raise Refused("another-pool", f"the answers in {study.name!r} are about other trajectories")
+        with writing(self.engine) as connection:
+            digest = _keep_pool(connection, pool, display)
+            c = schema.studies.c
+            connection.execute(update(schema.studies).where(c.id == study.id).values(pool=digest))
         return self.study(study.name)
 
     def pool(self, study: Study) -> Pool:
@@ -282,13 +293,19 @@ def insert_study(
     check_length("name", name)
     if any(study.name == name for study in _studies(connection)):
         raise Refused("study-exists", f"there is already a study {name!r}: choose another name")
+    digest = _keep_pool(connection, pool, display)
+    row = {"name": name, "kind": kind, "protocol": json.dumps(protocol), "pool": digest}
+    connection.execute(insert(schema.studies), row | {"secret": digest_of(secret), "at": at or now()})
+
+
+def _keep_pool(connection: Connection, pool: Pool, display: Mapping[str, Any]) -> str:
+    """Add a pool's row if it is new; its digest."""
     data = pool.to_bytes()
     digest = hashlib.sha256(data).hexdigest()
     if not connection.execute(select(schema.pools.c.digest).where(schema.pools.c.digest == digest)).first():
         kept = {"digest": digest, "data": data, "display": json.dumps(display)}
         connection.execute(insert(schema.pools), kept)
-    row = {"name": name, "kind": kind, "protocol": json.dumps(protocol), "pool": digest}
-    connection.execute(insert(schema.studies), row | {"secret": digest_of(secret), "at": at or now()})
+    return digest
 
 
 def check_length(what: str, text: str) -> None:

@@ -10,6 +10,7 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,10 @@ from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
 from prefero.datasets.base import DatasetFormat, DatasetSpec, EpisodeDataset, FormatOptions, option
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
-from prefero.datasets.formats.minari.environment import recover_environment
+from prefero.datasets.formats.minari.environment import recover_at, recover_environment
 from prefero.datasets.formats.minari.write_scores import DAMAGE, METADATA, id_at, write_copy
 from prefero.datasets.formats.observations import (
     at_step,
-    first_image,
     is_numeric,
     leaves,
     side_by_side,
@@ -32,6 +32,12 @@ from prefero.datasets.formats.observations import (
 )
 from prefero.datasets.media.images import NO_VIDEO, as_image, choose_camera, is_image
 from prefero.datasets.scores.scores import Advance, EpisodeScores
+from prefero.rendering.environments import (
+    drawn_by_mujoco,
+    first_image,
+    make_renderable,
+    reason_without_images,
+)
 
 REPLAY_TOLERANCE = 1e-3  # how far a replay may be from the recorded states, relative to their size
 
@@ -222,17 +228,22 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
             environment.close()
 
     def _environment(self, opened: Any) -> Any:
+        """The recovered environment as one that renders, in a process of its own where MuJoCo draws it."""
         try:
-            return recover_environment(opened, render_mode="rgb_array")
+            plain = recover_environment(opened)
+            plain.close()
+            return make_renderable(partial(recover_at, str(self.root)), gl=drawn_by_mujoco(plain))
         except Exception as error:  # another package's environment may fail in any way
-            raise ValueError(f"the environment of {self.name} cannot be recovered: {error}") from error
+            reason = reason_without_images(error)
+            raise ValueError(f"the environment of {self.name} cannot be recovered: {reason}") from error
 
     def _check_render(self, opened: Any) -> None:
         environment = self._environment(opened)
         try:
             first_image(environment)
         except Exception as error:  # another package's environment may fail in any way
-            raise ValueError(f"the environment of {self.name} cannot be rendered: {error}") from error
+            reason = reason_without_images(error)
+            raise ValueError(f"the environment of {self.name} cannot be rendered: {reason}") from error
         finally:
             environment.close()
 
@@ -241,7 +252,9 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         if state.shape != recorded.shape or np.max(np.abs(state - recorded)) > REPLAY_TOLERANCE * limit:
             raise BadEpisode(
                 self.ids[number],
-                f"played again, it differs from the recording at step {step}: it cannot be rendered",
+                f"played again, it differs from the recording at step {step}, so its video would show "
+                "something else: the seed does not determine what the environment does, or it is of "
+                "another version",
             )
 
     # --- scores -------------------------------------------------------------------------------------------

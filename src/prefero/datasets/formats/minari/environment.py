@@ -17,6 +17,11 @@ def recover_environment(dataset: Any, **options: Any) -> Any:
     return dataset.recover_environment(**options)
 
 
+def recover_at(root: str, **options: Any) -> Any:
+    """The same for the dataset in this folder, in whatever process."""
+    return recover_environment(need("minari", extra="datasets").MinariDataset(root), **options)
+
+
 def check_specification(spec: Any) -> None:
     """An error unless all that the specification names are environments and wrappers of Gymnasium."""
     gymnasium = need("gymnasium", extra="datasets")

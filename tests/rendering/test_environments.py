@@ -1,0 +1,78 @@
+"""Environments that render: in this process, or in one of their own with a GL library that works."""
+
+import os
+from functools import partial
+from types import SimpleNamespace
+
+import gymnasium
+import mujoco
+import numpy as np
+import pytest
+
+from datasets.slide_environment import Slide
+from prefero.rendering import gl_process
+from prefero.rendering.environments import (
+    EnvironmentProcess,
+    drawn_by_mujoco,
+    failure_of,
+    first_image,
+    make_renderable,
+)
+from prefero.rendering.gl_process import RendererUnavailable
+from rendering.picky_environment import Picky
+
+
+@pytest.fixture(autouse=True)
+def libraries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
+    monkeypatch.setattr(gl_process, "GL_LIBRARIES", ("egl", "osmesa"))
+
+
+def test_mujoco_draws_what_has_a_model_of_it() -> None:
+    model = mujoco.MjModel.from_xml_string("<mujoco/>")
+    assert drawn_by_mujoco(SimpleNamespace(unwrapped=SimpleNamespace(model=model)))
+    assert not drawn_by_mujoco(Slide())
+    assert isinstance(make_renderable(Slide, gl=False), Slide)
+
+
+def test_a_library_that_works_is_chosen_for_the_process_alone() -> None:
+    environment, here = EnvironmentProcess(Picky), Slide("rgb_array")
+    try:
+        seen, _ = environment.reset(seed=3)
+        np.testing.assert_array_equal(seen, here.reset(seed=3)[0])
+        np.testing.assert_array_equal(environment.render(), here.render())
+        action = environment.action_space.sample()
+        np.testing.assert_array_equal(environment.step(action)[0], here.step(action)[0])
+        with pytest.raises(KeyError, match="too far"):
+            environment.step(np.array([2.0]))
+        assert environment.render().shape == (48, 64, 3)  # it goes on
+    finally:
+        environment.close()
+    assert "MUJOCO_GL" not in os.environ
+
+
+def test_what_no_library_renders_is_said_with_the_line_that_installs_one() -> None:
+    failure = failure_of({"egl": EOFError("no display"), "osmesa": EOFError("not found")})
+    assert isinstance(failure, RendererUnavailable)
+    assert "apt-get install libegl1" in str(failure)
+    assert "(egl: no display; osmesa: not found)" in str(failure)
+
+
+def test_an_error_of_the_environment_itself_is_not_taken_for_a_missing_library() -> None:
+    assert repr(failure_of({name: ValueError("no paint") for name in ("egl", "osmesa")})) == (
+        "ValueError('no paint')"
+    )
+
+
+def test_an_environment_that_mujoco_draws_is_rendered_without_a_screen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    try:
+        environment = make_renderable(partial(gymnasium.make, "InvertedPendulum-v5"), gl=True)
+    except RendererUnavailable:
+        pytest.skip("there is no GL library here")
+    try:
+        assert np.std(first_image(environment)) > 1
+    finally:
+        environment.close()
