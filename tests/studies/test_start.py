@@ -164,7 +164,7 @@ def test_other_trajectories_under_the_same_name_are_refused(file_store: Store, t
     features_only().save(path)
     _, person, _ = begin_teaching(file_store, str(path), None, 10)
     answer(file_store, person)
-    for other in (features_only(seed=1), features_only(rows=13)):
+    for other in (features_only(seed=1), features_only(rows=11)):
         other.save(path)
         with refusal(
             "another-pool", "the session 'mine' was begun with other trajectories: choose another --name"
