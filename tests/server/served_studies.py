@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from prefero import Pool
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext, Visitor
-from prefero.server.serve import listen
+from prefero.server.serve import configuration, listen
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Protocol, StudyMethod, teaching_protocol
 from prefero.studies.storage.store import Participant, Store, Study, new_secret
@@ -47,7 +47,9 @@ def new_key() -> str:
 def serving(app: FastAPI) -> Iterator[str]:
     """Serve an application on a free port; its address."""
     taken = listen("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", access_log=False))
+    config = configuration(app)
+    config.log_level = "critical"
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]})
     thread.start()
     try:

@@ -243,7 +243,17 @@ def test_a_study_behind_a_proxy_goes_by_its_name_and_needs_https(
     store: Store, invited: InvitedStudy, file: Path, tmp_path: Path
 ) -> None:
     assert store.studies()
-    words = ["study", "serve", "--port", "0", "--name", "lab.example", "--https", "--database", str(file)]
+    words = [
+        "study",
+        "serve",
+        "--port",
+        "0",
+        "--allow-host",
+        "lab.example",
+        "--https",
+        "--database",
+        str(file),
+    ]
     with RunningCommand(tmp_path, *words) as server:
         address = server.wait_for(r"experimenters open (http://\S+)/#SECRET")[1]
         server.wait_for("Serving")

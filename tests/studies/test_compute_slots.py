@@ -19,7 +19,7 @@ def slots() -> ComputeSlots:
 
 def wait_for_requests(slots: ComputeSlots, count: int) -> None:
     """Wait until so many requests wait for a slot."""
-    wait_until(lambda: slots._waiting == count, f"{count} waiting requests")
+    wait_until(lambda: len(slots._waiting) == count, f"{count} waiting requests")
 
 
 def test_requests_come_before_preparations(slots: ComputeSlots) -> None:
@@ -124,3 +124,21 @@ def test_closing_finishes_what_was_asked_for_and_ends_the_worker() -> None:
     assert workers() == before
     slots.run_when_idle(lambda: order.append("too late"))
     assert order == ["done"]
+
+
+def test_requests_get_their_slots_in_the_order_in_which_they_came() -> None:
+    slots, order = ComputeSlots(1), list[int]()
+
+    def compute(number: int) -> None:
+        with slots.acquire():
+            order.append(number)
+
+    threads = [threading.Thread(target=compute, args=(number,)) for number in range(8)]
+    with slots.acquire():
+        for number, thread in enumerate(threads, 1):
+            thread.start()
+            wait_for_requests(slots, number)
+    for thread in threads:
+        thread.join()
+    assert order == list(range(8))
+    slots.close()

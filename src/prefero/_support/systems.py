@@ -9,9 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+MOST_FILES = 4096  # that a server needs
 REPLACE_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # seconds between attempts, on Windows
 
 
@@ -52,6 +54,21 @@ def usable_cores() -> int:
 def gl_libraries() -> tuple[str, ...]:
     """Values of MUJOCO_GL that draw without a screen, best first; other systems have no choice."""
     return ("egl", "osmesa") if sys.platform.startswith("linux") else ()
+
+
+def open_file_limit() -> int:
+    """How many files and connections this process may have open; the limit is raised as far as allowed."""
+    if sys.platform == "win32":
+        return 8192  # sockets are no files there
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(OSError, ValueError):  # macOS has a lower limit that it does not tell
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            soft = wanted
+    return MOST_FILES if soft == resource.RLIM_INFINITY else soft
 
 
 def hold_port_alone(listener: socket.socket) -> None:

@@ -19,6 +19,12 @@ from prefero.datasets.registry import formats
 FEATURES, FORMATS = "Features of a dataset", "Opening a dataset, by its format"  # headings in the help
 
 Command = Callable[..., None]
+AllowHost = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A host name by which the page is opened, beside the machine's own; may be given more than once."
+    ),
+]
 
 
 def with_dataset_flags(*, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:

@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero.cli.console import check_server, console, say
+from prefero.cli.options import AllowHost
 
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Store
@@ -100,9 +101,13 @@ def list_studies(database: Database = None) -> None:
 def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = PORT,
-    name: Annotated[
+    allow_host: AllowHost = None,
+    trusted_proxy: Annotated[
         list[str] | None,
-        typer.Option(help="The server's host name in the links; may be given more than once."),
+        typer.Option(
+            help="The address of a proxy that sends the participants' own addresses (X-Forwarded-For), for "
+            "which limits hold then; may be given more than once."
+        ),
     ] = None,
     https: Annotated[
         bool,
@@ -122,21 +127,19 @@ def serve(
     check_server()
     from prefero.server.app import create_app
     from prefero.server.auth import ServerContext
-    from prefero.server.serve import address_of, is_loopback, listen
+    from prefero.server.serve import address_of, listen, names_of
     from prefero.server.serve import serve as run
 
     store = _store(database)
     taken = listen(host, port)
-    hosts = [*(name or []), *([] if is_loopback(host) else [host])]
-    if not is_loopback(host) and not name:
-        hosts = ["*"]
     with taken:
         address = address_of(taken, host)
         known = [one.name for one in store.studies() if one.kind == "study"]
         console.print(f"Studies: {', '.join(map(escape, known)) or 'none yet; create one'}.")
         console.print(f"Participants open their links; experimenters open {address}#SECRET", soft_wrap=True)
         context = ServerContext(store, secure=https, trust=trust, clip_folders=clips or (), report=say)
-        run(create_app(context, hosts), taken, lambda: console.print("Serving."))
+        app = create_app(context, **names_of(host, allow_host or ()), proxies=trusted_proxy or ())
+        run(app, taken, lambda: console.print("Serving."))
     console.print("Stopped.")
 
 

@@ -3,14 +3,14 @@
 import socket
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from prefero._support.systems import shell_command
 from prefero.cli.console import check_server, console, say
-from prefero.cli.options import typed, with_dataset_flags
+from prefero.cli.options import AllowHost, typed, with_dataset_flags
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 
@@ -40,6 +40,7 @@ def teach(
     host: Annotated[
         str, typer.Option(help="The address to listen on; other machines need the token that is printed.")
     ] = "127.0.0.1",
+    allow_host: AllowHost = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = PORT,
     database: Annotated[
         str | None, typer.Option(help="The file of the database, or postgresql://...")
@@ -57,7 +58,7 @@ def teach(
     check_server()
     from prefero._support.files import data_folder
     from prefero.server.auth import Visitor
-    from prefero.server.serve import listen
+    from prefero.server.serve import listen, names_of
     from prefero.studies.protocol import Protocol
     from prefero.studies.session import task_description as task_description_of
     from prefero.studies.start import begin_teaching, opening_options
@@ -84,8 +85,8 @@ def teach(
         say(f"What to do: {task_description_of(Protocol.from_json(study.protocol), store.display(study))}")
         session = {"name": name, "database": database if database and "://" not in database else None}
         again = shell_command(["prefero", "teach", what, *typed(features, {**session, **opening})])
-        place = (again, _kept(where))
-        _serve(taken, host, store, Visitor("teacher", study, participant), browser, trust, place)
+        place, names = (again, _kept(where)), names_of(host, allow_host or [])
+        _serve(taken, host, store, Visitor("teacher", study, participant), browser, trust, place, names)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
 
 
@@ -97,6 +98,7 @@ def _serve(
     browser: bool,
     trust: bool,
     place: tuple[str, str],
+    names: dict[str, Any],
 ) -> None:
     """Serve until Ctrl+C; without a token on this machine, with one for others."""
     from prefero.server.app import create_app
@@ -107,11 +109,9 @@ def _serve(
     address = address_of(taken, host)
     if is_loopback(host):
         context = ServerContext(store, guest=visitor, trust=trust, place=place, report=say)
-        hosts = []
     else:
         token = new_secret()
         context = ServerContext(store, token=(token, visitor), trust=trust, place=place, report=say)
-        hosts = ["*"]
         address += f"#{token}"
 
     def ready() -> None:
@@ -120,7 +120,7 @@ def _serve(
         console.print(f"{what}: [bold]{address}[/]", soft_wrap=True)
         console.print("Press Ctrl+C here to stop; your answers stay stored.")
 
-    serve(create_app(context, hosts), taken, ready)
+    serve(create_app(context, **names), taken, ready)
 
 
 def _say(where: str, name: str, done: int | None) -> None:

@@ -15,6 +15,7 @@ import prefero
 from prefero.server.auth import Forbidden, ServerContext
 from prefero.server.middleware.body_limit import BodyLimit, TooLarge
 from prefero.server.middleware.cross_site import SameSiteWrites
+from prefero.server.middleware.fair_share import FairShare
 from prefero.server.middleware.headers import SecurityHeaders
 from prefero.server.middleware.hosts import KnownHosts
 from prefero.server.middleware.internal_errors import InternalErrors
@@ -51,11 +52,22 @@ def create_api() -> FastAPI:
     return api
 
 
-def create_app(context: ServerContext, hosts: Iterable[str] = (), page: Path = PAGE) -> FastAPI:
-    """Everything that is served. `hosts` are the server's names beside this machine's own."""
+def create_app(
+    context: ServerContext,
+    hosts: Iterable[str] = (),
+    page: Path = PAGE,
+    *,
+    addresses: bool = False,
+    proxies: Iterable[str] = (),
+) -> FastAPI:
+    """Everything that is served.
+
+    `hosts` are the server's names beside those of the loopback address, and `addresses` accepts any address
+    in numbers as one. `proxies` are the addresses of proxies that say truly whom they forward.
+    """
     app = create_api()
     app.state.context = context
-    _add_middleware(app, tuple(hosts))
+    _add_middleware(app, context, tuple(hosts), addresses, tuple(proxies))
     _add_errors(app)
     if (page / "index.html").is_file():
         app.mount("/", StaticFiles(directory=page, html=True), name="page")
@@ -64,13 +76,16 @@ def create_app(context: ServerContext, hosts: Iterable[str] = (), page: Path = P
     return app
 
 
-def _add_middleware(app: FastAPI, hosts: tuple[str, ...]) -> None:
+def _add_middleware(
+    app: FastAPI, context: ServerContext, hosts: tuple[str, ...], addresses: bool, proxies: tuple[str, ...]
+) -> None:
     """A request passes the last one first."""
     app.add_middleware(GZipMiddleware, minimum_size=1000)
     app.add_middleware(SameSiteWrites)
     app.add_middleware(BodyLimit)
-    app.add_middleware(RateLimit)
-    app.add_middleware(KnownHosts, hosts=hosts)
+    app.add_middleware(FairShare)
+    app.add_middleware(RateLimit, identify=context.identify, proxies=proxies)
+    app.add_middleware(KnownHosts, hosts=hosts, addresses=addresses)
     app.add_middleware(InternalErrors)
     app.add_middleware(SecurityHeaders)
 

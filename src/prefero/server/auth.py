@@ -81,15 +81,25 @@ class ServerContext:
             return Visitor("experimenter", study, None)
         return Visitor("teacher" if study.kind == "teach" else "participant", study, participant)
 
+    def identify(self, secret: str | None) -> str | None:
+        """Who sends this secret, as a text for the limits on requests; None if it is nobody's.
+
+        It is empty for guests: on a server without secrets, none can be guessed.
+        """
+        found = None if secret is None else self.owner(secret)
+        if found is None:
+            return None if self.guest is None else ""
+        return f"{found.role} {found.study.id if found.participant is None else found.participant.id}"
+
     def session(self, visitor: Visitor) -> Session:
-        """The visitor's own session."""
+        """The visitor's own session, made outside of the lock: a large one keeps nobody else waiting."""
         participant = visitor.participant
         if participant is None:
             raise Forbidden
+        known = self._sessions.get(participant.id)
+        made = known or Session(self.store, visitor.study, participant, self.slots)
         with self._lock:
-            session = self._sessions.pop(participant.id, None)
-            if session is None:
-                session = Session(self.store, visitor.study, participant, self.slots)
+            session = self._sessions.pop(participant.id, made)
             self._sessions[participant.id] = session
             if len(self._sessions) > SESSIONS:
                 self._sessions.popitem(last=False)

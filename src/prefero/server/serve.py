@@ -3,17 +3,21 @@
 import errno
 import os
 import socket
+import time
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI
 
 from prefero._support.systems import break_like_interrupt, hold_port_alone
+from prefero.server.connections import OpenConnections, guarded
 from prefero.server.middleware.hosts import LOOPBACK
 
 GRACE = 5  # seconds for running requests when the server stops
+PORT_SECONDS = 3.0  # for the port of a server that was just killed to become free
 
 
 class CannotServe(ValueError):
@@ -26,16 +30,31 @@ def is_loopback(host: str) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens on the port; port 0 takes any that is free."""
+    """A socket that listens on the port; port 0 takes any that is free.
+
+    The system needs a moment to free the port of a server that was killed, so a taken one is tried again.
+    """
+    end = time.monotonic() + PORT_SECONDS
+    while True:
+        try:
+            return _bound(host, port)
+        except (OSError, OverflowError) as error:
+            taken = getattr(error, "errno", None) == errno.EADDRINUSE
+            if not taken or time.monotonic() > end:
+                raise CannotServe(_why(error, host, port)) from error
+            time.sleep(0.05)
+
+
+def _bound(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so asyncio sets TCP_NODELAY
     hold_port_alone(listener)
     try:
         listener.bind((host, port))
         listener.listen(128)
-    except (OSError, OverflowError) as error:
+    except BaseException:
         listener.close()
-        raise CannotServe(_why(error, host, port)) from error
+        raise
     return listener
 
 
@@ -63,17 +82,34 @@ def address_of(listener: socket.socket, host: str) -> str:
     return f"http://[{shown}]:{port}/" if ":" in shown else f"http://{shown}:{port}/"
 
 
-def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
-    """Serve until the user stops it. Requests are not logged: links hold secrets."""
-    config = uvicorn.Config(
+def names_of(host: str, more: Iterable[str] = ()) -> dict[str, Any]:
+    """The names that a server on this address answers to, as `create_app` takes them.
+
+    Beyond the loopback address, these are the machine's own names, any address in numbers, and `more`.
+    """
+    if is_loopback(host):
+        return {"hosts": tuple(more)}
+    return {"hosts": (host, socket.gethostname(), socket.getfqdn(), *more), "addresses": True}
+
+
+def configuration(app: FastAPI) -> uvicorn.Config:
+    """How uvicorn serves the application. Requests are not logged: links hold secrets."""
+    return uvicorn.Config(
         app,
+        http=guarded(OpenConnections()),
+        ws="none",
+        lifespan="off",
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=GRACE,
         server_header=False,
         proxy_headers=False,
     )
-    server = uvicorn.Server(config)
+
+
+def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
+    """Serve until the user stops it."""
+    server = uvicorn.Server(configuration(app))
     started = server.startup
 
     async def startup(sockets: list[socket.socket] | None = None) -> None:

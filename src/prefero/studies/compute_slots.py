@@ -1,10 +1,11 @@
-"""Computing slots, one a core: requests come first, preparations when no request waits.
+"""Computing slots, one a core: requests come first, in their order; preparations when no request waits.
 
 More computations at once than there are cores only make every one of them slower.
 """
 
 import logging
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from queue import SimpleQueue
@@ -19,7 +20,7 @@ class ComputeSlots:
 
     def __init__(self, slots: int | None = None) -> None:
         self._free = slots or usable_cores()
-        self._waiting = 0
+        self._waiting: deque[object] = deque()  # in the order in which they came
         self._change = threading.Condition()
         self._preparations: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._worker = threading.Thread(target=self._prepare, name="prefero-preparations", daemon=True)
@@ -28,11 +29,13 @@ class ComputeSlots:
     @contextmanager
     def acquire(self) -> Iterator[None]:
         """A slot for a computation that a request waits for."""
+        turn = object()
         with self._change:
-            self._waiting += 1
-            self._change.wait_for(lambda: self._free > 0)
-            self._waiting -= 1
+            self._waiting.append(turn)
+            self._change.wait_for(lambda: self._free > 0 and self._waiting[0] is turn)
+            self._waiting.popleft()
             self._free -= 1
+            self._change.notify_all()  # another slot may be free for the next one
         try:
             yield
         finally:

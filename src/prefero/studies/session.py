@@ -25,6 +25,7 @@ from prefero.studies.stages import SUBMITTED_STAGES
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 
 NOT_PLAYABLE = "this clip cannot be played"  # for participants, who may not see the names of files
+PATIENCE = 0.1  # seconds that a preparation waits for a request of the same person
 BY_OWN_SCORES = "Say which is better by the scores that you gave the targets."
 
 
@@ -180,7 +181,8 @@ class Session:
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        with self.slots.acquire(), self._lock:
+        """One at a time for each person: their second request does not hold a slot while it waits."""
+        with self._lock, self.slots.acquire():
             yield
 
     # --- what is computed before it is needed -------------------------------------------------------------
@@ -206,6 +208,9 @@ class Session:
             self.slots.run_when_idle(partial(self._prepare, log.last_event, after))
 
     def _prepare(self, last_event: int, after: EventLog) -> None:
-        if self._newest == last_event:  # otherwise the answer has come already
-            with self._lock:
-                self.questions.propose(after)
+        if self._newest != last_event or not self._lock.acquire(timeout=PATIENCE):
+            return  # the answer has come already, or a request of this person waits for this very slot
+        try:
+            self.questions.propose(after)
+        finally:
+            self._lock.release()

@@ -1,9 +1,10 @@
 """Refuse requests that name another host.
 
 A site whose name leads to this machine could otherwise read with the permissions of the person who visits it
-here (DNS rebinding).
+here (DNS rebinding). An address in numbers is nobody's name, so it is accepted where others may connect.
 """
 
+import ipaddress
 from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -14,29 +15,37 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class KnownHosts:
-    """Accept this machine's own names and those in `hosts`; "*" accepts every name."""
+    """Accept the names of the loopback address and those in `hosts`, and with `addresses` any in numbers."""
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str] = ()) -> None:
-        self.app, self.hosts = app, {*LOOPBACK, *hosts}
+    def __init__(self, app: ASGIApp, hosts: Iterable[str] = (), addresses: bool = False) -> None:
+        self.app, self.addresses = app, addresses
+        self.hosts = {*LOOPBACK, *(host.lower() for host in hosts)}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on."""
-        known = (
-            scope["type"] != "http"
-            or "*" in self.hosts
-            or host_name(header(scope, "host") or "") in self.hosts
-        )
-        if known:
+        if scope["type"] != "http" or self._known(host_name(header(scope, "host") or "")):
             await self.app(scope, receive, send)
         else:
             await refuse(
                 send,
                 421,
                 "unknown-host",
-                "this server does not have that name: start it with --host or --name",
+                "this server does not have that name: start it with --allow-host and the name in your link",
             )
+
+    def _known(self, name: str) -> bool:
+        return name in self.hosts or (self.addresses and _is_address(name))
 
 
 def host_name(host: str) -> str:
-    """A Host header without its port."""
-    return host[1 : host.index("]")] if host.startswith("[") and "]" in host else host.partition(":")[0]
+    """A Host header without its port, in small letters."""
+    name = host[1 : host.index("]")] if host.startswith("[") and "]" in host else host.partition(":")[0]
+    return name.lower().rstrip(".")
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
