@@ -2,10 +2,44 @@
 
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
-from prefero._support.optional import MissingExtra, need
+from prefero._support.optional import MissingExtra, message_for, missing_packages, need
 from prefero._support.systems import print_unknown_characters
+
+COMMAND_EXTRAS = {  # beside cli, which all need
+    "teach": ("server",),
+    "study": ("server",),
+    "features": ("datasets",),
+    "score": ("datasets",),
+    "reproduce": ("experiments", "plots", "worlds"),
+    "show": ("plots",),
+}
+WORD_EXTRAS = {"golf": "worlds", "tosser": "worlds"}
+SUFFIX_EXTRAS = {"png": "plots", "pdf": "plots", "svg": "plots", "mp4": "worlds", "onnx": "onnx"}
+NOT_DATASETS = ("driver", *WORD_EXTRAS)
+
+
+def extras_of(words: Sequence[str]) -> list[str]:
+    """The extras that a command line uses, judged by its words, since what parses them may be missing too."""
+    command = next((word for word in words if word in COMMAND_EXTRAS), "")
+    found = ["cli", *COMMAND_EXTRAS.get(command, ())]
+    if command == "teach" and not any(word in NOT_DATASETS or word.endswith(".npz") for word in words):
+        found.append("datasets")
+    for word in words:
+        found += [WORD_EXTRAS.get(word, ""), SUFFIX_EXTRAS.get(word.rpartition(".")[2], "")]
+        found += ["postgres"] if word.startswith("postgresql://") else []
+    return list(filter(None, dict.fromkeys(found)))
+
+
+def _all_missing(error: MissingExtra, words: Sequence[str]) -> str:
+    """The error, or one that names everything this command lacks, so that one installation is enough."""
+    lacks = {extra: missing_packages(extra) for extra in dict.fromkeys([*extras_of(words), *error.extras])}
+    extras = [extra for extra, packages in lacks.items() if packages]
+    if not error.extras or set(extras) <= set(error.extras):
+        return str(error)
+    return message_for(list(dict.fromkeys(package for extra in extras for package in lacks[extra])), extras)
 
 
 def _in_one_line(message: Warning | str, *_: Any, **__: Any) -> str:
@@ -28,7 +62,10 @@ def main() -> None:
         from prefero.cli import app
 
         app()
-    except (MissingExtra, ValueError, OSError) as error:
+    except MissingExtra as error:
+        print(f"prefero: {_all_missing(error, sys.argv[1:])}", file=sys.stderr)
+        sys.exit(2)
+    except (ValueError, OSError) as error:
         print(f"prefero: {_words(error)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prefero import kernels
+from prefero._support.commands import upgrade_command
 from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.models.inference import posterior_from_sites
 from prefero.models.likelihood import Probit
@@ -62,7 +63,7 @@ def read(path: Path) -> RewardParts:
     if document.get("version") != VERSION:
         raise RewardFileError(
             f"{path} is a reward file of version {document.get('version')}, and this Prefero reads version "
-            f"{VERSION}: upgrade with  pip install --upgrade prefero"
+            f"{VERSION}: upgrade with  {upgrade_command()}"
         )
     try:
         return RewardParts(_posterior_from_json(document), document["diagnostics"])

@@ -260,9 +260,10 @@ def test_what_cannot_be_reproduced_is_said_in_one_line(
 def test_reproduce_names_a_missing_package_with_its_remedy(package: str, tmp_path: Path) -> None:
     done = reproduce("--figure", "driver-active", folder=tmp_path, without=package)
     assert done.returncode == 2
-    assert done.stderr == (
+    assert re.fullmatch(
         f"prefero: this needs the package {package!r}, which is not installed: "
-        "type  pip install 'prefero[experiments]'\n"
+        r"type  .*pip install .*\[experiments\]'\n",
+        done.stderr,
     )
 
 
@@ -301,9 +302,10 @@ def test_what_was_typed_wrong_is_named(words: list[str], named: str, tmp_path: P
 def test_a_missing_package_is_named_with_its_remedy(package: str) -> None:
     done = run_without(package, "--version")
     assert done.returncode == 2
-    assert done.stderr == (
+    assert re.fullmatch(
         f"prefero: this needs the package {package!r}, which is not installed: "
-        "type  pip install 'prefero[cli]'\n"
+        r"type  .*pip install .*\[cli\]'\n",
+        done.stderr,
     )
 
 
@@ -312,5 +314,5 @@ def test_without_matplotlib_everything_but_the_image_works(tmp_path: Path) -> No
     done = run_without("matplotlib", "simulate", *SMALL, "--save", str(save), "--out", str(out))
     assert done.returncode == 2
     assert prefero.load_reward(save).diagnostics["answers"] == 3
-    assert "pip install 'prefero[plots]'" in done.stderr
+    assert "[plots]'" in done.stderr
     assert len(done.stderr.splitlines()) == 1

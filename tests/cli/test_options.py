@@ -9,7 +9,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from prefero.cli.options import feature_options, typed, with_dataset_flags
+from prefero.cli import app
+from prefero.cli.options import FEATURES, FORMATS, SERVER, SESSION, feature_options, typed, with_dataset_flags
 from prefero.datasets import FeatureOptions
 
 Given = tuple[str, FeatureOptions, Mapping[str, object]]
@@ -26,9 +27,9 @@ def run(*words: str) -> Given:
         """A command."""
         found.append((what, features, opening))
 
-    app = typer.Typer()
-    app.command()(command)
-    result = CliRunner().invoke(app, words, catch_exceptions=False)
+    own = typer.Typer()
+    own.command()(command)
+    result = CliRunner().invoke(own, words, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return found[0]
 
@@ -71,3 +72,11 @@ def test_flags_may_be_left_out() -> None:
 
     assert "drop" not in inspect.signature(command).parameters
     assert "log_transform" in inspect.signature(command).parameters
+
+
+def test_the_help_of_teach_groups_every_option() -> None:
+    parameters = typer.main.get_command(app).commands["teach"].params  # type: ignore[attr-defined]
+    options = [one for one in parameters if one.param_type_name == "option"]
+    assert [one.name for one in options if getattr(one, "rich_help_panel", None) is None] == []
+    headings = dict.fromkeys(one.rich_help_panel for one in options)
+    assert list(headings) == [SESSION, SERVER, FEATURES, FORMATS]

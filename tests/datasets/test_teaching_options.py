@@ -242,7 +242,7 @@ def test_the_command_teaches_one_task_and_says_how_to_go_on(tmp_path: Path) -> N
     (tmp_path / "seen.mp4").write_bytes(video)
     colors = colors_in(tmp_path / "seen.mp4")
     np.testing.assert_allclose(colors, [frame_color(5, t, 1) for t in range(FEW[5])], atol=8)
-    again = shlex.split(output.split("To continue:  prefero ")[1])
+    again = shlex.split(output.split("To continue:  ")[1])[1:]
     assert sorted(again) == sorted(words[:-2])
     with RunningCommand(tmp_path, *again, "--port", "0") as server:
         server.address()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
+from prefero._support.commands import upgrade_command
 from prefero.studies.storage.database import DatabaseError, open_database, reading, writing
 from prefero.studies.storage.store import Store
 from studies.fake_study import answer, invited, study_of
@@ -183,7 +184,7 @@ def test_a_database_of_a_newer_version_is_refused_with_the_remedy(store: Store, 
         "was made by a newer version of Prefero (its schema is 9999, and this one knows up to 0001)"
         in message
     )
-    assert message.endswith("upgrade with  pip install --upgrade prefero")
+    assert message.endswith(f"upgrade with  {upgrade_command()}")
     assert store.studies() == [study]
 
 

@@ -490,11 +490,11 @@ def test_without_the_robots_files_it_says_what_to_install(
     installed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetch, "find_spec", lambda _: without_files(tmp_path) if installed else None)
-    with pytest.raises(MissingExtra, match=r"Fetch robot's model files.*pip install 'prefero\[worlds\]'"):
+    with pytest.raises(MissingExtra, match=r"Fetch robot's model files.*pip install .*\[worlds\]'"):
         make("golf")
 
 
 def test_without_mujoco_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    with pytest.raises(MissingExtra, match=r"'mujoco', which is not installed: .*prefero\[worlds\]"):
+    with pytest.raises(MissingExtra, match=r"'mujoco', which is not installed: .*\[worlds\]"):
         make("golf")

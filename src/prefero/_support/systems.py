@@ -46,6 +46,11 @@ def program_folder(kind: Literal["cache", "data"]) -> Path:
     return folder
 
 
+def program_file(name: str) -> Path:
+    """Where a program of this Python's environment is, whether or not it is there."""
+    return Path(sys.executable).parent / (f"{name}.exe" if sys.platform == "win32" else name)
+
+
 def usable_cores() -> int:
     """How many threads of this process can run at once; Linux may allow it fewer cores than there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

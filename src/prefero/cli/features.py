@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from prefero._support.systems import shell_command
+from prefero._support.commands import prefero_command
 from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
 from prefero.cli.options import with_dataset_flags
 from prefero.datasets import FeatureOptions, FeatureTable, extract_features, open_dataset
@@ -42,7 +42,7 @@ def features(
         save_histograms(figure, table)
         say(f"The histograms are in {figure}.")
     table.without_redundant().save(out)
-    say(f"The features are in {out}. To teach with them:  {shell_command(['prefero', 'teach', str(out)])}")
+    say(f"The features are in {out}. To teach with them:  {prefero_command('teach', str(out))}")
 
 
 def _say_summary(table: FeatureTable) -> None:

@@ -16,13 +16,16 @@ from prefero.datasets import FeatureOptions
 from prefero.datasets.features.library import FEATURE_WORDS
 from prefero.datasets.registry import formats
 
-FEATURES, FORMATS = "Features of a dataset", "Opening a dataset, by its format"  # headings in the help
+# headings in the help
+SESSION, SERVER = "The session", "The page and its server"
+FEATURES, FORMATS = "Features of a dataset", "Opening a dataset, by its format"
 
 Command = Callable[..., None]
 AllowHost = Annotated[
     list[str] | None,
     typer.Option(
-        help="A host name by which the page is opened, beside the machine's own; may be given more than once."
+        rich_help_panel=SERVER,
+        help="A host name by which the page is opened, beside the machine's own; may be given more than once.",
     ),
 ]
 

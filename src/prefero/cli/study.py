@@ -7,6 +7,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from prefero._support.commands import prefero_command
 from prefero.cli.console import check_server, console, say
 from prefero.cli.options import AllowHost
 
@@ -63,7 +64,9 @@ def create(
     if participants:
         _invite(store, name, participants)
     console.print(
-        f"Next:  prefero study invite {name} --participants 10   and   prefero study serve", soft_wrap=True
+        f"Next:  {prefero_command('study', 'invite', name, '--participants', '10')}   and   "
+        f"{prefero_command('study', 'serve')}",
+        soft_wrap=True,
     )
 
 

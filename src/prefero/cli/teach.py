@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from prefero._support.systems import shell_command
+from prefero._support.commands import prefero_command
 from prefero.cli.console import check_server, console, say
-from prefero.cli.options import AllowHost, typed, with_dataset_flags
+from prefero.cli.options import SERVER, SESSION, AllowHost, typed, with_dataset_flags
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 
@@ -25,31 +25,51 @@ PORT = 8765
 def teach(
     what: Annotated[str, typer.Argument(help=f"A world, a pool file (.npz), or {describe_formats()}.")],
     questions: Annotated[
-        int, typer.Option(min=1, help="How many questions you plan to answer; you may continue after them.")
+        int,
+        typer.Option(
+            rich_help_panel=SESSION,
+            min=1,
+            help="How many questions you plan to answer; you may continue after them.",
+        ),
     ] = 30,
     name: Annotated[
-        str | None, typer.Option(help="The name of the session, to have several about one world.")
+        str | None,
+        typer.Option(
+            rich_help_panel=SESSION, help="The name of the session, to have several about one world."
+        ),
     ] = None,
     trajectories: Annotated[
         int | None,
         typer.Option(
+            rich_help_panel=SESSION,
             min=2,
             help="How many trajectories a new session asks about: simulated, or those that differ most.",
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; other machines need the token that is printed.")
-    ] = "127.0.0.1",
-    allow_host: AllowHost = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = PORT,
     database: Annotated[
-        str | None, typer.Option(help="The file of the database, or postgresql://...")
+        str | None,
+        typer.Option(rich_help_panel=SESSION, help="The file of the database, or postgresql://..."),
     ] = None,
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
     task_description: Annotated[
         str | None,
-        typer.Option(metavar="TEXT", help="What to do, in a sentence that is shown above every question."),
+        typer.Option(
+            rich_help_panel=SESSION,
+            metavar="TEXT",
+            help="What to do, in a sentence that is shown above every question.",
+        ),
     ] = None,
+    host: Annotated[
+        str,
+        typer.Option(
+            rich_help_panel=SERVER,
+            help="The address to listen on; other machines need the token that is printed.",
+        ),
+    ] = "127.0.0.1",
+    allow_host: AllowHost = None,
+    port: Annotated[
+        int, typer.Option(rich_help_panel=SERVER, min=0, max=65535, help="The port; 0 selects a free one.")
+    ] = PORT,
+    browser: Annotated[bool, typer.Option(rich_help_panel=SERVER, help="Open the browser.")] = True,
     *,
     features: FeatureOptions,
     opening: Mapping[str, object],
@@ -84,7 +104,7 @@ def teach(
         _say(where, study.name, len(store.event_log(participant).answers) if known else None)
         say(f"What to do: {task_description_of(Protocol.from_json(study.protocol), store.display(study))}")
         session = {"name": name, "database": database if database and "://" not in database else None}
-        again = shell_command(["prefero", "teach", what, *typed(features, {**session, **opening})])
+        again = prefero_command("teach", what, *typed(features, {**session, **opening}))
         place, names = (again, _kept(where)), names_of(host, allow_host or [])
         _serve(taken, host, store, Visitor("teacher", study, participant), browser, trust, place, names)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)

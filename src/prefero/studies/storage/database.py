@@ -17,6 +17,8 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
+from prefero._support.commands import upgrade_command
+
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
@@ -178,7 +180,7 @@ def _migrate(engine: Engine) -> None:
         if now is not None and now not in {revision.revision for revision in script.walk_revisions()}:
             raise DatabaseError(
                 f"{_shown(engine)} was made by a newer version of Prefero (its schema is {now}, and this one "
-                f"knows up to {newest}): upgrade with  pip install --upgrade prefero"
+                f"knows up to {newest}): upgrade with  {upgrade_command()}"
             )
         if now is not None:
             _keep_copy(engine, connection, now)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from prefero._support.commands import install_command
 from prefero._support.optional import MissingExtra
 from prefero.worlds.mujoco.rollout import engine
 
@@ -50,7 +51,8 @@ def model_file() -> Path:
             return Path(folder) / MODEL_FILE
     raise MissingExtra(
         "golf needs the Fetch robot's model files, which come with the package 'gymnasium-robotics' and are "
-        "not installed: type  pip install 'prefero[worlds]'"
+        f"not installed: type  {install_command(['worlds'])}",
+        "worlds",
     )
 
 
