@@ -86,7 +86,7 @@ def main(questions: int = 40, decisions: int = 10_000, seed: int = 1) -> None:
         return task.user.reward(task.pool.scaling(np.atleast_2d(features)))
 
     reward = taught(task, questions)
-    print(f"After {questions} answers {reward.describe()}.")
+    print(f"After {questions} answers, {reward.describe()}.")
     features = driven(trained(reward, decisions), reward)
     mean, std = reward.predict(features[None], return_std=True)
     best, reached = true(task.pool.features).max(), true(features)[0]
@@ -94,7 +94,7 @@ def main(questions: int = 40, decisions: int = 10_000, seed: int = 1) -> None:
     print(f"Its true reward is {reached:.2f}; that of the best of {len(task.pool)} trajectories {best:.2f}.")
     if reached > best:
         print("The policy drives better than every trajectory that the user was shown.")
-    elif mean[0] > reward.best(task.pool).mean:
+    elif mean[0] > reward(task.pool.features).max():
         print("The learned reward overestimates the policy's trajectory: ask about it (learner.add).")
     else:
         print("The policy has not reached the pool's best learned reward: train it longer.")

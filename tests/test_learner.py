@@ -19,6 +19,7 @@ from prefero.acquisition.base import Purpose, Strategy
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.kernels import RBF, Anchored
 from prefero.learner import AnswerConflict
+from prefero.models.predictive_accuracy import expected_accuracy
 from prefero.models.solution import ConvergenceError
 from prefero.questions import Choice
 
@@ -525,3 +526,50 @@ def test_a_fork_goes_its_own_way() -> None:
     assert learner.open_questions == (waiting,)
     assert len(learner.answers) == 3
     np.testing.assert_array_equal(learner.reward()(learner.pool.features), before)
+
+
+# --- what it expects of itself ----------------------------------------------------------------------------
+
+
+def told(count: int, flipped: int | None = None) -> Learner:
+    """Random questions about a linear reward; one answer may be the wrong way round."""
+    pool = Pool(np.random.default_rng(2).standard_normal((60, 2)), ["speed", "height"])
+    learner, rng = Learner(pool), np.random.default_rng(3)
+    for number in range(1, count + 1):
+        left, right = (int(i) for i in rng.choice(60, 2, replace=False))
+        better = pool.features[left] @ [2.0, -1.0] > pool.features[right] @ [2.0, -1.0]
+        learner.tell(Question(left, right), "left" if better != (number == flipped) else "right")
+    return learner
+
+
+def test_progress_is_the_accuracy_of_its_belief_with_an_interval() -> None:
+    learner = told(12)
+    progress = learner.progress()
+    assert progress.answers == 12
+    assert progress.accuracy == expected_accuracy(learner.belief(), learner.pool.scaled)
+    assert 0.5 < progress.low < progress.accuracy < progress.high < 1.0
+    assert not progress.is_early
+    assert str(progress) == (
+        f"it would predict about {progress.accuracy:.0%} of further answers "
+        f"(90% sure: between {progress.low:.0%} and {progress.high:.0%})"
+    )
+
+
+def test_early_progress_claims_nothing() -> None:
+    assert told(4).progress().is_early
+    assert str(told(1).progress()).startswith("it is too early to say how many further answers")
+    assert not told(5).progress().is_early
+
+
+def test_a_slip_is_the_greatest_surprise() -> None:
+    learner = told(25, flipped=5)
+    first, *others = learner.surprises()
+    assert first.answer.question.number == 5
+    assert first.probability < 0.1
+    assert [one.probability for one in others] == sorted(one.probability for one in others)
+    assert len(learner.surprises(most=1)) == 1
+
+
+def test_consistent_answers_surprise_nobody() -> None:
+    assert told(25).surprises() == []
+    assert told(4, flipped=2).surprises() == []  # too early

@@ -11,12 +11,14 @@ What a learner believes depends on its answers alone, so it is rebuilt from them
 import warnings
 from collections.abc import Iterable
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Indices
+from prefero._support.texts import percent, pluralize
 from prefero.acquisition.base import (
     AcquisitionFunction,
     Purpose,
@@ -28,14 +30,18 @@ from prefero.acquisition.base import (
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.pool_search import best_question, score_pair
 from prefero.acquisition.random_question import random_question
-from prefero.models.mixture import MixturePosterior
+from prefero.models.leave_one_out import leave_one_out
+from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.posterior import Distribution
+from prefero.models.predictive_accuracy import predictive_accuracy
 from prefero.models.preference_gp import PreferenceGP
 from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Choice, Comparisons, Question
 from prefero.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
+
+SURPRISING = 0.25  # an answer that is less probable than this, given all others, may be a slip
 
 
 class Model(Protocol):
@@ -45,6 +51,44 @@ class Model(Protocol):
 
     def fit_comparisons(self, data: Comparisons) -> Self:
         """Learn from answers."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many of a person's further answers a learner would predict.
+
+    answers     how many there are so far
+    accuracy    the expected share of answers to random pairs of the pool that are predicted, if the person
+                has to choose one of the two
+    low, high   a 90 % interval of that share
+    """
+
+    answers: int
+    accuracy: float
+    low: float
+    high: float
+
+    @property
+    def is_early(self) -> bool:
+        """Whether there are so few answers that this rests mostly on the prior."""
+        return self.answers < ENOUGH_ANSWERS
+
+    def __str__(self) -> str:
+        if self.is_early:
+            given = pluralize(self.answers, "answer")
+            return f"it is too early to say how many further answers it would predict, after {given}"
+        return (
+            f"it would predict about {percent(self.accuracy)} of further answers "
+            f"(90% sure: between {percent(self.low)} and {percent(self.high)})"
+        )
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """An answer, and how probable the model finds it given all other answers."""
+
+    answer: Answer
+    probability: float
 
 
 class AnswerConflict(ValueError):
@@ -214,6 +258,20 @@ class Learner:
             diagnostics["looks"] = belief.describe()
         return Reward(belief, diagnostics)
 
+    def progress(self) -> Progress:
+        """How many further answers are predicted, as far as the answers so far tell."""
+        expected = predictive_accuracy(self.belief(), self.pool.scaled)
+        return Progress(len(self._told), expected.mean, expected.low, expected.high)
+
+    def surprises(self, most: int = 3) -> list[Surprise]:
+        """The answers that are improbable given all others, perhaps slips; the most improbable first."""
+        answers, belief = self.answers, self.belief()
+        if len(answers) < ENOUGH_ANSWERS:
+            return []
+        chances = leave_one_out(belief, self._comparisons(answers))
+        found = [Surprise(a, float(p)) for a, p in zip(answers, chances, strict=True) if p < SURPRISING]
+        return sorted(found, key=lambda surprise: surprise.probability)[:most]
+
     def belief(self) -> Distribution:
         """What is believed about the reward after all answers; the last good belief, should a fit fail."""
         answers = self.answers
@@ -235,9 +293,7 @@ class Learner:
 
     def _fit(self, model: Model, answers: tuple[Answer, ...]) -> Distribution:
         try:
-            return model.fit_comparisons(
-                Comparisons.from_answers(self.pool.scaled, answers, self.pool.scaling)
-            ).posterior_
+            return model.fit_comparisons(self._comparisons(answers)).posterior_
         except (ConvergenceError, np.linalg.LinAlgError) as error:
             if not self._warned:
                 warnings.warn(f"the model could not be fitted and stays as it was: {error}", stacklevel=3)
@@ -245,6 +301,9 @@ class Learner:
             if self._belief is not None:
                 return self._belief[1]
             return model.fit_comparisons(Comparisons.none(len(self.pool.names), self.pool.scaling)).posterior_
+
+    def _comparisons(self, answers: tuple[Answer, ...]) -> Comparisons:
+        return Comparisons.from_answers(self.pool.scaled, answers, self.pool.scaling)
 
     def _known(self, question: Question) -> Question:
         """The question with a number, after checking that it is one about this pool."""

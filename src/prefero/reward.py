@@ -1,7 +1,7 @@
 """The learned reward: its mean and uncertainty for any features, and the best trajectory of a pool."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,16 +12,23 @@ import numpy.typing as npt
 from prefero import reward_file
 from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_atomically
-from prefero.models.mixture import MixturePosterior
+from prefero.models.explanation import Statement, explain
+from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.posterior import Distribution, predict
+from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
 from prefero.reward_file import RewardFileError, RewardParts
+from prefero.trajectories.diversity import diverse_best
 from prefero.trajectories.features import Scaling, check_same_shape
 
 
 @dataclass(frozen=True)
 class BestTrajectory:
-    """The trajectory of a pool that maximizes the expected reward."""
+    """The trajectory of a pool that maximizes the expected reward.
+
+    mean, std   how far its reward is above that of the pool's average trajectory, and how uncertain this
+                difference is, both in standard deviations of the reward over the pool
+    """
 
     index: int
     mean: float
@@ -68,12 +75,29 @@ class Reward:
         check_same_shape(first, second)
         return self.belief.probability(first, second)
 
+    def standardized(self, features: npt.ArrayLike, pool: Pool) -> tuple[Array, Array]:
+        """How far the reward of each row of features is above the average over a pool, and the uncertainty.
+
+        Both (M,) are in standard deviations of the reward over the pool. The uncertainty is that of the
+        difference from the average: a reward alone is known only up to a constant.
+        """
+        return self._standardizer(pool)(self.scaling(features))
+
     def best(self, pool: Pool) -> BestTrajectory:
-        """The pool's best trajectory, with the uncertainty of its reward."""
-        mean, variance = self.belief.marginals(pool.features_for(self.belief))
-        index = int(np.argmax(mean))
+        """The pool's best trajectory, and how far it is above the average one."""
+        index = int(self.rank(pool)[0])
+        x = pool.features_for(self.belief)
+        mean, std = self._standardizer(pool)(x[[index]])
         name = None if pool.ids is None else pool.ids[index]
-        return BestTrajectory(index, float(mean[index]), float(np.sqrt(variance[index])), name)
+        return BestTrajectory(index, float(mean[0]), float(std[0]), name)
+
+    def diverse_best(self, pool: Pool, count: int = 9) -> Indices:
+        """Different trajectories among the best of a pool, best first; see `prefero.trajectories`."""
+        x = pool.features_for(self.belief)
+        return diverse_best(pool.scaled, self.belief.marginals(x)[0], count)
+
+    def _standardizer(self, pool: Pool) -> StandardizedRewards:
+        return StandardizedRewards(self.belief, reference_of(pool.features_for(self.belief)))
 
     def rank(self, pool: Pool) -> Indices:
         """The pool's trajectories, best first."""
@@ -84,6 +108,19 @@ class Reward:
         if isinstance(self.belief, MixturePosterior):
             return self.belief.describe()
         return f"the reward was learned by {self.diagnostics.get('model', 'a model')}"
+
+    def explain(
+        self, pool: Pool, *, whose: str = "your", units: Mapping[str, str] | None = None
+    ) -> list[Statement]:
+        """What the reward seems to be over a pool: plain sentences, with the meaning of their numbers.
+
+        They are about single features: which matters most, whether a higher value is better, or one in
+        between. `units` of features, by their names, are written beside values. Nothing is said before there
+        are a few answers.
+        """
+        answers = int(self.diagnostics.get("answers", ENOUGH_ANSWERS))
+        x = pool.features_for(self.belief)
+        return explain(self.belief, x, self.scaling, answers, whose, units or {})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the reward to a JSON file, atomically."""

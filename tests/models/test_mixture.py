@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, ndtr
 
 from prefero._support.arrays import Array
+from prefero._support.texts import percent
 from prefero.models import mixture as module
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
@@ -143,21 +144,30 @@ def test_the_right_structure_gains_weight(kind: str, seed: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("linear", "the reward looks linear: 0."),
-        ("quadratic", "the reward looks linear with a curve (quadratic): 0."),
-        ("bumpy", "the reward looks smooth, of no simple form: 0."),
+        ("linear", "the reward seems linear ("),
+        ("quadratic", "the reward seems quadratic: linear with a curve ("),
+        ("bumpy", "the reward seems smooth, of no simple form ("),
     ],
 )
 def test_the_mixture_says_in_words_what_the_reward_looks_like(kind: str, words: str) -> None:
     belief = fresh(answers(kind, 60))
     assert belief.describe().startswith(words)
-    assert float(belief.describe().rpartition(" ")[2]) == round(max(belief.structures.values()), 2)
+    assert belief.describe().endswith(f"({percent(max(belief.structures.values()))} sure)")
 
 
 def test_an_undecided_mixture_says_so() -> None:
-    words = fresh(Comparisons.none(2)).describe()
-    assert words.startswith("the reward's form is still open: ")
-    assert all(f"{LABELS[structure]} {share:.2f}" in words for structure, share in prior_shares().items())
+    undecided = fresh(answers("linear", 5))
+    words = undecided.describe()
+    assert words.startswith("the reward's form is still open (")
+    for structure, share in undecided.structures.items():
+        assert (f"{LABELS[structure]} {percent(share)}" in words) == (share >= 0.05)
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_nothing_is_claimed_from_the_prior(count: int) -> None:
+    words = fresh(first(answers("linear", 60), count)).describe()
+    wanted = f"after {count} answer{'s' * (count != 1)}"
+    assert words == f"it is too early to say what the reward looks like, {wanted}"
 
 
 def test_a_feature_that_does_not_matter_is_noticed() -> None:

@@ -160,18 +160,17 @@ def test_the_history_holds_every_answer(taught: Client) -> None:
 
 def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_pool: Pool) -> None:
     found = ok(taught.get("/api/learning-summary"))
-    names = {"answers", "accuracy", "learning_curve", "expected_gain", "hint", "description", "features"}
-    assert set(found) == {*names, "feature_maps", "ranking", "best"}
+    names = {"answers", "enough_answers", "accuracy", "learning_curve", "expected_gain", "hint", "statements"}
+    assert set(found) == {*names, "features", "feature_maps", "ranking", "question_map", "surprises"}
     assert found["answers"] == 5
-    assert 0.5 <= found["accuracy"] <= 1.0
+    assert 0.0 <= found["accuracy"]["low"] < found["accuracy"]["mean"] < found["accuracy"]["high"] <= 1.0
     assert found["expected_gain"] >= 0.0
     assert found["hint"].endswith(".")
-    assert found["description"]
-    assert found["learning_curve"][0]["answers"] == 0
+    assert all(set(statement) == {"sentence", "meaning"} for statement in found["statements"])
     assert all(set(row) == {"answers", "accuracy"} for row in found["learning_curve"])
     assert [f["name"] for f in found["features"]] == list(driver_pool.names)
     assert {f["unit"] for f in found["features"]} > {"m", "m/s"}
-    assert sum(f["effect"] for f in found["features"]) == pytest.approx(1.0)
+    assert sum(f["effect"]["mean"] for f in found["features"]) == pytest.approx(1.0)
     for feature in found["features"]:
         assert all(p["low"] <= p["mean"] <= p["high"] for p in feature["curve"])
         assert [p["x"] for p in feature["curve"]] == sorted(p["x"] for p in feature["curve"])
@@ -181,19 +180,21 @@ def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_poo
         assert {pair["x"], pair["y"]} < set(driver_pool.names)
     means = [row["mean"] for row in found["ranking"]]
     assert means == sorted(means, reverse=True)
-    assert [row["rank"] for row in found["ranking"]] == list(range(1, 13))
-    assert sorted(row["index"] for row in found["ranking"]) == list(range(12))
-    assert found["best"] == found["ranking"][0]["index"]
-    best = dict(zip(driver_pool.names, driver_pool.features[found["best"]], strict=True))
-    assert found["ranking"][0]["features"] == pytest.approx(best)
-    assert found["ranking"][0]["id"] == f"drive-{found['best']}.mp4"
+    best = found["ranking"][0]
+    assert (best["rank"], len({row["index"] for row in found["ranking"]})) == (1, 9)
+    features = dict(zip(driver_pool.names, driver_pool.features[best["index"]], strict=True))
+    assert best["features"] == pytest.approx(features)
+    assert best["id"] == f"drive-{best['index']}.mp4"
+    answered = [row for row in taught.history() if not row["deleted"]]
+    shown = found["question_map"]["pairs"]
+    assert [(p["question"], p["number"]) for p in shown] == [(r["question"], r["number"]) for r in answered]
 
 
 def test_the_learning_curve_ends_at_the_active_answers(taught: Client) -> None:
-    """Six were given and one was deleted, so the point after six is not shown."""
+    """Six were given and one was deleted, so the point after six is not shown, nor are those before five."""
     found = ok(taught.get("/api/learning-summary"))
-    assert [row["answers"] for row in found["learning_curve"]] == [0, 1, 2, 3, 4, 5]
-    assert found["learning_curve"][-1]["accuracy"] == found["accuracy"]
+    (last,) = found["learning_curve"]
+    assert last == {"answers": 5, "accuracy": found["accuracy"]["mean"]}
 
 
 def test_the_downloaded_reward_is_the_one_that_was_learned(
@@ -208,7 +209,9 @@ def test_the_downloaded_reward_is_the_one_that_was_learned(
     assert (told["best"]["index"], told["best"]["id"]) == (best.index, f"drive-{best.index}.mp4")
     assert (told["best"]["mean"], told["best"]["std"]) == pytest.approx((best.mean, best.std))
     assert told["answers"] == 5
-    assert told["description"].rstrip(".").lower() == reward.describe().lower()
+    sentences = [statement.sentence for statement in reward.explain(driver_pool)]
+    assert len(told["statements"]) == len(sentences)
+    assert told["statements"][0]["sentence"][:20] == sentences[0][:20]
 
 
 def test_the_active_answers_are_downloaded_as_csv_and_as_parquet(taught: Client) -> None:
@@ -346,6 +349,25 @@ def test_an_answer_can_be_deleted_and_restored(teacher: Client, file: Path) -> N
     assert ok(teacher.get("/api/learning-summary"))["answers"] == 2
 
 
+def test_an_older_answer_can_be_given_again(teacher: Client) -> None:
+    for choice in ("left", "right"):
+        ok(teacher.answer(choice))
+    first = teacher.history()[0]
+    state = ok(teacher.post("/api/history", key=new_key(), question=first["question"], kind="undo"))
+    assert (state["answered"], state["question"]["id"]) == (1, first["question"])
+    assert state["question"]["items"] == first["items"]
+    ok(teacher.answer("right"))
+    assert [row["choice"] for row in teacher.history()] == ["right", "right"]
+
+
+def test_before_there_are_enough_answers_the_reward_has_no_best_trajectory(teacher: Client) -> None:
+    ok(teacher.answer("left"))
+    early = ok(teacher.get("/api/reward"))
+    assert early["best"] is None
+    assert "too early" in early["statements"][0]["sentence"]
+    assert ok(teacher.get("/api/learning-summary"))["accuracy"] is None
+
+
 def test_the_next_trajectories_can_be_prefetched_before_the_answer(teacher: Client) -> None:
     teacher.session()
 
@@ -369,8 +391,8 @@ def test_another_server_over_the_same_file_goes_on_where_this_one_was(
     with serving(guest_app(store, session)) as address, Client(address) as later:
         assert later.session() == teacher.session()
         assert later.history() == teacher.history()
-        first, second = (ok(page.get("/api/learning-summary"))["ranking"] for page in (teacher, later))
-        assert [row["mean"] for row in first] == pytest.approx([row["mean"] for row in second], abs=1e-6)
+        first, second = (ok(page.get("/api/learning-summary")) for page in (teacher, later))
+        assert first == second
 
 
 # --- when the database cannot ----------------------------------------------------------------------------

@@ -112,6 +112,14 @@ class ParticipantMachine(RuleBasedStateMachine):
         self.deleted.append(one)
         self.waiting = None
 
+    @precondition(lambda self: self.answers)
+    @rule(data=st.data())
+    def answers_again(self, data: st.DataObject) -> None:
+        one = data.draw(st.sampled_from(self.answers))
+        self.tell(one.question, "undo")
+        self.answers.remove(one)
+        self.waiting = one.question
+
     @precondition(lambda self: self.deleted)
     @rule(data=st.data())
     def restores(self, data: st.DataObject) -> None:
@@ -128,11 +136,10 @@ class ParticipantMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.asked)
     @rule(data=st.data(), word=st.sampled_from(["left", "skip", "undo", "delete", "restore"]))
     def tries_what_does_not_fit(self, data: st.DataObject, word: str) -> None:
-        active = self.active()
         fitting: dict[str, list[int | None]] = {
             "left": [self.waiting],
             "skip": [self.waiting],
-            "undo": [active[-1].question] if active else [],
+            "undo": [one.question for one in self.active()],
             "delete": [one.question for one in self.answers],
             "restore": [one.question for one in self.deleted],
         }

@@ -104,11 +104,19 @@ def test_one_answer_is_undone_once_by_many_windows_in_parallel(store: Store) -> 
     assert [event.kind for event in store.event_log(person).events] == ["left", "undo"]
 
 
-def test_an_older_answer_cannot_be_undone_before_the_last(store: Store) -> None:
+def test_an_older_answer_can_be_undone_and_is_asked_again(store: Store) -> None:
     person = invited(store)
-    first, _ = answer(store, person), answer(store, person)
-    with refusal("nothing-to-undo", "undone already, perhaps in another window"):
-        store.add_event(person, first, "undo", new_key())
+    first, second = answer(store, person), answer(store, person)
+    waiting = ask(store, person)
+    log = store.add_event(person, first, "undo", new_key())
+    assert answered(log) == [(second, "left")]
+    assert log.open_question is not None
+    assert log.open_question.id == first
+    with refusal("already-answered"):
+        store.add_event(person, waiting, "left", new_key())
+    log = store.add_event(person, first, "right", new_key())
+    assert answered(log) == [(second, "left"), (first, "right")]
+    assert log.answer_numbers == {first: 1, second: 2}
 
 
 # --- delete and restore -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prefero._support.arrays import Array
-from prefero.trajectories.diversity import sample_diverse
+from prefero.trajectories.diversity import diverse_best, sample_diverse
 
 
 def normal(rows: int = 40, columns: int = 3, seed: int = 0) -> Array:
@@ -101,3 +101,31 @@ def test_what_cannot_be_sampled_is_refused(options: dict[str, Any], message: str
 def test_a_diverse_subset_is_not_taken_of_bad_features() -> None:
     with pytest.raises(ValueError, match="features must be finite"):
         sample_diverse([[np.nan]], 1)
+
+
+def test_the_best_are_different_ones() -> None:
+    """Two clusters of good rows: the plain best nine are in one, the diverse ones in both."""
+    rng = np.random.default_rng(3)
+    features = np.concatenate([rng.normal(0, 0.1, (100, 2)), rng.normal(3, 0.1, (20, 2)), normal(280, 2) - 9])
+    scores = np.concatenate([np.full(100, 9.0), np.full(20, 8.0), np.zeros(280)]) + rng.random(400)
+    chosen = diverse_best(features, scores, 9)
+    assert chosen[0] == np.argmax(scores)
+    assert np.all(np.diff(scores[chosen]) < 0)
+    top = np.argsort(-scores)[:40]
+    assert set(chosen.tolist()) <= set(top.tolist())
+    apart = distances(features[chosen], features[chosen]) + np.diag(np.full(9, np.inf))
+    plain = distances(features[top[:9]], features[top[:9]]) + np.diag(np.full(9, np.inf))
+    assert apart.min() > 2 * plain.min()
+    far = diverse_best(features, np.where(np.arange(400) < 120, 9.0, 0.0) + 0.1 * rng.random(400), 9)
+    assert {0, 1} == {int(index >= 100) for index in far}
+
+
+def test_of_few_rows_all_are_the_best() -> None:
+    features, scores = normal(4), np.array([1.0, 3.0, 2.0, 0.0])
+    assert diverse_best(features, scores, 9).tolist() == [1, 2, 0, 3]
+
+
+def test_the_same_row_twice_is_shown_once_if_others_are_there() -> None:
+    features = np.repeat(normal(10), 2, axis=0)
+    chosen = diverse_best(features, np.arange(20.0), 8)
+    assert len({index // 2 for index in chosen.tolist()}) == 8

@@ -156,7 +156,7 @@ export interface paths {
         put?: never;
         /**
          * Change History
-         * @description Delete an answer, or restore it.
+         * @description Delete an answer, restore it, or undo it, so that it is asked again.
          */
         post: operations["change_history"];
         delete?: never;
@@ -417,6 +417,15 @@ export interface components {
             question: number;
             seconds?: number | null;
         };
+        /** @description An answered question; `places` are its trajectories on the axes of the picture. */
+        AnsweredPair: {
+            /** @enum {string} */
+            choice: "left" | "right" | "equal";
+            items: number[];
+            number: number;
+            places: number[][];
+            question: number;
+        };
         /** @description The trajectory of the pool with the highest expected reward; `id` is null where it has none. */
         BestTrajectory: {
             id: string | null;
@@ -482,13 +491,6 @@ export interface components {
             mean: number;
             x: number;
         };
-        /** @description Delete an answer of the history, or restore a deleted one. */
-        DeleteOrRestore: {
-            key: string;
-            /** @enum {string} */
-            kind: "delete" | "restore";
-            question: number;
-        };
         /** @description A secret from a link. */
         Entry: {
             secret: string;
@@ -497,15 +499,25 @@ export interface components {
         ErrorBody: {
             error: components["schemas"]["Problem"];
         };
+        /** @description A quantity that depends on the reward: its expectation, and a 90 % interval. */
+        Estimate: {
+            high: number;
+            low: number;
+            mean: number;
+        };
         /** @description A feature's name and unit. */
         Feature: {
             name: string;
             unit: string;
         };
-        /** @description How much a feature matters, and the reward along it with all others at their mean. */
+        /**
+         * @description How much a feature matters, and the reward along it with all others at their mean.
+         *
+         *     `effect` is null for features that are left out, where there are many.
+         */
         FeatureEffect: {
             curve: components["schemas"]["CurvePoint"][];
-            effect: number;
+            effect: components["schemas"]["Estimate"] | null;
             name: string;
             unit: string;
         };
@@ -554,23 +566,32 @@ export interface components {
         History: {
             answers: components["schemas"]["PastAnswer"][];
         };
+        /** @description Delete an answer of the history, restore a deleted one, or undo it, so that it is asked again. */
+        HistoryChange: {
+            key: string;
+            /** @enum {string} */
+            kind: "delete" | "restore" | "undo";
+            question: number;
+        };
         /** @description The expected accuracy after so many answers. */
         LearningCurvePoint: {
             accuracy: number;
             answers: number;
         };
-        /** @description Everything that the page shows of the learning; `best` is the index of the best trajectory. */
+        /** @description Everything that the page shows of the learning; `accuracy` is null while it is too early to say. */
         LearningSummary: {
-            accuracy: number;
+            accuracy: components["schemas"]["Estimate"] | null;
             answers: number;
-            best: number;
-            description: string;
+            enough_answers: number;
             expected_gain: number;
             feature_maps: components["schemas"]["FeatureMap"][];
             features: components["schemas"]["FeatureEffect"][];
             hint: string;
             learning_curve: components["schemas"]["LearningCurvePoint"][];
+            question_map: components["schemas"]["QuestionMap"];
             ranking: components["schemas"]["RankedTrajectory"][];
+            statements: components["schemas"]["Statement"][];
+            surprises: components["schemas"]["SurprisingAnswer"][];
         };
         /** @description Who sent the request; the role is null without a valid link. */
         Me: {
@@ -647,6 +668,12 @@ export interface components {
             code: string;
             message: string;
         };
+        /** @description Where the questions were asked: axes by the names of features, and the pool's trajectories on them. */
+        QuestionMap: {
+            axes: string[];
+            pairs: components["schemas"]["AnsweredPair"][];
+            pool: number[][];
+        };
         /** @description A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids. */
         RankedTrajectory: {
             features: {
@@ -676,12 +703,16 @@ export interface components {
             frame_time: number;
             poses: number[][][];
         };
-        /** @description The learned reward: its best trajectory, what it looks like, and Python code that uses it. */
+        /**
+         * @description The learned reward: its best trajectory, what it looks like, and Python code that uses it.
+         *
+         *     `best` is null while there are too few answers to say.
+         */
         RewardSummary: {
             answers: number;
-            best: components["schemas"]["BestTrajectory"];
-            description: string;
+            best: components["schemas"]["BestTrajectory"] | null;
             python: string;
+            statements: components["schemas"]["Statement"][];
         };
         /** @description Trajectories are replayed in this scene; each lasts so many seconds. */
         SceneDisplay: {
@@ -758,6 +789,11 @@ export interface components {
             /** @enum {string} */
             stage: "consent" | "instructions" | "target_scores" | "practice" | "rate";
         };
+        /** @description A sentence about the reward, and what its number means. */
+        Statement: {
+            meaning: string;
+            sentence: string;
+        };
         /** @description How far the participants of a study are. */
         StudyProgress: {
             finished: number;
@@ -765,6 +801,15 @@ export interface components {
             participants: components["schemas"]["ParticipantProgress"][];
             study: string;
             title: string;
+        };
+        /** @description An answer that is improbable given all others. */
+        SurprisingAnswer: {
+            /** @enum {string} */
+            choice: "left" | "right" | "equal";
+            items: number[];
+            number: number;
+            probability: number;
+            question: number;
         };
         /** @description The targets that the participant gives different whole numbers, from lowest to highest. */
         TargetScores: {
@@ -812,15 +857,16 @@ export interface components {
     pathItems: never;
 }
 export type AnswerOrSkip = components['schemas']['AnswerOrSkip'];
+export type AnsweredPair = components['schemas']['AnsweredPair'];
 export type BestTrajectory = components['schemas']['BestTrajectory'];
 export type Camera = components['schemas']['Camera'];
 export type Capsule = components['schemas']['Capsule'];
 export type ClipStatus = components['schemas']['ClipStatus'];
 export type ClipsDisplay = components['schemas']['ClipsDisplay'];
 export type CurvePoint = components['schemas']['CurvePoint'];
-export type DeleteOrRestore = components['schemas']['DeleteOrRestore'];
 export type Entry = components['schemas']['Entry'];
 export type ErrorBody = components['schemas']['ErrorBody'];
+export type Estimate = components['schemas']['Estimate'];
 export type Feature = components['schemas']['Feature'];
 export type FeatureEffect = components['schemas']['FeatureEffect'];
 export type FeatureMap = components['schemas']['FeatureMap'];
@@ -829,6 +875,7 @@ export type FeaturesDisplay = components['schemas']['FeaturesDisplay'];
 export type FlatPart = components['schemas']['FlatPart'];
 export type FlatScene = components['schemas']['FlatScene'];
 export type History = components['schemas']['History'];
+export type HistoryChange = components['schemas']['HistoryChange'];
 export type LearningCurvePoint = components['schemas']['LearningCurvePoint'];
 export type LearningSummary = components['schemas']['LearningSummary'];
 export type Me = components['schemas']['Me'];
@@ -839,6 +886,7 @@ export type PastAnswer = components['schemas']['PastAnswer'];
 export type Polygon = components['schemas']['Polygon'];
 export type Prefetch = components['schemas']['Prefetch'];
 export type Problem = components['schemas']['Problem'];
+export type QuestionMap = components['schemas']['QuestionMap'];
 export type RankedTrajectory = components['schemas']['RankedTrajectory'];
 export type Rating = components['schemas']['Rating'];
 export type Replay = components['schemas']['Replay'];
@@ -849,7 +897,9 @@ export type ShownQuestion = components['schemas']['ShownQuestion'];
 export type SolidPart = components['schemas']['SolidPart'];
 export type SolidScene = components['schemas']['SolidScene'];
 export type StageSubmission = components['schemas']['StageSubmission'];
+export type Statement = components['schemas']['Statement'];
 export type StudyProgress = components['schemas']['StudyProgress'];
+export type SurprisingAnswer = components['schemas']['SurprisingAnswer'];
 export type TargetScores = components['schemas']['TargetScores'];
 export type TeachingPlace = components['schemas']['TeachingPlace'];
 export type TrajectoryDetails = components['schemas']['TrajectoryDetails'];
@@ -1176,7 +1226,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["DeleteOrRestore"];
+                "application/json": components["schemas"]["HistoryChange"];
             };
         };
         responses: {

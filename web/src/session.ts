@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 
-import type { AnswerKind, DeleteOrRestore, RequestBody, SessionPath, SessionState, StageData, SubmittedStage } from "./api";
+import type { AnswerKind, HistoryChange, RequestBody, SessionPath, SessionState, StageData, SubmittedStage } from "./api";
 import { type PendingRequest, type PendingRequests, RequestQueue } from "./pending";
 import { RejectedError, type Server, type UnavailableError, withRetries } from "./server";
 
@@ -57,7 +57,7 @@ export class Session {
     return this.send("/api/session/stages", { stage, data });
   }
 
-  change(question: number, kind: DeleteOrRestore["kind"]): Promise<void> {
+  change(question: number, kind: HistoryChange["kind"]): Promise<void> {
     return this.send("/api/history", { question, kind });
   }
 

@@ -1,22 +1,32 @@
 import { describe, expect, it } from "vitest";
 
+import type { AnsweredPair, QuestionMap } from "../src/api";
 import { attach } from "../src/teach/attach";
-import { accuracy, curve, effects } from "../src/teach/charts";
+import { accuracy, curve, effects, questions } from "../src/teach/charts";
 
 const feature = {
   name: "speed",
   unit: "m/s",
-  effect: 0.8,
+  effect: { mean: 0.8, low: 0.6, high: 0.95 },
   curve: [
     { x: 0, mean: 0, low: -1, high: 1 },
     { x: 1, mean: 1, low: 0, high: 2 },
   ],
 };
+const points = [
+  { answers: 5, accuracy: 0.5 },
+  { answers: 6, accuracy: 0.6 },
+];
 
 function attached(chart: Element): Element {
   const box = document.createElement("div");
   attach(box, chart);
   return box;
+}
+
+function lengths(chart: Element): [number, number][] {
+  const ends = (line: Element, name: string): number => Number(line.getAttribute(name));
+  return [...chart.querySelectorAll("[aria-label=rule] line")].map((line) => [ends(line, "x1"), ends(line, "x2")]);
 }
 
 describe("charts", () => {
@@ -27,6 +37,60 @@ describe("charts", () => {
 
   it("label their axes, with units", () => {
     expect(attached(curve(feature, 300)).textContent).toMatch(/speed \(m\/s\)/);
-    expect(attached(accuracy([{ answers: 0, accuracy: 0.5 }, { answers: 1, accuracy: 0.6 }], 300)).textContent).toMatch(/expected accuracy/);
+    expect(attached(curve(feature, 300)).textContent).toMatch(/reward \(standard deviations\)/);
+    expect(attached(accuracy(points, { mean: 0.6, low: 0.5, high: 0.7 }, 300)).textContent).toMatch(/expected accuracy/);
+  });
+
+  it("shorten a label that is longer than the axis", () => {
+    const long = { ...feature, name: "x".repeat(200) };
+    const labels = [...attached(curve(long, 300)).querySelectorAll("text")].map((text) => text.textContent);
+    expect(Math.max(...labels.map((label) => label.length))).toBeLessThan(50);
+    expect(labels.join()).toMatch(/…/);
+  });
+
+  it("draw how uncertain an effect is, and leave out features without one", () => {
+    const chart = effects([feature, { ...feature, name: "left out", effect: null }], 416);
+    const [interval] = lengths(chart);
+    expect(interval?.[0]).toBeCloseTo(4 + (400 * 0.6) / 0.95);
+    expect(interval?.[1]).toBeCloseTo(404);
+    expect(chart.textContent).not.toMatch(/left out/);
+  });
+});
+
+describe("the map of questions", () => {
+  const pair = (question: number, choice: AnsweredPair["choice"]): AnsweredPair => ({
+    question,
+    number: question,
+    items: [0, 1],
+    choice,
+    places: [
+      [0, 0],
+      [10, 10],
+    ],
+  });
+  const map: QuestionMap = {
+    axes: ["speed", "height"],
+    pool: [
+      [0, 0],
+      [10, 10],
+    ],
+    pairs: [pair(1, "left"), pair(2, "right"), pair(3, "equal")],
+  };
+  const count = (chart: Element, what: string): number => chart.querySelectorAll(what).length;
+
+  it("has a line for each question, dashed for a tie, and a dot at what was preferred", () => {
+    const chart = questions(map, { x: 0, y: 1 }, new Set([2]), {}, 300);
+    expect(count(chart, "[aria-label=link] path")).toBe(3);
+    expect(count(chart, "[aria-label=link][stroke-dasharray] path")).toBe(1);
+    const dots = [...chart.querySelectorAll("[aria-label=dot]:last-of-type circle")];
+    expect(dots.map((dot) => dot.getAttribute("fill"))).toEqual(["var(--accent)", "var(--bad)"]);
+    const [first, second] = dots.map((dot) => Number(dot.getAttribute("cx")));
+    expect(first).toBeLessThan(second ?? 0); // of the first question the left one is preferred
+  });
+
+  it("shows a single feature by the number of the question", () => {
+    const chart = questions({ ...map, axes: ["speed"] }, { x: 0, y: null }, new Set(), {}, 300);
+    expect(chart.textContent).toMatch(/question/);
+    expect(count(chart, "[aria-label=link] path")).toBe(3);
   });
 });

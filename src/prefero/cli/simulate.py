@@ -1,5 +1,6 @@
 """`prefero simulate`: a simulated user teaches in the terminal."""
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,11 +10,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import prefero
+from prefero._support.texts import percent
 from prefero.acquisition.base import Purpose
 from prefero.cli.console import check_paths, console
 from prefero.learner import Learner
 from prefero.plots.learning import save_learning
-from prefero.simulation.tasks import Task, make_task, teach, world_task
+from prefero.simulation.tasks import Task, make_task, predicted_share, teach, world_task
 
 Kind = Literal["linear", "quadratic", "bumpy", "targets"]
 SYNTHETIC = "synthetic"
@@ -59,20 +61,30 @@ def simulate(
     curves = _teach_both(task, active, random, questions, purpose)
     learned = active.reward()
     console.print(_table(curves))
-    best = learned.best(task.pool)
-    true = task.user.reward(task.pool.scaled)
-    console.print(f"After {questions} active question{'s' * (questions > 1)} {learned.describe()}.")
-    worse = (true < true[best.index]).sum() / (len(true) - 1)
-    console.print(
-        f"The trajectory with the largest learned reward is number {best.index}: "
-        f"the user's reward of it is above that of {worse:.1%} of the others."
-    )
+    for line in _closing_lines(task, active):
+        console.print(line)
     if save:
         learned.save(save)
         console.print(f"The reward is in {save}: prefero.load_reward({str(save)!r}) reads it.")
     if out:
-        save_learning(out, curves, task, learned)
+        save_learning(out, curves, task, active)
         console.print(f"The figure is in {out}.")
+
+
+def _closing_lines(task: Task, learner: Learner) -> Iterator[str]:
+    """What was learned from active questions, beside the truth, which only a simulation knows."""
+    reward, progress = learner.reward(), learner.progress()
+    yield f"With active questions, {progress}."
+    if not progress.is_early:
+        yield f"In truth it predicts {percent(predicted_share(reward, task))} of the user's answers."
+    yield from (statement.sentence for statement in reward.explain(task.pool, whose="the user's"))
+    best, true = reward.best(task.pool), task.user.reward(task.pool.scaled)
+    worse = (true < true[best.index]).sum() / (len(true) - 1)
+    yield (
+        f"The trajectory with the largest learned reward is number {best.index}: {best.mean:.1f} ± "
+        f"{best.std:.1f} standard deviations (of the reward over the pool) above the average one."
+    )
+    yield f"The user's reward of it is above that of {worse:.1%} of the others."
 
 
 def _teach_both(

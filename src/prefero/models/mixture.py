@@ -21,6 +21,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from prefero._support.arrays import Array, one_thread
+from prefero._support.texts import percent, pluralize
 from prefero.kernels import Kernel, Standardized
 from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
@@ -45,6 +46,8 @@ STALE = -1  # in place of a fit's number of answers, when some were taken back: 
 MAX_COMPONENTS = 8  # of the mixture, unless more are needed to have
 PER_STRUCTURE = 2  # components of each structure
 NEGLIGIBLE = 1e-3  # of the largest weight
+ENOUGH_ANSWERS = 5  # with fewer, a posterior is little more than its prior, and nothing is said about it
+SURE = 0.6  # probability of a structure that is named: its odds are 2.8 times those of the prior or more
 
 Key = tuple[int, int]
 
@@ -100,20 +103,31 @@ class MixturePosterior:
         return rng.permutation(np.concatenate(samples)) if samples else np.empty((0, len(x)))
 
     def describe(self) -> str:
-        """The most probable structure in words."""
+        """The most probable structure in words; nothing is claimed from the prior alone."""
+        if self.answers < ENOUGH_ANSWERS:
+            given = pluralize(self.answers, "answer")
+            return f"it is too early to say what the reward looks like, after {given}"
         structure, weight = max(self.structures.items(), key=lambda item: item[1])
-        if weight < 0.4:
-            return f"the reward's form is still open: {self._weights(LABELS)}"
-        return f"the reward looks {DESCRIPTIONS[structure]}: {weight:.2f}"
+        if weight < SURE:
+            return f"the reward's form is still open ({self._shares()})"
+        return f"the reward seems {DESCRIPTIONS[structure]} ({percent(weight)} sure)"
+
+    @property
+    def answers(self) -> int:
+        """How many answers it was fitted to."""
+        return len(self.components[0][1].data)
 
     def __repr__(self) -> str:
-        return f"MixturePosterior({self._weights({})})"
+        ranked = ", ".join(f"{name} {weight:.2f}" for name, weight in self._ranked() if weight >= 0.005)
+        return f"MixturePosterior({ranked})"
 
-    def _weights(self, labels: dict[str, str]) -> str:
-        ranked = sorted(self.structures.items(), key=lambda item: -item[1])
+    def _shares(self) -> str:
         return ", ".join(
-            f"{labels.get(name, name)} {weight:.2f}" for name, weight in ranked if weight >= 0.005
+            f"{LABELS[name]} {percent(weight)}" for name, weight in self._ranked() if weight >= 0.05
         )
+
+    def _ranked(self) -> list[tuple[str, float]]:
+        return sorted(self.structures.items(), key=lambda item: -item[1])
 
     @staticmethod
     def _moments(each: Iterator[tuple[float, Array, Array]]) -> tuple[Array, Array]:

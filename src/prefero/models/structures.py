@@ -23,7 +23,7 @@ from prefero.questions import Comparisons
 
 DESCRIPTIONS = {  # of a reward that looks ...
     "linear": "linear",
-    "quadratic": "linear with a curve (quadratic)",
+    "quadratic": "quadratic: linear with a curve",
     "rbf": "smooth, of no simple form",
     "linear+rbf": "linear with smooth deviations",
     "ard": "smooth, and some features matter more than others",

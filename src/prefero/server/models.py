@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 import prefero
+from prefero.models.explanation import Statement
 from prefero.questions import Choice
 from prefero.studies.participant_progress import ParticipantProgress
 from prefero.studies.stages import SubmittedStage
@@ -56,12 +57,12 @@ class Undo(RequestBody):
     key: Key
 
 
-class DeleteOrRestore(RequestBody):
-    """Delete an answer of the history, or restore a deleted one."""
+class HistoryChange(RequestBody):
+    """Delete an answer of the history, restore a deleted one, or undo it, so that it is asked again."""
 
     key: Key
     question: QuestionId
-    kind: Literal["delete", "restore"]
+    kind: Literal["delete", "restore", "undo"]
 
 
 class StageSubmission(RequestBody):
@@ -161,12 +162,15 @@ class BestTrajectory(ResponseBody):
 
 
 class RewardSummary(ResponseBody):
-    """The learned reward: its best trajectory, what it looks like, and Python code that uses it."""
+    """The learned reward: its best trajectory, what it looks like, and Python code that uses it.
 
-    best: BestTrajectory
+    `best` is null while there are too few answers to say.
+    """
+
+    best: BestTrajectory | None
     answers: int
     python: str
-    description: str
+    statements: list[Statement]
 
 
 class StudyProgress(ResponseBody):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr
 
 from prefero._support.arrays import Array
 from prefero.acquisition.base import Purpose, Strategy
@@ -159,6 +160,18 @@ def teach(
 def accuracy_of(reward: Reward, task: Task) -> float:
     """The share of the test set's pairs whose true answer the reward predicts."""
     return task.test_set.accuracy(predicted_probabilities(reward, task.test_set))
+
+
+def predicted_share(reward: Reward, task: Task) -> float:
+    """The share of the user's answers to all pairs of the pool that the reward predicts.
+
+    The user's noise and lapses count, and the user has to choose: what `Learner.progress` estimates.
+    """
+    matrix = preference_probabilities(reward.belief, task.pool.features_for(reward.belief))
+    true = task.user.reward(task.pool.scaled)
+    lead = np.sign(matrix - matrix.T) * (true[:, None] - true)
+    share = ndtr(lead / (np.sqrt(2.0) * task.user.noise))[np.triu_indices(len(true), 1)].mean()
+    return float((1.0 - task.user.lapse_rate) * share + 0.5 * task.user.lapse_rate)
 
 
 def predicted_probabilities(reward: Reward, test_set: TestSet) -> Array:

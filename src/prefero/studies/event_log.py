@@ -139,6 +139,13 @@ class EventLog:
         gone = {q: events for q, events in self.events_by_question.items() if events[-1].kind == "delete"}
         return {q: _last_answer(events) for q, events in gone.items()}
 
+    @cached_property
+    def answer_numbers(self) -> dict[int, int]:
+        """By question: its place among the answered questions, deleted answers too, from 1."""
+        answered = [answer.asked for answer in self.answers] + [self.by_id[q] for q in self.deleted]
+        ordered = sorted(answered, key=lambda asked: asked.number)
+        return {asked.id: number for number, asked in enumerate(ordered, 1)}
+
     @property
     def last_event(self) -> int:
         """What the next question is based on."""

@@ -12,14 +12,13 @@ import numpy as np
 from prefero._support.arrays import one_thread
 from prefero.learner import Learner
 from prefero.methods import method_named
-from prefero.models.posterior import Distribution
+from prefero.models.predictive_accuracy import expected_accuracy
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import Protocol
 
 CAPACITY = 6  # learners a method: the last one, this one, and one for each possible answer
-ACCURACY_PAIRS = 200  # that the expected accuracy is averaged over
 Value = TypeVar("Value")
 
 
@@ -67,7 +66,7 @@ class LearnerCache:
             method = method_named(self.protocol.method(label).method)
             learner = self._learner(key)
             question = learner.fork().ask(strategy=method.strategy)
-            accuracy = expected_accuracy(learner.belief(), self.pool)
+            accuracy = expected_accuracy(learner.belief(), self.pool.scaled)
             _keep(self._next, key, NextQuestion(question, accuracy))
         return self._next[key]
 
@@ -111,13 +110,3 @@ def _keep(cache: OrderedDict[LearnerKey, Value], key: LearnerKey, value: Value) 
     same = [other for other in cache if other.label == key.label]
     for other in same[:-CAPACITY]:
         del cache[other]
-
-
-@one_thread
-def expected_accuracy(belief: Distribution, pool: Pool) -> float:
-    """The share of random questions whose answers the belief predicts, if its probabilities are right."""
-    rng = np.random.default_rng(0)
-    left = rng.integers(len(pool), size=ACCURACY_PAIRS)
-    right = (left + rng.integers(1, len(pool), size=ACCURACY_PAIRS)) % len(pool)
-    probability = belief.probability(pool.scaled[left], pool.scaled[right])
-    return float(np.mean(np.maximum(probability, 1.0 - probability)))

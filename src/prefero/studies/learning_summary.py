@@ -1,8 +1,12 @@
 """What a teacher sees of the learning: in numbers for charts, and in plain words.
 
-accuracy        the expected share of random questions whose answers the belief predicts
+accuracy        the share of random questions whose answers the belief is expected to predict
 expected gain   by how much the next five answers are likely to raise the accuracy
 effect          of a feature: its share of the reward's standard deviation over the pool, varied alone
+rewards         differences from the pool's average trajectory, in standard deviations over the pool
+
+Before there are enough answers (`ENOUGH_ANSWERS`) everything would rest on the prior, so the summary has only
+the questions.
 """
 
 from dataclasses import dataclass
@@ -12,18 +16,25 @@ import numpy as np
 
 from prefero._support.arrays import Array, one_thread
 from prefero.learner import Learner
+from prefero.models.draws import Estimate
+from prefero.models.explanation import Statement
+from prefero.models.mixture import ENOUGH_ANSWERS
+from prefero.models.predictive_accuracy import expected_accuracy
+from prefero.models.profiles import profiles
+from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
 from prefero.questions import Choice, Question
 from prefero.reward import Reward
-from prefero.studies.event_log import EventLog
-from prefero.studies.learner_cache import expected_accuracy
+from prefero.studies.event_log import ActiveAnswer, EventLog
 
 CURVE, MAP = 41, 25  # points along a feature, and along each side of a map
 MOST_MAPS = 10
-RANKED = 24
+RANKED = 9
 AHEAD = 5
-MIN_ANSWERS = 8  # before which the expected accuracy is not reliable
+MIN_ANSWERS = 8  # before which nobody is told to stop
 SMALL_GAIN = 0.01  # in accuracy, for five answers
+MOST_AXES = 6  # features that a picture of the questions can show
+MOST_DOTS = 400  # trajectories in that picture
 
 
 @dataclass(frozen=True)
@@ -46,11 +57,14 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class FeatureEffect:
-    """How much a feature matters, and the reward along it with all others at their mean."""
+    """How much a feature matters, and the reward along it with all others at their mean.
+
+    `effect` is null for features that are left out, where there are many.
+    """
 
     name: str
     unit: str
-    effect: float
+    effect: Estimate | None
     curve: list[CurvePoint]
 
 
@@ -87,19 +101,52 @@ class LearningCurvePoint:
 
 
 @dataclass(frozen=True)
+class AnsweredPair:
+    """An answered question; `places` are its trajectories on the axes of the picture."""
+
+    question: int
+    number: int
+    items: list[int]
+    choice: Choice
+    places: list[list[float]]
+
+
+@dataclass(frozen=True)
+class QuestionMap:
+    """Where the questions were asked: axes by the names of features, and the pool's trajectories on them."""
+
+    axes: list[str]
+    pool: list[list[float]]
+    pairs: list[AnsweredPair]
+
+
+@dataclass(frozen=True)
+class SurprisingAnswer:
+    """An answer that is improbable given all others."""
+
+    question: int
+    number: int
+    items: list[int]
+    choice: Choice
+    probability: float
+
+
+@dataclass(frozen=True)
 class LearningSummary:
-    """Everything that the page shows of the learning; `best` is the index of the best trajectory."""
+    """Everything that the page shows of the learning; `accuracy` is null while it is too early to say."""
 
     answers: int
-    accuracy: float
+    enough_answers: int
+    accuracy: Estimate | None
     learning_curve: list[LearningCurvePoint]
     expected_gain: float
     hint: str
-    description: str
+    statements: list[Statement]
     features: list[FeatureEffect]
     feature_maps: list[FeatureMap]
     ranking: list[RankedTrajectory]
-    best: int
+    question_map: QuestionMap
+    surprises: list[SurprisingAnswer]
 
 
 @one_thread
@@ -107,31 +154,57 @@ def learning_summary(
     log: EventLog, learner: Learner, labels: list[FeatureLabel], question: Question | None
 ) -> LearningSummary:
     """What a learner has learned from a log; `question` is the one that waits for an answer."""
-    pool, reward = learner.pool, learner.reward()
-    accuracy = expected_accuracy(reward.belief, pool)
-    curve = learning_curve(log, len(learner.answers), accuracy)
-    gain = likely_gain(curve, expected_gain(learner, question, accuracy) if question else 0.0)
+    if len(learner.answers) < ENOUGH_ANSWERS:
+        return _early_summary(log, learner)
+    pool, reward, progress = learner.pool, learner.reward(), learner.progress()
+    curve = learning_curve(log, progress.answers, progress.accuracy)
+    gain = likely_gain(curve, expected_gain(learner, question, progress.accuracy) if question else 0.0)
     effects = feature_effects(reward, pool)
+    rewards = StandardizedRewards(reward.belief, reference_of(pool.scaled))
     return LearningSummary(
-        answers=len(learner.answers),
-        accuracy=accuracy,
+        answers=progress.answers,
+        enough_answers=ENOUGH_ANSWERS,
+        accuracy=Estimate(progress.accuracy, progress.low, progress.high),
         learning_curve=curve,
         expected_gain=gain,
-        hint=hint(len(learner.answers), accuracy, gain),
-        description=sentence(reward.describe()),
+        hint=hint(progress.answers, gain),
+        statements=reward.explain(pool, units={label.name: label.unit for label in labels}),
         features=[
-            FeatureEffect(label.name, label.unit, effect, feature_curve(reward, pool, place))
-            for place, (label, effect) in enumerate(zip(labels, effects, strict=True))
+            FeatureEffect(label.name, label.unit, effects.get(place), feature_curve(rewards, pool, place))
+            for place, label in enumerate(labels)
         ],
-        feature_maps=[feature_map(reward, pool, *pair) for pair in _strongest_pairs(effects)],
+        feature_maps=[feature_map(rewards, pool, *pair) for pair in _strongest_pairs(effects)],
         ranking=ranking(reward, pool),
-        best=reward.best(pool).index,
+        question_map=question_map(log, pool, effects),
+        surprises=surprising_answers(log, learner),
+    )
+
+
+def _early_summary(log: EventLog, learner: Learner) -> LearningSummary:
+    answers = len(learner.answers)
+    return LearningSummary(
+        answers=answers,
+        enough_answers=ENOUGH_ANSWERS,
+        accuracy=None,
+        learning_curve=[],
+        expected_gain=0.0,
+        hint=hint(answers, 0.0),
+        statements=learner.reward().explain(learner.pool),
+        features=[],
+        feature_maps=[],
+        ranking=[],
+        question_map=question_map(log, learner.pool, {}),
+        surprises=[],
     )
 
 
 def learning_curve(log: EventLog, answers: int, accuracy: float) -> list[LearningCurvePoint]:
     """The expected accuracy after each number of answers, as it was computed then; `accuracy` is today's."""
-    then = {q.answered: q.accuracy for q in log.questions if q.accuracy is not None and q.answered < answers}
+    then = {
+        q.answered: q.accuracy
+        for q in log.questions
+        if q.accuracy is not None and ENOUGH_ANSWERS <= q.answered < answers
+    }
     return [LearningCurvePoint(n, a) for n, a in sorted((then | {answers: accuracy}).items())]
 
 
@@ -161,55 +234,42 @@ def expected_gain(learner: Learner, question: Question, accuracy: float) -> floa
     for choice, chance in chances.items():
         imagined = learner.fork()
         imagined.tell(question, choice)
-        after += chance / total * expected_accuracy(imagined.belief(), learner.pool)
+        after += chance / total * expected_accuracy(imagined.belief(), learner.pool.scaled)
     return after - accuracy
 
 
-def sentence(words: str) -> str:
-    """With a capital letter and a full stop."""
-    return f"{words[:1].upper()}{words[1:]}."
-
-
-def hint(answers: int, accuracy: float, gain: float) -> str:
+def hint(answers: int, gain: float) -> str:
     """Whether to continue, in words."""
     if answers == 0:
         return "Nothing is known yet. The first answers tell the most."
-    now = f"It expects to predict {accuracy:.0%} of your answers"
     if answers < MIN_ANSWERS:
-        return f"{now}, but this estimate is not reliable yet after {answers} of them. Continue."
+        return "Continue: the first answers tell the most."
     if gain < SMALL_GAIN:
-        return f"{now}, and five more answers would add hardly anything. You may stop here."
-    return f"{now}. Five more answers are likely to add about {100 * gain:.1f} points."
+        return "Five more answers would add hardly anything. You may stop here."
+    return f"Five more answers are likely to add about {100 * gain:.1f} percentage points."
 
 
-def feature_effects(reward: Reward, pool: Pool) -> list[float]:
-    """The reward's standard deviation when one feature alone varies as in the pool; they add up to 1."""
-    deviations = []
-    for place in range(len(pool.names)):
-        alone = np.zeros_like(pool.scaled)
-        alone[:, place] = pool.scaled[:, place]
-        deviations.append(float(np.std(reward.belief.marginals(alone)[0])))
-    total = sum(deviations)
-    return [std / total if total > 0 else 0.0 for std in deviations]
+def feature_effects(reward: Reward, pool: Pool) -> dict[int, Estimate]:
+    """By column: a feature's share of the reward's standard deviation when each varies alone."""
+    return {profile.feature: profile.effect for profile in profiles(reward.belief, pool.scaled)}
 
 
-def feature_curve(reward: Reward, pool: Pool, place: int) -> list[CurvePoint]:
+def feature_curve(rewards: StandardizedRewards, pool: Pool, place: int) -> list[CurvePoint]:
     """The reward along one feature, all others at their mean, with a standard deviation to both sides."""
-    at = _along(pool, place, CURVE)
     points = np.zeros((CURVE, len(pool.names)))
-    points[:, place] = at
-    mean, std = _marginals(reward, points)
+    points[:, place] = _along(pool, place, CURVE)
+    mean, std = rewards(points)
     x = pool.scaling.inverse(points)[:, place]
     columns = np.stack([x, mean, mean - std, mean + std], axis=1)
     return [CurvePoint(*row) for row in columns.tolist()]
 
 
-def feature_map(reward: Reward, pool: Pool, across: int, up: int) -> FeatureMap:
+def feature_map(rewards: StandardizedRewards, pool: Pool, across: int, up: int) -> FeatureMap:
     """The reward over two features, all others at their mean."""
     xs, ys = _along(pool, across, MAP), _along(pool, up, MAP)
     points = np.zeros((MAP * MAP, len(pool.names)))
     points[:, across], points[:, up] = np.tile(xs, MAP), np.repeat(ys, MAP)
-    mean, std = _marginals(reward, points)
+    mean, std = rewards(points)
     raw = pool.scaling.inverse(points)
     return FeatureMap(
         x=pool.names[across],
@@ -222,32 +282,65 @@ def feature_map(reward: Reward, pool: Pool, across: int, up: int) -> FeatureMap:
 
 
 def ranking(reward: Reward, pool: Pool, count: int = RANKED) -> list[RankedTrajectory]:
-    """The trajectories with the highest reward, the best first."""
-    mean, std = _marginals(reward, pool.scaled)
+    """Different trajectories among the best, the best first, with their ranks in the whole pool."""
+    chosen = reward.diverse_best(pool, count)
+    ranks = {int(index): rank for rank, index in enumerate(reward.rank(pool), 1)}
+    mean, std = reward.standardized(pool.features[chosen], pool)
     return [
         RankedTrajectory(
-            rank=rank,
+            rank=ranks[int(index)],
             index=int(index),
             id=None if pool.ids is None else pool.ids[index],
-            mean=float(mean[index]),
-            std=float(std[index]),
+            mean=float(mean[place]),
+            std=float(std[place]),
             features=dict(zip(pool.names, pool.features[index].tolist(), strict=True)),
         )
-        for rank, index in enumerate(reward.rank(pool)[:count], 1)
+        for place, index in enumerate(chosen)
     ]
 
 
-def _strongest_pairs(effects: list[float]) -> list[tuple[int, int]]:
+def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> QuestionMap:
+    """The answered questions among the pool's trajectories; the axes that matter most come first."""
+    strongest = sorted(range(len(pool.names)), key=lambda place: -_mean_effect(effects, place))
+    columns = strongest[:MOST_AXES]
+    dots = reference_of(pool.features, MOST_DOTS)[:, columns]
+    pairs = [_answered_pair(log, answer, pool.features[:, columns]) for answer in log.answers]
+    return QuestionMap([pool.names[place] for place in columns], dots.tolist(), pairs)
+
+
+def _answered_pair(log: EventLog, answer: ActiveAnswer, values: Array) -> AnsweredPair:
+    items = list(answer.asked.items)
+    number = log.answer_numbers[answer.asked.id]
+    return AnsweredPair(answer.asked.id, number, items, answer.choice, values[items].tolist())
+
+
+def surprising_answers(log: EventLog, learner: Learner) -> list[SurprisingAnswer]:
+    """The answers that surprise the model most."""
+    by_number = {answer.asked.number: answer.asked for answer in log.answers}
+    found = [(surprise, by_number.get(surprise.answer.question.number)) for surprise in learner.surprises()]
+    return [
+        SurprisingAnswer(
+            question=asked.id,
+            number=log.answer_numbers[asked.id],
+            items=list(asked.items),
+            choice=surprise.answer.choice,
+            probability=surprise.probability,
+        )
+        for surprise, asked in found
+        if asked is not None
+    ]
+
+
+def _strongest_pairs(effects: dict[int, Estimate]) -> list[tuple[int, int]]:
     """The pairs of features that matter most, at most a few."""
-    pairs = sorted(combinations(range(len(effects)), 2), key=lambda p: -effects[p[0]] - effects[p[1]])
-    return pairs[:MOST_MAPS]
+    pairs = combinations(sorted(effects), 2)
+    return sorted(pairs, key=lambda pair: -effects[pair[0]].mean - effects[pair[1]].mean)[:MOST_MAPS]
+
+
+def _mean_effect(effects: dict[int, Estimate], place: int) -> float:
+    return effects[place].mean if place in effects else 0.0
 
 
 def _along(pool: Pool, place: int, count: int) -> Array:
     column = pool.scaled[:, place]
     return np.linspace(column.min(), column.max(), count)
-
-
-def _marginals(reward: Reward, points: Array) -> tuple[Array, Array]:
-    mean, variance = reward.belief.marginals(points)
-    return mean, np.sqrt(variance)

@@ -80,8 +80,8 @@ class Session:
 
         return self._state(self.store.undo(self.participant, key, check))
 
-    def change(self, question: int, kind: Literal["delete", "restore"], key: str) -> SessionState:
-        """Delete an answer of the history, or restore it."""
+    def change(self, question: int, kind: Literal["delete", "restore", "undo"], key: str) -> SessionState:
+        """Delete an answer of the history, restore it, or undo it: its question is then the next one."""
         return self._state(self.store.add_event(self.participant, question, kind, key))
 
     def submit(self, stage: str, data: Mapping[str, Any], key: str) -> SessionState:

@@ -36,6 +36,19 @@ def sample_diverse(
     return _disks_of_count(matrix, order, count)
 
 
+def diverse_best(features: npt.ArrayLike, scores: npt.ArrayLike, count: int) -> Indices:
+    """`count` different rows among those of the highest scores, the highest first; fewer if there are fewer.
+
+    The rows are the best tenth, or twice `count` if that is more. The best one is always chosen; every
+    further one is the best that keeps a radius from those before it, at about the largest radius that leaves
+    `count` of them.
+    """
+    matrix, order = feature_matrix(features), np.argsort(-np.asarray(scores), kind="stable")
+    order = order[: max(2 * count, len(order) // 10)]
+    some = matrix[order]
+    return order[_disks_of_count(some, np.arange(len(order)), min(count, len(order)))]
+
+
 def _disks_of_count(matrix: Array, order: Indices, count: int) -> Indices:
     """The first `count` rows at about the largest radius that leaves so many, by bisection."""
     low, high = 0.0, float(np.linalg.norm(np.ptp(matrix, axis=0))) + 1.0

@@ -2,43 +2,75 @@
 
 import * as Plot from "@observablehq/plot";
 
-import type { CurvePoint, FeatureEffect, FeatureMap, LearningSummary } from "../api";
+import type { AnsweredPair, CurvePoint, Estimate, FeatureEffect, FeatureMap, LearningSummary, QuestionMap } from "../api";
 
 const LINE = "var(--accent)";
+const INK = "var(--ink)";
 const GRID = "var(--line)";
-const STYLE = { className: "plot", marginTop: 24, marginBottom: 40 };
+const STYLE = { className: "plot", marginTop: 24, marginBottom: 40, marginLeft: 48 };
 const SCHEMES = { mean: "viridis", std: "cividis" } as const;
+const REWARD = "reward (standard deviations)";
+const LETTER = 6.5; // pixels, on average
+const LARGE = 10_000; // numbers from here on are shortened: 12k
 
 function withUnitLabel(name: string, unit: string | undefined): string {
   return unit ? `${name} (${unit})` : name;
 }
 
-export function accuracy(points: LearningSummary["learning_curve"], width: number): Element {
+/** An axis of a feature; a label that is too long for the chart is cut with an ellipsis. */
+function featureAxis(name: string, unit: string | undefined, values: number[], width: number): Plot.ScaleOptions {
+  const label = withUnitLabel(name, unit);
+  const most = Math.floor((width - STYLE.marginLeft) / LETTER) - 3;
+  const large = values.some((value) => Math.abs(value) >= LARGE);
+  return {
+    label: label.length > most ? `${label.slice(0, most - 1)}…` : label,
+    ...(large && { tickFormat: "~s" }),
+  };
+}
+
+/** The interval is that of the last point. */
+export function accuracy(points: LearningSummary["learning_curve"], now: Estimate, width: number): Element {
+  const last = points.slice(-1).map(({ answers }) => ({ answers, ...now }));
   return Plot.plot({
     ...STYLE,
     width,
     height: 220,
-    x: { label: "answers", ticks: Math.min(points.length - 1, width / 60), tickFormat: "d" },
-    y: { label: "expected accuracy", domain: [0.5, 1], tickFormat: "%", grid: true },
+    x: { label: "answers", ticks: Math.min(points.length - 1, width / 60), tickFormat: "d", insetRight: 8 },
+    y: { label: "expected accuracy", domain: [Math.min(0.5, now.low), 1], tickFormat: "%", grid: true },
     marks: [
       Plot.ruleY([0.5], { stroke: GRID }),
+      Plot.ruleX(last, { x: "answers", y1: "low", y2: "high", stroke: INK, strokeWidth: 1.5, marker: "tick" }),
       Plot.lineY(points, { x: "answers", y: "accuracy", stroke: LINE, strokeWidth: 2.5 }),
       Plot.dot(points, { x: "answers", y: "accuracy", fill: LINE, r: 3 }),
     ],
   });
 }
 
+/** The name of a feature is above its bar, so that it has the whole width. */
 export function effects(features: FeatureEffect[], width: number): Element {
-  const longest = Math.max(...features.map(({ name }) => name.length));
+  const rows = features.flatMap(({ name, effect }) => (effect ? [{ name, ...effect }] : []));
+  const inner = { insetTop: 20, insetBottom: 4 };
   return Plot.plot({
     ...STYLE,
     width,
-    height: 70 + 34 * features.length,
-    marginLeft: Math.min(16 + 7.2 * longest, width / 2),
-    x: { label: "share of the reward's variation", tickFormat: "%", grid: true },
-    y: { label: null },
+    height: 60 + 44 * rows.length,
+    marginLeft: 4,
+    marginRight: 12,
+    x: { label: "share of the reward's variation", tickFormat: "%", grid: true, domain: [0, Math.max(...rows.map(({ high }) => high))] },
+    y: { label: null, axis: null, domain: rows.map(({ name }) => name), padding: 0.05 },
     marks: [
-      Plot.barX(features, { x: "effect", y: "name", fill: LINE, sort: { y: "-x" }, insetTop: 2, insetBottom: 2, rx: 3 }),
+      Plot.barX(rows, { x: "mean", y: "name", fill: LINE, rx: 3, ...inner }),
+      Plot.ruleY(rows, { x1: "low", x2: "high", y: "name", stroke: INK, strokeWidth: 1.5, dy: 8, marker: "tick" }),
+      Plot.text(rows, {
+        x: 0,
+        y: "name",
+        text: "name",
+        textAnchor: "start",
+        lineAnchor: "bottom",
+        dy: -3,
+        lineWidth: width / 12,
+        textOverflow: "ellipsis",
+      }),
       Plot.ruleX([0], { stroke: GRID }),
     ],
   });
@@ -46,13 +78,15 @@ export function effects(features: FeatureEffect[], width: number): Element {
 
 export function curve(feature: FeatureEffect, width: number): Element {
   const at = { x: "x" } satisfies Partial<Record<keyof CurvePoint, string>>;
+  const values = feature.curve.map(({ x }) => x);
   return Plot.plot({
     ...STYLE,
     width,
     height: 220,
-    x: { label: withUnitLabel(feature.name, feature.unit) },
-    y: { label: "reward", grid: true },
+    x: featureAxis(feature.name, feature.unit, values, width),
+    y: { label: REWARD, grid: true },
     marks: [
+      Plot.ruleY([0], { stroke: GRID, strokeWidth: 2 }),
       Plot.areaY(feature.curve, { ...at, y1: "low", y2: "high", fill: LINE, fillOpacity: 0.18 }),
       Plot.lineY(feature.curve, { ...at, y: "mean", stroke: LINE, strokeWidth: 2.5 }),
     ],
@@ -68,11 +102,63 @@ export function map(pair: FeatureMap, what: "mean" | "std", units: Record<string
     ...STYLE,
     width,
     height: Math.min(width, 360),
-    x: { label: withUnitLabel(pair.x, units[pair.x]) },
-    y: { label: withUnitLabel(pair.y, units[pair.y]) },
-    color: { scheme: SCHEMES[what], label: what === "mean" ? "reward" : "standard deviation", legend: true },
+    x: featureAxis(pair.x, units[pair.x], pair.xs, width),
+    y: featureAxis(pair.y, units[pair.y], pair.ys, width),
+    color: { scheme: SCHEMES[what], label: what === "mean" ? REWARD : "uncertainty (standard deviations)", legend: true },
     marks: [Plot.raster(pair[what].flat(), { ...size, x1, x2, y1, y2, imageRendering: "pixelated" })],
   });
+}
+
+interface Segment {
+  x1: number;
+  y1: number;
+  x2: number;
+  y2: number;
+  tied: boolean;
+  color: string;
+}
+
+/** Questions as lines from the preferred trajectory to the other; with one feature, one above the other. */
+export function questions(
+  { axes, pool, pairs }: QuestionMap,
+  shown: { x: number; y: number | null },
+  surprising: Set<number>,
+  units: Record<string, string>,
+  width: number,
+): Element {
+  const [across, up] = [axes[shown.x] ?? "", shown.y === null ? null : (axes[shown.y] ?? "")];
+  const segments = pairs.map((pair) => segment(pair, shown, surprising.has(pair.question)));
+  const dots = shown.y === null ? [] : pool.map((row) => ({ x: row[shown.x] ?? 0, y: row[shown.y ?? 0] ?? 0 }));
+  const ends = { x1: "x1", y1: "y1", x2: "x2", y2: "y2", stroke: "color", strokeWidth: 1.5 };
+  const column = (place: number): number[] => pool.map((row) => row[place] ?? 0);
+  return Plot.plot({
+    ...STYLE,
+    width,
+    height: Math.min(width, 460),
+    x: { ...featureAxis(across, units[across], column(shown.x), width), nice: true },
+    y: up === null ? { label: "question", tickFormat: "d" } : { ...featureAxis(up, units[up], column(shown.y ?? 0), width), nice: true },
+    marks: [
+      Plot.dot(dots, { x: "x", y: "y", r: 2, fill: "var(--edge)", fillOpacity: 0.5 }),
+      Plot.link(segments.filter(({ tied }) => !tied), ends),
+      Plot.link(segments.filter(({ tied }) => tied), { ...ends, strokeDasharray: "4 4" }),
+      Plot.dot(segments.filter(({ tied }) => !tied), { x: "x1", y: "y1", r: 4, fill: "color" }),
+    ],
+  });
+}
+
+/** Of a tie both ends are alike. */
+function segment({ choice, places, number }: AnsweredPair, shown: { x: number; y: number | null }, surprising: boolean): Segment {
+  const [left = [], right = []] = places;
+  const [winner, loser] = choice === "right" ? [right, left] : [left, right];
+  const height = (place: number[]): number => (shown.y === null ? number : (place[shown.y] ?? 0));
+  return {
+    x1: winner[shown.x] ?? 0,
+    y1: height(winner),
+    x2: loser[shown.x] ?? 0,
+    y2: height(loser),
+    tied: choice === "equal",
+    color: surprising ? "var(--bad)" : LINE,
+  };
 }
 
 /** Values are at the centers of their cells, so the image extends half a cell beyond them. */

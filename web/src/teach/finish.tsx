@@ -9,6 +9,7 @@ import { formatNumber, pluralize } from "../format";
 import { useLoad } from "../hooks";
 import { Player } from "../player/player";
 import type { Trajectories } from "../trajectories";
+import { Statements } from "./statements";
 import type { TabProps } from "./tabs";
 
 export function FinishView({ state, trajectories, server, open }: TabProps): JSX.Element {
@@ -27,17 +28,22 @@ export function FinishView({ state, trajectories, server, open }: TabProps): JSX
 }
 
 function Result({ reward, trajectories }: { reward: RewardSummary; trajectories: Trajectories }): JSX.Element {
-  const { best, answers, description, python } = reward;
+  const { best, answers, statements, python } = reward;
   return (
     <>
-      <Card title="The trajectory with the highest reward">
-        <p>
-          {description} Learned from {pluralize(answers, "answer")}. The best is{" "}
-          <TrajectoryName index={best.index} id={best.id} />, with a reward of {formatNumber(best.mean)} ±{" "}
-          {formatNumber(best.std)}.
-        </p>
-        <Player trajectories={trajectories} index={best.index} name="The best trajectory" />
+      <Card title="What it is">
+        <Statements statements={statements} />
+        <p class="soft">Learned from {pluralize(answers, "answer")}.</p>
       </Card>
+      {best && (
+        <Card title="The trajectory with the highest reward">
+          <p>
+            The best is <TrajectoryName index={best.index} id={best.id} />, {formatNumber(best.mean)} ±{" "}
+            {formatNumber(best.std)} standard deviations (of the reward over all trajectories) above the average one.
+          </p>
+          <Player trajectories={trajectories} index={best.index} name="The best trajectory" />
+        </Card>
+      )}
       <Card title="Download">
         <div class="row">
           <Download path="/api/export/reward.json" label="The reward" />

@@ -10,7 +10,7 @@ import { formatNumber } from "../format";
 import type { Trajectories } from "../trajectories";
 import { ReplayDialog } from "./replay";
 
-const ANSWERS: Record<Choice, string> = { left: "A", right: "B", equal: "about equal" };
+export const CHOICE_NAMES: Record<Choice, string> = { left: "A", right: "B", equal: "about equal" };
 const dateTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 interface HistoryProps {
@@ -57,7 +57,7 @@ export function History({ answers, trajectories, blocked, onChange }: HistoryPro
       {replayed && (
         <ReplayDialog
           answer={replayed}
-          given={ANSWERS[replayed.choice]}
+          given={CHOICE_NAMES[replayed.choice]}
           trajectories={trajectories}
           onClose={() => setReplayed(null)}
         />
@@ -80,7 +80,7 @@ function AnswerRow({ answer, columns, blocked, onChange, onReplay }: RowProps): 
     <tr class={answer.deleted ? "deleted" : ""}>
       <th scope="row">{answer.number}</th>
       <td>
-        {ANSWERS[answer.choice]}
+        {CHOICE_NAMES[answer.choice]}
         {answer.deleted && <span class="visually-hidden"> (deleted)</span>}
       </td>
       {Array.from({ length: columns }, (_, i) => (

@@ -3,29 +3,40 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import type { FeatureEffect, FeatureMap, LearningSummary, RankedTrajectory } from "../api";
-import { Banner, Card, LoadingOrError, TrajectoryName } from "../components";
-import { formatNumber, formatPercent, formatWithUnit } from "../format";
+import type { FeatureEffect, FeatureMap, HistoryChange, LearningSummary, PastAnswer } from "../api";
+import { Banner, Card, LoadingOrError } from "../components";
+import { formatPercent, pluralize } from "../format";
 import { type Loaded, useLoad } from "../hooks";
-import { Player } from "../player/player";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
 import { Chart } from "./chart";
 import { History } from "./history";
+import { QuestionMapCard } from "./question-map";
+import { Ranking } from "./ranking";
+import { Meaning, Statements } from "./statements";
+import { Surprises } from "./surprises";
 import type { TabProps } from "./tabs";
+
+type Change = (question: number, change: HistoryChange["kind"]) => void;
 
 export function LearnedView({ session, state, trajectories, server, open }: TabProps): JSX.Element {
   const { answered } = state;
   const summary = useLoad(() => server.get("/api/learning-summary"), answered);
   const history = useLoad(() => server.get("/api/history"), answered);
   const past = history.value?.answers ?? [];
+  const blocked = session.blocked.value;
+  const onChange = changeHistory(session, () => open("compare"), [history.retry, summary.retry]);
   return (
     <>
       <h1>What it learned</h1>
-      {answered === 0 ? <Empty onCompare={() => open("compare")} /> : <Summary summary={summary} trajectories={trajectories} />}
+      {answered === 0 ? (
+        <Empty onCompare={() => open("compare")} />
+      ) : (
+        <Summary summary={summary} history={past} trajectories={trajectories} blocked={blocked} onChange={onChange} />
+      )}
       {past.length > 0 && (
         <Card title="Your answers">
-          <History answers={past} trajectories={trajectories} blocked={session.blocked.value} onChange={changeAndReload(session, history.retry, summary.retry)} />
+          <History answers={past} trajectories={trajectories} blocked={blocked} onChange={onChange} />
         </Card>
       )}
       {history.problem && <Banner message={history.problem} retry={history.retry} />}
@@ -33,10 +44,12 @@ export function LearnedView({ session, state, trajectories, server, open }: TabP
   );
 }
 
-function changeAndReload(session: Session, ...reloads: (() => void)[]): (question: number, change: "delete" | "restore") => void {
+/** An answer that is undone is asked again, so the page goes where it can be answered. */
+function changeHistory(session: Session, compare: () => void, reloads: (() => void)[]): Change {
   return (question, change) =>
     void session.change(question, change).then(() => {
-      for (const reload of reloads) reload();
+      if (change === "undo") compare();
+      else for (const reload of reloads) reload();
     });
 }
 
@@ -54,52 +67,116 @@ function Empty({ onCompare }: { onCompare: () => void }): JSX.Element {
   );
 }
 
-function Summary({ summary: loaded, trajectories }: { summary: Loaded<LearningSummary>; trajectories: Trajectories }): JSX.Element {
+interface SummaryProps {
+  summary: Loaded<LearningSummary>;
+  history: PastAnswer[];
+  trajectories: Trajectories;
+  blocked: boolean;
+  onChange: Change;
+}
+
+function Summary({ summary: loaded, history, trajectories, blocked, onChange }: SummaryProps): JSX.Element {
   const summary = loaded.value;
   if (!summary) return <LoadingOrError {...loaded} message="Computing what was learned…" />;
+  const { surprises, ranking, feature_maps: maps } = summary;
+  const features = [...summary.features].sort((a, b) => (b.effect?.mean ?? 0) - (a.effect?.mean ?? 0));
   return (
     <>
       {loaded.problem && <Banner message={loaded.problem} retry={loaded.retry} />}
-      <Accuracy summary={summary} />
-      <Card title="What matters">
-        <p>{summary.description}</p>
-        <Chart name="How much each feature matters" draw={(charts, width) => charts.effects(summary.features, width)} />
-      </Card>
-      <Card title="How the reward depends on each feature">
-        <p class="soft">The line is the learned reward; the band around it shows the uncertainty.</p>
-        <div class="chart-grid">
-          {summary.features.map((feature) => (
-            <Curve key={feature.name} feature={feature} />
-          ))}
-        </div>
-      </Card>
-      {summary.feature_maps.length > 0 && <FeatureMaps summary={summary} />}
-      <Ranking ranked={summary.ranking} features={summary.features} trajectories={trajectories} />
+      {summary.accuracy ? <Accuracy summary={summary} /> : <TooEarly summary={summary} />}
+      {features.length > 0 && <WhatMatters summary={summary} features={features} />}
+      {features.length > 0 && (
+        <Surprises surprises={surprises} history={history} trajectories={trajectories} blocked={blocked} onChange={onChange} />
+      )}
+      {features.length > 0 && <Curves features={features} />}
+      {maps.length > 0 && <FeatureMaps summary={summary} />}
+      {ranking.length > 0 && <Ranking ranked={ranking} features={features} trajectories={trajectories} />}
+      <QuestionMapCard summary={summary} />
     </>
   );
 }
 
-function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
+function TooEarly({ summary }: { summary: LearningSummary }): JSX.Element {
+  const missing = summary.enough_answers - summary.answers;
   return (
-    <Card title="How well your answers can be predicted">
-      <div class="accuracy">
-        <p class="big-number">{formatPercent(summary.accuracy)}</p>
-        <div>
-          <p>expected accuracy on further questions</p>
-          <p>{summary.hint}</p>
-        </div>
-      </div>
-      <Chart name="Expected accuracy after each answer" draw={(charts, width) => charts.accuracy(summary.learning_curve, width)} />
+    <Card title="It is too early to say">
+      <p>
+        After {pluralize(summary.answers, "answer")}, a number would be more of a guess than of what was learned.{" "}
+        {pluralize(missing, "more answer")}, and you will see here how well your answers can be predicted, and what
+        your reward seems to be.
+      </p>
     </Card>
   );
 }
 
-function Curve({ feature }: { feature: FeatureEffect }): JSX.Element {
+function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
+  const { accuracy, learning_curve: points } = summary;
+  if (!accuracy) return <></>;
   return (
-    <figure>
-      <figcaption>{feature.name}</figcaption>
-      <Chart name={`The reward by ${feature.name}`} draw={(charts, width) => charts.curve(feature, width)} />
-    </figure>
+    <Card title="How well your answers can be predicted">
+      <div class="accuracy">
+        <p class="big-number">{formatPercent(accuracy.mean)}</p>
+        <div>
+          <Meaning of={`Probably between ${formatPercent(accuracy.low)} and ${formatPercent(accuracy.high)}`}>
+            This is the share of your answers that it expects to predict, if you were asked about random pairs of
+            trajectories and had to choose one of each. Half would be right by chance, and everybody’s own
+            inconsistency keeps it below 100%. The share is in the range above with a probability of 90%, if your reward
+            is one of the kinds that it considers.
+          </Meaning>
+          <p>{summary.hint}</p>
+        </div>
+      </div>
+      {points.length > 1 && (
+        <Chart name="Expected accuracy after each answer" draw={(charts, width) => charts.accuracy(points, accuracy, width)} />
+      )}
+    </Card>
+  );
+}
+
+function WhatMatters({ summary, features }: { summary: LearningSummary; features: FeatureEffect[] }): JSX.Element {
+  return (
+    <Card title="What matters">
+      <Statements statements={summary.statements} />
+      <Chart name="How much each feature matters" draw={(charts, width) => charts.effects(features, width)} />
+      <p class="soft">
+        How much the reward varies when one feature alone varies as it does over all trajectories, as a share of the sum
+        over all features. The thin line is a 90% interval.
+      </p>
+    </Card>
+  );
+}
+
+const SHOWN_AT_FIRST = 6;
+
+function Curves({ features }: { features: FeatureEffect[] }): JSX.Element {
+  const more = features.slice(SHOWN_AT_FIRST);
+  return (
+    <Card title="How the reward depends on each feature">
+      <p class="soft">
+        0 is the reward of the average trajectory, and 1 is one standard deviation of the reward over all trajectories.
+        All other features are at their mean. The band is one standard deviation of the uncertainty to each side.
+      </p>
+      <CurveGrid features={features.slice(0, SHOWN_AT_FIRST)} />
+      {more.length > 0 && (
+        <details class="fold">
+          <summary>{pluralize(more.length, "more feature")}, which matter less</summary>
+          <CurveGrid features={more} />
+        </details>
+      )}
+    </Card>
+  );
+}
+
+function CurveGrid({ features }: { features: FeatureEffect[] }): JSX.Element {
+  return (
+    <div class="chart-grid">
+      {features.map((feature) => (
+        <figure key={feature.name}>
+          <figcaption>{feature.name}</figcaption>
+          <Chart name={`The reward by ${feature.name}`} draw={(charts, width) => charts.curve(feature, width)} />
+        </figure>
+      ))}
+    </div>
   );
 }
 
@@ -112,6 +189,7 @@ function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
   const [single] = summary.feature_maps.length === 1 ? summary.feature_maps : [];
   return (
     <Card title="How the reward depends on two features">
+      <p class="soft">In the same unit: standard deviations above the average trajectory.</p>
       {!single && (
         <div class="switch" role="group" aria-label="What the maps show">
           <Option on={shown === "mean"} label={KINDS.mean} onClick={() => setShown("mean")} />
@@ -148,51 +226,5 @@ function Option({ on, label, onClick }: { on: boolean; label: string; onClick: (
     <button type="button" class="option" aria-pressed={on} onClick={onClick}>
       {label}
     </button>
-  );
-}
-
-interface RankingProps {
-  ranked: RankedTrajectory[];
-  features: FeatureEffect[];
-  trajectories: Trajectories;
-}
-
-function Ranking({ ranked, features, trajectories }: RankingProps): JSX.Element {
-  const [selected, setSelected] = useState(ranked[0]?.index);
-  const playing = ranked.find(({ index }) => index === selected) ?? ranked[0];
-  return (
-    <Card title="The trajectories with the highest reward">
-      <div class="ranking">
-        {playing && <Player trajectories={trajectories} index={playing.index} name={`The trajectory of rank ${playing.rank}`} />}
-        <ol class="ranks">
-          {ranked.map((one) => (
-            <li key={one.index}>
-              <button type="button" class="rank" aria-pressed={one === playing} onClick={() => setSelected(one.index)}>
-                <span class="rank-number">{one.rank}</span>
-                <span>
-                  <TrajectoryName index={one.index} id={one.id} />
-                  <FeatureValues of={one} features={features} />
-                </span>
-                <span class="rank-reward">
-                  {formatNumber(one.mean)} <span class="soft">± {formatNumber(one.std)}</span>
-                </span>
-              </button>
-            </li>
-          ))}
-        </ol>
-      </div>
-    </Card>
-  );
-}
-
-/** A line may break between features, not within one. */
-function FeatureValues({ of, features }: { of: RankedTrajectory; features: FeatureEffect[] }): JSX.Element {
-  const texts = features.map(({ name, unit }) => `${name} ${formatWithUnit(of.features[name], unit)}`);
-  return (
-    <span class="rank-features">
-      {texts.map((text, i) => (
-        <span key={i}>{i < texts.length - 1 ? `${text}, ` : text}</span>
-      ))}
-    </span>
   );
 }

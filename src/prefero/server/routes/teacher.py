@@ -8,20 +8,21 @@ from fastapi import APIRouter, Response
 
 from prefero._support.files import csv_text
 from prefero._support.optional import need
+from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
 from prefero.questions import Choice
 from prefero.server.auth import Context, TeacherSession
 from prefero.server.models import (
     BestTrajectory,
-    DeleteOrRestore,
     History,
+    HistoryChange,
     PastAnswer,
     RewardSummary,
     TeachingPlace,
 )
 from prefero.studies.displays import labels_of
 from prefero.studies.event_log import EventLog
-from prefero.studies.learning_summary import LearningSummary, sentence
+from prefero.studies.learning_summary import LearningSummary
 from prefero.studies.learning_summary import learning_summary as summarize
 from prefero.studies.session_state import SessionState
 
@@ -63,8 +64,8 @@ def history(own: TeacherSession) -> History:
 
 
 @router.post("/history")
-def change_history(body: DeleteOrRestore, own: TeacherSession) -> SessionState:
-    """Delete an answer, or restore it."""
+def change_history(body: HistoryChange, own: TeacherSession) -> SessionState:
+    """Delete an answer, restore it, or undo it, so that it is asked again."""
     return own.change(body.question, body.kind, body.key)
 
 
@@ -72,14 +73,16 @@ def change_history(body: DeleteOrRestore, own: TeacherSession) -> SessionState:
 def reward(own: TeacherSession) -> RewardSummary:
     """The best trajectory under the learned reward, and how to use the reward."""
     learner = own.learner()
-    learned = learner.reward()
+    learned, answers = learner.reward(), len(learner.answers)
     best, names = learned.best(own.pool), ", ".join(own.pool.names)
     example = own.pool.features[[best.index, 0 if best.index else 1]].round(3).tolist()
+    found = BestTrajectory(index=best.index, id=best.id, mean=best.mean, std=best.std)
+    units = {label.name: label.unit for label in labels_of(own.store.display(own.study))}
     return RewardSummary(
-        best=BestTrajectory(index=best.index, id=best.id, mean=best.mean, std=best.std),
-        answers=len(learner.answers),
+        best=None if answers < ENOUGH_ANSWERS else found,
+        answers=answers,
         python=PYTHON.format(features=names, example=example),
-        description=sentence(learned.describe()),
+        statements=learned.explain(own.pool, units=units),
     )
 
 
@@ -131,7 +134,7 @@ def past_answers(log: EventLog, pool: Pool) -> list[PastAnswer]:
     return [
         PastAnswer(
             question=asked.id,
-            number=number,
+            number=log.answer_numbers[asked.id],
             items=list(asked.items),
             ids=pool.ids_of(asked.items),
             choice=cast(Choice, event.kind),
@@ -139,7 +142,7 @@ def past_answers(log: EventLog, pool: Pool) -> list[PastAnswer]:
             at=event.at,
             deleted=deleted,
         )
-        for number, (asked, event, deleted) in enumerate(ordered, 1)
+        for asked, event, deleted in ordered
     ]
 
 

@@ -326,11 +326,12 @@ def _check_event(log: EventLog, question: int, kind: EventKind) -> None:
         raise Refused("no-question", "this participant was never asked that question")
     if kind in (*CHOICES, "skip") and (log.open_question is None or log.open_question.id != question):
         raise Refused("already-answered", "that question was answered or replaced, perhaps in another window")
-    if kind == "delete" and question not in {active.asked.id for active in log.answers}:
+    answered = {active.asked.id for active in log.answers}
+    if kind == "delete" and question not in answered:
         raise Refused("not-answered", "there is no answer to delete")
     if kind == "restore" and question not in log.deleted:
         raise Refused("not-deleted", "there is no deleted answer to restore")
-    if kind == "undo" and question != log.undoable:
+    if kind == "undo" and question not in answered | {asked.id for asked in log.skipped}:
         raise Refused("nothing-to-undo", "that answer was undone already, perhaps in another window")
 
 

@@ -1,0 +1,134 @@
+"""What a reward seems to be, in plain sentences, each with the meaning of its number.
+
+A statement is about the profile of one feature (`prefero.models.profiles`): whether a higher value is better,
+or some value in between is best, and which feature matters most. It is made only if it is probable given the
+answers, and not at all before there are a few of them: nothing is claimed from the prior.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from prefero._support.arrays import Array
+from prefero._support.texts import percent, pluralize
+from prefero.models.mixture import ENOUGH_ANSWERS
+from prefero.models.posterior import Distribution
+from prefero.models.profiles import Profile, Shape, profiles
+from prefero.trajectories.features import Scaling
+
+SURE = 0.7  # probability from which on something is stated; no shape has more than 0.4 under the prior
+MOST_STATEMENTS = 3  # about the shapes of profiles
+SENTENCES: dict[Shape, str] = {
+    "rising": "A higher {name} seems better",
+    "falling": "A lower {name} seems better",
+    "peak": "{whose} reward seems to have a best {name}, about {at}: higher or lower is worse",
+    "valley": "{whose} reward seems to have a worst {name}, about {at}: higher or lower is better",
+}
+MEANINGS: dict[Shape, str] = {
+    "rising": "rise with {name}",
+    "falling": "fall with {name}",
+    "peak": "rise up to some {name} and fall beyond it",
+    "valley": "fall up to some {name} and rise beyond it",
+    "other": "go up and down several times along {name}",
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence about the reward, and what its number means."""
+
+    sentence: str
+    meaning: str
+
+
+def explain(
+    belief: Distribution, x: Array, scaling: Scaling, answers: int, whose: str, units: Mapping[str, str]
+) -> list[Statement]:
+    """What a reward seems to be over the trajectories x, after so many answers.
+
+    `scaling` has the names of the features, and `units` those that have one.
+    """
+    if answers < ENOUGH_ANSWERS:
+        return [_too_early(answers, whose)]
+    found = sorted(profiles(belief, x), key=lambda profile: -profile.effect.mean)
+    words = _Words(scaling, whose, units)
+    stated = [words.of_shape(profile) for profile in found if _is_sure(profile, len(found))]
+    return [*words.of_largest(found), *stated[:MOST_STATEMENTS]] or [words.of_open(found[0])]
+
+
+def _is_sure(profile: Profile, features: int) -> bool:
+    """A shape that is probable, of a feature that matters at least half as much as the average one."""
+    matters = profile.effect.mean >= 0.5 / features
+    return matters and profile.shape != "other" and profile.shapes[profile.shape] >= SURE
+
+
+def _too_early(answers: int, whose: str) -> Statement:
+    return Statement(
+        f"It is too early to say what {whose} reward looks like.",
+        f"After {pluralize(answers, 'answer')}, any statement would be more of a guess than of what was "
+        f"learned. From {ENOUGH_ANSWERS} answers on, what is probable is said here.",
+    )
+
+
+@dataclass(frozen=True)
+class _Words:
+    """Statements about the profiles of one reward."""
+
+    scaling: Scaling
+    whose: str
+    units: Mapping[str, str]
+
+    def of_shape(self, profile: Profile) -> Statement:
+        """Whether more is better, or something in between."""
+        name, shape = self._name(profile), profile.shape
+        sure = percent(profile.shapes[shape])
+        at = "" if profile.extreme is None else self._value(profile, profile.extreme[1])
+        sentence = SENTENCES[shape].format(name=name, at=at, whose=self.whose.capitalize())
+        meaning = f"{self._share(profile, shape)}, with all other features at their mean."
+        return Statement(f"{sentence} ({sure} sure).", meaning + self._place(profile))
+
+    def of_largest(self, found: list[Profile]) -> list[Statement]:
+        """Which feature matters most, if that is probable."""
+        first = max(found, key=lambda profile: profile.largest)
+        if len(found) < 2 or first.largest < SURE:
+            return []
+        name, sure = self._name(first), percent(first.largest)
+        meaning = (
+            f"{self._agreeing(sure)} vary most with {name}, if each feature in turn varies as it does over "
+            "the pool and all others stay at their mean."
+        )
+        return [Statement(f"{name[:1].upper()}{name[1:]} seems to matter most ({sure} sure).", meaning)]
+
+    def of_open(self, first: Profile) -> Statement:
+        """Nothing is probable enough."""
+        meaning = (
+            f"Nothing that could be said about a single feature is at least {percent(SURE)} probable yet. "
+            f"The most influential one seems to be {self._name(first)}: {self._share(first, first.shape)}."
+        )
+        return Statement(f"The form of {self.whose} reward is still open.", meaning)
+
+    def _share(self, profile: Profile, shape: Shape) -> str:
+        what = MEANINGS[shape].format(name=self._name(profile))
+        return f"{self._agreeing(percent(profile.shapes[shape]))} {what}"
+
+    def _agreeing(self, share: str) -> str:
+        return (
+            f"{share[:1].upper()}{share[1:]} of the rewards that agree with {self.whose} answers, counted by "
+            "how well they agree,"
+        )
+
+    def _place(self, profile: Profile) -> str:
+        if profile.extreme is None or profile.shape not in ("peak", "valley"):
+            return ""
+        low, _, high = profile.extreme
+        which = "best" if profile.shape == "peak" else "worst"
+        ends = f"{self._value(profile, low)} and {self._value(profile, high)}"
+        return f" The {which} {self._name(profile)} is probably between {ends}."
+
+    def _name(self, profile: Profile) -> str:
+        return self.scaling.names[profile.feature]
+
+    def _value(self, profile: Profile, scaled: float) -> str:
+        """A value of a feature in its own unit."""
+        place = profile.feature
+        unit = self.units.get(self._name(profile), "")
+        return f"{scaled * self.scaling.scale[place] + self.scaling.center[place]:.3g} {unit}".strip()

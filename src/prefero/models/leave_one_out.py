@@ -1,0 +1,36 @@
+"""The probability of each answer given all others: which answers surprise the model.
+
+    p_kn     the probability of answer n under component k, whose posterior has the other answers only: its
+             cavity distribution, the posterior without the site of answer n
+    w_k      the component's weight given all answers
+
+Without answer n, the weight of component k is proportional to w_k / p_kn, since its evidence is larger by
+that factor. The weighted mean of p_kn is then 1 / sum_k w_k / p_kn. No model is fitted again.
+"""
+
+import numpy as np
+
+from prefero._support.arrays import Array, one_thread
+from prefero.models.posterior import Distribution, Gaussian, Posterior
+from prefero.questions import Comparisons
+
+
+@one_thread
+def leave_one_out(belief: Distribution, data: Comparisons) -> Array:
+    """The probability of each answer given all others, (N,); `belief` was fitted to `data`."""
+    unlikely = sum(
+        (weight * np.exp(-_log_probability(part, data)) for weight, part in belief.components),
+        np.zeros(len(data)),
+    )
+    return 1.0 / unlikely
+
+
+def _log_probability(part: Gaussian, data: Comparisons) -> Array:
+    """log p_kn, (N,)."""
+    if not isinstance(part, Posterior):  # a sample of the reward, which is known
+        gap = part.project(data.winners)[0] - part.project(data.losers)[0]
+        return part.probit(gap, data.tied).log
+    mean, variance = part.difference(data.winners, data.losers)
+    precision, shift = part.sites
+    rest = np.maximum(1.0 - precision * variance, 1e-12)
+    return part.probit((mean - shift * variance) / rest, data.tied, variance / rest).log

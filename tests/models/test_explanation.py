@@ -1,0 +1,89 @@
+"""Sentences about a reward: what is said, that it is true, and when nothing is said."""
+
+import re
+
+import numpy as np
+import pytest
+
+from models.taught import answers_about, pool
+from prefero._support.texts import percent
+from prefero.models.explanation import Statement, explain
+from prefero.models.mixture import MixtureFitter
+from prefero.models.profiles import profiles
+from prefero.questions import Comparisons
+from prefero.trajectories.features import Scaling
+
+SCALING = Scaling(("speed", "distance to the lane"), (10.0, 0.0), (2.0, 1.0))
+
+
+def said(truth: str, count: int = 30) -> list[Statement]:
+    """What is said of a reward, an expression of the speed s and the distance d."""
+    x = pool()
+    values = eval(truth, {"s": x[:, 0], "d": x[:, 1], "np": np})
+    belief = MixtureFitter(2).fit(answers_about(x, values, count))
+    return explain(belief, x, SCALING, count, "your", {"speed": "m/s"})
+
+
+def test_a_best_value_is_named_in_its_own_unit() -> None:
+    statements = said("0.3 * d - 2 * (s - 0.3) ** 2")
+    (best,) = [one for one in statements if "best speed" in one.sentence]
+    words = r"Your reward seems to have a best speed, about ([0-9.]+) m/s: higher or lower is worse "
+    found = re.fullmatch(words + r"\((.*) sure\)\.", best.sentence)
+    assert found
+    assert float(found[1]) == pytest.approx(10.6, abs=0.7)
+    assert found[2].removeprefix("over ") in best.meaning
+    assert "rise up to some speed and fall beyond it" in best.meaning
+    assert "The best speed is probably between" in best.meaning
+    assert statements[0].sentence.startswith("Speed seems to matter most (")
+
+
+@pytest.mark.parametrize(
+    ("truth", "start"),
+    [
+        ("2 * d + 0.1 * s", "A higher distance to the lane seems better ("),
+        ("-2 * d + 0.1 * s", "A lower distance to the lane seems better ("),
+        ("(s - 0.2) ** 2", "Your reward seems to have a worst speed, about "),
+    ],
+)
+def test_the_other_shapes(truth: str, start: str) -> None:
+    assert any(one.sentence.startswith(start) for one in said(truth))
+
+
+def test_the_numbers_are_those_of_the_profiles() -> None:
+    x = pool()
+    belief = MixtureFitter(2).fit(answers_about(x, x[:, 0], 20))
+    first = profiles(belief, x)[0]
+    sentences = [one.sentence for one in explain(belief, x, SCALING, 20, "the user's", {})]
+    assert f"Speed seems to matter most ({percent(first.largest)} sure)." in sentences
+    assert f"A higher speed seems better ({percent(first.shapes['rising'])} sure)." in sentences
+
+
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_before_there_are_enough_answers_nothing_is_claimed(count: int) -> None:
+    (only,) = said("2 * d", count)
+    assert only.sentence == "It is too early to say what your reward looks like."
+    assert "sure" not in only.sentence
+
+
+def test_what_is_not_probable_is_not_said() -> None:
+    """Each question is answered once this way and once the other."""
+    x, data = pool(), answers_about(pool(), pool()[:, 0], 6)
+    winners, losers = np.concatenate([data.winners, data.losers]), np.concatenate([data.losers, data.winners])
+    belief = MixtureFitter(2).fit(Comparisons(winners, losers, np.zeros(12, dtype=bool)))
+    (only,) = explain(belief, x, SCALING, 8, "your", {})
+    assert only.sentence == "The form of your reward is still open."
+    assert "at least 70% probable" in only.meaning
+
+
+def test_a_single_feature_is_not_said_to_matter_most() -> None:
+    x = pool(60, 1)
+    belief = MixtureFitter(1).fit(answers_about(x, x[:, 0], 12))
+    (only,) = explain(belief, x, Scaling(("speed",), (0.0,), (1.0,)), 12, "your", {})
+    assert only.sentence.startswith("A higher speed seems better")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0%"), (0.001, "under 1%"), (0.86, "86%"), (0.998, "over 99%"), (1.0, "100%")]
+)
+def test_a_share_near_the_ends_is_not_called_certain(share: float, text: str) -> None:
+    assert percent(share) == text

@@ -1,0 +1,63 @@
+/** Where the questions were asked: the pool's trajectories by two of their features, and the pairs that were compared. */
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+
+import type { LearningSummary, QuestionMap } from "../api";
+import { Card } from "../components";
+import { Chart } from "./chart";
+
+export function QuestionMapCard({ summary }: { summary: LearningSummary }): JSX.Element {
+  const { question_map: map, features, surprises } = summary;
+  const [x, setX] = useState(0);
+  const [y, setY] = useState(1);
+  const units = Object.fromEntries(features.map(({ name, unit }) => [name, unit]));
+  const surprising = new Set(surprises.map(({ question }) => question));
+  return (
+    <Card title="Where the questions were asked">
+      <p class="soft">
+        Each line joins the two trajectories of a question, with a dot at the one that you preferred; a dashed line is
+        “about equal”{surprising.size > 0 && ", and a red line is a surprising answer"}. The grey dots are the other
+        trajectories.
+      </p>
+      {map.axes.length > 2 && (
+        <div class="row">
+          <Axis label="Across" axes={map.axes} chosen={x} other={y} onChange={setX} />
+          <Axis label="Up" axes={map.axes} chosen={y} other={x} onChange={setY} />
+        </div>
+      )}
+      <Chart
+        name={describe(map, x, y)}
+        draw={(charts, width) => charts.questions(map, { x, y: map.axes.length > 1 ? y : null }, surprising, units, width)}
+      />
+    </Card>
+  );
+}
+
+function describe({ axes, pairs }: QuestionMap, x: number, y: number): string {
+  const by = axes.length > 1 ? `${axes[x]} and ${axes[y]}` : `${axes[x]}`;
+  return `The trajectories of ${pairs.length} questions by ${by}`;
+}
+
+interface AxisProps {
+  label: string;
+  axes: string[];
+  chosen: number;
+  other: number;
+  onChange: (axis: number) => void;
+}
+
+function Axis({ label, axes, chosen, other, onChange }: AxisProps): JSX.Element {
+  return (
+    <label class="axis">
+      {label}{" "}
+      <select value={chosen} onChange={(event) => onChange(Number(event.currentTarget.value))}>
+        {axes.map((name, i) => (
+          <option key={name} value={i} disabled={i === other}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,62 @@
+/** Different trajectories among those with the highest reward. */
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+
+import type { FeatureEffect, RankedTrajectory } from "../api";
+import { Card, TrajectoryName } from "../components";
+import { formatNumber, formatWithUnit } from "../format";
+import { Player } from "../player/player";
+import type { Trajectories } from "../trajectories";
+
+const MOST_VALUES = 4; // features of a trajectory that are written out: those that matter most
+
+interface RankingProps {
+  ranked: RankedTrajectory[];
+  features: FeatureEffect[]; // the most important first
+  trajectories: Trajectories;
+}
+
+export function Ranking({ ranked, features, trajectories }: RankingProps): JSX.Element {
+  const [selected, setSelected] = useState(ranked[0]?.index);
+  const playing = ranked.find(({ index }) => index === selected) ?? ranked[0];
+  return (
+    <Card title="The best trajectories, each different from the others">
+      <p class="soft">
+        With their rank among all, and how far their reward is above that of the average trajectory, in standard
+        deviations of the reward over all trajectories.
+      </p>
+      <div class="ranking">
+        {playing && <Player trajectories={trajectories} index={playing.index} name={`The trajectory of rank ${playing.rank}`} />}
+        <ol class="ranks">
+          {ranked.map((one) => (
+            <li key={one.index}>
+              <button type="button" class="rank" aria-pressed={one === playing} onClick={() => setSelected(one.index)}>
+                <span class="rank-number">{one.rank}</span>
+                <span>
+                  <TrajectoryName index={one.index} id={one.id} />
+                  <FeatureValues of={one} features={features.slice(0, MOST_VALUES)} />
+                </span>
+                <span class="rank-reward">
+                  {formatNumber(one.mean)} <span class="soft">± {formatNumber(one.std)}</span>
+                </span>
+              </button>
+            </li>
+          ))}
+        </ol>
+      </div>
+    </Card>
+  );
+}
+
+/** A line may break between features, not within one. */
+function FeatureValues({ of, features }: { of: RankedTrajectory; features: FeatureEffect[] }): JSX.Element {
+  const texts = features.map(({ name, unit }) => `${name} ${formatWithUnit(of.features[name], unit)}`);
+  return (
+    <span class="rank-features">
+      {texts.map((text, i) => (
+        <span key={i}>{i < texts.length - 1 ? `${text}, ` : text}</span>
+      ))}
+    </span>
+  );
+}

@@ -1,0 +1,85 @@
+/** The answers that the model finds improbable given all others: were they slips? */
+
+import type { JSX } from "preact";
+import { useState } from "preact/hooks";
+
+import type { HistoryChange, PastAnswer, SurprisingAnswer } from "../api";
+import { Card } from "../components";
+import { formatPercent } from "../format";
+import type { Trajectories } from "../trajectories";
+import { CHOICE_NAMES } from "./history";
+import { ReplayDialog } from "./replay";
+
+interface SurprisesProps {
+  surprises: SurprisingAnswer[];
+  history: PastAnswer[];
+  trajectories: Trajectories;
+  blocked: boolean;
+  onChange: (question: number, change: HistoryChange["kind"]) => void;
+}
+
+export function Surprises({ surprises, history, trajectories, blocked, onChange }: SurprisesProps): JSX.Element {
+  const [replayed, setReplayed] = useState<PastAnswer | null>(null);
+  return (
+    <Card title="Answers that surprise it">
+      {surprises.length === 0 && <p class="soft">No answer of yours is at odds with the others.</p>}
+      {surprises.length > 0 && (
+        <p class="soft">
+          Judging from all your other answers, it expected something else here. Was that a slip? If not, leave the answer
+          as it is: it tells the most.
+        </p>
+      )}
+      <ul class="surprises">
+        {surprises.map((surprise) => (
+          <Surprise
+            key={surprise.question}
+            surprise={surprise}
+            blocked={blocked}
+            onReplay={() => setReplayed(history.find(({ question }) => question === surprise.question) ?? null)}
+            onAgain={() => onChange(surprise.question, "undo")}
+            onDelete={() => onChange(surprise.question, "delete")}
+          />
+        ))}
+      </ul>
+      {replayed && (
+        <ReplayDialog
+          answer={replayed}
+          given={CHOICE_NAMES[replayed.choice]}
+          trajectories={trajectories}
+          onClose={() => setReplayed(null)}
+        />
+      )}
+    </Card>
+  );
+}
+
+interface SurpriseProps {
+  surprise: SurprisingAnswer;
+  blocked: boolean;
+  onReplay: () => void;
+  onAgain: () => void;
+  onDelete: () => void;
+}
+
+function Surprise({ surprise, blocked, onReplay, onAgain, onDelete }: SurpriseProps): JSX.Element {
+  const { number, choice, probability } = surprise;
+  return (
+    <li>
+      <p>
+        <strong>Question {number}:</strong> you answered “{CHOICE_NAMES[choice]}”, which it found{" "}
+        {probability < 0.01 ? "less than 1%" : formatPercent(probability)} likely.
+      </p>
+      <div class="row">
+        <button type="button" class="button" aria-label={`Watch question ${number} again`} onClick={onReplay}>
+          Watch it again
+        </button>
+        <button type="button" class="button" disabled={blocked} aria-label={`Answer question ${number} again`} onClick={onAgain}>
+          A slip: answer it again
+        </button>
+        <button type="button" class="button" disabled={blocked} aria-label={`Take back the answer to question ${number}`} onClick={onDelete}>
+          A slip: take it back
+        </button>
+      </div>
+    </li>
+  );
+}
