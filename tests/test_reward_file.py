@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,13 @@ def test_a_reward_about_other_features_is_refused(
         load_reward(tmp_path / "reward.json", names=names)
 
 
+def nested(depth: int) -> dict[str, Any]:
+    kernel: dict[str, Any] = {"kind": "Linear"}
+    for _ in range(depth):
+        kernel = {"kind": "Scaled", "variance": 1.0, "kernel": kernel}
+    return kernel
+
+
 DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "no features": lambda d: d.pop("features"),
     "no answers": lambda d: d.pop("answers"),
@@ -153,6 +161,21 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a site that is no number": lambda d: d["components"][0]["shift"].__setitem__(0, float("nan")),
     "a scale of zero": lambda d: d["features"].update(scale=[0.0, 1.0]),
     "a scale is missing": lambda d: d["features"].update(scale=[1.0]),
+    "a negative weight": lambda d: (
+        d["components"].extend([d["components"][0] | {"weight": -1.0}] * 2)
+        or d["components"][0].update(weight=3.0)
+    ),
+    "a precision that overflows": lambda d: d["components"][0].update(
+        precision=[1e308] * len(d["components"][0]["precision"])
+    ),
+    "a variance that overflows": lambda d: d["components"][0].update(
+        kernel={"kind": "Scaled", "variance": 1e308, "kernel": d["components"][0]["kernel"]}
+    ),
+    "a number beyond all numbers": lambda d: d["components"][0].update(noise=10**400),
+    "a log evidence that is a text": lambda d: d["components"][0].update(log_evidence="a lot"),
+    "names that are numbers": lambda d: d["features"].update(names=[1, 2]),
+    "diagnostics of another kind": lambda d: d.update(diagnostics=[]),
+    "kernels without end": lambda d: d["components"][0].update(kernel=nested(900)),
     "components are empty": lambda d: d.update(components=[], structures={"linear": 1.0}),
 }
 
@@ -228,3 +251,20 @@ def test_a_machine_with_only_numpy_and_scipy_can_load_it(rewards: dict[str, Rewa
     values, hidden = done.stdout.splitlines()
     np.testing.assert_allclose(json.loads(values), rewards["belief"]([[5.0, 0.0], [6.0, 0.1]]), rtol=1e-9)
     assert hidden.endswith("True")
+
+
+@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "[" * 100_000])
+def test_json_that_is_no_json_is_refused(text: str, rewards: dict[str, Reward], tmp_path: Path) -> None:
+    content = rewards["sum"].to_json().replace('"diagnostics": {', f'"diagnostics": {{"x": {text},', 1)
+    (tmp_path / "reward.json").write_text(content, encoding="utf-8")
+    with pytest.raises(RewardFileError, match="is damaged or no reward file"):
+        load_reward(tmp_path / "reward.json")
+
+
+def test_weights_that_overflow_are_refused(rewards: dict[str, Reward], tmp_path: Path) -> None:
+    linear = next(reward for reward in rewards.values() if "weights" in json.loads(reward.to_json()))
+    for weight in (1e308, 1e400):
+        replaced = partial(dict.update, weights=[[weight, -weight]] * 3)
+        path = changed(linear, tmp_path / "reward.json", replaced)
+        with pytest.raises(RewardFileError, match="is damaged"):
+            load_reward(path)

@@ -7,6 +7,7 @@ from typing import Any
 
 from prefero._support.optional import MissingExtra, message_for, missing_packages, need
 from prefero._support.systems import print_unknown_characters
+from prefero._support.text import printable
 
 COMMAND_EXTRAS = {  # beside cli, which all need
     "teach": ("server",),
@@ -43,7 +44,7 @@ def _all_missing(error: MissingExtra, words: Sequence[str]) -> str:
 
 
 def _in_one_line(message: Warning | str, *_: Any, **__: Any) -> str:
-    return f"prefero: {message}\n"
+    return f"prefero: {printable(str(message))}\n"
 
 
 def _words(error: Exception) -> str:
@@ -66,7 +67,7 @@ def main() -> None:
         print(f"prefero: {_all_missing(error, sys.argv[1:])}", file=sys.stderr)
         sys.exit(2)
     except (ValueError, OSError) as error:
-        print(f"prefero: {_words(error)}", file=sys.stderr)
+        print(f"prefero: {printable(_words(error))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)

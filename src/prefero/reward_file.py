@@ -23,6 +23,7 @@ from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 
 FORMAT, VERSION = "prefero reward", 1
+ROUNDING = 1e-9
 
 
 class RewardFileError(ValueError):
@@ -53,8 +54,8 @@ def to_json(parts: RewardParts) -> str:
 def read(path: Path) -> RewardParts:
     """What a reward's file says, or an error that says what is wrong with the file."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise RewardFileError(
             f"{path} is damaged or no reward file ({error}): save the reward again, or restore the file"
         ) from error
@@ -66,13 +67,36 @@ def read(path: Path) -> RewardParts:
             f"{VERSION}: upgrade with  {upgrade_command()}"
         )
     try:
-        return RewardParts(_posterior_from_json(document), document["diagnostics"])
+        belief = _posterior_from_json(document)
+        _check_predictions(belief)
+        return RewardParts(belief, _object(document["diagnostics"]))
     except (UnknownNameError, PluginError) as error:
         raise RewardFileError(
             f"{path} has a kernel of another package: {error}. Install that package, or register its kernel"
         ) from error
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
         raise RewardFileError(f"{path} is damaged: {type(error).__name__} {error}") from error
+    except RecursionError as error:
+        raise RewardFileError(f"{path} is damaged: its kernels are nested too deeply") from error
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is not a number")
+
+
+def _object(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError(f"wanted a JSON object, but this is {value!r}")
+    return value
+
+
+def _check_predictions(belief: Distribution) -> None:
+    """An error unless it predicts finite rewards: numbers can fit each other, and still make no sense."""
+    x = np.vstack([np.zeros(belief.n_features), np.eye(belief.n_features), -3 * np.eye(belief.n_features)])
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        mean, variance = belief.marginals(x)
+    if not (np.isfinite(mean).all() and np.isfinite(variance).all() and (variance >= 0).all()):
+        raise ValueError("its numbers make no sense: it predicts rewards that are not finite")
 
 
 def _posterior_to_json(posterior: Distribution) -> dict[str, Any]:
@@ -124,19 +148,36 @@ def _posterior_from_json(document: dict[str, Any]) -> Distribution:
     components = tuple(
         (float(values["weight"]), _component_from_json(values, data)) for values in document["components"]
     )
-    if not components or not np.isclose(sum(weight for weight, _ in components), 1.0):
-        raise ValueError("the weights of the components do not add up to 1")
+    weights = [weight for weight, _ in components]
+    if not weights or not all(0 < weight <= 1 for weight in weights) or not np.isclose(sum(weights), 1.0):
+        raise ValueError(f"the weights of the components are positive and add up to 1, but are {weights}")
     if document["structures"] is None:
         return components[0][1]
-    return MixturePosterior(components, document["structures"], document["log_evidence"])
+    return MixturePosterior(components, _structures(document), _finite(document["log_evidence"]))
+
+
+def _structures(document: dict[str, Any]) -> dict[str, float]:
+    found = {str(name): _finite(share) for name, share in _object(document["structures"]).items()}
+    if not all(0 <= share <= 1 + ROUNDING for share in found.values()):
+        raise ValueError(f"the probabilities of the structures are not {found}")
+    return found
+
+
+def _finite(value: Any) -> float:
+    """A number as JSON has it."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise ValueError(f"wanted a finite number, but this is {value!r}")
+    return value
 
 
 def _linear_from_json(document: dict[str, Any], scaling: Scaling) -> LinearPosterior:
     probit = Probit(document["noise"], document["margin"])
     weights = np.array(document["weights"], dtype=float)
-    if weights.ndim != 2 or weights.shape[1] != len(scaling.names):
+    if weights.ndim != 2 or not len(weights) or weights.shape[1] != len(scaling.names):
         raise ValueError("the weights are not of these features")
-    return LinearPosterior(weights, probit, document["effective_sample_size"], scaling)
+    if not np.isfinite(weights).all():
+        raise ValueError("the weights are not finite")
+    return LinearPosterior(weights, probit, _finite(document["effective_sample_size"]), scaling)
 
 
 def _component_from_json(values: dict[str, Any], data: Comparisons) -> Posterior:
@@ -146,4 +187,5 @@ def _component_from_json(values: dict[str, Any], data: Comparisons) -> Posterior
     if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)) or np.any(sites[0] < 0):
         raise ValueError("the answers or the sites are not finite")
     kernel, probit = kernels.from_json(values["kernel"]), Probit(values["noise"], values["margin"])
-    return posterior_from_sites(kernel, data, probit, sites, values["log_evidence"])
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        return posterior_from_sites(kernel, data, probit, sites, _finite(values["log_evidence"]))

@@ -85,7 +85,7 @@ def pool_with_plan(folder: Path, dataset: Any = POLICY) -> Path:
     plan = {
         "dataset": dataset,
         "version_parts": [],
-        "clips": {c.name: [n, None] for n, c in enumerate(clips)},
+        "clips": {c.name: [n, None, None] for n, c in enumerate(clips)},
     }
     (folder / "clips" / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     Pool(features(), NAMES, clips=clips).save(folder / "pool.npz")

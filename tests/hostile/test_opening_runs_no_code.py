@@ -17,7 +17,6 @@ from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
 from prefero.studies.export_import import import_study
 from prefero.studies.start import begin_teaching, check_no_code, pool_of
-from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret
 from server.served_studies import Client, error_of, serving
 
@@ -38,21 +37,14 @@ def harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     assert not (installed / "harm").exists()
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    store = Store(open_database(tmp_path / "mine.db"))
-    yield store
-    store.engine.dispose()
-
-
-def test_a_minari_dataset(tmp_path: Path, store: Store) -> None:
+def test_a_minari_dataset(tmp_path: Path, file_store: Store) -> None:
     place = samples.minari_dataset(tmp_path)
     with pytest.warns(
         UserWarning, match=r"or --trust to ask the environment 'evil:Env', whose code then runs"
     ):
         opened = open_dataset(place)
     extract_features(opened, ["mean"])
-    begin_teaching(store, str(place), "teach", 5)
+    begin_teaching(file_store, str(place), "teach", 5)
 
 
 @pytest.mark.parametrize(
@@ -63,14 +55,14 @@ def test_a_minari_dataset(tmp_path: Path, store: Store) -> None:
         (samples.ENVIRONMENT, "the environment 'evil:Env-v0'"),
     ],
 )
-def test_a_table_of_features(dataset: Any, named: str, tmp_path: Path, store: Store) -> None:
+def test_a_table_of_features(dataset: Any, named: str, tmp_path: Path, file_store: Store) -> None:
     path = samples.features_file(tmp_path, dataset)
     with pytest.warns(
         UserWarning, match=rf"their videos are not shown: that would run .*{named}: add --trust"
     ):
         opened = open_dataset(path)
     assert len(extract_features(opened)) == len(samples.features())
-    begin_teaching(store, str(path), "teach", 5)
+    begin_teaching(file_store, str(path), "teach", 5)
 
 
 def test_a_table_of_features_of_a_minari_dataset_that_is_rendered(tmp_path: Path) -> None:
@@ -93,20 +85,20 @@ def test_a_table_of_features_of_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("dataset", [samples.POLICY, samples.ENVIRONMENT])
-def test_a_plan_beside_the_clips_of_a_pool(dataset: Any, tmp_path: Path, store: Store) -> None:
+def test_a_plan_beside_the_clips_of_a_pool(dataset: Any, tmp_path: Path, file_store: Store) -> None:
     path = samples.pool_with_plan(tmp_path, dataset)
     with pytest.raises(Untrusted, match=r"cutting them would run the environment .*: add --trust"):
-        begin_teaching(store, str(path), "teach", 5)
+        begin_teaching(file_store, str(path), "teach", 5)
     pool = Pool.load(path)
     assert pool.clips is not None
     with pytest.raises(Untrusted, match="that would run the environment"):
         cut_planned_clip(pool.clips[0])
 
 
-def test_a_pool(tmp_path: Path, store: Store) -> None:
+def test_a_pool(tmp_path: Path, file_store: Store) -> None:
     path = samples.pool_of_world(tmp_path)
     with pytest.raises(ValueError, match="there is no world 'evil:Env'"):
-        begin_teaching(store, str(path), "teach", 5)
+        begin_teaching(file_store, str(path), "teach", 5)
 
 
 def test_a_reward(tmp_path: Path) -> None:
@@ -127,10 +119,10 @@ def test_a_protocol_whose_pool_is_a_dataset(tmp_path: Path) -> None:
     pool_of(str(tmp_path / "minari" / "evil-v0"))
 
 
-def test_an_exported_study(tmp_path: Path, store: Store) -> None:
+def test_an_exported_study(tmp_path: Path, file_store: Store) -> None:
     folder, secret = samples.study_folder(tmp_path), new_secret()
-    import_study(store, folder, secret)
-    app = create_app(ServerContext(store, clip_folders=[tmp_path]))
+    import_study(file_store, folder, secret)
+    app = create_app(ServerContext(file_store, clip_folders=[tmp_path]))
     with serving(app) as address, Client(address, secret) as page:
         assert error_of(page.get("/api/clips/0.mp4")) == (404, "no-trajectory")
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.systems import program_folder, replace_file
+from prefero._support.text import from_cell, to_cell
 
 HEADER, ARRAYS = "header", "arrays"
 
@@ -94,12 +95,30 @@ def from_archive(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, n
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """A table as a file's content; other keys of the rows are left out."""
+    """A table as a file's content, safe in a spreadsheet; other keys of the rows are left out."""
+    lines = [_csv_line(columns), *(_csv_line([row.get(column, "") for column in columns]) for row in rows)]
+    return "".join(lines)
+
+
+def _csv_line(cells: Iterable[object]) -> str:
+    """One line; Python quotes a line break in a cell only if it is one of the line's own end."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    csv.writer(text, lineterminator="\r\n").writerow([to_cell(cell) for cell in cells])
+    return f"{text.getvalue()[:-2]}\n"
+
+
+def read_csv(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
+    """The rows of a table that `csv_text` wrote, as texts; an error if one of these columns is missing."""
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file, restkey="", restval=None)
+        missing = [column for column in columns if column not in (reader.fieldnames or ())]
+        if missing:
+            raise ValueError(f"{path} has no column {missing[0]!r}: it needs {', '.join(columns)}")
+        rows = list(reader)
+    short = [number for number, row in enumerate(rows, 2) if None in row.values() or "" in row]
+    if short:
+        raise ValueError(f"{path} is damaged: line {short[0]} has not as many cells as columns")
+    return [{column: from_cell(row[column]) for column in columns} for row in rows]
 
 
 def file_names(paths: Sequence[str | Path]) -> list[str]:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 
 from prefero._support.optional import need
+from prefero._support.text import one_line
 
 Advance = Callable[[int], None]
 
@@ -24,11 +25,11 @@ def progress(text: str, total: int, show: bool | None = None) -> Iterator[Advanc
         return
     rich, console = need("rich.progress", extra="cli"), need("rich.console", extra="cli")
     columns = (
-        rich.TextColumn("{task.description}"),
+        rich.TextColumn("{task.description}", markup=False),
         rich.BarColumn(),
         rich.MofNCompleteColumn(),
         rich.TimeRemainingColumn(),
     )
     with rich.Progress(*columns, console=console.Console(stderr=True)) as bar:
-        task = bar.add_task(text, total=total)
+        task = bar.add_task(one_line(text), total=total)
         yield lambda done: bar.update(task, advance=done)

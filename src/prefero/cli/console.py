@@ -1,15 +1,27 @@
 """What the commands share: the console, checks before any work is done, and lists of skipped episodes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 
 from prefero._support.optional import need
+from prefero._support.text import printable
 from prefero.datasets.base import Dataset
 
-console = Console()
+
+class PlainConsole(Console):
+    """A console that prints names from files as they are: characters that a terminal obeys are escaped."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        """The text and its styles; only the styles may hold commands for the terminal."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text), style, control)
+
+
+console = PlainConsole()
 SERVER = ("fastapi", "uvicorn", "sqlalchemy", "alembic", "pyarrow")
 FIGURES = (".png", ".pdf", ".svg")
 MOST_NAMED = 5  # skipped episodes that are listed, at most

@@ -10,10 +10,10 @@ A study's export is a folder with
 Every method learns again from its own answers, and evaluated on the participant's own test questions.
 """
 
-import csv
 from collections.abc import Iterable
 from pathlib import Path
 
+from prefero._support.files import read_csv
 from prefero.experiments.figures.golf import STUDY_METHODS
 from prefero.learner import Learner
 from prefero.methods import RealPerson, method_named
@@ -29,10 +29,10 @@ Rows = list[dict[str, str]]
 def read_study(folder: Path) -> list[StudyOutcome]:
     """What every method learned from every participant."""
     pool = Pool.load(folder / "pool.npz")
-    answers = _read(folder / "answers.csv", ("participant", "method", "items", "choice"))
+    answers = read_csv(folder / "answers.csv", ("participant", "method", "items", "choice"))
     ratings = {
         (row["participant"], row["method"]): _rating(row["rating"])
-        for row in _read(folder / "ratings.csv", ("participant", "method", "rating"))
+        for row in read_csv(folder / "ratings.csv", ("participant", "method", "rating"))
     }
     asked = {(r["participant"], r["method"]) for r in answers if r["method"] not in (TEST, RETEST)}
     unrated = sorted(asked - set(ratings))
@@ -67,12 +67,3 @@ def _answers(rows: Iterable[dict[str, str]]) -> list[Answer]:
         Answer(Question(*map(int, row["items"].split())), row["choice"])  # type: ignore[arg-type]
         for row in rows
     ]
-
-
-def _read(path: Path, columns: tuple[str, ...]) -> Rows:
-    with path.open(newline="", encoding="utf-8") as file:
-        reader = csv.DictReader(file)
-        missing = [column for column in columns if column not in (reader.fieldnames or ())]
-        if missing:
-            raise ValueError(f"{path} has no column {missing[0]!r}: it needs {', '.join(columns)}")
-        return list(reader)

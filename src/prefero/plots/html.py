@@ -6,6 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from prefero.plots.tables import SPECIAL
+
+PRIVATE = 0xE000  # characters of Unicode without a meaning, which stand for escaped ones meanwhile
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; font-size: 0.85rem; margin: 1rem 0 }
@@ -24,8 +27,8 @@ def markdown_to_html(text: str, folder: Path) -> str:
 
 def _block(block: str, folder: Path) -> str:
     image = re.fullmatch(r"!\[(.*)\]\((.*)\)", block)
-    if image:
-        data = base64.b64encode((folder / image[2]).read_bytes()).decode()
+    if image and (figure := _figure(folder, image[2])):
+        data = base64.b64encode(figure.read_bytes()).decode()
         return f'<img alt="{html.escape(image[1])}" src="data:image/png;base64,{data}">'
     if block.startswith("#"):
         level = len(block) - len(block.lstrip("#"))
@@ -36,6 +39,13 @@ def _block(block: str, folder: Path) -> str:
     if block.startswith("- "):
         return "<ul>" + "".join(f"<li>{_inline(line[2:])}</li>" for line in lines) + "</ul>"
     return f"<p>{_inline(block)}</p>"
+
+
+def _figure(folder: Path, name: str) -> Path | None:
+    """A figure in the report's own folder; a text that looks like an image embeds no other file."""
+    path = folder / name
+    own = Path(name).name == name and path.suffix == ".png" and path.resolve().parent == folder.resolve()
+    return path if own and path.is_file() else None
 
 
 def _cells(line: str) -> list[str]:
@@ -51,5 +61,9 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _inline(text: str) -> str:
-    escaped = html.escape(text, quote=False)
-    return re.sub(r"`(.+?)`", r"<code>\1</code>", re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escaped))
+    kept = re.sub(rf"\\([{re.escape(SPECIAL)}])", lambda found: chr(PRIVATE + ord(found[1])), text)
+    escaped = html.escape(kept, quote=False)
+    marked = re.sub(r"`(.+?)`", r"<code>\1</code>", re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escaped))
+    last = chr(PRIVATE + 127)
+    back = rf"[{chr(PRIVATE)}-{last}]"
+    return re.sub(back, lambda found: html.escape(chr(ord(found[0]) - PRIVATE), quote=False), marked)

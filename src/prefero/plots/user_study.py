@@ -13,7 +13,7 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.statistics import paired_test, standard_error
 from prefero.plots.style import color_of, new_figure, save_figure, style_axis
-from prefero.plots.tables import markdown_table
+from prefero.plots.tables import markdown_table, markdown_text
 
 PAPER = {  # accuracy and rating, each with its standard error
     "ActiveGP": (0.74, 0.04, 6.9, 0.6),
@@ -46,7 +46,7 @@ def _row(outcomes: Sequence[StudyOutcome], method: str) -> list[str]:
     p_accuracy, p_rating = _p_values(outcomes, method)
     printed = PAPER.get(method)
     return [
-        method,
+        markdown_text(method),
         _mean(accuracy, 2),
         f"{printed[0]:.2f} ± {printed[1]:.2f}" if printed else "",
         p_accuracy,

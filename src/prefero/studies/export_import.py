@@ -28,7 +28,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 import prefero
-from prefero._support.files import csv_text, write_atomically
+from prefero._support.files import csv_text, read_csv, write_atomically
 from prefero.pools.pool import Pool
 from prefero.studies.displays import display_of
 from prefero.studies.event_log import EventLog
@@ -283,15 +283,9 @@ def _check_files(folder: Path, digests: Mapping[str, str]) -> None:
 
 def _read(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            missing = [column for column in columns if column not in (reader.fieldnames or ())]
-            if missing:
-                raise StudyFolderError(f"{path} has no column {missing[0]!r}: it needs {', '.join(columns)}")
-            return [{column: READERS.get(column, str)(row[column]) for column in columns} for row in reader]
+        rows = read_csv(path, columns)
+        return [{column: READERS.get(column, str)(row[column]) for column in columns} for row in rows]
     except FileNotFoundError as error:
         raise StudyFolderError(f"{path.parent} is not a complete study: {path.name} is missing") from error
-    except (TypeError, ValueError) as error:
-        if isinstance(error, StudyFolderError):
-            raise
+    except (TypeError, ValueError, csv.Error) as error:
         raise StudyFolderError(f"{path} is damaged: {error}") from error

@@ -15,7 +15,7 @@ from prefero._support.files import csv_text, write_atomically
 from prefero.learner import Learner
 from prefero.plots.html import markdown_to_html
 from prefero.plots.style import new_figure, save_figure, style_axis
-from prefero.plots.tables import markdown_table
+from prefero.plots.tables import markdown_table, markdown_text
 from prefero.plots.user_study import StudyOutcome, draw_study, study_table
 from prefero.pools.pool import Pool
 from prefero.questions import Choice
@@ -66,7 +66,10 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[StudyOu
     participants, outcomes = progress_of(store, study), outcomes_of(store, study)
     logs = [store.event_log(participant) for participant in store.participants(study)]
     answered = [active for log in logs for active in log.answers]
-    parts = [f"# {study.protocol['title']}: the study {study.name!r}\n", _summary(participants)]
+    parts = [
+        f"# {markdown_text(study.protocol['title'])}: the study {_name(study)}\n",
+        _summary(participants),
+    ]
     if outcomes:
         draw_study(outcomes, folder / "study.png")
         parts += [
@@ -94,10 +97,14 @@ def write_study_report(store: Store, study: Study, folder: Path) -> list[StudyOu
     return outcomes
 
 
+def _name(study: Study) -> str:
+    return markdown_text(repr(study.name))
+
+
 def _no_outcomes(study: Study, participants: Sequence[ParticipantProgress]) -> str:
     """What is written in place of the table of methods."""
     if any(participant.stage == "done" for participant in participants):
-        return f"{study.name!r} has neither tests nor ratings, so the methods cannot be compared.\n"
+        return f"{_name(study)} has neither tests nor ratings, so the methods cannot be compared.\n"
     return "No participant has answered all questions yet, so the methods cannot be compared.\n"
 
 
@@ -115,7 +122,7 @@ def _participants_table(participants: Sequence[ParticipantProgress]) -> str:
     head = ["participant", "stage", "answers", "median seconds", "share of A", "retests agree"]
     rows = [
         [
-            participant.label,
+            markdown_text(participant.label),
             participant.stage or "invited",
             f"{participant.answered} of {participant.total}",
             _number(participant.median_seconds, ".1f"),

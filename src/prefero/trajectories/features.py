@@ -109,7 +109,10 @@ class Scaling:
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
         """What `to_json` wrote."""
-        return cls(tuple(values["names"]), tuple(values["center"]), tuple(values["scale"]))
+        names = tuple(values["names"])
+        if not all(isinstance(name, str) for name in names):
+            raise ValueError(f"features have texts as names, but these are {list(names)}")
+        return cls(names, tuple(values["center"]), tuple(values["scale"]))
 
 
 def check_same_shape(a: Array, b: Array) -> None:

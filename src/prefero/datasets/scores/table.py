@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.files import write_atomically
+from prefero._support.files import csv_text, write_atomically
 from prefero._support.optional import need
 from prefero.datasets.base import Columns
 from prefero.datasets.features.match_reward import log_transforms_in
@@ -63,9 +63,12 @@ def check_score_table(path: Path) -> None:
 def write_score_table(path: Path, columns: Columns) -> None:
     """Write the scores to a CSV or Parquet file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    memory, table = io.BytesIO(), need("pyarrow", extra="datasets").table(columns)
     if path.suffix.lower() == ".csv":
-        need("pyarrow.csv", extra="datasets").write_csv(table, memory)
-    else:
-        need("pyarrow.parquet", extra="datasets").write_table(table, memory)
+        rows = zip(*(values.tolist() for values in columns.values()), strict=True)
+        write_atomically(
+            path, csv_text(list(columns), (dict(zip(columns, row, strict=True)) for row in rows))
+        )
+        return
+    memory, table = io.BytesIO(), need("pyarrow", extra="datasets").table(columns)
+    need("pyarrow.parquet", extra="datasets").write_table(table, memory)
     write_atomically(path, memory.getvalue())

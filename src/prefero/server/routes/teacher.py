@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 
 from prefero._support.files import csv_text
 from prefero._support.optional import need
+from prefero._support.text import one_line
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
 from prefero.questions import Choice
@@ -81,7 +82,7 @@ def reward(own: TeacherSession) -> RewardSummary:
     return RewardSummary(
         best=None if answers < ENOUGH_ANSWERS else found,
         answers=answers,
-        python=PYTHON.format(features=names, example=example),
+        python=PYTHON.format(features=one_line(names), example=example),
         statements=learned.explain(own.pool, units=units),
     )
 
