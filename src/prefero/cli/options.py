@@ -25,7 +25,7 @@ AllowHost = Annotated[
     list[str] | None,
     typer.Option(
         rich_help_panel=SERVER,
-        help="A host name by which the page is opened, beside the machine's own; may be given more than once.",
+        help="A host name by which the page is opened, beside the machine's own; may be repeated.",
     ),
 ]
 
