@@ -17,7 +17,15 @@ import prefero.rendering.canvas
 import prefero.rendering.rasterizer
 from prefero._support.arrays import Array, Flags, Image
 from prefero._support.optional import MissingExtra
-from prefero.rendering.canvas import Canvas, Canvas3D, canvas_for, draw_2d, draw_path, save_filmstrip
+from prefero.rendering.canvas import (
+    Canvas,
+    Canvas3D,
+    canvas_for,
+    draw_2d,
+    draw_path,
+    render_poses,
+    save_filmstrip,
+)
 from prefero.rendering.scenes import (
     Camera,
     Capsule,
@@ -117,6 +125,43 @@ def test_the_followed_part_keeps_its_rows_and_the_others_pass() -> None:
     assert extent(where(after, GREEN)) == (150, 269, 0, 119)
 
 
+def test_the_window_goes_sideways_only_as_far_as_it_must() -> None:
+    car = Part("car", (rectangle(-0.25, 0.25, -0.5, 0.5, RED),), moves=True)
+    canvas = canvas_for(scene_2d(car, window=Window(0, 4, -1, 2, follow="car")))
+    images = [canvas.render(np.array([[x, 0.0, 0.0]])) for x in (2.0, 3.0, 9.0, -7.0)]
+    columns = [extent(where(image, RED))[2:] for image in images]
+    wanted = [(210, 269), (330, 389), (370, 429), (50, 109)]  # 4 / 6 from an edge, 120 pixels a unit
+    np.testing.assert_allclose(columns, wanted, atol=1)
+
+
+def test_the_main_part_leaves_a_trail_and_gets_a_ring_where_it_ends() -> None:
+    ball = Part("ball", (Capsule((0, 0), (0, 0), 0.1, BLUE),), moves=True, trail=True)
+    scene = Scene((ball,), Window(0, 4, 0, 3), frame_time=0.1, main_part="ball")
+    poses = np.column_stack([np.linspace(0.5, 3.5, 21), np.full(21, 1.5), np.zeros(21)])[:, None]
+    frames = list(render_poses(scene, poses, 480, 360))
+    trails = [extent((frame != 255).any(axis=2))[2:] for frame in frames]
+    assert all(44 <= left <= 60 for left, _ in trails)  # it begins where the ball was, and ends at the ball
+    np.testing.assert_allclose([right for _, right in trails[:-1]], 120 * poses[:-1, 0, 0] + 14, atol=4)
+    rings = [extent((frame != 255).any(axis=2))[0] for frame in frames]
+    assert set(rings[:-1]) == {rings[0]}
+    assert rings[-1] <= rings[0] - 2
+
+
+def test_a_label_covers_neither_its_part_nor_the_path_past_it() -> None:
+    goal = Part("goal", (Capsule((2, 1.5), (2, 1.5), 0.2, GREEN),), label="goal")
+    ball = Part("ball", (Capsule((0, 0), (0, 0), 0.15, RED),), moves=True)
+
+    def ink(height: float) -> tuple[int, int, int, int]:
+        poses = np.column_stack([np.linspace(0.5, 3.5, 21), np.full(21, height), np.zeros(21)])[:, None]
+        image = canvas_for(scene_2d(goal, ball), poses=poses).render(poses[0])
+        return extent(image.max(axis=2) < 90)
+
+    for height, above in ((0.3, True), (1.8, False)):
+        top, bottom, left, right = ink(height)
+        assert abs((left + right) / 2 - 240) < 4
+        assert (bottom < 180 - 24) if above else (top > 180 + 24)
+
+
 def test_later_parts_lie_on_earlier_ones() -> None:
     low, high = Part("low", (rectangle(0, 4, 0, 3, BLUE),)), Part("high", (rectangle(1, 2, 1, 2, RED),))
     assert where(canvas_for(scene_2d(low, high)).render(NOWHERE), RED).sum() == 120**2
@@ -140,7 +185,7 @@ def test_only_the_pixels_around_a_moving_part_change() -> None:
     np.testing.assert_array_equal(canvas.render(np.array([[1.0, 1.5, 0.0]])), first)
 
 
-def test_a_label_is_written_on_the_middle_of_its_part_and_goes_with_it() -> None:
+def test_a_label_is_written_above_its_moving_part_and_goes_with_it() -> None:
     def canvas(label: str) -> Canvas:
         return canvas_for(scene_2d(Part("box", (rectangle(0, 2, 0, 1, RED),), moves=True, label=label)))
 
@@ -149,7 +194,7 @@ def test_a_label_is_written_on_the_middle_of_its_part_and_goes_with_it() -> None
         pose = np.array([[x, y, 0.0]])
         top, bottom, left, right = extent((plain.render(pose) != labelled.render(pose)).any(axis=2))
         assert abs((left + right) / 2 - 120 * (x + 1)) < 3
-        assert abs((top + bottom) / 2 - 120 * (3 - y - 0.5)) < 5
+        assert 0 <= 120 * (3 - y - 1) - bottom < 8
         assert 20 < right - left < 80
         assert labelled.render(pose)[top:bottom, left:right].min() < 60  # dark ink
 
@@ -400,18 +445,47 @@ def test_edges_are_smooth() -> None:
     assert len(np.unique(image)) > 3
 
 
-def test_labels_in_3d_are_written_above_the_center_of_their_parts() -> None:
+def test_labels_in_3d_are_written_above_their_moving_parts() -> None:
     def rendered(label: str, place: tuple[float, float, float]) -> Image:
         part = Part("cube", (cube(0.4), cube(0.4, (0.4, 0, 0))), moves=True, label=label)
         return canvas_for(scene_3d(part)).render(at(*place)[None])
 
     top, bottom, left, right = extent((rendered("", (0, 0, 0)) != rendered("goal", (0, 0, 0))).any(axis=2))
-    row, column = pinhole(CAMERA, (0.2, 0, 0), 480, 360)
-    assert abs((left + right) / 2 - column) < 3
-    assert 8 < row - (top + bottom) / 2 < 18
+    cubes = extent(where(rendered("", (0, 0, 0)), RED))
+    assert abs((left + right) / 2 - (cubes[2] + cubes[3]) / 2) < 3
+    assert 0 <= cubes[0] - bottom < 8
     assert rendered("goal", (0, 0, 0))[top:bottom, left:right].min() < 60
     behind = (6.0, -4.0, 3.0)
     np.testing.assert_array_equal(rendered("goal", behind), rendered("", behind))
+
+
+def test_a_small_main_part_in_3d_is_drawn_large_enough_to_be_seen() -> None:
+    def seen(size: float, main: str | None) -> int:
+        scene = Scene((Part("cube", (cube(size),), moves=True),), CAMERA, 0.1, main_part=main)
+        top, bottom, *_ = extent(where(canvas_for(scene).render(at(0, 0, 0)[None]), RED))
+        return bottom - top + 1
+
+    assert seen(0.02, None) < 6
+    assert seen(0.02, "cube") >= 8
+    assert seen(0.5, None) == seen(0.5, "cube")
+
+
+def test_the_trail_in_3d_follows_the_path_and_hides_behind_what_is_nearer() -> None:
+    ball = Part("ball", (cube(0.05, color=BLUE),), moves=True, trail=True)
+    wall = Part("wall", (cube(0.4, (0.8, -0.3, 0.2), GREY),))
+    path = np.array([at(x, 0.0, 0.0) for x in np.linspace(-1, 1, 21)])[:, None]
+    pixels = (
+        np.array([pinhole(CAMERA, tuple(place), 480, 360) for place in path[2:-2, 0, :3]]).round().astype(int)
+    )
+
+    def share(*parts: Part) -> float:
+        blue = where(canvas_for(scene_3d(*parts)).render(path[-1], path), BLUE)
+        return float(
+            np.mean([blue[row - 1 : row + 2, column - 1 : column + 2].any() for row, column in pixels])
+        )
+
+    assert share(ball) == 1.0
+    assert 0.2 < share(wall, ball) < 0.9
 
 
 @pytest.mark.parametrize("parts", [(), (Part("nothing", (), moves=True, label="nothing"),)])

@@ -95,6 +95,30 @@ def test_a_view_follows_only_what_moves(follow: str) -> None:
         Scene(parts, Window(0, 1, 0, 1, follow=follow), 0.1)
 
 
+def test_the_main_part_is_one_that_moves() -> None:
+    with pytest.raises(ValueError, match="the main part must be one that moves, but 'floor' does not"):
+        Scene((Part("floor", ()), Part("ball", (), moves=True)), Window(0, 1, 0, 1), 0.1, main_part="floor")
+
+
+def test_a_window_covers_those_of_all_poses() -> None:
+    parts = (Part("wind", (), moves=True), Part("ball", (), moves=True))
+    scene = Scene(parts, Window(0, 6, -1, 1, follow="ball"), 0.1)
+    poses = np.array([[[9, 9, 0], [2, 0, 0]], [[9, 9, 0], [7, 3, 1]], [[9, 9, 0], [-1, -4, 2]]], dtype=float)
+    assert scene.window_at(poses[0]) == Window(0, 6, -1, 1, "ball")
+    assert scene.window_at(poses[1]) == Window(2, 8, 2, 4, "ball")
+    assert scene.window_covering(poses) == Window(-2, 8, -5, 4, "ball")
+    assert Scene(parts, Window(0, 6, -1, 1), 0.1).window_at(poses[1]) == Window(0, 6, -1, 1)
+
+
+def test_a_part_arrives_when_it_moves_no_more() -> None:
+    scene = Scene((Part("ball", (), moves=True),), Window(0, 4, 0, 4), 0.1, main_part="ball")
+    x = np.array([0.0, 2.0, 3.0, 3.001, 3.0])
+    rolls = np.column_stack([x, np.zeros(5), np.arange(5.0)])[:, None]  # it may still turn
+    assert scene.arrival(rolls) == 2
+    assert scene.arrival(rolls[:2]) == 1
+    assert scene.arrival(rolls[:1]) == 0
+
+
 @pytest.mark.parametrize(
     "shape", [(5, 2), (5, 2, 4), (5, 2, 7), (5, 1, 3), (5, 3, 3), (0, 2, 3), (1, 5, 2, 3), (6,), ()]
 )
@@ -117,26 +141,29 @@ def test_poses_of_a_3d_scene_have_seven_numbers() -> None:
 def test_the_json_of_a_2d_scene_is_as_documented() -> None:
     parts = (
         Part("floor", (Polygon(np.array([[0, 0], [1, 0], [1.23456, 1]]), "#cccccc"),)),
-        Part("ball", (Capsule((0.0, 1.0), (2.0, 3.0), 0.5, "#ff0000"),), moves=True, label="A"),
+        Part("ball", (Capsule((0.0, 1.0), (2.0, 3.0), 0.5, "#ff0000"),), moves=True, label="A", trail=True),
     )
-    told = Scene(parts, Window(-1, 1, -2, 2, follow="ball"), 0.25, "#abcdef").to_json()
+    told = Scene(parts, Window(-1, 1, -2, 2, follow="ball"), 0.25, "#abcdef", "ball").to_json()
     assert json.loads(json.dumps(told, allow_nan=False)) == {
         "format": 1,
         "dimensions": 2,
         "frame_time": 0.25,
         "background": "#abcdef",
         "view": {"kind": "window", "left": -1, "right": 1, "bottom": -2, "top": 2, "follow": "ball"},
+        "main_part": "ball",
         "parts": [
             {
                 "name": "floor",
                 "moves": False,
                 "label": "",
+                "trail": False,
                 "shapes": [{"shape": "polygon", "points": [[0, 0], [1, 0], [1.2346, 1]], "color": "#cccccc"}],
             },
             {
                 "name": "ball",
                 "moves": True,
                 "label": "A",
+                "trail": True,
                 "shapes": [
                     {"shape": "capsule", "start": [0, 1], "end": [2, 3], "radius": 0.5, "color": "#ff0000"}
                 ],

@@ -14,7 +14,8 @@ import pytest
 from prefero import Pool
 from prefero._support.arrays import Array
 from prefero.rendering.canvas import canvas_for
-from prefero.rendering.scenes import Window
+from prefero.rendering.rasterizer import Projection
+from prefero.rendering.scenes import Camera, Scene, Window
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds import RendersVideo, World, make, names
 
@@ -207,10 +208,35 @@ def a_pose_can_be_drawn(case: Case) -> None:
 
 
 @promise
-def the_main_part_moves_in_a_2d_scene(case: Case) -> None:
-    if case.world.main_part is not None:
-        assert case.world.scene.is_2d
-        case.world.scene.index(case.world.main_part)
+def the_main_part_is_in_the_picture_all_the_time_and_leaves_a_trail(case: Case) -> None:
+    scene = case.world.scene
+    if scene.parts:
+        assert scene.main_part is not None
+        main = scene.index(scene.main_part)
+        assert scene.moving[main].trail
+        for poses in case.batch.poses.astype(float):
+            assert share_of_frames_with(scene, poses, main) == 1.0
+
+
+def share_of_frames_with(scene: Scene, poses: Array, part: int) -> float:
+    """The fraction of the frames that show a whole part, in an image three units wide and two high."""
+    return float(np.mean([is_in_picture(scene, pose, part) for pose in poses]))
+
+
+def is_in_picture(scene: Scene, pose: Array, part: int) -> bool:
+    radius = scene.moving[part].radius
+    if scene.is_2d:
+        window, (x, y) = scene.window_at(pose), pose[part, :2]
+        return bool(
+            window.left <= x - radius <= x + radius <= window.right
+            and window.bottom <= y - radius <= y + radius <= window.top
+        )
+    assert isinstance(scene.view, Camera)
+    projection = Projection(scene.view, 300, 200)
+    camera = projection.to_camera(pose[part, :3])
+    x, y = projection.to_pixels(camera)
+    reach = projection.focal_length * radius / camera[2]
+    return bool(camera[2] > 0 and reach <= x <= 300 - reach and reach <= y <= 200 - reach)
 
 
 @promise
@@ -241,14 +267,14 @@ def check_shape(shape: dict[str, Any], flat: bool) -> None:
 def the_scene_is_json_of_the_documented_shape(case: Case) -> None:
     scene = case.world.scene
     told = json.loads(json.dumps(scene.to_json(), allow_nan=False))
-    assert set(told) == {"format", "dimensions", "frame_time", "background", "view", "parts"}
+    assert set(told) == {"format", "dimensions", "frame_time", "background", "view", "main_part", "parts"}
     assert (told["format"], told["dimensions"]) == (1, 2 if scene.is_2d else 3)
     assert told["frame_time"] == scene.frame_time > 0
     wanted = {"left", "right", "bottom", "top", "follow"} if scene.is_2d else {"eye", "target", "fov"}
     assert set(told["view"]) == wanted | {"kind"}
     assert told["view"]["kind"] == ("window" if scene.is_2d else "camera")
     for part in told["parts"]:
-        assert set(part) == {"name", "moves", "label", "shapes"}
+        assert set(part) == {"name", "moves", "label", "trail", "shapes"}
         for shape in part["shapes"]:
             check_shape(shape, scene.is_2d)
 

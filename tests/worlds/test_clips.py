@@ -16,7 +16,7 @@ from prefero._support.arrays import Array
 from prefero.rendering.gl_process import RendererUnavailable
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds import World, from_gymnasium, make
-from prefero.worlds.clips import check_clip, render_video, replay, save_clip
+from prefero.worlds.clips import HOLD, check_clip, render_video, replay, save_clip
 from prefero.worlds.golf import Golf
 
 WORLDS_2D = ["driver", "tosser"]
@@ -130,8 +130,9 @@ def test_a_world_without_a_scene_is_saved_as_video_only(tmp_path: Path) -> None:
 def test_a_video_has_25_frames_per_second_and_moves(name: str, seconds: float) -> None:
     world = make(name)
     frames = list(render_video(world, random_trajectory(world)))
-    assert len(frames) == round(25 * seconds) + 1
-    assert {(frame.shape, str(frame.dtype)) for frame in frames} == {((480, 640, 3), "uint8")}
+    assert len(frames) == round(25 * seconds) + 1 + round(25 * HOLD)
+    assert all(np.array_equal(frame, frames[-1]) for frame in frames[-round(25 * HOLD) :])
+    assert {(frame.shape, str(frame.dtype)) for frame in frames} == {((480, 720, 3), "uint8")}
     assert not np.array_equal(frames[0], frames[len(frames) // 2])
 
 
@@ -140,7 +141,7 @@ def test_a_video_is_played_at_its_frame_rate(tmp_path: Path) -> None:
     save_clip(tmp_path / "video.mp4", world, random_trajectory(world))
     with av.open(tmp_path / "video.mp4") as container:
         stream = container.streams.video[0]
-        assert (stream.width, stream.height, stream.frames) == (640, 480, 51)
+        assert (stream.width, stream.height, stream.frames) == (720, 480, 51 + round(25 * HOLD))
         assert stream.average_rate == 25
 
 
@@ -152,7 +153,7 @@ def test_a_gymnasium_world_is_rendered_by_its_environment_at_its_own_rate(tmp_pa
         assert (stream.width, stream.height) == (48, 32)
         assert stream.average_rate == 8
         light = [frame.to_ndarray(format="rgb24").mean() for frame in container.decode(stream)]
-    np.testing.assert_allclose(light, [0, 51, 51, 128, 128, 255, 255], atol=6)
+    np.testing.assert_allclose(light, [0, 51, 51, 128, 128, 255, 255, *[255] * round(8 * HOLD)], atol=6)
 
 
 class NoLibrary:
@@ -168,7 +169,7 @@ def test_golf_is_drawn_where_mujoco_cannot_render_it(golf: Golf, monkeypatch: py
     with pytest.warns(UserWarning, match="there is no GL library; the video is drawn by Prefero instead"):
         first = next(frames)
     later = [next(frames) for _ in range(8)]
-    assert first.shape == (480, 640, 3)
+    assert first.shape == (480, 720, 3)
     assert count_colors(first) > 100
     assert not np.array_equal(first, later[-1])
 
@@ -182,10 +183,10 @@ def test_golf_is_rendered_by_mujoco_where_it_can(golf: Golf, monkeypatch: pytest
 
     monkeypatch.setattr(golf, "render_video", rendered)
     shot = random_trajectory(golf)
-    assert len(list(render_video(golf, shot))) == 4
+    assert len(list(render_video(golf, shot))) == 4 + round(25 * HOLD)
     (actions, rate, width, height) = asked[0]
     np.testing.assert_array_equal(actions, shot.actions)
-    assert (rate, width, height) == (25.0, 640, 480)
+    assert (rate, width, height) == (25.0, 720, 480)
 
 
 # --- replays ----------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from prefero._support.arrays import Array
 from prefero.rendering.scenes import Capsule, Polygon, Window
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.driver import OTHER, Driver, drive, step
+from worlds.conformance import share_of_frames_with
 
 ZERO = [0.0] * 10
 FULL_AHEAD = [0.0, 1.0] * 5
@@ -248,7 +249,8 @@ def test_the_road_has_three_lanes_between_two_fences() -> None:
 
 
 def test_the_road_is_drawn_as_far_as_any_car_gets() -> None:
-    asphalt = points_of(Driver().scene.parts[0].shapes[0])
+    road = next(part for part in Driver().scene.parts if part.name == "road")
+    asphalt = points_of(road.shapes[0])
     farthest = Driver().rollout([FULL_AHEAD, [0.0, -1.0] * 5]).poses[..., 1]
     assert asphalt[:, 1].min() < farthest.min()
     assert asphalt[:, 1].max() > farthest.max()
@@ -271,6 +273,36 @@ def test_the_view_follows_the_own_car() -> None:
     assert isinstance(view, Window)
     assert view.follow == "car"
     assert view.left < -0.34 < 0.34 < view.right
+
+
+@given(plans)
+@settings(max_examples=30)
+def test_the_own_car_is_in_the_picture_in_every_frame(plan: list[float]) -> None:
+    world = Driver()
+    assert share_of_frames_with(world.scene, world.rollout(plan).poses.astype(float), 0) == 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_own_car_is_in_the_picture_whatever_question_is_chosen(seed: int) -> None:
+    """Half of the chosen questions are about cars that leave the road, and leave a window over the road."""
+    world = Driver()
+    view, radius = world.scene.view, world.scene.moving[0].radius
+    assert isinstance(view, Window)
+    actions = world.action_space.sample(world.pool_size, np.random.default_rng(seed))
+    places = world.rollout(actions).poses[:, :, 0, :2].astype(float)
+    assert np.mean(np.abs(places[..., 0]).max(axis=1) > 0.55) > 0.05
+    seen = places - view.shift(places)  # in the coordinates of a window that stays
+    low, high = np.array([view.left, view.bottom]), np.array([view.right, view.top])
+    assert np.all((seen >= low + radius) & (seen <= high - radius))
+
+
+def test_the_taught_car_is_the_one_that_the_question_names() -> None:
+    world = Driver()
+    assert world.scene.main_part == "car"
+    assert world.subject == "the blue car"
+    red, green, blue = (int(world.scene.moving[0].color[k : k + 2], 16) for k in (1, 3, 5))
+    assert blue > green > red
+    assert "the blue car" in world.task_description
 
 
 def test_trajectories_of_both_feature_sets_look_alike() -> None:

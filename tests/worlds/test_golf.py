@@ -17,6 +17,8 @@ from scipy.spatial.transform import Rotation
 from prefero import Learner, Pool
 from prefero._support.arrays import Array
 from prefero._support.optional import MissingExtra
+from prefero.rendering.canvas import Canvas3D
+from prefero.rendering.labels import boxes_around, overlap
 from prefero.rendering.scenes import Mesh
 from prefero.simulation.users import SimulatedUser, on_targets, with_unit_std
 from prefero.worlds import make
@@ -457,6 +459,30 @@ def test_the_part_of_the_putter_is_drawn_around_its_head(golf: Golf) -> None:
     boxes = [s for s in golf.scene.moving[index].shapes if isinstance(s, Mesh) and len(s.vertices) == 8]
     found = [np.sort(turn.apply(box.vertices) + pose[:3], axis=0) for box in boxes]
     assert sum(np.allclose(places, np.sort(corners, axis=0), atol=1e-9) for places in found) == 1
+
+
+@pytest.mark.parametrize("width", [720, 360])
+def test_every_target_has_its_label_and_none_covers_a_target_or_the_ball(
+    golf: Golf, golf_pool: Pool, width: int
+) -> None:
+    for index in range(0, len(golf_pool), len(golf_pool) // 5):
+        poses = golf_pool.trajectory(index).poses.astype(float)
+        canvas = Canvas3D(golf.scene, width, 2 * width // 3, poses)
+        boxes = [text.get_window_extent().extents for text in canvas.labels]
+        assert {text.get_text() for text in canvas.labels} == {target.name for target in golf.targets}
+        flipped = [
+            [left, 2 * width // 3 - top, right, 2 * width // 3 - low] for left, low, right, top in boxes
+        ]
+        ball = boxes_around(canvas.pixels_of(poses[:, 2, :3]), 0.01 * width)
+        targets = np.array([canvas.pixels_of(target_rim(target)) for target in golf.targets])
+        seen = np.concatenate([ball, np.concatenate([targets.min(axis=1), targets.max(axis=1)], axis=1)])
+        assert not any(overlap(np.array(box), seen).any() for box in flipped)
+
+
+def target_rim(target: Target) -> Array:
+    turn = np.linspace(0, 2 * np.pi, 33)
+    ring = target.position + 0.14 * np.column_stack([np.cos(turn), np.sin(turn)])
+    return np.column_stack([ring, np.zeros(33)])
 
 
 def test_the_drawing_is_small_enough_for_the_browser(golf: Golf, golf_pool: Pool) -> None:

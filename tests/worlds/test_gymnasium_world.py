@@ -16,7 +16,7 @@ from prefero._support.arrays import Array
 from prefero.kernels import Anchored, Linear, Quadratic
 from prefero.simulation.users import SimulatedUser
 from prefero.worlds import RendersVideo, World, from_gymnasium, make, names, register
-from prefero.worlds.clips import render_video
+from prefero.worlds.clips import HOLD, render_video
 from prefero.worlds.gymnasium_world import GymnasiumWorld
 
 Values = npt.NDArray[np.float64]
@@ -209,7 +209,7 @@ def test_its_environment_renders_its_video() -> None:
     plan = [1.0, 0.0] * 3
     frames = list(render_video(world, world.rollout(plan)))
     assert isinstance(world, RendersVideo)
-    assert len(frames) == 13
+    assert len(frames) == 13 + round(HOLD / world.time_step)  # the last one is held
     assert {(frame.shape, str(frame.dtype)) for frame in frames} == {((SIZE, SIZE, 3), "uint8")}
     columns = [int(np.argwhere(frame)[0, 1]) for frame in frames]
     assert columns == sorted(columns)

@@ -35,8 +35,6 @@ class Puck(World):
     features = (Feature("end", "m", "where it ends"), Feature("effort", "", "mean size of the pushes"))
     horizon, time_step = 20, 0.1
 
-    main_part = "puck"
-
     def __init__(self, friction: float = 0.1) -> None:
         self.options = {"friction": friction}
         self.friction = friction
@@ -46,10 +44,11 @@ class Puck(World):
         return Scene(
             (
                 Part("rail", (rectangle(-3.0, 3.0, -0.1, 0.0, "#888888"),)),
-                Part("puck", (Capsule((0.0, 0.1), (0.0, 0.1), 0.1, "#cc3333"),), moves=True),
+                Part("puck", (Capsule((0.0, 0.1), (0.0, 0.1), 0.1, "#cc3333"),), moves=True, trail=True),
             ),
             Window(-3.0, 3.0, -1.0, 1.0),
             frame_time=0.1,
+            main_part="puck",
         )
 
     def simulate(self, actions):

@@ -545,20 +545,26 @@ export interface components {
             subject: string;
             task_description: string;
         };
-        /** @description A rigid part of a flat scene; `label` is written on it. */
+        /** @description A rigid part of a flat scene; `label` is written beside it, `trail`: draw the path behind it. */
         FlatPart: {
             label: string;
             moves: boolean;
             name: string;
             shapes: (components["schemas"]["Polygon"] | components["schemas"]["Capsule"])[];
+            trail: boolean;
         };
-        /** @description A scene in two dimensions; `frame_time` is the time from one pose to the next in seconds. */
+        /**
+         * @description A scene in two dimensions.
+         *
+         *     `frame_time` is the time from one pose to the next in seconds; `main_part` is the part that people judge.
+         */
         FlatScene: {
             background: string;
             /** @constant */
             dimensions: 2;
             format: number;
             frame_time: number;
+            main_part: string | null;
             parts: components["schemas"]["FlatPart"][];
             view: components["schemas"]["Window"];
         };
@@ -763,20 +769,26 @@ export interface components {
             unit: string | null;
             value: number | null;
         };
-        /** @description A rigid part of a solid scene; `label` is written on it. */
+        /** @description A rigid part of a solid scene; `label` is written beside it, `trail`: draw the path behind it. */
         SolidPart: {
             label: string;
             moves: boolean;
             name: string;
             shapes: components["schemas"]["Mesh"][];
+            trail: boolean;
         };
-        /** @description A scene in three dimensions; `frame_time` is the time from one pose to the next in seconds. */
+        /**
+         * @description A scene in three dimensions.
+         *
+         *     `frame_time` is the time from one pose to the next in seconds; `main_part` is the part that people judge.
+         */
         SolidScene: {
             background: string;
             /** @constant */
             dimensions: 3;
             format: number;
             frame_time: number;
+            main_part: string | null;
             parts: components["schemas"]["SolidPart"][];
             view: components["schemas"]["Camera"];
         };
@@ -839,7 +851,11 @@ export interface components {
         Undo: {
             key: string;
         };
-        /** @description The visible part of a flat scene; it moves up and down with the part it follows. */
+        /**
+         * @description The visible part of a flat scene.
+         *
+         *     It moves up and down with the part it follows, and sideways as far as is needed to show that part.
+         */
         Window: {
             bottom: number;
             follow: string | null;

@@ -24,6 +24,8 @@ class FakeContext {
   lineWidth = 1;
   globalAlpha = 1;
   filled: { color: string; alpha: number; at: [number, number][] }[] = [];
+  stroked: { color: string; at: [number, number][] }[] = [];
+  texts: { text: string; at: [number, number] }[] = [];
   private matrix = [1, 0, 0, 1, 0, 0];
   private saved: number[][] = [];
 
@@ -45,8 +47,20 @@ class FakeContext {
   fillRect(): void {
     this.filled.push({ color: this.fillStyle, alpha: 1, at: [] });
   }
-  stroke(): void {
+  stroke(outline: Outline): void {
+    this.stroked.push({ color: this.strokeStyle, at: outline.points.map(([x, y]) => this.on(x, y)) });
+  }
+  measureText(text: string): { width: number } {
+    return { width: 7 * text.length };
+  }
+  scale(x: number, y: number): void {
+    this.times(x, 0, 0, y, 0, 0);
+  }
+  strokeText(): void {
     return undefined;
+  }
+  fillText(text: string): void {
+    this.texts.push({ text, at: this.on(0, 0) });
   }
   fill(outline: Outline): void {
     const at = outline.points.map(([x, y]) => this.on(x, y));
@@ -69,9 +83,10 @@ const scene: FlatScene = {
   frame_time: 1,
   background: "#eeeeee",
   view: { kind: "window", left: 0, right: 4, bottom: 0, top: 2, follow: null },
+  main_part: null,
   parts: [
-    { name: "arm", moves: true, label: "", shapes: [{ shape: "polygon", points: [[0, 0], [1, 0]], color: "#ff0000" }] },
-    { name: "post", moves: false, label: "", shapes: [{ shape: "capsule", start: [1, 0], end: [1, 2], radius: 0.1, color: "#0000ff" }] },
+    { name: "arm", moves: true, label: "", trail: false, shapes: [{ shape: "polygon", points: [[0, 0], [1, 0]], color: "#ff0000" }] },
+    { name: "post", moves: false, label: "", trail: false, shapes: [{ shape: "capsule", start: [1, 0], end: [1, 2], radius: 0.1, color: "#0000ff" }] },
   ],
 };
 const replay: Replay = { format: 1, frame_time: 1, poses: [[[2, 1, 0]], [[2, 1, Math.PI]]] };
@@ -130,6 +145,39 @@ describe("a scene in 2D", () => {
     expect(ghosts.map(({ color }) => color)).toEqual(Array.from({ length: 6 }, () => "#ff0000"));
     expect(ghosts[0]?.at[1]).toEqual([300, 100]);
     expect(ghosts[5]?.at[1]).toEqual([100, 100]);
+  });
+
+  it("marks the main part with a halo, a trail up to where it is, and a ring where it ends", () => {
+    const [ball, post] = [
+      { name: "ball", moves: true, label: "", trail: true, shapes: [{ shape: "capsule" as const, start: [0, 0] as [number, number], end: [0, 0] as [number, number], radius: 0.1, color: "#00ff00" }] },
+      { ...scene.parts[1], name: "post", label: "", moves: false, trail: false, shapes: [] },
+    ];
+    const rolls: Replay = { format: 1, frame_time: 1, poses: [[[0, 1, 0]], [[2, 1, 0]], [[2, 1, 0]]] };
+    const renderer = new CanvasRenderer({ ...scene, main_part: "ball", parts: [ball, post] }, canvas);
+    renderer.load(rolls, [rolls]);
+    renderer.resize(400, 200, 1);
+    renderer.draw(0.5, false);
+    expect(context.stroked.map(({ color }) => color)).toEqual(["#00ff00", "#ffd84d", "#009900"]);
+    expect(context.stroked[0]?.at).toEqual([[0, 100], [100, 100]]);
+    context.stroked = [];
+    renderer.draw(1, false);
+    expect(context.stroked.slice(3)).toEqual([{ color: "#1b2430", at: [[200, 100]] }, { color: "#ffffff", at: [[200, 100]] }]);
+  });
+
+  it("writes labels beside their parts and out of the way of what moves", () => {
+    const [arm, post] = scene.parts;
+    const goal = { ...post, name: "goal", moves: false, trail: false, label: "goal", shapes: [{ shape: "capsule" as const, start: [2, 1] as [number, number], end: [2, 1] as [number, number], radius: 0.1, color: "#ff0000" }] };
+    const places = (x: number): unknown => {
+      context.texts = [];
+      const renderer = new CanvasRenderer({ ...scene, parts: arm ? [goal, { ...arm, shapes: [] }] : [] }, canvas);
+      const passing: Replay = { format: 1, frame_time: 1, poses: [[[x, 1.18, 0]], [[x, 1.18, 0]]] };
+      renderer.load(passing, [passing]);
+      renderer.resize(400, 200, 1);
+      renderer.draw(0, false);
+      return context.texts;
+    };
+    expect(places(0)).toEqual([{ text: "goal", at: [200, 80] }]); // above its part
+    expect(places(2)).toEqual([{ text: "goal", at: [200, 120] }]); // below it, since something passes above
   });
 
   it("has darker outlines", () => {

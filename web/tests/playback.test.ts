@@ -90,10 +90,10 @@ describe("a playback", () => {
     playback.add(new RecordingTarget(2));
     playback.begin(0.1);
     tick(20);
-    expect([playback.time, playback.playing.value, playback.trail]).toEqual([2, false, true]);
+    expect([playback.time, playback.playing.value, playback.still]).toEqual([2, false, true]);
     playback.toggle();
     tick(3);
-    expect([playback.playing.value, playback.trail]).toEqual([true, false]);
+    expect([playback.playing.value, playback.still]).toEqual([true, false]);
     expect(playback.time).toBeLessThan(0.5);
   });
 

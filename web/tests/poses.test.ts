@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Pose, Replay } from "../src/api";
-import { interpolate, keyTimes, posesAt, replayDuration } from "../src/player/poses";
+import { arrivalTime, interpolate, keyTimes, pathUntil, posesAt, replayDuration } from "../src/player/poses";
 
 const replay = (...poses: Pose[]): Replay => ({ format: 1, frame_time: 0.5, poses: poses.map((pose) => [pose]) });
 const about = (angle: number, sign = 1): Pose => [0, 0, 0, sign * Math.cos(angle / 2), 0, 0, sign * Math.sin(angle / 2)];
@@ -66,5 +66,20 @@ describe("poses in 3D", () => {
 describe("key times", () => {
   it("are evenly spaced, with the start and the end", () => {
     expect(keyTimes(replay([0, 0, 0], [0, 0, 0], [0, 0, 0]), 3)).toEqual([0, 0.5, 1]);
+  });
+});
+
+describe("the path of a part", () => {
+  const rolls = replay([0, 0, 0], [2, 0, 0], [3, 0, 1], [3.001, 0, 2], [3, 0, 3]);
+
+  it("goes up to where the part is", () => {
+    expect(pathUntil(rolls, 0, 0)).toEqual([[0, 0, 0], [0, 0, 0]]);
+    expect(pathUntil(rolls, 0, 0.75)).toEqual([[0, 0, 0], [2, 0, 0], [2.5, 0, 0.5]]);
+  });
+
+  it("ends where the part stops, though it may still turn", () => {
+    expect(arrivalTime(rolls, 0)).toBe(1);
+    expect(arrivalTime(replay([0, 0, 0], [1, 0, 0], [2, 0, 0]), 0)).toBe(1);
+    expect(arrivalTime(replay([0, 0, 0], [0, 0, 0]), 0)).toBe(0.5);
   });
 });

@@ -11,10 +11,11 @@ const scene = (follow: string | null): FlatScene => ({
   frame_time: 0.1,
   background: "#ffffff",
   view: { ...view, follow },
+  main_part: null,
   parts: [
-    { name: "road", moves: false, label: "", shapes: [] },
-    { name: "other", moves: true, label: "", shapes: [] },
-    { name: "car", moves: true, label: "", shapes: [] },
+    { name: "road", moves: false, label: "", trail: false, shapes: [] },
+    { name: "other", moves: true, label: "", trail: false, shapes: [] },
+    { name: "car", moves: true, label: "", trail: false, shapes: [] },
   ],
 });
 
@@ -51,12 +52,15 @@ describe("the transform to pixels", () => {
 });
 
 describe("a window that follows", () => {
-  it("moves vertically with its part, not sideways", () => {
-    const moved = windowAt(scene("car"), [
-      [0, 7, 0],
-      [5, 2, 0],
-    ]);
-    expect([moved.left, moved.right, moved.bottom, moved.top]).toEqual([-1, 3, 1, 3]);
+  it("moves vertically with its part, and sideways only when the part comes near to an edge", () => {
+    const at = (x: number): number[] => {
+      const { left, right, bottom, top } = windowAt(scene("car"), [[0, 7, 0], [x, 2, 0]]);
+      return [left, right, bottom, top];
+    };
+    expect(at(1)).toEqual([-1, 3, 1, 3]);
+    expect(at(2.3)).toEqual([-1, 3, 1, 3]);
+    expect(at(5)).toEqual([-1 + 8 / 3, 3 + 8 / 3, 1, 3].map((edge) => expect.closeTo(edge, 9) as number)); // 4 / 6 from its edge
+    expect(at(-9)).toEqual([-9 - 4 / 6, -5 - 4 / 6, 1, 3].map((edge) => expect.closeTo(edge, 9) as number));
   });
 
   it("stays if it follows nothing", () => {
@@ -78,11 +82,13 @@ describe("a window that follows", () => {
         ],
         [
           [0, 0, 0],
-          [0, 4, 0],
+          [4, 4, 0],
         ],
       ],
     };
     const over = windowCovering(scene("car"), [replay]);
     expect([over.bottom, over.top]).toEqual([-2, 5]);
+    expect(over.left).toBe(-1);
+    expect(over.right).toBeCloseTo(4 + 4 / 6);
   });
 });

@@ -39,12 +39,13 @@ def save_samples(path: Path, world: World, pool: Pool, *, count: int = 4, seed: 
 
 def check_samples(world: World) -> str:
     """The part of a world whose path is drawn, or an error if sample trajectories cannot be drawn."""
-    if world.main_part is None:
+    scene = world.scene
+    if scene.main_part is None or not scene.is_2d:
         raise ValueError(
             f"samples are drawn of 2-D worlds that have a main part, as driver and tosser, "
             f"but the world is {world.name}"
         )
-    return world.main_part
+    return scene.main_part
 
 
 def _is_wide(world: World) -> bool:

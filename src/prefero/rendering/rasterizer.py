@@ -49,6 +49,10 @@ class ProjectedTriangles(NamedTuple):
     inverse_depth: Array  # (F, 3)
     colors: Image  # (F, 3)
 
+    def join(self, *others: "ProjectedTriangles") -> "ProjectedTriangles":
+        """These triangles and others."""
+        return ProjectedTriangles(*(np.concatenate(arrays) for arrays in zip(self, *others, strict=True)))
+
 
 @dataclass(frozen=True, eq=False)
 class Framebuffer:
@@ -145,6 +149,26 @@ class Projection:
         inverse_depth = (1 + DEPTH_BIAS * mesh[:, None]) / corners[..., 2]
         shaded = _to_uint8(light[:, None] * triangles.colors[front])[source]
         return ProjectedTriangles(points[kept], inverse_depth[kept], shaded[kept])
+
+    def ribbon(self, points: Array, width: float, color: str) -> ProjectedTriangles:
+        """A line through points (T, 3), `width` pixels wide on the image, without light or shade."""
+        camera = self.to_camera(points)
+        ends = np.stack([camera[:-1], camera[1:]], axis=1)  # (T - 1, 2, 3)
+        ends = ends[(ends[..., 2] > self.near).all(axis=1)]
+        pixels = self.to_pixels(ends)
+        along = pixels[:, 1] - pixels[:, 0]
+        length = np.linalg.norm(along, axis=1)
+        seen = length > 1e-6
+        ends, pixels, along = ends[seen], pixels[seen], (along[seen].T / length[seen]).T * width / 2
+        across = np.column_stack([-along[:, 1], along[:, 0]])
+        start, end = pixels[:, 0] - along / 2, pixels[:, 1] + along / 2  # longer, so that there are no gaps
+        corners = np.stack([start + across, start - across, end - across, end + across], axis=1)
+        depth = 1 / np.repeat(ends[..., 2], 2, axis=1)
+        halves = np.array([[0, 2, 1], [0, 3, 2]])  # their corners in the order that `draw` needs
+        shade = np.broadcast_to(_to_uint8(_parse_colors([color])), (2 * len(ends), 3))
+        return ProjectedTriangles(
+            corners[:, halves].reshape(-1, 3, 2), depth[:, halves].reshape(-1, 3), np.ascontiguousarray(shade)
+        )
 
     def to_camera(self, points: Array) -> Array:
         """Points in the camera's coordinates: right of the eye, below it, in front of it."""

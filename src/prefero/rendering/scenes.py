@@ -21,6 +21,8 @@ from prefero._support.arrays import Array
 
 FORMAT = 1  # of the JSON; a change that older pages cannot read increases it
 POSE_2D, POSE_3D = 3, 7  # numbers in a pose
+FOLLOW_MARGIN = 1 / 6  # of a window's width: it moves sideways when the followed part is nearer to an edge
+REST = 0.005  # a part has arrived when it is nearer to its last position than this fraction of its path
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,23 @@ class Part:
     name: str
     shapes: tuple[Shape, ...]
     moves: bool = False
-    label: str = ""  # a text that is drawn on it
+    label: str = ""  # a text that is drawn beside it
+    trail: bool = False  # whether the path that it has moved along is drawn
+
+    @cached_property
+    def points(self) -> Array:
+        """The corners of its shapes, (K, 2) or (K, 3); of a capsule, four points around each end."""
+        return np.concatenate([_points(shape) for shape in self.shapes]) if self.shapes else np.zeros((1, 3))
+
+    @property
+    def radius(self) -> float:
+        """The distance from its origin to its farthest point."""
+        return float(np.linalg.norm(self.points, axis=1).max())
+
+    @property
+    def color(self) -> str:
+        """The color of its first shape."""
+        return self.shapes[0].color if self.shapes else "#000000"
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values, for the browser."""
@@ -91,19 +109,29 @@ class Part:
             "name": self.name,
             "moves": self.moves,
             "label": self.label,
+            "trail": self.trail,
             "shapes": [shape.to_json() for shape in self.shapes],
         }
 
 
 @dataclass(frozen=True)
 class Window:
-    """The visible rectangle of a 2-D scene; it moves up and down with the part that it follows."""
+    """The visible rectangle of a 2-D scene.
+
+    It moves up and down with the part that it follows, and sideways as far as is needed to show that part.
+    """
 
     left: float
     right: float
     bottom: float
     top: float
     follow: str | None = None
+
+    def shift(self, positions: Array) -> Array:
+        """How far the window moves while the part that it follows is at `positions`: (..., 2) -> (..., 2)."""
+        margin = FOLLOW_MARGIN * (self.right - self.left)
+        x, y = positions[..., 0], positions[..., 1]
+        return np.stack([x - np.clip(x, self.left + margin, self.right - margin), y], axis=-1)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values, for the browser."""
@@ -131,6 +159,7 @@ class Scene:
     view: Window | Camera
     frame_time: float
     background: str = "#ffffff"
+    main_part: str | None = None  # the moving part that people judge: it is marked, and never drawn too small
 
     def __post_init__(self) -> None:
         names = [part.name for part in self.parts]
@@ -140,8 +169,11 @@ class Scene:
             if any(isinstance(shape, Mesh) == self.is_2d for shape in part.shapes):
                 kind = "2-D" if self.is_2d else "3-D"
                 raise ValueError(f"the scene is {kind}, but part {part.name!r} has a shape that is not")
-        if self.is_2d and self.view.follow not in (None, *(part.name for part in self.moving)):  # type: ignore[union-attr]
+        moving = [None, *(part.name for part in self.moving)]
+        if isinstance(self.view, Window) and self.view.follow not in moving:
             raise ValueError(f"the view follows a part that does not move: {self.view}")
+        if self.main_part not in moving:
+            raise ValueError(f"the main part must be one that moves, but {self.main_part!r} does not")
 
     @property
     def is_2d(self) -> bool:
@@ -159,6 +191,30 @@ class Scene:
         if name not in names:
             raise ValueError(f"no part {name!r} moves in this scene: the moving parts are {', '.join(names)}")
         return names.index(name)
+
+    def window_at(self, pose: Array) -> Window:
+        """The window of a 2-D scene while the moving parts are at this pose (P, 3)."""
+        return self.window_covering(np.asarray(pose)[None])
+
+    def window_covering(self, poses: Array) -> Window:
+        """The smallest window that contains the windows at all these poses (..., P, 3)."""
+        if not isinstance(self.view, Window):
+            raise ValueError("a 3-D scene has a camera, not a window")
+        window = self.view
+        if window.follow is None:
+            return window
+        shift = window.shift(poses[..., self.index(window.follow), :2]).reshape(-1, 2)
+        (x0, y0), (x1, y1) = shift.min(axis=0).tolist(), shift.max(axis=0).tolist()
+        return Window(window.left + x0, window.right + x1, window.bottom + y0, window.top + y1, window.follow)
+
+    def arrival(self, poses: Array) -> int:
+        """The index of the pose (T, P, 3 or 7) from which on the main part stays where it ends."""
+        if self.main_part is None:
+            return len(poses) - 1
+        positions = poses[:, self.index(self.main_part), : 2 if self.is_2d else 3]
+        length = np.linalg.norm(np.diff(positions, axis=0), axis=1).sum()
+        away = np.linalg.norm(positions - positions[-1], axis=1) > REST * length
+        return int(np.flatnonzero(away)[-1]) + 1 if away.any() else len(poses) - 1
 
     def check_poses(self, poses: Array) -> None:
         """Raise an error unless `poses` (T, P, 3 or 7) are finite and fit this scene."""
@@ -193,6 +249,7 @@ class Scene:
             "frame_time": self.frame_time,
             "background": self.background,
             "view": self.view.to_json(),
+            "main_part": self.main_part,
             "parts": [part.to_json() for part in self.parts],
         }
 
@@ -213,6 +270,15 @@ def _same_hemisphere(after: Array, before: Array) -> Array:
         return after
     opposite = np.sum(after[..., 3:] * before[..., 3:], axis=-1, keepdims=True) < 0
     return np.concatenate([after[..., :3], np.where(opposite, -1.0, 1.0) * after[..., 3:]], axis=-1)
+
+
+def _points(shape: Shape) -> Array:
+    if isinstance(shape, Polygon):
+        return shape.points
+    if isinstance(shape, Mesh):
+        return shape.vertices
+    around = shape.radius * np.array([[-1, 0], [1, 0], [0, -1], [0, 1]])
+    return np.concatenate([shape.start + around, shape.end + around])
 
 
 def _rounded(values: Array) -> Any:

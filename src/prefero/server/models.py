@@ -217,7 +217,10 @@ class Mesh(ResponseBody):
 
 
 class Window(ResponseBody):
-    """The visible part of a flat scene; it moves up and down with the part it follows."""
+    """The visible part of a flat scene.
+
+    It moves up and down with the part it follows, and sideways as far as is needed to show that part.
+    """
 
     kind: Literal["window"]
     left: float
@@ -237,42 +240,52 @@ class Camera(ResponseBody):
 
 
 class FlatPart(ResponseBody):
-    """A rigid part of a flat scene; `label` is written on it."""
+    """A rigid part of a flat scene; `label` is written beside it, `trail`: draw the path behind it."""
 
     name: str
     moves: bool
     label: str
+    trail: bool
     shapes: list[Annotated[Polygon | Capsule, Field(discriminator="shape")]]
 
 
 class SolidPart(ResponseBody):
-    """A rigid part of a solid scene; `label` is written on it."""
+    """A rigid part of a solid scene; `label` is written beside it, `trail`: draw the path behind it."""
 
     name: str
     moves: bool
     label: str
+    trail: bool
     shapes: list[Mesh]
 
 
 class FlatScene(ResponseBody):
-    """A scene in two dimensions; `frame_time` is the time from one pose to the next in seconds."""
+    """A scene in two dimensions.
+
+    `frame_time` is the time from one pose to the next in seconds; `main_part` is the part that people judge.
+    """
 
     format: int
     dimensions: Literal[2]
     frame_time: float
     background: str
     view: Window
+    main_part: str | None
     parts: list[FlatPart]
 
 
 class SolidScene(ResponseBody):
-    """A scene in three dimensions; `frame_time` is the time from one pose to the next in seconds."""
+    """A scene in three dimensions.
+
+    `frame_time` is the time from one pose to the next in seconds; `main_part` is the part that people judge.
+    """
 
     format: int
     dimensions: Literal[3]
     frame_time: float
     background: str
     view: Camera
+    main_part: str | None
     parts: list[SolidPart]
 
 

@@ -93,7 +93,6 @@ class World(ABC):
     time_step: float
     task_description: str = TASK_DESCRIPTION  # what to do, in a sentence for the people who teach
     subject: str = ""  # whose motion is judged, as questions name it: "the blue car"
-    main_part: str | None = None  # of a 2-D scene: the moving part whose path is drawn
     pool_size: int = 1000  # trajectories in a pool for teaching
     pool_sampling: Literal["random", "grid"] = "random"  # their actions: random, or on an even grid
     cacheable: bool = False  # whether name, options and physics determine every trajectory

@@ -8,14 +8,15 @@ from typing import Any
 
 from prefero._support.arrays import Image
 from prefero._support.files import write_atomically
-from prefero.rendering.canvas import IMAGE_SUFFIXES, canvas_for, save_filmstrip
+from prefero.rendering.canvas import IMAGE_SUFFIXES, render_poses, save_filmstrip
 from prefero.rendering.gl_process import RendererUnavailable
 from prefero.rendering.video import save_video
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.base import RendersVideo, World
 
 FPS = 25.0
-WIDTH, HEIGHT = 640, 480
+WIDTH, HEIGHT = 720, 480
+HOLD = 0.8  # seconds for which a video shows its last frame
 CLIP_SUFFIXES = (".mp4", *IMAGE_SUFFIXES, ".json")
 
 
@@ -40,17 +41,27 @@ def save_clip(path: Path, world: World, trajectory: Trajectory, *, frames: int =
 
 
 def render_video(world: World, trajectory: Trajectory) -> Iterator[Image]:
-    """Frames of a trajectory: the world's own where it renders them, drawn from its scene otherwise."""
+    """Frames of a trajectory: the world's own where it renders them, drawn from its scene otherwise.
+
+    The last frame is held for a moment, since players repeat a video at once.
+    """
+    frame = None
+    for frame in _moving_frames(world, trajectory):
+        yield frame
+    if frame is not None:
+        yield from [frame] * round(HOLD * _fps_of(world))
+
+
+def _moving_frames(world: World, trajectory: Trajectory) -> Iterator[Image]:
     if isinstance(world, RendersVideo):
         try:
             yield from world.render_video(trajectory.actions, FPS, WIDTH, HEIGHT)
         except RendererUnavailable as error:
-            warnings.warn(f"{error}; the video is drawn by Prefero instead, more slowly", stacklevel=2)
+            warnings.warn(f"{error}; the video is drawn by Prefero instead, more slowly", stacklevel=3)
         else:
             return
-    canvas = canvas_for(world.scene, WIDTH, HEIGHT)
-    for pose in world.scene.resample(trajectory.poses.astype(float), FPS):
-        yield canvas.render(pose)
+    poses = world.scene.resample(trajectory.poses.astype(float), FPS)
+    yield from render_poses(world.scene, poses, WIDTH, HEIGHT)
 
 
 def _fps_of(world: World) -> float:

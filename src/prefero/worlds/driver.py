@@ -27,8 +27,13 @@ OTHER_SCRIPT = ((0.0, 0.41), (1.0, 0.41), (-1.0, 0.41), (0.0, 0.533), (0.0, 0.53
 LANE = 0.17
 
 CAR_LENGTH, CAR_WIDTH = 0.12, 0.06
-VIEW = Window(-0.55, 0.55, -0.45, 0.75, follow="car")
+VIEW = Window(-0.75, 0.75, -0.55, 0.95, follow="car")
 ROAD = (-5.0, 6.0)  # from and to along y: farther than any car gets
+MEADOW, BAND, TUFTS = 3.0, 0.5, 300  # half its width, the width of a band, and how many tufts grow on it
+BLADES = np.array(
+    [[-0.012, 0], [-0.022, 0.024], [-0.006, 0.01], [0, 0.034], [0.006, 0.01], [0.022, 0.024], [0.012, 0]]
+)
+MOWN, TUFT = "#98bd7d", "#7ba35f"
 GRASS, ASPHALT, PAINT, FENCE = "#8fb573", "#4a4e54", "#e8e6df", "#7a5c43"
 CAR, OTHER_CAR, GLASS = "#2f7fd1", "#e6e6e6", "#1d2733"
 
@@ -125,7 +130,6 @@ class Driver(World):
         "then say which drive is better."
     )
     subject = "the blue car"
-    main_part = "car"
     cacheable = True
     physics = "driver 1"
     action_space = ActionSpace(
@@ -164,11 +168,21 @@ class Driver(World):
         """The road, seen from above."""
         road = Part("road", (rectangle(-2 * LANE, 2 * LANE, *ROAD, ASPHALT), *_road_markings()))
         return Scene(
-            (road, _car("car", CAR), _car("other car", OTHER_CAR)),
+            (_meadow(), road, _car("car", CAR), _car("other car", OTHER_CAR)),
             VIEW,
             frame_time=TIME_STEP,
             background=GRASS,
+            main_part="car",
         )
+
+
+def _meadow() -> Part:
+    """Bands and tufts of grass: a car that has left the road is seen to move."""
+    bands = [rectangle(-MEADOW, MEADOW, y, y + BAND, MOWN) for y in np.arange(*ROAD, 2 * BAND).tolist()]
+    evenly = np.arange(1, TUFTS + 1)[:, None] * [0.7549, 0.5698] % 1  # spread over the unit square
+    places = evenly * [2 * MEADOW, ROAD[1] - ROAD[0]] + [-MEADOW, ROAD[0]]
+    tufts = [Polygon(place + BLADES, TUFT) for place in places]
+    return Part("meadow", (*bands, *tufts))
 
 
 def _road_markings() -> list[Polygon]:
@@ -190,4 +204,4 @@ def _car(name: str, color: str) -> Part:
     body = np.concatenate([right, right[::-1] * [1, -1]])
     windows = rectangle(0.1 * long, 0.45 * long, -0.75 * wide, 0.75 * wide, GLASS)
     rear = rectangle(-0.7 * long, -0.45 * long, -0.7 * wide, 0.7 * wide, GLASS)
-    return Part(name, (Polygon(body, color), windows, rear), moves=True)
+    return Part(name, (Polygon(body, color), windows, rear), moves=True, trail=True)

@@ -31,7 +31,7 @@ TARGET_RADIUS = 0.14
 
 GREEN, ROUGH = "#5d9e57", "#dfe7df"
 COURSE = (-0.8, 4.4, -2.6, 2.6)  # the green: from and to along x, then along y
-CAMERA = Camera(eye=(-2.1, -2.3, 3.3), target=(1.5, -0.25, 0.2), fov=42.0)
+CAMERA = Camera(eye=(-2.69, -2.87, 5.15), target=(1.6, -0.4, 0.2), fov=27.0)
 
 
 @dataclass(frozen=True)
@@ -171,13 +171,14 @@ class Golf(World):
                 *(_target_part(target) for target in TARGETS),
                 Part("robot", tuple(meshes_of(self.model, 0))),
                 *(
-                    Part(name, tuple(meshes_of(self.model, body)), moves=True)
+                    Part(name, tuple(meshes_of(self.model, body)), moves=True, trail=name == "ball")
                     for name, body in moving.items()
                 ),
             ),
             CAMERA,
             frame_time=RECORD_EVERY * fetch.TIME_STEP,
             background=ROUGH,
+            main_part="ball",
         )
 
     def _position_index(self, name: str) -> int:

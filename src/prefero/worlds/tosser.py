@@ -105,7 +105,6 @@ class Tosser(World):
         "Decide where the orange capsule should land and how it should fly; then say which toss is better."
     )
     subject = "the orange capsule"
-    main_part = "capsule"
     cacheable = True
     action_space = ActionSpace(
         (
@@ -182,11 +181,12 @@ class Tosser(World):
                 Part("wall", (Capsule((0.0, 0.0), (0.0, 1.0), LIMB_RADIUS, STEEL),)),
                 *(Part(f"{name} basket", _basket_shapes(name)) for name in BASKETS),
                 Part("hand", limbs, moves=True),
-                Part("capsule", (capsule,), moves=True),
+                Part("capsule", (capsule,), moves=True, trail=True),
             ),
-            Window(-0.45, 2.15, -0.12, 1.35),
+            Window(-0.3, 1.95, -0.12, 1.3),
             frame_time=RECORD_EVERY * TIME_STEP,
             background=SKY,
+            main_part="capsule",
         )
 
 

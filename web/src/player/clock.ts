@@ -6,7 +6,7 @@
  */
 
 export const SPEEDS = [0.25, 0.5, 1, 1.5, 2] as const;
-export const PAUSE = 0.8; // seconds; long enough to see how the motion ended
+export const PAUSE = 1.2; // seconds; long enough to see how the motion ended
 
 export class Clock {
   time = 0;

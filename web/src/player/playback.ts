@@ -30,7 +30,7 @@ export class Playback {
   }
 
   /** Should a still image show the whole path? */
-  get trail(): boolean {
+  get still(): boolean {
     return this.reducedMotion && !this.clock.playing;
   }
 
@@ -55,7 +55,7 @@ export class Playback {
 
   /** Set the duration to the longest of all; shorter ones stay at their end. */
   measure(): void {
-    const ended = this.trail && this.clock.time >= this.clock.seconds;
+    const ended = this.still && this.clock.time >= this.clock.seconds;
     this.clock.seconds = Math.max(0, ...Array.from(this.targets, (target) => target.seconds()));
     if (ended) this.clock.seek(this.clock.seconds); // a video's duration is known only after it has loaded
     this.dirty = true;

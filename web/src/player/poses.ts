@@ -3,6 +3,7 @@
 import type { Point, Pose, Replay } from "../api";
 
 const LENGTH_2D = 3; // x, y, angle
+const REST = 0.005; // a part has arrived when it is nearer to its last position than this fraction of its path
 
 /** Seconds from the first frame to the last. */
 export function replayDuration(replay: Replay): number {
@@ -40,6 +41,26 @@ function nlerp(from: number[], to: number[], fraction: number): number[] {
 /** The poses of one moving part over time. */
 export function pathOf(replay: Replay, part: number): Pose[] {
   return replay.poses.flatMap((poses) => (poses[part] ? [poses[part]] : []));
+}
+
+/** The positions of one moving part from the start to a time. */
+export function pathUntil(replay: Replay, part: number, time: number): Pose[] {
+  const past = pathOf(replay, part).slice(0, Math.max(Math.floor(time / replay.frame_time), 0) + 1);
+  const now = posesAt(replay, time)[part];
+  return now ? [...past, now] : past;
+}
+
+/** The time from which on a moving part stays where it ends. */
+export function arrivalTime(replay: Replay, part: number): number {
+  const path = pathOf(replay, part).map((pose) => (pose.length === LENGTH_2D ? pose.slice(0, 2) : pose.slice(0, 3)));
+  const last = path.at(-1) ?? [];
+  const length = path.reduce((sum, place, i) => sum + distance(place, path[i - 1] ?? place), 0);
+  const away = path.findLastIndex((place) => distance(place, last) > REST * length);
+  return away < 0 ? replayDuration(replay) : (away + 1) * replay.frame_time;
+}
+
+function distance(a: number[], b: number[]): number {
+  return Math.hypot(...a.map((value, i) => value - (b[i] ?? 0)));
 }
 
 /** `count` evenly spaced times from the start to the end, for a still image. */

@@ -6,7 +6,7 @@ export interface Renderer {
   /** `group`: the replays shown together, this one included, so that all can have one scale. */
   load(replay: Replay, group: Replay[]): void;
   resize(width: number, height: number, ratio: number): void;
-  /** `trail`: draw the whole path too, for people who want reduced motion. */
-  draw(time: number, trail: boolean): void;
+  /** `still`: draw the whole path too, for people who want reduced motion. */
+  draw(time: number, still: boolean): void;
   dispose(): void;
 }

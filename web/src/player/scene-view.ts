@@ -46,7 +46,7 @@ export class SceneView implements PlaybackTarget {
   }
 
   show(playback: Playback): void {
-    this.renderer?.draw(playback.time, playback.trail);
+    this.renderer?.draw(playback.time, playback.still);
   }
 
   dispose(): void {
@@ -78,7 +78,7 @@ export class SceneView implements PlaybackTarget {
     const { clientWidth, clientHeight } = this.box;
     if (clientWidth === 0 || clientHeight === 0) return;
     this.renderer?.resize(clientWidth, clientHeight, devicePixelRatio);
-    this.renderer?.draw(this.playback.time, this.playback.trail); // a resized canvas is blank until it is drawn
+    this.renderer?.draw(this.playback.time, this.playback.still); // a resized canvas is blank until it is drawn
   }
 }
 

@@ -4,8 +4,10 @@
  *     x_pixel = scale * x + dx,   y_pixel = -scale * y + dy
  */
 
-import type { FlatScene, Pose, Replay, Window } from "../api";
+import type { FlatScene, Point, Pose, Replay, Window } from "../api";
 import { boundingBox, pathOf } from "./poses";
+
+const FOLLOW_MARGIN = 1 / 6; // of the width: the window moves sideways when the followed part is nearer to an edge
 
 export interface ViewTransform {
   scale: number;
@@ -29,23 +31,34 @@ export function viewTransform(window: Window, width: number, height: number): Vi
   return { scale, dx: -wide.left * scale, dy: wide.top * scale };
 }
 
-/** The index, among the moving parts, of the part that the window follows vertically; -1 if there is none. */
-export function followedPart(scene: FlatScene): number {
-  return scene.parts.filter((part) => part.moves).findIndex((part) => part.name === scene.view.follow);
+/** The index, among the moving parts, of the part with this name; -1 if there is none. */
+export function movingPart(scene: { parts: { name: string; moves: boolean }[] }, name: string | null): number {
+  return scene.parts.filter((part) => part.moves).findIndex((part) => part.name === name);
 }
 
 /** The window at the time of these poses. */
 export function windowAt(scene: FlatScene, poses: Pose[]): Window {
-  const shift = poses[followedPart(scene)]?.[1] ?? 0;
-  return { ...scene.view, bottom: scene.view.bottom + shift, top: scene.view.top + shift };
+  const pose = poses[movingPart(scene, scene.view.follow)];
+  return pose ? covering(scene.view, [pose]) : scene.view;
 }
 
 /** A window that shows these replays completely: one that follows a part covers its whole path. */
 export function windowCovering(scene: FlatScene, replays: Replay[]): Window {
-  const part = followedPart(scene);
-  if (part < 0) return scene.view;
-  const [low, high] = boundingBox(replays.flatMap((replay) => pathOf(replay, part)));
-  return { ...scene.view, bottom: scene.view.bottom + low[1], top: scene.view.top + high[1] };
+  const part = movingPart(scene, scene.view.follow);
+  return part < 0 ? scene.view : covering(scene.view, replays.flatMap((replay) => pathOf(replay, part)));
+}
+
+/** The smallest window that contains the windows at all these poses of the part that it follows. */
+function covering(window: Window, poses: Pose[]): Window {
+  const [low, high] = boundingBox(poses.map((pose) => shiftOf(window, pose)));
+  const { left, right, bottom, top } = window;
+  return { ...window, left: left + low[0], right: right + high[0], bottom: bottom + low[1], top: top + high[1] };
+}
+
+/** A window moves up and down with the part that it follows, and sideways as far as is needed to show that part. */
+function shiftOf({ left, right }: Window, [x = 0, y = 0]: Pose): Point {
+  const margin = FOLLOW_MARGIN * (right - left);
+  return [x - Math.min(Math.max(x, left + margin), right - margin), y];
 }
 
 export function aspectRatio(window: Window): number {
