@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from prefero._support.files import missing_file
 from prefero._support.optional import MissingExtra, message_for, missing_packages, need
 from prefero._support.systems import print_unknown_characters
 from prefero._support.text import printable
@@ -48,6 +49,8 @@ def _in_one_line(message: Warning | str, *_: Any, **__: Any) -> str:
 
 
 def _words(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return str(missing_file(error.filename))
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error)

@@ -13,6 +13,7 @@ import numpy as np
 
 from prefero import kernels
 from prefero._support.commands import upgrade_command
+from prefero._support.files import missing_file
 from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.models.inference import posterior_from_sites
 from prefero.models.likelihood import Probit
@@ -55,6 +56,8 @@ def read(path: Path) -> RewardParts:
     """What a reward's file says, or an error that says what is wrong with the file."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+    except FileNotFoundError as error:
+        raise missing_file(path) from error
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise RewardFileError(
             f"{path} is damaged or no reward file ({error}): save the reward again, or restore the file"

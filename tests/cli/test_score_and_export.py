@@ -124,9 +124,26 @@ def test_what_else_a_table_says_of_its_trajectories_is_kept(
     pyarrow.parquet.write_table(table, folder / "table.parquet")
     assert run("score", "reward.json", "table.parquet", "--out", "s.csv", monkeypatch=monkeypatch) == 0
     scores = read(folder / "s.csv")
-    assert scores.column_names == ["episode", "weight", "mean", "std"]
+    assert scores.column_names == ["episode", "weight", "index", "mean", "std"]
     assert scores["episode"].to_pylist() == who
     check(scores, reward, features)
+
+
+def test_scores_name_each_trajectory_by_its_id_beside_its_index(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ["task,run,distance,speed", "lift,r1,2,1", "lift,r2,,3", "push,r3,4,5"]
+    (folder / "runs.csv").write_text("\n".join(lines), encoding="utf-8")
+    clips = [folder / f"clip{number}.mp4" for number in range(3)]
+    Pool(rows(3), ["speed", "distance"], clips=clips).save(folder / "pool.npz")
+    wanted = {"runs.csv": (["r1", "r3"], [0, 2]), "pool.npz": ([clip.name for clip in clips], [0, 1, 2])}
+    for name, (ids, indices) in wanted.items():
+        words = ["score", "reward.json", name, "--out", "s.csv", "--features", "speed,distance", "--skip-bad"]
+        assert run(*words, monkeypatch=monkeypatch) == 0
+        scores = read(folder / "s.csv")
+        assert (scores["trajectory"].to_pylist(), scores["index"].to_pylist()) == (ids, indices)
+        said = capsys.readouterr().out
+        assert all(one in said for one in ids)
 
 
 def test_a_table_may_hold_words_and_other_numbers_and_rows_that_cannot_be_used(
@@ -239,7 +256,7 @@ def text(content: str) -> Any:
             "the reward is a function of speed, distance, but pool has a, speed: add a column 'distance'",
         ),
         ("table.txt", text(""), "'table.txt' is not recognized: a dataset is a LeRobot dataset"),
-        ("there.csv", lambda *_: None, "'there.csv' is not recognized: a dataset is a LeRobot dataset"),
+        ("there.csv", lambda *_: None, "prefero: no such file: there.csv"),
     ],
 )
 def test_files_that_cannot_be_scored_are_refused_in_one_line(
@@ -275,7 +292,7 @@ def test_files_that_cannot_be_scored_are_refused_in_one_line(
             "no word of the library extracts 'speed': give what extracts each",
         ),
         (
-            ["score", "reward.json", "CartPole-v1", "--feature", "jerk"],
+            ["score", "reward.json", "CartPole-v1", "--features", "jerk"],
             "CartPole-v1 has jerk: give what extracts",
         ),
         (["export", "reward.json", "--out", "reward.txt"], "is exported as one of .py, .onnx"),

@@ -100,3 +100,13 @@ def test_a_pool_is_told_from_an_archive(tmp_path: Path) -> None:
     assert is_pool_file(tmp_path / "pool.npz")
     with pytest.raises(ValueError, match=r"is a pool file, not a dataset: read it with Pool\.load"):
         open_dataset(tmp_path / "pool.npz")
+
+
+def test_a_misspelt_array_is_refused_and_other_arrays_are_named(tmp_path: Path) -> None:
+    np.savez(tmp_path / "mine.npz", **states(), step_second=0.1)
+    with pytest.raises(ValueError, match=r"'step_second', which is not known; did you mean 'step_seconds'"):
+        open_dataset(tmp_path / "mine.npz")
+    with pytest.raises(ValueError, match="array 'name', which is not known; did you mean 'names'"):
+        archive_in_memory({"features": np.eye(3), "name": ["a", "b", "c"]})
+    with pytest.warns(UserWarning, match=r"not used: success; the known ones are states, actions"):
+        assert len(archive_in_memory({**states(), "success": np.ones(3)})) == 3

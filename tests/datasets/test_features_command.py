@@ -35,11 +35,11 @@ def test_features_are_summed_up_kept_drawn_and_complained_about(tmp_path: Path) 
     write_lerobot_3(tmp_path / "arm", lengths=tuple(range(8, 38)), cameras=())
     (tmp_path / "mine.py").write_text("def answer(episode): return 42.0\n", encoding="utf-8")
     words = [
-        "--feature",
+        "--features",
         "max",
-        "--feature",
+        "--features",
         "control-effort",
-        "--feature",
+        "--features",
         "mine:answer",
         "--figure",
         "new/look.png",
@@ -92,8 +92,8 @@ def test_an_environment_is_played(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere"], "'nowhere' is not recognized: a dataset is a LeRobot dataset"),
-        (["CartPole-v1", "--feature", "speed"], "there is no feature 'speed': there are mean"),
+        (["nowhere"], "no such file or dataset: 'nowhere'; a dataset is a LeRobot dataset"),
+        (["CartPole-v1", "--features", "speed"], "there is no feature 'speed': the features are mean"),
         (["CartPole-v1", "--window", "soon"], "a length is a number of steps"),
         (["CartPole-v1", "--table", "t.csv"], "has no option 'table'"),
         (["CartPole-v1", "--figure", "look.doc"], "a figure is saved as"),
@@ -118,6 +118,21 @@ def test_what_cannot_be_is_one_line(
     assert said.err.startswith("prefero: ")
     assert message in said.err
     assert said.err.count("\n") == 1
+
+
+def test_columns_of_a_table_are_chosen_by_name_and_texts_are_named(tmp_path: Path) -> None:
+    rows = "run,operator,speed,energy\nr1,anna,0.5,2\nr2,bo,0.7,3.5\nr3,anna,0.1,1.5\n"
+    (tmp_path / "runs.csv").write_text(rows, encoding="utf-8")
+    done = run("runs.csv", folder=tmp_path)
+    assert (
+        "prefero: runs: not features, since they do not hold numbers: operator ('anna'); --f" in done.stderr
+    )
+    assert "runs: 3 trajectories, 2 features." in done.stdout
+    done = run("runs.csv", "--features", "energy", "--log-transform", "energy", folder=tmp_path)
+    assert done.stderr == ""
+    kept = pq.read_table(tmp_path / "features.parquet").to_pydict()
+    assert kept["episode"] == ["r1", "r2", "r3"]
+    np.testing.assert_allclose(kept["log(energy)"], np.log([2, 3.5, 1.5]))
 
 
 @pytest.mark.parametrize("what", ["t.parquet", "table:t.parquet"])

@@ -185,7 +185,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]
 
 
 def test_features_of_one_task_are_noted(typed: Callable[..., int], tmp_path: Path) -> None:
-    assert typed("--task", "Open the drawer", "--feature", "mean") == 0
+    assert typed("--task", "Open the drawer", "--features", "mean") == 0
     assert pq.read_table("features.parquet")["episode"].to_pylist() == ["1", "3"]
     assert open_dataset(tmp_path / "features.parquet").ids == ("1", "3")
 

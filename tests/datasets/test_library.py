@@ -96,7 +96,7 @@ def test_a_goal_is_a_place_of_some_states() -> None:
 @pytest.mark.parametrize(
     ("feature", "message"),
     [
-        ("speed", "there is no feature 'speed': there are mean, min"),
+        ("speed", "there is no feature 'speed': the features are mean, min"),
         ("control-effort(x)", "control-effort takes nothing in brackets"),
         ("goal(x)", r"wanted states and numbers, as in goal\(x=0.3, y=0.1\)"),
         ("goal", "goal needs a place"),

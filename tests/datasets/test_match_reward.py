@@ -85,7 +85,7 @@ def test_user_functions_windows_and_logarithms(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "features", "log", "message"),
     [
-        (["jerk", "turns"], ["jerk"], [], "arm has jerk: give what extracts 'turns' with --feature"),
+        (["jerk", "turns"], ["jerk"], [], "arm has jerk: give what extracts 'turns' with --features"),
         (
             ["log(control effort)"],
             ["control-effort"],

@@ -196,7 +196,7 @@ def test_commands_and_errors_name_it(diary: Path, tmp_path: Path) -> None:
     unknown = prefero("features", "nowhere", folder=tmp_path)
     assert unknown.returncode == 2
     assert "a diary (a folder with diary.txt)" in unknown.stderr
-    words = ["--feature", "final", "--unit", "10", "--jobs", "1"]
+    words = ["--features", "final", "--unit", "10", "--jobs", "1"]
     extracted = prefero("features", str(diary), *words, folder=tmp_path)
     assert extracted.returncode == 0, extracted.stderr
     assert "walks: 8 trajectories, 1 features." in extracted.stdout

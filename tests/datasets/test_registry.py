@@ -49,9 +49,22 @@ def test_each_format_is_recognized(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["nowhere", "nowhere/at-all-v3", "Nothing-v0"])
 def test_an_unknown_path_is_an_error_that_lists_the_formats(what: str) -> None:
     with pytest.raises(
-        ValueError, match=rf"'{what}' is not recognized: a dataset is a LeRobot dataset .* Gymnasium"
+        FileNotFoundError, match=rf"^no such file or dataset: '{what}'; a dataset is a LeRobot .* Gymnasium"
     ):
         open_dataset(what)
+
+
+def test_a_missing_file_and_a_misspelt_name_are_told_apart_with_the_nearest(tmp_path: Path) -> None:
+    (tmp_path / "throws.csv").write_text("speed\n1\n2\n", encoding="utf-8")
+    with pytest.raises(FileNotFoundError, match=r"^no such file: .*thros.csv; did you mean '.*throws.csv'"):
+        open_dataset(tmp_path / "thros.csv")
+    with pytest.raises(FileNotFoundError, match=r"^no such file: nowhere/t.csv, since there is no folder"):
+        open_dataset("nowhere/t.csv")
+    with pytest.raises(FileNotFoundError, match=r"'CartPol-v1'; did you mean 'CartPole-v1'\?$"):
+        open_dataset("CartPol-v1")
+    (tmp_path / "letter.txt").write_text("Dear robot,", encoding="utf-8")
+    with pytest.raises(ValueError, match=r"letter.txt' is not recognized: a dataset is a LeRobot"):
+        open_dataset(tmp_path / "letter.txt")
 
 
 def test_the_format_can_be_given() -> None:
@@ -63,7 +76,7 @@ def test_the_format_can_be_given() -> None:
 
 def test_options_of_other_formats_are_refused(tmp_path: Path) -> None:
     path = write_video_folder(tmp_path / "c", count=1)
-    with pytest.raises(ValueError, match=r"which has no option 'camera': its options are trust, table$"):
+    with pytest.raises(ValueError, match=r"no option 'camera': its options are trust, table, video_column$"):
         options_for(path, {"camera": "top", "policy": None, "render": False})
     with pytest.raises(ValueError, match="takes VideoFolderOptions, but these are LeRobotOptions"):
         open_dataset(path, LeRobotOptions(camera="top"))

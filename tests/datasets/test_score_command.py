@@ -98,7 +98,7 @@ def test_kept_features_are_scored_and_the_scores_go_where_they_come_from(
     reward: Reward, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_lerobot_2(tmp_path / "arm", cameras=())
-    command = ["features", "arm", "--feature", "final", "--feature", "max", "--jobs", "1"]
+    command = ["features", "arm", "--features", "final", "--features", "max", "--jobs", "1"]
     monkeypatch.setattr(sys, "argv", ["prefero", *command])
     with pytest.raises(SystemExit, match="0"):
         main()
@@ -177,7 +177,7 @@ def test_features_of_the_users_own_must_be_given(run: Run, tmp_path: Path, rewar
     own = taught(["turns"], np.array([[n % 7.0] for n in LENGTHS]))
     own.save("reward.json")
     assert run("arm", "--jobs", "1") == 2
-    assert run("arm", "--feature", "mine:turns", "--out", "s.csv", "--jobs", "1") == 0
+    assert run("arm", "--features", "mine:turns", "--out", "s.csv", "--jobs", "1") == 0
     scores = pyarrow.csv.read_csv("s.csv")["mean"].to_numpy()
     np.testing.assert_allclose(scores, own(np.array([[n % 7.0] for n in LENGTHS])))
 
@@ -255,11 +255,11 @@ def test_an_embedding_looks_at_what_the_reward_was_taught_with(
     pool = Pool.from_table("whole.npz", [word])
     made = taught(list(pool.names), pool.features)
     made.save("reward.json")
-    assert run("part.npz", "--feature", word, "--fit-embeddings-on", "whole.npz", "--out", "scores.csv") == 0
+    assert run("part.npz", "--features", word, "--fit-embeddings-on", "whole.npz", "--out", "scores.csv") == 0
     assert "--fit-embeddings-on" not in capsys.readouterr().out
     found = pyarrow.csv.read_csv("scores.csv")["mean"].to_numpy()
     np.testing.assert_allclose(found, made(pool.features)[:5], atol=1e-9)
-    assert run("part.npz", "--feature", word, "--out", "alone.csv") == 0
+    assert run("part.npz", "--features", word, "--out", "alone.csv") == 0
     assert "Name those with --fit-embeddings-on" in capsys.readouterr().out
     assert not np.allclose(pyarrow.csv.read_csv("alone.csv")["mean"].to_numpy(), found, atol=1e-3)
 

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from prefero import Pool
 from prefero.datasets import BadEpisode, FeatureDataset, FeatureOptions, extract_features, open_dataset
+from prefero.datasets.features.options import join_words, split_words
 from prefero.datasets.formats.archives import in_memory
 from prefero.datasets.formats.tables import table_in_memory
 
@@ -47,10 +49,10 @@ def test_rows_without_ids_are_numbered() -> None:
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        ({"speed": [1.0], "who": ["x"]}, {}, "column 'who' does not hold numbers: choose the columns"),
-        ({"speed": [1.0]}, {"features": ["weight"]}, "known already: choose among speed, not 'weight'"),
+        ({"speed": [1.0], "who": ["x"]}, {"features": "speed,who"}, r"'who' does not hold numbers \('x'\)"),
+        ({"speed": [1.0]}, {"features": ["sped"]}, "no column 'sped'; did you mean 'speed'"),
         ({"speed": [1.0]}, {"ids": "who"}, "no column 'who': the columns are speed"),
-        ({"id": ["a"]}, {}, "no columns of features"),
+        ({"id": ["a"], "who": ["b"]}, {}, "no columns of numbers: its columns are id, who"),
         ({"episode": [1, 1], "x": [1.0, 2.0]}, {}, r"'1' more than once: .* \.npz archive with states"),
         (7, {}, "a table is a pandas frame, .* but this is int"),
     ],
@@ -82,11 +84,71 @@ def test_a_damaged_file_is_named(suffix: str, tmp_path: Path) -> None:
         open_dataset(path)
 
 
-def test_a_column_of_texts_matters_only_if_it_is_a_feature() -> None:
-    found = table_in_memory({"task": ["lift", "push"], "speed": [1.0, 2.0]})
-    assert found.select(["speed"]).features.tolist() == [[1.0], [2.0]]
-    with pytest.raises(ValueError, match="column 'task' does not hold numbers"):
-        _ = found.features
+# --- tables with texts ------------------------------------------------------------------------------------
+
+RUNS = """run,operator,speed,energy,date,success,notes
+r1,anna,0.5,2.0,2026-01-01,true,
+r2,bo,0.7,3.5,2026-01-02,false,
+r3,anna,0.1,1.5,2026-01-03,true,
+"""
+TEXTS = r"not features.*: operator \('anna'\), date \(.*2026-01-01.*\), notes \(empty\); --features A,B,C"
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    path = tmp_path / "runs.csv"
+    path.write_text(RUNS, encoding="utf-8")
+    return path
+
+
+def test_columns_without_numbers_are_left_out_with_a_line_that_names_them(runs: Path) -> None:
+    with pytest.warns(UserWarning, match=TEXTS):
+        found = extract_features(open_dataset(runs))
+    assert (found.names, found.ids) == (("speed", "energy", "success"), ("r1", "r2", "r3"))
+    frame = pd.read_csv(runs, parse_dates=["date"])
+    with pytest.warns(UserWarning, match=TEXTS):
+        in_frame = extract_features(table_in_memory(frame))
+    np.testing.assert_array_equal(in_frame.features, found.features)
+    assert in_frame.ids == found.ids
+
+
+def test_chosen_columns_need_no_line(runs: Path) -> None:
+    for chosen in ("energy,speed", ["energy", "speed"], ("energy", "speed")):
+        assert extract_features(open_dataset(runs), chosen).names == ("energy", "speed")
+        assert Pool.from_table(runs, chosen).names == ("energy", "speed")
+
+
+def test_a_column_without_numbers_can_be_dropped(runs: Path) -> None:
+    with pytest.warns(UserWarning, match=TEXTS):
+        found = extract_features(open_dataset(runs), FeatureOptions(drop="notes,energy"))
+    assert found.names == ("speed", "success")
+
+
+def test_the_ids_are_a_named_column_else_the_index_else_texts_that_differ() -> None:
+    columns = {"operator": ["anna", "bo", "anna"], "run": ["r1", "r2", "r3"], "speed": [1.0, 2.0, 3.0]}
+    frame = pd.DataFrame(columns)
+    assert table_in_memory(frame).ids == ("r1", "r2", "r3")
+    assert table_in_memory(frame.assign(id=[7, 8, 9])).ids == ("7", "8", "9")
+    assert table_in_memory(frame.assign(u=[5, 4, 3]), ids="u").ids == ("5", "4", "3")
+    assert table_in_memory(frame.set_index("run")).ids == ("r1", "r2", "r3")
+    assert table_in_memory(frame.set_index(["run", "operator"])).ids == ("r1/anna", "r2/bo", "r3/anna")
+    assert table_in_memory(frame.set_index("operator")[["speed"]]).ids == ("0", "1", "2")  # anna is twice
+    assert table_in_memory(pa.table(columns)).ids == ("r1", "r2", "r3")
+
+
+def test_numbers_with_gaps_are_numbers_in_any_kind_of_column() -> None:
+    gaps = pd.DataFrame({"speed": pd.array([1, None, 3], dtype="Int64"), "height": ["1.5", "2", "3"]})
+    found = table_in_memory(gaps)
+    np.testing.assert_array_equal(found.features, [[1, 1.5], [np.nan, 2], [3, 3]])
+
+
+def test_words_are_split_at_commas_outside_of_brackets_and_quotes() -> None:
+    text = 'speed, max(x, y),"size, total",goal(x=0.3, y=max(1, 2)),'
+    words = ("speed", "max(x, y)", "size, total", "goal(x=0.3, y=max(1, 2))")
+    assert split_words(text) == words
+    assert split_words(join_words(words)) == words
+    assert FeatureOptions(text).features == words
+    assert FeatureOptions(["size, total"]).features == ("size, total",)
 
 
 def test_tables_in_memory_are_told_apart_by_all_that_they_hold() -> None:

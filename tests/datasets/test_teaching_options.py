@@ -129,7 +129,7 @@ def test_a_world_and_a_pool_have_no_format(option: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("features", "option"),
     [
-        (FeatureOptions(["mean"]), "feature"),
+        (FeatureOptions(["mean"]), "features"),
         (FeatureOptions(skip_bad=True), "skip-bad"),
         (FeatureOptions(log_transform=["a"]), "log-transform"),
     ],
@@ -229,7 +229,7 @@ def test_a_dataset_that_was_changed_is_another_session(store: Store, tmp_path: P
 def test_the_command_teaches_one_task_and_says_how_to_go_on(tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", FEW, cameras=CAMERAS, tasks=TASKS)
     next(folder.rglob("*.wrist/episode_000003.mp4")).unlink()
-    words = ["teach", "arm", "--feature", "mean", "--feature", "duration", "--task", "drop"]
+    words = ["teach", "arm", "--features", "mean,duration", "--task", "drop"]
     words += ["--camera", "wrist", "--skip-bad", "--port", "0"]
     with RunningCommand(tmp_path, *words) as server:
         with Client(server.address()) as page:

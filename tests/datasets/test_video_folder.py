@@ -60,5 +60,5 @@ def test_a_folder_needs_one_table_that_says_which_video_is_which(folder: Path, t
         VideoFolder(tmp_path)
     with pytest.raises(ValueError, match="must say which video a row is of"):
         VideoFolder(folder, table={"speed": [1.0]})
-    with pytest.raises(ValueError, match="there is no folder of videos"):
+    with pytest.raises(FileNotFoundError, match=r"no such file: .*nowhere"):
         VideoFolder(tmp_path / "nowhere")

@@ -117,7 +117,7 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("teach nowhere --port 0", "neither a world (driver, tosser, golf) nor a pool file (.npz)"),
+        ("teach nowhere --port 0", "it can be a world (driver, tosser, golf), a pool file (.npz)"),
         ("teach driver --port 0 --database note.txt", "cannot be used"),
         ("teach driver --port 0 --host 203.0.113.1", "this machine has no address '203.0.113.1'"),
         ("teach note.txt --port 0", "nor a pool file (.npz) nor a LeRobot dataset"),

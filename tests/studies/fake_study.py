@@ -30,9 +30,8 @@ def new_key() -> str:
 
 
 def features_only(rows: int = 12, seed: int = 0) -> Pool:
-    """A pool of features alone; the ids are hard to write to files."""
-    ids = [f'run {row}, "fast"' for row in range(rows)]
-    return Pool(np.random.default_rng(seed).standard_normal((rows, 2)), ["speed", "distance"], ids=ids)
+    """A pool of features alone."""
+    return Pool(np.random.default_rng(seed).standard_normal((rows, 2)), ["speed", "distance"])
 
 
 def protocol_of(**changed: Any) -> Protocol:

@@ -74,7 +74,9 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     """A study of three participants: one did everything, one just began, one never came."""
     engine = open_database(tmp_path_factory.mktemp("original") / "studies.db")
     store = Store(engine)
-    study = study_of(store, "golf")
+    plain = features_only()
+    ids = [f'run {row}, "fast"' for row in range(len(plain))]
+    study = study_of(store, "golf", Pool(plain.features, plain.names, ids=ids))
     for label in LABELS:
         invited(store, label, study, seed=len(label))
     live_through(store, store.participants(study)[0])

@@ -89,15 +89,17 @@ def test_a_pool_comes_from_a_world_or_a_file(pool_file: str, driver_pool: Pool) 
 
 
 def test_what_is_neither_a_world_nor_a_file_is_refused_with_the_worlds_there_are() -> None:
-    with pytest.raises(ValueError, match=r"'drivver' is neither a world \(.*driver.*\) nor a pool file"):
+    with pytest.raises(FileNotFoundError, match=r"'drivver'; did you mean 'driver'\?$"):
         pool_of("drivver")
+    with pytest.raises(FileNotFoundError, match=r"'q'; it can be a world \(driver, .*\), a pool file"):
+        pool_of("q")
 
 
 @pytest.mark.parametrize(
     ("what", "why"),
     [
-        ("folder", "nor a pool file"),
-        ("letter.txt", "nor a pool file"),
+        ("folder", "is not recognized.* a pool file"),
+        ("letter.txt", "is not recognized.* a pool file"),
         ("letter.npz", "a pool is what Pool.save writes"),
     ],
 )

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from prefero._support.names import did_you_mean
 from prefero._support.systems import program_folder, replace_file
 from prefero._support.text import from_cell, to_cell
 
@@ -72,8 +73,8 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]
     """What `write_archive` wrote; every byte is checked."""
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
-        raise
+    except FileNotFoundError as error:
+        raise missing_file(path) from error
     except OSError as error:
         raise ArchiveError(f"{path} cannot be read: {error}") from error
     return from_archive(content, str(path))
@@ -119,6 +120,22 @@ def read_csv(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
     if short:
         raise ValueError(f"{path} is damaged: line {short[0]} has not as many cells as columns")
     return [{column: from_cell(row[column]) for column in columns} for row in rows]
+
+
+def missing_file(path: str | Path) -> FileNotFoundError:
+    """The error for a file that is not there, with the file beside it whose name is nearest."""
+    place = Path(path)
+    if not place.parent.is_dir():
+        return FileNotFoundError(f"no such file: {path}, since there is no folder {place.parent}")
+    return FileNotFoundError(f"no such file: {path}{did_you_mean(str(place), paths_beside(place))}")
+
+
+def paths_beside(path: str | Path) -> list[str]:
+    """The paths of all that is in the folder where a file should be; none if there is no such folder."""
+    try:
+        return [str(Path(path).with_name(inside.name)) for inside in Path(path).parent.iterdir()]
+    except OSError:
+        return []
 
 
 def file_names(paths: Sequence[str | Path]) -> list[str]:

@@ -11,9 +11,10 @@ Names of Prefero itself and names given to `register` come before those of other
 """
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar, cast
+
+from prefero._support.names import did_you_mean, listed
 
 T = TypeVar("T")
 
@@ -103,9 +104,8 @@ class Registry(Generic[T]):
 
     def _unknown(self, name: str) -> str:
         names = self.names()
-        close = get_close_matches(str(name), names, n=1)
-        guess = f"; did you mean {close[0]!r}?" if close else "."
-        return f"there is no {self.kind} {name!r}{guess} The names are: {', '.join(names) or 'none'}"
+        guess = did_you_mean(str(name), names) or "."
+        return f"there is no {self.kind} {name!r}{guess} The names are: {listed(names)}"
 
 
 def _origin(point: EntryPoint) -> str:

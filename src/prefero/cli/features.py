@@ -12,7 +12,7 @@ from rich.table import Table
 from prefero._support.commands import prefero_command
 from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
 from prefero.cli.options import with_dataset_flags
-from prefero.datasets import FeatureOptions, FeatureTable, extract_features, open_dataset
+from prefero.datasets import EpisodeDataset, FeatureOptions, FeatureTable, extract_features, open_dataset
 from prefero.datasets.features.extract import check_features
 from prefero.datasets.features.summary import save_histograms, summarize
 from prefero.datasets.registry import describe_formats, options_for
@@ -33,8 +33,9 @@ def features(
 ) -> None:
     """Extract features of a dataset's trajectories, save them in a file, and diagnose problems."""
     check_paths(figure, out)
-    check_features(features.features)
     opened = open_dataset(dataset, options_for(dataset, opening))
+    if isinstance(opened, EpisodeDataset):
+        check_features(features.features)
     check_apart(out, dataset, opened)
     table = extract_features(opened, replace(features, cache=out))
     _say_summary(table)

@@ -14,6 +14,7 @@ import typer
 
 from prefero.datasets import FeatureOptions
 from prefero.datasets.features.library import FEATURE_WORDS
+from prefero.datasets.features.options import join_words, split_words
 from prefero.datasets.registry import formats
 
 # headings in the help
@@ -65,12 +66,12 @@ INJECTED = ("features", "opening")
 
 def feature_options(
     *,
-    feature: Annotated[
+    features: Annotated[
         list[str] | None,
         typer.Option(
-            "--feature",
+            metavar="A,B,C",
             rich_help_panel=FEATURES,
-            help="A feature to extract, repeated for several: "
+            help="The features: columns of a table; or, to extract them from episodes, "
             f"{', '.join(FEATURE_WORDS)}, or module:function of your own.",
         ),
     ] = None,
@@ -93,11 +94,11 @@ def feature_options(
     ] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(rich_help_panel=FEATURES, help="A feature to leave out, repeated for several."),
+        typer.Option(metavar="A,B,C", rich_help_panel=FEATURES, help="Features to leave out."),
     ] = None,
     log_transform: Annotated[
         list[str] | None,
-        typer.Option(rich_help_panel=FEATURES, help="A feature to take the logarithm of, likewise."),
+        typer.Option(metavar="A,B,C", rich_help_panel=FEATURES, help="Features to take the logarithm of."),
     ] = None,
     skip_bad: Annotated[
         bool,
@@ -112,15 +113,19 @@ def feature_options(
 ) -> FeatureOptions:
     """The options as the command line has them."""
     return FeatureOptions(
-        feature or (),
+        _words(features),
         window=window,
         stride=stride,
         fit_embeddings_on=fit_embeddings_on,
-        drop=drop or (),
-        log_transform=log_transform or (),
+        drop=_words(drop),
+        log_transform=_words(log_transform),
         skip_bad=skip_bad,
         jobs=jobs,
     )
+
+
+def _words(given: list[str] | None) -> tuple[str, ...]:
+    return tuple(word for text in given or () for word in split_words(text))
 
 
 # --- formats ----------------------------------------------------------------------------------------------
@@ -157,9 +162,8 @@ def _flag(one: "Field[Any]", annotation: Any, format_names: list[str]) -> inspec
 def typed(features: FeatureOptions, opening: Mapping[str, object]) -> Iterator[str]:
     """The words of a command line that give these options."""
     chosen = {name: getattr(features, name) for name in features.changed()}
-    chosen = {"feature" if name == "features" else name: value for name, value in chosen.items()}
     for name, value in (chosen | dict(opening)).items():
         flag = f"--{name.replace('_', '-')}"
-        for one in value if isinstance(value, tuple) else [value]:
-            if one is not None and one is not False:
-                yield from [flag] if one is True else [flag, str(one)]
+        if value is not None and value is not False:
+            text = join_words(value) if isinstance(value, tuple) else str(value)
+            yield from [flag] if value is True else [flag, text]

@@ -15,8 +15,16 @@ from prefero.cli.options import with_dataset_flags
 from prefero.datasets import Dataset, FeatureDataset, FeatureOptions, extract_for_reward, open_dataset
 from prefero.datasets.base import Columns, matrix_columns
 from prefero.datasets.features.match_reward import scoring_warnings
+from prefero.datasets.formats.tables import id_column
 from prefero.datasets.registry import describe_formats, options_for
-from prefero.datasets.scores.table import MEAN, STD, check_score_table, score_columns, write_score_table
+from prefero.datasets.scores.table import (
+    INDEX,
+    MEAN,
+    STD,
+    check_score_table,
+    score_columns,
+    write_score_table,
+)
 from prefero.datasets.scores.write import check_score_copy, writable_formats, write_scores
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
@@ -90,9 +98,10 @@ def _best_and_worst(columns: Columns) -> Table:
     """The best few trajectories, and the worst."""
     order = np.argsort(-columns[MEAN], kind="stable")
     ranked = list(enumerate(order.tolist(), 1))
-    first = next(iter(columns))
-    shown = Table("rank", escape(first), MEAN, STD)
+    first = id_column(columns, None) or next(iter(columns))
+    shown = Table("rank", escape(first), "index", MEAN, STD)
     for rank, row in ranked if len(ranked) <= SHOWN + 1 else [*ranked[:SHOWN], ranked[-1]]:
         trajectory, mean, std = (columns[name][row] for name in (first, MEAN, STD))
-        shown.add_row(str(rank), escape(str(trajectory)), f"{mean:.3f}", f"{std:.3f}")
+        index = str(columns[INDEX][row] if INDEX in columns else row)
+        shown.add_row(str(rank), escape(str(trajectory)), index, f"{mean:.3f}", f"{std:.3f}")
     return shown

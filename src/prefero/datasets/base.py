@@ -21,12 +21,14 @@ from copy import copy
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Image
+from prefero._support.names import listed, no_such
 from prefero.datasets.episode import BadEpisode, Episode, StepRange, segment_id
 from prefero.datasets.media.video_files import (
     VideoError,
@@ -174,6 +176,11 @@ class DatasetFormat(Dataset):
         """Is this the path or the id of a dataset of this format?"""
 
     @classmethod
+    def known_ids(cls) -> Iterable[str]:
+        """Ids that can be opened, for the hint after a misspelt one; none where there are only paths."""
+        return ()
+
+    @classmethod
     @abstractmethod
     def open(cls, path: str, options: FormatOptions) -> Dataset:
         """Open the dataset; the options are of `options_type`."""
@@ -293,10 +300,12 @@ class FeatureDataset(Dataset):
     columns       (M,) each, by name
     names         which of the columns are the features
     names_given   False if the features have no names and are only numbered
+    ignored       columns that are no features, since they hold no numbers, with an example of what they hold
     videos        one file a trajectory, if there are any
     """
 
     names_given: bool = True
+    ignored: Mapping[str, str] = MappingProxyType({})
 
     def __init__(
         self,
@@ -341,8 +350,11 @@ class FeatureDataset(Dataset):
     def _check_names(self, names: Sequence[str]) -> None:
         unknown = [name for name in names if name not in self.columns]
         if unknown or not names:
-            what = f"has no column {unknown[0]!r}" if unknown else "has no columns of features"
-            raise ValueError(f"{self.name} {what}: its columns are {', '.join(self.columns)}")
+            if unknown:
+                raise ValueError(f"in {self.name} {no_such('column', unknown[0], tuple(self.columns))}")
+            raise ValueError(
+                f"{self.name} has no columns of numbers: its columns are {listed(tuple(self.columns))}"
+            )
 
     def version_parts(self) -> list[Any]:
         """The numbers themselves, unless a spec says where they are."""
@@ -406,9 +418,34 @@ def matrix_columns(features: Array, names: Sequence[str]) -> Columns:
 
 
 def _numbers(name: str, values: npt.NDArray[Any]) -> Array:
-    try:
-        return np.asarray([np.nan if value is None else value for value in values.tolist()], dtype=float)
-    except (TypeError, ValueError) as error:
+    numbers = as_numbers(values)
+    if numbers is None:
         raise ValueError(
-            f"column {name!r} does not hold numbers: choose the columns that are features, without it"
-        ) from error
+            f"column {name!r} does not hold numbers ({example_of(values)}): choose the columns that are "
+            "features, without it"
+        )
+    return numbers
+
+
+def as_numbers(values: npt.NDArray[Any]) -> Array | None:
+    """A column as numbers, NaN where a value is missing; None if it holds texts, dates or anything else."""
+    if values.dtype.kind in "fiub":
+        return values.astype(float)
+    if values.dtype.kind in "mM":
+        return None
+    try:
+        return np.asarray([np.nan if _is_missing(value) else value for value in values.tolist()], dtype=float)
+    except (TypeError, ValueError):
+        return None
+
+
+def example_of(values: npt.NDArray[Any]) -> str:
+    """The first value of a column that is not a number, for a message; "empty" if there is none."""
+    for value in values.tolist() if values.dtype.kind not in "mM" else values.astype(str).tolist():
+        if not _is_missing(value) and as_numbers(np.array([value], dtype=object)) is None:
+            return repr(value) if isinstance(value, str) else str(value)
+    return "empty"
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or type(value).__name__ == "NAType"  # which pandas has in columns with gaps

@@ -9,14 +9,17 @@ user named the same dataset in this process, or trusts the file.
 """
 
 import json
+import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import fields, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from prefero._support.files import missing_file, paths_beside
+from prefero._support.names import did_you_mean
 from prefero._support.plugins import PluginError, Registry
 from prefero.datasets.base import Dataset, DatasetFormat, DatasetSpec, FormatOptions
 
@@ -31,6 +34,7 @@ BUILT_IN = {
 FORMATS: Registry[type[DatasetFormat]] = Registry("dataset format", "prefero.dataset_formats", BUILT_IN)
 KEPT_OPEN = 4  # datasets
 DEEPEST = 4  # files that name each other
+_SUFFIX = re.compile(r"\.[A-Za-z]\w{1,7}$")  # of a file; no id of an environment or dataset has one
 
 
 class Untrusted(ValueError):
@@ -68,8 +72,24 @@ def format_at(path: str | Path) -> tuple[type[DatasetFormat], str]:
     """The same, or an error that says what can be opened."""
     found, place = recognize(path)
     if found is None:
-        raise ValueError(f"{place!r} is not recognized: a dataset is {describe_formats()}")
+        raise not_recognized(place)
     return found, place
+
+
+def not_recognized(place: str, *, worlds: Sequence[str] = ()) -> Exception:
+    """The error for what is no dataset: a missing file, a misspelt name, or a file of another kind.
+
+    `worlds` are names that could have been meant as well.
+    """
+    what = f"a world ({', '.join(worlds)}), a pool file (.npz), " if worlds else ""
+    possible = f"{'it can be' if worlds else 'a dataset is'} {what}{describe_formats()}"
+    if Path(place).exists():
+        return ValueError(f"{place!r} is not recognized: {possible}")
+    if _SUFFIX.search(place):
+        return missing_file(place)
+    names = [*worlds, *paths_beside(place), *(name for one in formats() for name in one.known_ids())]
+    rest = did_you_mean(place, names) or f"; {possible}"
+    return FileNotFoundError(f"no such file{', world' if worlds else ''} or dataset: {place!r}{rest}")
 
 
 def options_for(path: str | Path, given: Mapping[str, object]) -> FormatOptions:
@@ -79,8 +99,9 @@ def options_for(path: str | Path, given: Mapping[str, object]) -> FormatOptions:
     known = [one.name for one in fields(kind.options_type) if "help" in one.metadata]
     unknown = [name for name in chosen if name not in known]
     if unknown:
+        guess = did_you_mean(unknown[0], known) or ":"
         raise ValueError(
-            f"{place} is opened as {kind.format_name}, which has no option {unknown[0]!r}: "
+            f"{place} is opened as {kind.format_name}, which has no option {unknown[0]!r}{guess} "
             f"its options are {', '.join(known) or 'none'}"
         )
     values: dict[str, Any] = chosen

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from prefero._support.names import no_such
 from prefero.experiments.backends import Backend, execute_runs
 from prefero.experiments.figures.ablations import ABLATIONS
 from prefero.experiments.figures.base import Figure, Scale
@@ -25,7 +26,7 @@ def figures_named(names: Sequence[str]) -> list[Figure]:
     """These figures, or all if none is named."""
     unknown = [name for name in names if name not in FIGURES]
     if unknown:
-        raise ValueError(f"there is no figure {unknown[0]!r}: the figures are {', '.join(FIGURES)}")
+        raise ValueError(no_such("figure", unknown[0], tuple(FIGURES)))
     return [FIGURES[name] for name in dict.fromkeys(names)] or list(FIGURES.values())
 
 

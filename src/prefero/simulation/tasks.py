@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from prefero._support.arrays import Array
+from prefero._support.names import no_such
 from prefero.acquisition.base import Purpose, Strategy
 from prefero.acquisition.projection import preference_probabilities
 from prefero.learner import Learner
@@ -118,7 +119,7 @@ def _scores(world: "World", pool: Pool, rng: np.random.Generator) -> RewardFunct
 
 def _check(kind: str, kinds: Iterable[str] = users.REWARD_KINDS, **sizes: int) -> None:
     if kind not in kinds:
-        raise ValueError(f"there is no kind of reward {kind!r}: the kinds are {', '.join(kinds)}")
+        raise ValueError(no_such("kind of reward", kind, tuple(kinds), "kinds"))
     least = {"features": 1, "trajectories": 2, "test_size": 2}
     for name, value in sizes.items():
         if value < least[name]:

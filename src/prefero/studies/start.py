@@ -9,7 +9,7 @@ from typing import Any, Literal
 from prefero import worlds
 from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, open_dataset
 from prefero.datasets.media.clips import check_plans, missing_clips
-from prefero.datasets.registry import Untrusted, code_named_by, describe_formats, options_for, recognize
+from prefero.datasets.registry import Untrusted, code_named_by, not_recognized, options_for, recognize
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.studies.clip_folders import is_served, remember_folder
@@ -90,7 +90,7 @@ def _without_options(what: str) -> str | None:
 
 def _check_default(what: str, kind: str, features: FeatureOptions, opening: FormatOptions | None) -> None:
     for name in features.changed():
-        raise ValueError(_no_option(what, kind, "feature" if name == "features" else name))
+        raise ValueError(_no_option(what, kind, name))
     if opening is not None:
         raise ValueError(f"{what} is {kind} and not a dataset, so it is not opened with options")
 
@@ -108,10 +108,7 @@ def check_no_code(what: str) -> None:
 
 def _dataset(what: str) -> str:
     if recognize(what)[0] is None:
-        raise ValueError(
-            f"{what!r} is neither a world ({', '.join(worlds.names())}) nor a pool file (.npz) nor "
-            f"{describe_formats()}"
-        )
+        raise not_recognized(what, worlds=worlds.names())
     return what
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Image
+from prefero._support.names import did_you_mean
 from prefero.rendering.scenes import Scene
 from prefero.trajectories.trajectory import Trajectory
 
@@ -142,6 +143,7 @@ def select_features(known: Mapping[str, Feature], wanted: Sequence[str]) -> tupl
     wanted = [wanted] if isinstance(wanted, str) else wanted
     unknown = [name for name in wanted if name not in known]
     if unknown or not wanted or len(set(wanted)) != len(wanted):
+        guess = did_you_mean(unknown[0], known) if unknown else ""
         what = f"there is no feature {unknown[0]!r}" if unknown else f"features are {list(wanted)}"
-        raise ValueError(f"{what}: choose one or more of {', '.join(known)}, each once")
+        raise ValueError(f"{what}{guess or ':'} choose one or more of {', '.join(known)}, each once")
     return tuple(known[name] for name in wanted)

@@ -7,12 +7,14 @@ extractors            functions of an episode; those of embeddings are fitted on
 
 import hashlib
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from prefero._support.names import listed, no_such
 from prefero._support.optional import need
 from prefero._support.progress_bar import Advance, progress
 from prefero.datasets.base import Dataset, DatasetSpec, EpisodeDataset, FeatureDataset
@@ -43,7 +45,8 @@ def extract_features(dataset: Dataset, features: Features = None) -> FeatureTabl
     else:
         assert isinstance(dataset, EpisodeDataset)
         table = _extracted(dataset, options)
-    table = table.without(options.drop) if options.drop else table
+    dropped = [name for name in options.drop if not _is_ignored(dataset, table, name)]
+    table = table.without(dropped) if dropped else table
     return table.log_transformed(options.log_transform) if options.log_transform else table
 
 
@@ -233,6 +236,8 @@ def _stop_at_bad(rows: FeatureRows, skip_bad: bool) -> None:
 def _known_features(dataset: FeatureDataset, options: FeatureOptions) -> FeatureTable:
     if options.windows is not None:
         raise ValueError(f"{dataset.name} has features and no steps, so it cannot be cut into windows")
+    if dataset.ignored and not options.features:
+        warnings.warn(ignored_columns(dataset), stacklevel=4)
     chosen = dataset.select([_column(dataset, word) for word in options.features or dataset.names])
     rows = FeatureRows()
     with progress(f"reading {dataset.name}", len(dataset), options.progress) as advance:
@@ -255,7 +260,21 @@ def _known_features(dataset: FeatureDataset, options: FeatureOptions) -> Feature
 def _column(dataset: FeatureDataset, feature: Feature) -> str:
     if callable(feature) or feature not in dataset.columns:
         raise ValueError(
-            f"the features of {dataset.name} are known already: choose among {', '.join(dataset.names)}, "
-            f"not {feature!r}"
+            f"the features of {dataset.name} are known already, and chosen by the names of its columns: "
+            f"{no_such('column', feature, tuple(dataset.columns))}"
         )
     return feature
+
+
+def ignored_columns(dataset: FeatureDataset) -> str:
+    """The line that says which columns of a table are no features."""
+    columns = [f"{name} ({example})" for name, example in dataset.ignored.items()]
+    return (
+        f"{dataset.name}: not features, since they do not hold numbers: {listed(columns)}; --features A,B,C "
+        "(features= in Python) chooses the columns"
+    )
+
+
+def _is_ignored(dataset: Dataset, table: FeatureTable, name: str) -> bool:
+    """Is it a column that is no feature anyway, so that dropping it is done already?"""
+    return isinstance(dataset, FeatureDataset) and name in dataset.columns and name not in table.names

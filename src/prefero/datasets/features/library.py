@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.names import no_such
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.features.user_functions import function_name, import_function
 
@@ -46,7 +47,7 @@ def _each(word: str, statistic: Callable[[Array], Array]) -> Callable[[Episode, 
 def _columns(episode: Episode, names: Sequence[str]) -> list[int]:
     unknown = [name for name in names if name not in episode.state_names]
     if unknown:
-        raise ValueError(f"there is no state {unknown[0]!r}: the states are {', '.join(episode.state_names)}")
+        raise ValueError(no_such("state", unknown[0], episode.state_names))
     return [episode.state_names.index(name) for name in names or episode.state_names]
 
 
@@ -157,10 +158,7 @@ def extractor_for(feature: str | FeatureFunction) -> Extractor:
         return _user_extractor(import_function(feature), feature.partition(":")[2])
     parsed = WORD.fullmatch(feature)
     if parsed is None or parsed[1] not in LIBRARY:
-        raise ValueError(
-            f"there is no feature {feature!r}: there are {', '.join(FEATURE_WORDS)}, and your own as "
-            "module:function"
-        )
+        raise ValueError(f"{no_such('feature', feature, FEATURE_WORDS)}, and your own as module:function")
     found, inside = (
         LIBRARY[parsed[1]],
         [word.strip() for word in (parsed[2] or "").split(",") if word.strip()],

@@ -79,7 +79,7 @@ def library_words_for(names: Sequence[str]) -> list[str]:
     if unknown:
         raise ValueError(
             f"the reward is a function of {', '.join(names)}, and no word of the library extracts "
-            f"{unknown[0]!r}: give what extracts each of them, as in --feature jerk --feature module:function"
+            f"{unknown[0]!r}: give what extracts each of them, as in --features jerk,module:function"
         )
     return list(dict.fromkeys(word for word in found.values() if word is not None))
 
@@ -136,7 +136,7 @@ def _remedy(dataset: Dataset, known: Sequence[str], missing: str) -> str:
         return f"omit --log-transform {missing!r}"
     if isinstance(dataset, FeatureDataset):
         return f"add a column {missing!r}"
-    return f"give what extracts {missing!r} with --feature, and the same for all features of the reward"
+    return f"give what extracts {missing!r} with --features, and the same for all features of the reward"
 
 
 # --- warnings ---------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def scoring_warnings(table: FeatureTable, taught: Scaling, features: Features = 
     if isinstance(table.dataset, EpisodeDataset) and not options.features:
         raw = names_before_log(table.names, log_transforms_in(table.names))
         words = ", ".join(library_words_for(raw))
-        found.append(f"extracted of all states: {words}. Give --feature if the reward was taught otherwise")
+        found.append(f"extracted of all states: {words}. Give --features if the reward was taught otherwise")
     for word in options.features:
         embedding = Embedding.of(word) if isinstance(word, str) else None
         if embedding is not None and embedding.needs_examples and options.fit_embeddings_on is None:

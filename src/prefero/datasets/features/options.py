@@ -1,5 +1,6 @@
 """Which features are extracted, and how: one value from the command line to the extractor."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -13,13 +14,26 @@ if TYPE_CHECKING:
     from prefero.datasets.base import Dataset
 
 Feature = str | FeatureFunction
+_WORD = re.compile(r'(?:"[^"]*"|\((?:[^()]|\([^()]*\))*\)|[^,])+')  # to the next comma outside of "" and ()
+
+
+def split_words(text: str) -> tuple[str, ...]:
+    """The words between commas: `speed,max(x, y)` are two. A name with a comma in it is in double quotes."""
+    words = (word.strip() for word in _WORD.findall(text))
+    return tuple(word[1:-1] if word[:1] == word[-1:] == '"' else word for word in words if word)
+
+
+def join_words(words: Sequence[str]) -> str:
+    """The text that `split_words` splits into these words."""
+    return ",".join(word if split_words(word) == (word,) else f'"{word}"' for word in words)
 
 
 @dataclass(frozen=True)
 class FeatureOptions:
     """Which features of a dataset's trajectories are extracted, and how.
 
-    features            words of the library, functions of your own or "module:function"; none: the default
+    features            words of the library, functions of your own or "module:function", or columns of a
+                        table; none: the default. "A,B,C" is the same as ["A", "B", "C"]
     window, stride      cut episodes into windows, "2s" or 50 (steps), whose starts are a stride apart
     fit_embeddings_on   a dataset, or the path of one, to fit embeddings such as pca(n) on; None: this one
     drop                features to leave out
@@ -44,7 +58,9 @@ class FeatureOptions:
     def __post_init__(self) -> None:
         for name in ("features", "drop", "log_transform"):
             given = getattr(self, name)
-            object.__setattr__(self, name, (given,) if isinstance(given, str) else tuple(given or ()))
+            object.__setattr__(
+                self, name, split_words(given) if isinstance(given, str) else tuple(given or ())
+            )
         if isinstance(self.cache, str | Path) and Path(self.cache).suffix.lower() != ".parquet":
             raise ValueError(f"features are kept in a .parquet file, but the path is {self.cache}")
         _ = self.windows  # which is an error if they make no sense

@@ -8,6 +8,7 @@ from typing import Self
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
+from prefero._support.names import no_such
 from prefero.datasets.base import Dataset
 from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.features.cache import FeatureRows, choose_features, write_rows
@@ -82,7 +83,7 @@ class FeatureTable:
     def _check(self, wanted: Sequence[str] | set[str]) -> None:
         unknown = sorted(set(wanted) - set(self.names))
         if unknown:
-            raise ValueError(f"there is no feature {unknown[0]!r}: the features are {', '.join(self.names)}")
+            raise ValueError(no_such("feature", unknown[0], self.names))
 
     # --- other rows ---------------------------------------------------------------------------------------
 

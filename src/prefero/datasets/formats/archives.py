@@ -5,15 +5,17 @@ states (M, T, s), and optionally actions (M, T, a), rewards (M, T), lengths (M,)
     step_seconds, state_names (s,), action_names (a,) and ids (M,)
 """
 
+import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.files import HEADER, UNREADABLE
+from prefero._support.files import HEADER, UNREADABLE, missing_file
+from prefero._support.names import did_you_mean, listed, nearest
 from prefero.datasets.base import (
     Columns,
     Dataset,
@@ -27,6 +29,18 @@ from prefero.datasets.base import (
 )
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.formats.tables import columns_of, table_in_memory
+
+FEATURE_KEYS = ("features", "names", "ids")
+STATE_KEYS = (
+    "states",
+    "actions",
+    "rewards",
+    "lengths",
+    "step_seconds",
+    "state_names",
+    "action_names",
+    "ids",
+)
 
 
 class ArchiveDataset(EpisodeDataset, DatasetFormat):
@@ -105,10 +119,26 @@ def archive_in_memory(archive: Any, name: str = "archive") -> Dataset:
     """A mapping of arrays, as an archive has them, as a dataset of features or of episodes."""
     arrays = columns_of(archive)
     if "states" in arrays:
+        _check_keys(name, arrays, STATE_KEYS)
         return ArchiveDataset(name, arrays)
     if "features" not in arrays:
-        raise ValueError(f"an archive has features or states, but this one has {', '.join(arrays)}")
+        raise ValueError(f"an archive has features or states, but this one has {listed(tuple(arrays))}")
+    _check_keys(name, arrays, FEATURE_KEYS)
     return _feature_dataset(name, arrays)
+
+
+def _check_keys(name: str, arrays: Columns, known: Sequence[str]) -> None:
+    """A misspelt key is an error, since it would be left out; a line says which other arrays are."""
+    unknown = [key for key in arrays if key not in known]
+    absent = [key for key in known if key not in arrays]
+    for key in unknown:
+        if nearest(key, absent) is not None:
+            raise ValueError(f"{name} has an array {key!r}, which is not known{did_you_mean(key, absent)}")
+    if unknown:
+        warnings.warn(
+            f"{name}: these arrays are not used: {listed(unknown)}; the known ones are {', '.join(known)}",
+            stacklevel=4,
+        )
 
 
 def _feature_dataset(name: str, arrays: Columns) -> FeatureDataset:
@@ -133,8 +163,8 @@ def _read_npz(path: Path) -> Columns:
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return dict(archive.items())
-    except FileNotFoundError:
-        raise
+    except FileNotFoundError as error:
+        raise missing_file(path) from error
     except (*UNREADABLE, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is damaged or is no NumPy archive: {error}") from error
 

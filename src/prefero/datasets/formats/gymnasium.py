@@ -187,6 +187,11 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         return path in need("gymnasium", extra="worlds").registry
 
     @classmethod
+    def known_ids(cls) -> tuple[str, ...]:
+        """Every environment that is registered."""
+        return tuple(need("gymnasium", extra="worlds").registry) if find_spec("gymnasium") else ()
+
+    @classmethod
     def open(cls, path: str, options: FormatOptions) -> "GymnasiumDataset":
         """Make the environment once; episodes are played when they are read."""
         assert isinstance(options, GymnasiumOptions)

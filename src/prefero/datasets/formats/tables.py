@@ -1,9 +1,10 @@
 """Tables of features: CSV and Parquet files, pandas frames and mappings of columns.
 
-A table has one row for each trajectory and one column for each feature. A column called id, episode,
-trajectory or name says which trajectory it is. A table that `prefero features` wrote also says which of its
-columns are features, and which episodes and steps of which dataset its rows are of, so that their videos can
-be shown.
+A table has one row for each trajectory and one column for each feature; columns that hold no numbers are not
+features. A column called id, episode, trajectory or name says which trajectory it is; without one the index
+of a pandas frame does, or the first column of texts that all differ. A table that `prefero features` wrote
+also says which of its columns are features, and which episodes and steps of which dataset its rows are of, so
+that their videos can be shown.
 """
 
 import json
@@ -15,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from prefero._support.files import missing_file
+from prefero._support.names import no_such
 from prefero._support.optional import need
 from prefero.datasets.base import (
     Columns,
@@ -25,6 +29,9 @@ from prefero.datasets.base import (
     FeatureDataset,
     FormatOptions,
     Origin,
+    as_numbers,
+    example_of,
+    option,
 )
 from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.registry import open_spec, spec_from_json
@@ -38,7 +45,7 @@ METADATA = b"prefero.features"  # the key of the metadata that `prefero features
 class TableOptions(FormatOptions):
     """How a table is opened; `ids` is the column of the trajectories' ids."""
 
-    ids: str | None = None
+    ids: str | None = option(None, "The column of the trajectories' ids; id, episode, trajectory or name.")
 
 
 class TableDataset(FeatureDataset, DatasetFormat):
@@ -56,9 +63,10 @@ class TableDataset(FeatureDataset, DatasetFormat):
             rows = zip(columns["episode"].tolist(), _segments(columns), strict=True)
             columns["episode"] = np.array([segment_id(episode, segment) for episode, segment in rows])
             names = about["features"]
-        ids = id_column(columns, options.ids)
-        names = [name for name in columns if name != ids] if names is None else names
-        super().__init__(path.stem, columns, row_ids(columns, ids), names=names)
+        ids = id_column(columns, options.ids) or text_ids(columns)
+        found, ignored = feature_columns(columns, without=(ids,)) if names is None else (names, {})
+        super().__init__(path.stem, columns, row_ids(columns, ids), names=found)
+        self.ignored = ignored
         self.files = (path.resolve(),)
         self.spec = DatasetSpec.of("table", path.resolve(), options)
         if about is not None and about["dataset"] is not None:
@@ -111,9 +119,13 @@ class TableDataset(FeatureDataset, DatasetFormat):
 def table_in_memory(table: Any, ids: str | None = None, name: str = "table") -> FeatureDataset:
     """A pandas frame or a mapping of columns as a dataset; `ids` is the column of the trajectories' ids."""
     columns = columns_of(table)
-    column = id_column(columns, ids)
-    names = [name for name in columns if name != column]
-    return FeatureDataset(name, columns, row_ids(columns, column), names=names)
+    named, index = id_column(columns, ids), index_of(table)
+    column = named or (text_ids(columns) if index is None else None)
+    names, ignored = feature_columns(columns, without=(column,))
+    row_names = row_ids(columns, column) if column or index is None else index
+    dataset = FeatureDataset(name, columns, row_names, names=names)
+    dataset.ignored = ignored
+    return dataset
 
 
 def _origin(path: Path, columns: Columns, spec: Any, trust: bool) -> Origin | None:
@@ -148,6 +160,8 @@ def read_table(path: Path) -> tuple[Columns, dict[str, Any] | None]:
     """The columns of a CSV or Parquet file, and the metadata if `prefero features` wrote it."""
     if path.suffix.lower() not in TABLE_SUFFIXES:
         raise ValueError(f"a table is a .csv or .parquet file, but this is {path}")
+    if not path.is_file():
+        raise missing_file(path)
     arrow = need("pyarrow", extra="datasets")
     try:
         if path.suffix.lower() == ".csv":
@@ -168,8 +182,9 @@ def columns_of(table: Any) -> Columns:
     """The columns of a pandas frame or of a mapping."""
     if isinstance(table, Mapping):
         return {str(name): np.asarray(values) for name, values in table.items()}
-    if hasattr(table, "columns") and hasattr(table, "__getitem__"):
-        return {str(name): np.asarray(table[name]) for name in table.columns}
+    names = getattr(table, "column_names", None) or getattr(table, "columns", None)
+    if names is not None and hasattr(table, "__getitem__"):
+        return {str(name): np.asarray(table[name]) for name in names}
     raise ValueError(
         f"a table is a pandas frame, a mapping of columns, or a .csv or .parquet file, but this is "
         f"{type(table).__name__}"
@@ -177,10 +192,43 @@ def columns_of(table: Any) -> Columns:
 
 
 def id_column(columns: Columns, wanted: str | None, known: Sequence[str] = ID_COLUMNS) -> str | None:
-    """The column that says which trajectory a row is of."""
+    """The column that says which trajectory a row is of, by its name."""
     if wanted is not None and wanted not in columns:
-        raise ValueError(f"there is no column {wanted!r}: the columns are {', '.join(columns)}")
+        raise ValueError(no_such("column", wanted, tuple(columns)))
     return wanted or next((c for c in columns if c.lower() in known), None)
+
+
+def text_ids(columns: Columns) -> str | None:
+    """The first column of texts that all differ, which can serve as ids."""
+    return next((name for name, values in columns.items() if _tells_rows_apart(values)), None)
+
+
+def _tells_rows_apart(values: npt.NDArray[Any]) -> bool:
+    texts = [value for value in values.tolist() if isinstance(value, str) and value]
+    return len(set(texts)) == len(values) > 1 and as_numbers(values) is None
+
+
+def index_of(table: Any) -> tuple[str, ...] | None:
+    """The index of a pandas frame, if it says more than the rows' numbers and tells them apart."""
+    index = getattr(table, "index", None)
+    if index is None or callable(index):
+        return None
+    rows = list(index)
+    if rows == list(range(len(rows))) or len(set(rows)) != len(rows):
+        return None
+    return tuple("/".join(map(str, row)) if isinstance(row, tuple) else str(row) for row in rows)
+
+
+def feature_columns(columns: Columns, *, without: Sequence[str | None]) -> tuple[list[str], dict[str, str]]:
+    """The columns of numbers; and those that hold none, with an example of what they hold instead."""
+    others = {name: values for name, values in columns.items() if name not in without}
+    ignored = {name: example_of(values) for name, values in others.items() if not _has_numbers(values)}
+    return [name for name in others if name not in ignored], ignored
+
+
+def _has_numbers(values: npt.NDArray[Any]) -> bool:
+    numbers = as_numbers(values)
+    return numbers is not None and (len(numbers) == 0 or not bool(np.isnan(numbers).all()))
 
 
 def row_ids(columns: Columns, column: str | None) -> tuple[str, ...]:
@@ -192,6 +240,7 @@ def row_ids(columns: Columns, column: str | None) -> tuple[str, ...]:
     if repeated:
         raise ValueError(
             f"every row is one trajectory, but column {column!r} has {repeated[0]!r} more than once: keep "
-            "states step by step in a .npz archive with states (trajectories, steps, numbers)"
+            "states step by step in a .npz archive with states (trajectories, steps, numbers), or name the "
+            "column of the ids with --ids"
         )
     return ids

@@ -9,11 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from prefero._support.files import missing_file
 from prefero.datasets.base import DatasetFormat, DatasetSpec, FeatureDataset, FormatOptions, option
 from prefero.datasets.formats.tables import (
     ID_COLUMNS,
     TABLE_SUFFIXES,
     columns_of,
+    feature_columns,
     id_column,
     read_table,
 )
@@ -26,7 +28,7 @@ class VideoFolderOptions(FormatOptions):
     """How a folder of videos is opened; `video_column` is the table's column of the videos."""
 
     table: str | None = option(None, "The table of features, if not the one in the folder.")
-    video_column: str | None = None
+    video_column: str | None = option(None, "The table's column of the videos; video, clip, file or path.")
 
 
 class VideoFolder(FeatureDataset, DatasetFormat):
@@ -46,7 +48,7 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         """`table` is one in memory, instead of the file in the folder or in the options."""
         folder, options = Path(folder), options or VideoFolderOptions()
         if not folder.is_dir():
-            raise ValueError(f"there is no folder of videos {folder}")
+            raise missing_file(folder)
         path = Path(options.table or find_table(folder)) if table is None else None
         columns = columns_of(table) if path is None else read_table(path)[0]
         column = id_column(columns, options.video_column, VIDEO_COLUMNS) or id_column(columns, None)
@@ -58,9 +60,10 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         videos = tuple(_video(folder, str(value)) for value in columns[column].tolist())
         label = id_column(columns, None)
         ids = map(str, columns[label].tolist()) if label else (video.name for video in videos)
-        names = [name for name in columns if name not in (column, label)]
+        names, ignored = feature_columns(columns, without=(column, label))
         shown = None if options.videos == "ignore" else videos
         super().__init__(folder.resolve().name, columns, tuple(ids), names=names, videos=shown)
+        self.ignored = ignored
         if path is not None:
             options = replace(options, table=str(path.resolve()))
             self.spec = DatasetSpec.of("video-folder", folder.resolve(), options)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Image
+from prefero._support.names import no_such
 from prefero._support.optional import need
 from prefero.datasets.media.video_files import VideoError
 
@@ -26,10 +27,7 @@ def choose_camera(cameras: Sequence[str], wanted: str | None) -> str | None:
         return None
     fitting = [key for key in cameras if wanted == key] or [k for k in cameras if k.endswith(f".{wanted}")]
     if len(fitting) != 1:
-        raise ValueError(
-            f"there is no camera {wanted!r}: the cameras are {', '.join(cameras) or 'none'}; "
-            f"{NO_VIDEO!r} shows no videos"
-        )
+        raise ValueError(f"{no_such('camera', wanted, cameras)}; {NO_VIDEO!r} shows no videos")
     return fitting[0]
 
 

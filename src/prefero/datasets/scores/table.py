@@ -1,7 +1,7 @@
 """Scores in a table: which trajectory each row is of, its mean and its standard deviation.
 
-The columns are those of the scored table, without the features of the reward, or else the trajectory's id; of
-a window also its episode and its steps.
+The columns are those of the scored table, without the features of the reward, or else the trajectory's id and
+its index; of a window also its episode and its steps.
 """
 
 import io
@@ -19,7 +19,7 @@ from prefero.datasets.features.match_reward import log_transforms_in
 from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.formats.tables import TABLE_SUFFIXES, id_column
 
-TRAJECTORY, MEAN, STD = "trajectory", "mean", "std"
+TRAJECTORY, INDEX, MEAN, STD = "trajectory", "index", "mean", "std"
 
 
 def score_columns(table: FeatureTable, mean: npt.ArrayLike, std: npt.ArrayLike) -> Columns:
@@ -36,17 +36,25 @@ def _row_columns(table: FeatureTable) -> Columns:
     kept = {name: values for name, values in columns.items() if name not in omitted}
     rows = {name: values[list(table.numbers)] for name, values in kept.items()}
     if id_column(kept, None) is not None and not any(windows.segments):
-        return rows
-    return {**_id_columns(windows), **rows}
+        return rows | {name: values for name, values in _index_column(table).items() if name not in rows}
+    return _id_columns(windows) | rows
 
 
 def _id_columns(table: FeatureTable) -> Columns:
-    """The ids, as numbers if they all are; of a window, its episode and its steps too."""
+    """The ids, as numbers if they all are, and the indices; of a window, its episode and its steps too."""
     columns: Columns = {TRAJECTORY: _numbers(table.ids)}
+    columns |= _index_column(table)
     if any(table.segments):
         columns["episode"] = _numbers([table.dataset.ids[number] for number in table.numbers])
         columns["first"], columns["last"] = np.array([segment or (0, 0) for segment in table.segments]).T
     return columns
+
+
+def _index_column(table: FeatureTable) -> Columns:
+    """The index of each row's trajectory in what is scored, unless its id says that already."""
+    if any(table.segments) or table.ids == tuple(map(str, table.numbers)):
+        return {}
+    return {INDEX: np.array(table.numbers)}
 
 
 def _numbers(ids: Sequence[str]) -> npt.NDArray[Any]:

@@ -14,6 +14,7 @@ import numpy as np
 from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
 from prefero.questions import CHOICES
 from prefero.studies.event_log import EventKind, EventLog
@@ -124,7 +125,8 @@ class Store:
         known = {study.name: study for study in self.studies()}
         if name not in known:
             there = f"there are {', '.join(known)}" if known else "there is none yet"
-            raise Refused("no-study", f"there is no study {name!r}: {there}")
+            guess = did_you_mean(name, known) or ":"
+            raise Refused("no-study", f"there is no study {name!r}{guess} {there}")
         return known[name]
 
     def studies(self) -> list[Study]:

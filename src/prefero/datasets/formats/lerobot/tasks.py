@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from prefero._support.names import did_you_mean
 from prefero._support.optional import need
 from prefero.datasets.formats.lerobot.episode_index import EpisodeEntry
 
@@ -74,8 +75,9 @@ def of_task(entries: list[EpisodeEntry], wanted: str | None) -> tuple[str | None
         t for t in known if _normalized(t) == _normalized(wanted)
     ]
     if len(found) != 1:
+        guess = did_you_mean(wanted, known) or ":"
         raise ValueError(
-            f"no episode has the task {wanted!r}: the tasks are {list_tasks(entries) or 'not given'}"
+            f"no episode has the task {wanted!r}{guess} the tasks are {list_tasks(entries) or 'not given'}"
         )
     return found[0], [entry for entry in entries if found[0] in entry.tasks]
 
