@@ -52,7 +52,7 @@ soak: $(READY) $(PAGE)  ## long forms of tests: hundreds of killed servers, thou
 bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks
 
-docs: $(READY) $(VENV)/.docs  ## the documentation as a web site, in site/
+docs: $(READY) $(VENV)/.docs $(CHECKS)  ## the documentation as a web site, in site/
 	$(BIN)/mkdocs build --strict
 
 setup: $(READY)  ## the virtual environment with everything in it
