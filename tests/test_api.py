@@ -106,3 +106,53 @@ def test_the_page_says_what_is_public_and_how_names_go_away() -> None:
     assert "A name that is listed here is public: it is typed, documented" in first
     assert "All other names are private" in first
     assert "(versions.md)" in first
+
+
+# --- sections of docstrings -------------------------------------------------------------------------------
+
+
+def parameters_of(thing: Any) -> list[str]:
+    """As a docstring names them."""
+    stars = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}
+    known = inspect.signature(thing).parameters.values()
+    return [stars.get(one.kind, "") + one.name for one in known if one.name not in ("self", "cls")]
+
+
+def documented(thing: Any) -> list[str]:
+    """The parameters that the section "Args" of a docstring describes."""
+    section = re.search(r"^Args:\n((?:    .+\n?)+)", inspect.getdoc(thing) or "", flags=re.MULTILINE)
+    return re.findall(r"^    (\**\w+): \S", section[1], flags=re.MULTILINE) if section else []
+
+
+def with_parameters() -> Iterator[tuple[str, Any]]:
+    """Functions and classes that take something, and methods that take two things or more."""
+    for name in NAMES:
+        thing = resolve(name)
+        if not inspect.isclass(thing):
+            yield name, inspect.unwrap(thing)
+            continue
+        if not (issubclass(thing, Exception) or inspect.isabstract(thing) or hasattr(thing, "_is_protocol")):
+            yield name, thing
+        for method, value in vars(thing).items():
+            function = inspect.unwrap(function_in(value) or len)
+            ours = function.__module__.startswith("prefero") and (method == "__call__" or method[0] != "_")
+            if ours and len(parameters_of(function)) > 1:
+                yield f"{name}.{method}", function
+
+
+SECTIONS = {name: thing for name, thing in with_parameters() if parameters_of(thing)}
+DESCRIBED = {(name.rpartition(".")[2], tuple(documented(thing))) for name, thing in SECTIONS.items()}
+
+
+@pytest.mark.parametrize("name", SECTIONS)
+def test_every_parameter_is_described(name: str) -> None:
+    """The reference shows them as a table. A method that another class describes need not repeat that."""
+    wanted, found = parameters_of(SECTIONS[name]), documented(SECTIONS[name])
+    elsewhere = (name.rpartition(".")[2], tuple(wanted)) in DESCRIBED
+    assert found == wanted or (not found and elsewhere)
+
+
+def test_docstrings_have_sections_of_one_style() -> None:
+    """Those of mkdocs.yml, and no others."""
+    for name in NAMES:
+        assert not re.search(r"^-{3,}$", inspect.getdoc(resolve(name)) or "", flags=re.MULTILINE), name

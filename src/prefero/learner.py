@@ -57,10 +57,12 @@ class Model(Protocol):
 class Progress:
     """How many of a person's further answers a learner would predict.
 
-    answers     how many there are so far
-    accuracy    the expected share of answers to random pairs of the pool that are predicted, if the person
-                has to choose one of the two
-    low, high   a 90 % interval of that share
+    Args:
+        answers: How many there are so far.
+        accuracy: The expected share of answers to random pairs of the pool that are predicted, if the person
+            has to choose one of the two.
+        low: Lower end of a 90 % interval of that share.
+        high: Upper end of the interval.
     """
 
     answers: int
@@ -85,7 +87,12 @@ class Progress:
 
 @dataclass(frozen=True)
 class Surprise:
-    """An answer, and how probable the model finds it given all other answers."""
+    """An answer, and how probable the model finds it given all other answers.
+
+    Args:
+        answer: The answer.
+        probability: How probable the model finds it.
+    """
 
     answer: Answer
     probability: float
@@ -98,13 +105,14 @@ class AnswerConflict(ValueError):
 class Learner:
     """Asks the best questions about a pool, and learns the reward from the answers.
 
-    pool          the trajectories
-    seed          decides the sides of questions, and random questions
-    model         how rewards are modelled: None is the default, Bayesian model averaging over structures;
-                  `PreferenceGP(...)` or `LinearPreference(...)` are others
-    acquisition   what makes a question good: "mutual-information" (BALD), "expected-utility" (EUBO), another
-                  registered name, or an object that has a `unit` and a `score`, see `AcquisitionFunction`
-    answers       of an earlier session, to continue it
+    Args:
+        pool: The trajectories.
+        seed: Decides the sides of questions, and random questions.
+        model: How rewards are modelled. None is the default, Bayesian model averaging over structures;
+            `PreferenceGP(...)` and `LinearPreference(...)` are others.
+        acquisition: What makes a question good: "mutual-information" (BALD), "expected-utility" (EUBO),
+            another registered name, or an `AcquisitionFunction` of your own.
+        answers: Of an earlier session, to continue it.
     """
 
     def __init__(
@@ -150,9 +158,14 @@ class Learner:
     def ask(self, purpose: Purpose | None = None, strategy: Strategy = "active") -> Question:
         """The next question: the best by the learner's acquisition function.
 
-        `purpose` takes a built-in one instead: "learn" the mutual information, which learns the reward
-        everywhere; "best" the expected utility, which finds the best trajectory soon. With
-        `strategy="random"` every pair is equally likely, for comparison.
+        Args:
+            purpose: Takes a built-in acquisition function instead: "learn" the mutual information, which
+                learns the reward everywhere; "best" the expected utility, which finds the best trajectory
+                soon.
+            strategy: "active", or "random": every pair is equally likely, for comparison.
+
+        Returns:
+            The question; it stays open until it is answered or skipped.
         """
         check_strategy(strategy)
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
@@ -182,7 +195,16 @@ class Learner:
         return Question(left, right, value=value, unit=acquisition.unit, number=number)
 
     def tell(self, question: Question, choice: Choice) -> None:
-        """Learn from an answer: "left", "right" or "equal". The same answer twice counts once."""
+        """Learn from an answer. The same answer twice counts once.
+
+        Args:
+            question: A question of this learner.
+            choice: "left", "right" or "equal".
+
+        Raises:
+            AnswerConflict: If the question has another answer already.
+            ValueError: If the model has no margin, and so cannot learn from "equal".
+        """
         answer = Answer(self._known(question), choice)
         if choice == "equal" and getattr(self._model, "margin", None) == 0:
             raise ValueError(

@@ -61,7 +61,14 @@ Builder = Callable[[GroundTruth, Array], Model]  # of the ground truth and the p
 
 @dataclass(frozen=True)
 class Method:
-    """How questions are chosen, and what learns from the answers."""
+    """How questions are chosen, and what learns from the answers.
+
+    Args:
+        name: Its name.
+        model: Makes the model; None is the default.
+        strategy: "active" or "random".
+        acquisition: The acquisition function.
+    """
 
     name: str
     model: Builder
@@ -139,7 +146,17 @@ METHODS: dict[str, Method] = {
 
 
 def method_named(name: str) -> Method:
-    """The method of this name, or an error that lists those there are."""
+    """The method of a name.
+
+    Args:
+        name: Such as "prefero".
+
+    Returns:
+        The method.
+
+    Raises:
+        ValueError: If there is none; the error lists the names.
+    """
     if name not in METHODS:
         raise ValueError(f"there is no method {name!r}: the methods are {', '.join(METHODS)}")
     return METHODS[name]

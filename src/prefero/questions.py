@@ -27,10 +27,11 @@ CHOICES: tuple[Choice, ...] = get_args(Choice)
 class Question:
     """Which of these trajectories is the best?
 
-    items    indices of two or more different trajectories, in the order in which they are shown
-    value    of the acquisition function when the question was chosen; nan if it was not
-    unit     of the value: "bits" of mutual information, "utility", or of an own function its own
-    number   a learner numbers its questions, so that the same trajectories may be asked about again
+    Args:
+        *items: Indices of two or more different trajectories, in the order in which they are shown.
+        value: Of the acquisition function when the question was chosen; nan if it was not.
+        unit: Of the value: "bits" of mutual information, "utility", or of an own function its own.
+        number: A learner numbers its questions, so that the same trajectories may be asked about again.
     """
 
     items: tuple[int, ...]
@@ -87,7 +88,12 @@ def _index(value: object) -> int:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a person said to a question about two trajectories."""
+    """What a person said to a question about two trajectories.
+
+    Args:
+        question: The question.
+        choice: "left", "right" or "equal".
+    """
 
     question: Question
     choice: Choice
@@ -116,10 +122,11 @@ class Answer:
 class Comparisons:
     """What was answered, as features.
 
-    winners   (N, d)   features of the preferred trajectory (either one, where they were equal)
-    losers    (N, d)   features of the other
-    tied      (N,)     whether the person found them about equal
-    scaling            how these features were scaled, so that a model knows its units; None: they were not
+    Args:
+        winners: Features of the preferred trajectory (either one, where they were equal), (N, d).
+        losers: Features of the other, (N, d).
+        tied: Whether the person found them about equal, (N,).
+        scaling: How these features were scaled, so that a model knows its units; None if they were not.
     """
 
     winners: Array
@@ -141,12 +148,29 @@ class Comparisons:
 
     @classmethod
     def none(cls, features: int, scaling: "Scaling | None" = None) -> Self:
-        """Before the first answer."""
+        """Before the first answer.
+
+        Args:
+            features: How many features there are.
+            scaling: Of the features.
+
+        Returns:
+            No comparisons.
+        """
         return cls(np.empty((0, features)), np.empty((0, features)), np.empty(0, dtype=bool), scaling)
 
     @classmethod
     def of(cls, items: Array, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
-        """Comparisons of rows of `items`: `pairs` (N, 2) are winner and loser, `ties` (T, 2) about equal."""
+        """Comparisons of rows of features.
+
+        Args:
+            items: The features, (M, d).
+            pairs: For each answer the index of the winner, then of the loser, (N, 2).
+            ties: Pairs that were answered "about equal", (T, 2).
+
+        Returns:
+            The comparisons.
+        """
         chosen = pair_indices(pairs, len(items), "pairs")
         tied = pair_indices([] if ties is None else ties, len(items), "ties")
         both = np.concatenate([chosen, tied])
@@ -154,7 +178,16 @@ class Comparisons:
 
     @classmethod
     def from_answers(cls, items: Array, answers: Sequence[Answer], scaling: "Scaling | None" = None) -> Self:
-        """Comparisons of rows of `items`, which `scaling` scaled, in the order of the answers."""
+        """Comparisons of rows of features, in the order of the answers.
+
+        Args:
+            items: The features, (M, d).
+            answers: About these rows.
+            scaling: How the features were scaled.
+
+        Returns:
+            The comparisons.
+        """
         pairs = np.array([answer.pair for answer in answers], dtype=np.intp).reshape(-1, 2)
         tied = np.array([answer.choice == "equal" for answer in answers], dtype=bool)
         return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied, scaling)

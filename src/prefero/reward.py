@@ -26,8 +26,12 @@ from prefero.trajectories.features import Scaling, check_same_shape
 class BestTrajectory:
     """The trajectory of a pool that maximizes the expected reward.
 
-    mean, std   how far its reward is above that of the pool's average trajectory, and how uncertain this
-                difference is, both in standard deviations of the reward over the pool
+    Args:
+        index: Its place in the pool.
+        mean: How far its reward is above that of the pool's average trajectory, in standard deviations of the
+            reward over the pool.
+        std: How uncertain this difference is, in the same unit.
+        id: Its id in its dataset, if it has one.
     """
 
     index: int
@@ -38,7 +42,12 @@ class BestTrajectory:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reward:
-    """A learned reward, as a function of raw features."""
+    """A learned reward, as a function of raw features.
+
+    Args:
+        belief: The posterior over rewards.
+        diagnostics: What is known of the learning, for the file: number of answers, noise, structures.
+    """
 
     belief: Distribution
     diagnostics: dict[str, Any] = field(default_factory=dict)
@@ -66,11 +75,28 @@ class Reward:
     def predict(
         self, features: npt.ArrayLike, return_std: bool = False, return_cov: bool = False
     ) -> Array | tuple[Array, Array]:
-        """The expected reward (M,), with its standard deviation (M,) or covariance (M, M)."""
+        """The expected reward of rows of features.
+
+        Args:
+            features: (M, d), in your own units.
+            return_std: Also return the standard deviation, (M,).
+            return_cov: Also return the covariance, (M, M).
+
+        Returns:
+            The mean (M,), or a pair of the mean and what was asked for.
+        """
         return predict(self.belief, self.scaling(features), return_std, return_cov)
 
     def predict_proba(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
-        """P(a preferred to b), row by row."""
+        """P(a preferred to b), row by row.
+
+        Args:
+            a: Features, (M, d).
+            b: Features of the others, (M, d).
+
+        Returns:
+            The probabilities, (M,).
+        """
         first, second = self.scaling(a), self.scaling(b)
         check_same_shape(first, second)
         return self.belief.probability(first, second)
@@ -80,6 +106,13 @@ class Reward:
 
         Both (M,) are in standard deviations of the reward over the pool. The uncertainty is that of the
         difference from the average: a reward alone is known only up to a constant.
+
+        Args:
+            features: (M, d), in your own units.
+            pool: The trajectories that the average is taken over.
+
+        Returns:
+            The mean and the standard deviation, (M,) each.
         """
         return self._standardizer(pool)(self.scaling(features))
 
@@ -92,7 +125,15 @@ class Reward:
         return BestTrajectory(index, float(mean[0]), float(std[0]), name)
 
     def diverse_best(self, pool: Pool, count: int = 9) -> Indices:
-        """Different trajectories among the best of a pool, best first; see `prefero.trajectories`."""
+        """Different trajectories among the best of a pool, best first; see `prefero.trajectories`.
+
+        Args:
+            pool: The trajectories.
+            count: How many at most.
+
+        Returns:
+            Their indices, best first.
+        """
         x = pool.features_for(self.belief)
         return diverse_best(pool.scaled, self.belief.marginals(x)[0], count)
 
@@ -115,8 +156,15 @@ class Reward:
         """What the reward seems to be over a pool: plain sentences, with the meaning of their numbers.
 
         They are about single features: which matters most, whether a higher value is better, or one in
-        between. `units` of features, by their names, are written beside values. Nothing is said before there
-        are a few answers.
+        between. Nothing is said before there are a few answers.
+
+        Args:
+            pool: The trajectories.
+            whose: Whose reward it is, in the sentences.
+            units: Of features, by their names; they are written beside values.
+
+        Returns:
+            The sentences with their meanings.
         """
         answers = int(self.diagnostics.get("answers", ENOUGH_ANSWERS))
         x = pool.features_for(self.belief)
@@ -132,7 +180,18 @@ class Reward:
 
 
 def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Reward:
-    """Read a reward file; with `names`, refuse one of other features."""
+    """Read a reward file.
+
+    Args:
+        path: The JSON file that `Reward.save` wrote.
+        names: The names of the features that you have; a reward of others is refused.
+
+    Returns:
+        The reward.
+
+    Raises:
+        RewardFileError: If it is not a reward file, or is of other features.
+    """
     reward = Reward(*reward_file.read(Path(path)))
     if names is not None and tuple(names) != reward.scaling.names:
         raise RewardFileError(

@@ -38,7 +38,12 @@ Strategy = Literal["active", "random"]
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """One Gaussian of a mixture: its weight, and how the person answers."""
+    """One Gaussian of a mixture.
+
+    Args:
+        weight: In the mixture.
+        probit: How the person answers.
+    """
 
     weight: float
     probit: Probit
@@ -46,7 +51,15 @@ class Component:
 
 @dataclass(frozen=True, eq=False)
 class PairMoments(Component):
-    """Means and variances of the rewards of many pairs under one component; the arrays broadcast."""
+    """Means and variances of the rewards of many pairs under one component; the arrays broadcast.
+
+    Args:
+        weight: Of the component in the mixture.
+        probit: How the person answers.
+        left: The mean rewards of the first trajectories.
+        right: The mean rewards of the second.
+        gap_variance: The variance of the difference.
+    """
 
     left: AnyArray
     right: AnyArray
@@ -83,14 +96,26 @@ class HasVarianceBound(Protocol):
     """An acquisition function that needs some uncertainty to reach a value."""
 
     def least_variance(self, components: Sequence[Component], value: float) -> float:
-        """Below this gap variance no question reaches `value`; 0 where nothing can be said.
+        """Below this gap variance no question reaches a value.
 
         It is asked with one component and with many, and may say more than 0 only for one.
+
+        Args:
+            components: Of the posterior.
+            value: To be reached.
+
+        Returns:
+            The variance; 0 where nothing can be said.
         """
 
 
 class MomentLimits(NamedTuple):
-    """What the moments of x = (f(A) - f(B)) / scale over the whole mixture must be to reach a value."""
+    """What the moments of x = (f(A) - f(B)) / scale over the whole mixture must be to reach a value.
+
+    Args:
+        least_variance: The variance must be at least this.
+        farthest: The largest E[x]^2 / (1 + Var[x]).
+    """
 
     least_variance: float
     farthest: float  # the largest E[x]^2 / (1 + Var[x])
@@ -101,7 +126,15 @@ class HasMomentBound(Protocol):
     """An acquisition function that is limited by two moments of the whole mixture."""
 
     def moment_limits(self, components: Sequence[Component], value: float) -> MomentLimits | None:
-        """The limits for questions that reach `value`; None where nothing can be said."""
+        """What questions must have that reach a value.
+
+        Args:
+            components: Of the posterior.
+            value: To be reached.
+
+        Returns:
+            The limits; None where nothing can be said.
+        """
 
 
 ACQUISITION_FUNCTIONS: Registry[Callable[[], AcquisitionFunction]] = Registry(

@@ -28,7 +28,14 @@ TRIED = 64  # random pairs for every start, of which the best are climbed from
 
 @dataclass(frozen=True, eq=False)
 class ContinuousQuestion:
-    """A question about two points of feature space, trajectories that may not exist yet."""
+    """A question about two points of feature space, trajectories that may not exist yet.
+
+    Args:
+        left: The features of one, (d,).
+        right: The features of the other, (d,).
+        value: Of the acquisition function.
+        unit: Of the value.
+    """
 
     left: Array
     right: Array
@@ -45,7 +52,18 @@ def best_continuous_question(
     starts: int = 8,
     seed: int = 0,
 ) -> ContinuousQuestion:
-    """The most informative pair of points in the box from `low` to `high` (in the model's features)."""
+    """The most informative pair of points in a box of features.
+
+    Args:
+        belief: The posterior over rewards.
+        low: The smallest values, (d,), in the model's units.
+        high: The largest values, (d,).
+        starts: How many pairs the search starts from.
+        seed: Of the starts.
+
+    Returns:
+        The question.
+    """
     from scipy.optimize import minimize
 
     if starts < 1:

@@ -89,10 +89,18 @@ def _clipped(bits: AnyArray, pairs: Sequence[PairMoments]) -> AnyArray:
 def information_gain(
     mean: Array, cov: Array, noise: float, formula: Formula = "exact", margin: float = 0.0
 ) -> Array:
-    """Bits of every question about M trajectories, shape (M, M), from the rewards' mean and covariance.
+    """Bits of every question about M trajectories.
 
-    `formula` is "exact", "houlsby" (one Gaussian for the entropy, off by up to 0.003 bits) or "paper" (the
-    paper's equation as printed, off by up to 0.25 bits). With a `margin`, "about equal" is an answer too.
+    Args:
+        mean: The rewards' mean, (M,).
+        cov: Their covariance, (M, M).
+        noise: The paper's sigma.
+        formula: "exact", "houlsby" (one Gaussian for the entropy, off by up to 0.003 bits) or "paper" (the
+            paper's equation as printed, off by up to 0.25 bits).
+        margin: With a margin, "about equal" is an answer too.
+
+    Returns:
+        The bits, (M, M).
     """
     mean, cov = np.asarray(mean, dtype=float), np.asarray(cov, dtype=float)
     if mean.ndim != 1 or cov.shape != (len(mean), len(mean)):
@@ -112,7 +120,8 @@ def information_gain(
 class MutualInformation:
     """The mutual information of reward and answer (BALD): learns the reward everywhere.
 
-    `formula` is "exact", "houlsby" or "paper", see `information_gain`.
+    Args:
+        formula: "exact", "houlsby" or "paper", see `information_gain`.
     """
 
     formula: Formula = "exact"

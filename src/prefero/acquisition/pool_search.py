@@ -69,13 +69,20 @@ def best_question(
 ) -> Question:
     """The best of all M (M - 1) / 2 questions about a pool, exactly.
 
-    A `Pool` gives its features in the units that the belief was fitted with, scaled or raw. An array,
-    shape (M, d), is taken to be in these units already: raw features for a model that was fitted to raw
-    features, scaled ones for a learner's belief. Its library and device decide where the work is done: NumPy
-    here, torch on a GPU.
-    `acquisition` says what is best: "mutual-information", "expected-utility", another registered name, or an
-    `AcquisitionFunction` of your own.
-    Pairs in `exclude` are not asked; of equally good pairs the one with the smallest indices is.
+    Of equally good pairs, the one with the smallest indices is chosen.
+
+    Args:
+        belief: The posterior over rewards.
+        pool: A `Pool` gives its features in the units that the belief was fitted with, scaled or raw. An
+            array (M, d) is taken to be in these units already; its library and device decide where the work
+            is done: NumPy here, torch on a GPU.
+        acquisition: What is best: "mutual-information", "expected-utility", another registered name, or an
+            `AcquisitionFunction` of your own.
+        exclude: Pairs that are not asked.
+        tile: How many rows are worked on at once; None chooses.
+
+    Returns:
+        The question, with its value and unit.
     """
     if not hasattr(belief, "components"):
         raise TypeError(

@@ -48,7 +48,16 @@ T = TypeVar("T")
 
 
 def option(default: T, help: str, *, minimum: int | None = None) -> T:
-    """A field of a format's options that the command line offers as a flag, with this help."""
+    """A field of a format's options that the command line offers as a flag.
+
+    Args:
+        default: Its default.
+        help: What the help says.
+        minimum: The smallest number that is allowed.
+
+    Returns:
+        The field of a dataclass.
+    """
     made: T = field(default=default, metadata={"help": help, "minimum": minimum})
     return made
 
@@ -57,9 +66,10 @@ def option(default: T, help: str, *, minimum: int | None = None) -> T:
 class FormatOptions:
     """How a dataset is opened. A format with more options extends this class; `option` makes a field a flag.
 
-    videos   "use" has them shown, "check" also counts an episode whose video is damaged as a bad one, and
-             "ignore" opens the dataset as if it had none
-    trust    whether code may run that the dataset names: environments and policies
+    Args:
+        videos: "use" has them shown, "check" also counts an episode whose video is damaged as a bad one, and
+            "ignore" opens the dataset as if it had none.
+        trust: Whether code may run that the dataset names: environments and policies.
     """
 
     videos: Literal["use", "check", "ignore"] = "use"
@@ -68,7 +78,13 @@ class FormatOptions:
 
 @dataclass(frozen=True)
 class DatasetSpec:
-    """What opens a dataset again; it can be written as JSON."""
+    """What opens a dataset again; it can be written as JSON.
+
+    Args:
+        format: The name of its format.
+        path: Its path or id.
+        options: The options, as JSON has them.
+    """
 
     format: str
     path: str
@@ -76,7 +92,16 @@ class DatasetSpec:
 
     @classmethod
     def of(cls, format_name: str, path: str | Path, options: FormatOptions) -> "DatasetSpec":
-        """With the options as JSON has them: texts for paths, lists for tuples. Trust is never stored."""
+        """With the options as JSON has them: texts for paths, lists for tuples. Trust is never stored.
+
+        Args:
+            format_name: The name of its format.
+            path: Its path or id.
+            options: The options.
+
+        Returns:
+            What opens it again.
+        """
         values = {name: value for name, value in asdict(options).items() if name != "trust"}
         return cls(format_name, str(path), json.loads(json.dumps(values, default=str)))
 
@@ -147,10 +172,28 @@ class Dataset(ABC):
 
     @abstractmethod
     def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The video of a trajectory or a segment of it: a file that browsers play, cut unless it exists."""
+        """The video of a trajectory or a segment of it, cut unless it exists.
+
+        Args:
+            number: Of the trajectory.
+            folder: The folder for the clip.
+            steps: The first step and the one after the last; None is the whole.
+
+        Returns:
+            A file that browsers play.
+        """
 
     def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The file that `cut_clip` returns, before it is cut."""
+        """The file that `cut_clip` returns, before it is cut.
+
+        Args:
+            number: Of the trajectory.
+            folder: The folder for the clip.
+            steps: The first step and the one after the last; None is the whole.
+
+        Returns:
+            The file.
+        """
         return folder / clip_name(number, steps)
 
     def check_video(self, number: int) -> None:
@@ -183,13 +226,28 @@ class DatasetFormat(Dataset):
     @classmethod
     @abstractmethod
     def open(cls, path: str, options: FormatOptions) -> Dataset:
-        """Open the dataset; the options are of `options_type`."""
+        """Open the dataset.
+
+        Args:
+            path: Its path or id.
+            options: Of `options_type`.
+
+        Returns:
+            The dataset.
+        """
 
     @classmethod
     def code_run(cls, path: str, options: FormatOptions) -> str:
-        """The code that opening it with these options runs, in words; empty if it is only read.
+        """The code that opening a dataset runs, in words; empty if it is only read.
 
         Code that only runs with `options.trust` does not count.
+
+        Args:
+            path: Its path or id.
+            options: Of `options_type`.
+
+        Returns:
+            The words.
         """
         del path, options
         return ""
@@ -243,7 +301,15 @@ class EpisodeDataset(Dataset):
                 yield error
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
-        """The images of an episode or a segment of it, and how many of them are shown a second."""
+        """The images of an episode or a segment of it.
+
+        Args:
+            number: Of the episode.
+            steps: The first step and the one after the last; None is the whole.
+
+        Returns:
+            The images, and how many of them are shown a second.
+        """
         del steps
         raise ValueError(f"{self.name} has no videos: {self.ids[number]} cannot be shown")
 
@@ -273,9 +339,13 @@ class EpisodeDataset(Dataset):
         del folder
 
     def write_scores(self, scores: EpisodeScores, folder: Path, final_path: Path, advance: Advance) -> None:
-        """Write a copy of the dataset with the scores into an empty folder.
+        """Write a copy of the dataset with the scores.
 
-        The folder gets its `final_path` when all is written; `advance` is called with 1 for every file.
+        Args:
+            scores: The scores, by episode.
+            folder: An empty folder.
+            final_path: The path that the folder gets when all is written.
+            advance: Is called with 1 for every file.
         """
         del scores, folder, final_path, advance
         raise ValueError(f"scores cannot be written into a copy of {self.name}")
@@ -297,11 +367,15 @@ class Origin:
 class FeatureDataset(Dataset):
     """A dataset whose features are known already, and perhaps a video of each trajectory.
 
-    columns       (M,) each, by name
-    names         which of the columns are the features
-    names_given   False if the features have no names and are only numbered
-    ignored       columns that are no features, since they hold no numbers, with an example of what they hold
-    videos        one file a trajectory, if there are any
+    `ignored` are the columns that are no features, since they hold no numbers, with an example of what they
+    hold; `names_given` is False if the features have no names and are only numbered.
+
+    Args:
+        name: Of the dataset.
+        columns: By name, (M,) each.
+        ids: Of the trajectories.
+        names: Which of the columns are the features.
+        videos: One file a trajectory, if there are any.
     """
 
     names_given: bool = True

@@ -40,7 +40,13 @@ class BadEpisode(ValueError):
 
 @dataclass(frozen=True)
 class VideoSpan:
-    """A part of a video file, from `start` to `end` in seconds."""
+    """A part of a video file.
+
+    Args:
+        path: The file.
+        start: In seconds.
+        end: In seconds; None is the end of the file.
+    """
 
     path: Path
     start: float = 0.0
@@ -49,7 +55,18 @@ class VideoSpan:
 
 @dataclass(frozen=True, eq=False)
 class Episode:
-    """States, actions and rewards of one episode, checked: an inconsistency raises `BadEpisode`."""
+    """States, actions and rewards of one episode, checked: an inconsistency raises `BadEpisode`.
+
+    Args:
+        id: Which episode it is.
+        states: Observed numbers of every step, and perhaps those after the last one: (T, s) or (T + 1, s).
+        actions: (T, a).
+        rewards: (T,), where the dataset has any.
+        step_seconds: How long a step lasts.
+        state_names: Of the s states; without them they are numbered.
+        action_names: Of the a actions.
+        video: The part of a video that shows it, if there is one.
+    """
 
     id: str
     states: Array

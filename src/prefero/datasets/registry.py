@@ -112,9 +112,18 @@ def options_for(path: str | Path, given: Mapping[str, object]) -> FormatOptions:
 
 
 def open_dataset(path: str | Path, options: FormatOptions | None = None) -> Dataset:
-    """Open a dataset by its path or id, with the options of its format; see `prefero.datasets.formats`.
+    """Open a dataset by its path or id.
 
-    FORMAT:PATH names the format where it is not to be guessed, as in gymnasium:CartPole-v1.
+    Args:
+        path: The path or id. FORMAT:PATH names the format where it is not to be guessed, as in
+            gymnasium:CartPole-v1.
+        options: The options of its format.
+
+    Returns:
+        The dataset.
+
+    Raises:
+        ValueError: If no format recognizes it.
     """
     kind, place = format_at(path)
     if options is not None and type(options) is not kind.options_type:

@@ -125,17 +125,18 @@ def stack(items: list[Any]) -> Any:
 class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """An environment whose reward is a learned one.
 
-    env            any Gymnasium environment
-    reward         from `learner.reward()` or `prefero.load_reward`
-    features       a function of an episode's observations (T + 1, ...) and actions (T, ...) that returns the
-                   features of the reward; or "info:KEY" if the environment's info has them, as that of
-                   Prefero's worlds has at the end of an episode: "info:features"
-    reward_type    "sparse": the last step gets the whole reward; "dense": every step gets the increase of
-                   the reward of the episode up to now, and `features` is called at every step
-    caution        k in mean - k std, so that a policy prefers what is known to be good
-
     The environment's own reward is in `info["original_reward"]`. `VectorRewardFromPreferences` wraps vector
     environments.
+
+    Args:
+        env: Any Gymnasium environment.
+        reward: From `learner.reward()` or `prefero.load_reward`.
+        features: A function of an episode's observations (T + 1, ...) and actions (T, ...) that returns the
+            features of the reward; or "info:KEY" if the environment's info has them, as that of Prefero's
+            worlds has at the end of an episode: "info:features".
+        reward_type: "sparse": the last step gets the whole reward; "dense": every step gets the increase of
+            the reward of the episode up to now, and `features` is called at every step.
+        caution: k in mean - k std, so that a policy prefers what is known to be good.
     """
 
     def __init__(
@@ -160,7 +161,15 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
         self._episode = Episode([])
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
-        """Start a new episode."""
+        """Start a new episode.
+
+        Args:
+            seed: Of the environment.
+            options: Of the environment.
+
+        Returns:
+            The first observation, and the info.
+        """
         observation, info = super().reset(seed=seed, options=options)
         self._episode = self._episode_reward.new_episode(observation)
         return observation, info
@@ -173,9 +182,16 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
 
 
 class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
-    """A vector environment whose reward is a learned one; see `RewardFromPreferences`.
+    """A vector environment whose reward is a learned one.
 
     All three autoreset modes are supported: next step, same step, and disabled.
+
+    Args:
+        env: Any Gymnasium vector environment.
+        reward: From `learner.reward()` or `prefero.load_reward`.
+        features: A function of one episode, or "info:KEY"; see `RewardFromPreferences`.
+        reward_type: "sparse" or "dense".
+        caution: k in mean - k std.
     """
 
     def __init__(

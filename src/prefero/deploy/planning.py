@@ -34,7 +34,14 @@ Objective = Callable[[Array], Array]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """An action sequence, its trajectory, and the mean and standard deviation of its reward."""
+    """An action sequence, its trajectory, and its reward.
+
+    Args:
+        actions: (A,).
+        trajectory: What follows from them.
+        mean: The expected reward.
+        std: Its standard deviation.
+    """
 
     actions: Array
     trajectory: Trajectory
@@ -71,12 +78,22 @@ def plan(
     seed: int = 0,
     progress: bool | None = None,
 ) -> Plan:
-    """The actions in a world, given or named, that maximize the expected reward.
+    """The actions in a world that maximize the expected reward.
 
-    The search (CMA-ES, from `prefero[plan]`) starts from the best trajectory of the pool; without a pool it
-    starts from the best of some random actions. With `caution=k` it maximizes the lower confidence bound,
-    the mean minus k standard deviations, and so prefers what is known to be good. `progress` shows or hides
-    a progress bar; None shows it on a terminal.
+    The search is CMA-ES, from `prefero[plan]`.
+
+    Args:
+        reward: A learned reward of the world's features.
+        world: A world, or its name.
+        pool: The search starts from its best trajectory; without a pool, from the best of some random
+            actions.
+        caution: k in mean - k std, the lower confidence bound: what is known to be good is preferred.
+        evaluations: How many trajectories are simulated.
+        seed: Of the search.
+        progress: Show a progress bar; None shows it on a terminal.
+
+    Returns:
+        The actions with their trajectory and reward.
     """
     if isinstance(world, str):
         from prefero import worlds

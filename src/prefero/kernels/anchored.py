@@ -13,9 +13,12 @@ from prefero.kernels.base import Kernel, Wrapped
 class Anchored(Wrapped):
     """A kernel whose reward is 0 at the anchor.
 
-    `mode="subtract"` is the prior of f(x) - f(anchor): every difference of rewards, and so everything that
-    answers can teach, is untouched by the choice of anchor. `mode="condition"` is the paper's kernel, the
-    prior of f given f(anchor) = 0, which trusts the reward near the anchor to be small.
+    Args:
+        kernel: The kernel to anchor.
+        anchor: The point where the reward is 0, (d,).
+        mode: "subtract" is the prior of f(x) - f(anchor): every difference of rewards, and so everything that
+            answers can teach, is untouched by the choice of anchor. "condition" is the paper's kernel, the
+            prior of f given f(anchor) = 0, which trusts the reward near the anchor to be small.
     """
 
     anchor: tuple[float, ...]

@@ -22,7 +22,15 @@ class Kernel(ABC):
 
     @abstractmethod
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        """Cov[f(x), f(y)], a new array of shape (M, N), which the caller may change in place."""
+        """Cov[f(x), f(y)]; the caller may change the array in place.
+
+        Args:
+            x: Features, (M, d).
+            y: Features, (N, d).
+
+        Returns:
+            A new array, (M, N).
+        """
 
     @abstractmethod
     def diagonal(self, x: AnyArray) -> AnyArray:
@@ -44,11 +52,28 @@ class Kernel(ABC):
 
     @abstractmethod
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
-        """Derivative of sum(weights * k(x, y)) by the log-parameters, shape (P,)."""
+        """Derivative of sum(weights * k(x, y)) by the log-parameters.
+
+        Args:
+            x: Features, (M, d).
+            y: Features, (N, d).
+            weights: (M, N).
+
+        Returns:
+            The derivatives, (P,).
+        """
 
     @abstractmethod
     def input_gradient(self, x: Array, y: Array) -> Array:
-        """Derivative of k(x_i, y_j) by x_i, shape (M, N, d)."""
+        """Derivative of k(x_i, y_j) by x_i.
+
+        Args:
+            x: Features, (M, d).
+            y: Features, (N, d).
+
+        Returns:
+            The derivatives, (M, N, d).
+        """
 
     @property
     def for_differences(self) -> "Kernel":

@@ -12,7 +12,12 @@ from prefero.kernels.base import Kernel, Wrapped
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """variance * kernel."""
+    """variance * kernel.
+
+    Args:
+        kernel: The kernel.
+        variance: What it is multiplied by.
+    """
 
     kernel: Kernel
     variance: float = 1.0
@@ -51,7 +56,12 @@ class Scaled(Kernel):
 
 @dataclass(frozen=True)
 class Sum(Kernel):
-    """first + second: the reward is a sum of two independent parts."""
+    """first + second: the reward is a sum of two independent parts.
+
+    Args:
+        first: The kernel of one part.
+        second: The kernel of the other.
+    """
 
     first: Kernel
     second: Kernel
@@ -89,7 +99,12 @@ class Sum(Kernel):
 
 @dataclass(frozen=True)
 class Selected(Wrapped):
-    """A kernel of some of the features, by their columns; the others do not matter."""
+    """A kernel of some of the features; the others do not matter.
+
+    Args:
+        kernel: Of the selected features.
+        columns: Their columns.
+    """
 
     columns: tuple[int, ...]
 
@@ -123,7 +138,13 @@ class Selected(Wrapped):
 
 @dataclass(frozen=True)
 class Standardized(Wrapped):
-    """A kernel of features of unit size, for features in their own units: (x - center) / scale."""
+    """A kernel of features of unit size, for features in their own units: (x - center) / scale.
+
+    Args:
+        kernel: Of the standardized features.
+        center: What is subtracted, (d,).
+        scale: What is divided by, (d,).
+    """
 
     center: tuple[float, ...]
     scale: tuple[float, ...]

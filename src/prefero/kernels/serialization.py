@@ -26,7 +26,17 @@ K = TypeVar("K", bound=type[Kernel])
 
 
 def register(kind: K) -> K:
-    """Register a kernel class for this process, so that rewards with it can be saved and loaded."""
+    """Register a kernel class for this process, so that rewards with it can be saved and loaded.
+
+    Args:
+        kind: A dataclass that is a `Kernel`.
+
+    Returns:
+        The class itself, so that this is a decorator too.
+
+    Raises:
+        TypeError: If it is no such class.
+    """
     if not _is_kernel_class(kind):
         raise TypeError(f"a kernel is a dataclass derived from prefero.kernels.Kernel, but this is {kind!r}")
     KERNELS.register(kind.__name__, kind)
@@ -38,7 +48,14 @@ def _is_kernel_class(kind: object) -> bool:
 
 
 def to_json(kernel: Kernel) -> dict[str, Any]:
-    """The kernel as plain values, for a file."""
+    """The kernel as plain values, for a file.
+
+    Args:
+        kernel: A kernel of a registered class.
+
+    Returns:
+        Its class and its parameters.
+    """
     name = type(kernel).__name__
     if name not in KERNELS or KERNELS.get(name) is not type(kernel):
         raise ValueError(
@@ -50,7 +67,17 @@ def to_json(kernel: Kernel) -> dict[str, Any]:
 
 
 def from_json(values: dict[str, Any]) -> Kernel:
-    """The kernel that `to_json` wrote."""
+    """The kernel that `to_json` wrote.
+
+    Args:
+        values: What `to_json` returned.
+
+    Returns:
+        The kernel.
+
+    Raises:
+        UnknownNameError: If its class is not registered.
+    """
     rest = {name: from_json(v) if isinstance(v, dict) else v for name, v in values.items() if name != "kind"}
     kernel: Kernel = KERNELS.get(values["kind"])(**rest)
     return kernel

@@ -94,7 +94,11 @@ class Stationary(Kernel):
 
 @dataclass(frozen=True)
 class RBF(Stationary):
-    """exp(-theta |x - y|^2), the paper's kernel before anchoring; a theta per feature makes it ARD."""
+    """exp(-theta |x - y|^2), the paper's kernel before anchoring.
+
+    Args:
+        theta: 1 / (2 lengthscale^2); one for each feature makes it ARD.
+    """
 
     theta: float | tuple[float, ...] = 1.0
     parameter: ClassVar[str] = "theta"
@@ -114,7 +118,12 @@ class RBF(Stationary):
 
 @dataclass(frozen=True)
 class Matern(Stationary):
-    """The Matern kernel of smoothness nu = 3/2 or 5/2; a lengthscale per feature makes it ARD."""
+    """The Matern kernel.
+
+    Args:
+        lengthscale: One number, or one for each feature, which makes it ARD.
+        nu: The smoothness, 1.5 or 2.5.
+    """
 
     lengthscale: float | tuple[float, ...] = 1.0
     nu: float = 2.5

@@ -34,7 +34,12 @@ MEANINGS: dict[Shape, str] = {
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence about the reward, and what its number means."""
+    """A sentence about the reward, and what its number means.
+
+    Args:
+        sentence: The sentence.
+        meaning: What its number means.
+    """
 
     sentence: str
     meaning: str

@@ -45,7 +45,22 @@ def infer(
     start: WarmStart | None = None,
     tolerance: float | None = None,
 ) -> tuple[Posterior, Solution]:
-    """The posterior over rewards given the answers, and the solution that the inference found."""
+    """The posterior over rewards given the answers.
+
+    Args:
+        kernel: The prior covariance of the reward.
+        data: The comparisons.
+        probit: The likelihood of answers.
+        inference: "ep" or "laplace".
+        start: Sites to start from, such as those of fewer answers.
+        tolerance: When to stop, in standard deviations of the differences.
+
+    Returns:
+        The posterior, and the solution that the inference found.
+
+    Raises:
+        ConvergenceError: If it does not converge.
+    """
     check_inference(inference)
     cholesky = pivoted_cholesky(covariance_of_differences(kernel, data), probit.noise)
     solution = solve(cholesky.basis, data.tied, probit, inference, start, tolerance)

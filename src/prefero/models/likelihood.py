@@ -31,7 +31,14 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(40)
 
 
 class Likelihood(NamedTuple):
-    """log Z of every answer and its derivatives by the difference, each of shape (N,)."""
+    """log Z of every answer and its derivatives by the difference, each of shape (N,).
+
+    Args:
+        log: log Z.
+        gradient: The first derivative.
+        curvature: The second derivative, negated.
+        third: The third derivative.
+    """
 
     log: Array
     gradient: Array
@@ -49,7 +56,12 @@ class MarginDerivatives(NamedTuple):
 
 @dataclass(frozen=True)
 class Probit:
-    """The probit likelihood of answers: rewards are compared with noise, small differences are equal."""
+    """The probit likelihood of answers: rewards are compared with noise, small differences are equal.
+
+    Args:
+        noise: The paper's sigma.
+        margin: Perceived differences below it are answered "about equal".
+    """
 
     noise: float
     margin: float = 0.0
@@ -70,7 +82,16 @@ class Probit:
         return SQRT_2 * self.noise
 
     def __call__(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> Likelihood:
-        """The answers' log-probabilities and derivatives, at differences uncertain by `variance`."""
+        """The answers' log-probabilities and derivatives.
+
+        Args:
+            differences: Winner minus loser, (N,).
+            tied: Whether the answer was "about equal", (N,).
+            variance: How uncertain the differences are, (N,).
+
+        Returns:
+            The log-probabilities with their derivatives.
+        """
         scale = np.broadcast_to(np.sqrt(self.scale**2 + variance), differences.shape)
         chosen = _choice((differences - self.margin) / scale)
         if tied.any():
@@ -82,7 +103,16 @@ class Probit:
         )
 
     def by_margin(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> MarginDerivatives:
-        """How the answers' log-probabilities change with the margin."""
+        """How the answers' log-probabilities change with the margin.
+
+        Args:
+            differences: Winner minus loser, (N,).
+            tied: Whether the answer was "about equal", (N,).
+            variance: How uncertain the differences are, (N,).
+
+        Returns:
+            The derivatives of the log-probabilities, and of their own derivatives.
+        """
         scale = np.broadcast_to(np.sqrt(self.scale**2 + variance), differences.shape)
         at = self(differences, tied, variance)
         by_margin = MarginDerivatives(
@@ -96,7 +126,15 @@ class Probit:
         return by_margin
 
     def probabilities(self, gap: Array, gap_variance: Array | float) -> tuple[Array, Array]:
-        """P(first preferred) and P(second preferred) where the difference is N(gap, gap_variance)."""
+        """P(first preferred) and P(second preferred) where the difference is N(gap, gap_variance).
+
+        Args:
+            gap: The mean of the difference.
+            gap_variance: Its variance.
+
+        Returns:
+            The two probabilities.
+        """
         scale = np.sqrt(self.scale**2 + gap_variance)
         return ndtr((gap - self.margin) / scale), ndtr((-gap - self.margin) / scale)
 

@@ -69,7 +69,15 @@ class WeightSample:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LinearPosterior:
-    """Samples of the weights of a linear reward. Call it with features for a mean and a covariance."""
+    """Samples of the weights of a linear reward. Call it with features for a mean and a covariance.
+
+    Args:
+        weights: The samples, unit vectors, (draws, d).
+        probit: The likelihood of answers.
+        effective_sample_size: How many independent samples they are worth.
+        scaling: Of the features that it was fitted to.
+        log_evidence: The log marginal likelihood of the answers.
+    """
 
     weights: Array
     probit: Probit
@@ -123,7 +131,14 @@ class LinearPosterior:
 
 
 class LinearPreference(PreferenceModel):
-    """Learns a linear reward from pairwise comparisons; with the interface of `PreferenceGP`."""
+    """Learns a linear reward from pairwise comparisons; with the interface of `PreferenceGP`.
+
+    Args:
+        noise: The paper's sigma.
+        margin: Differences that look smaller than this are answered "about equal".
+        draws: How many samples of the weights.
+        seed: Of the samples.
+    """
 
     def __init__(self, noise: float = 0.1, margin: float = 0.0, draws: int = 100, seed: int = 0) -> None:
         self.noise = noise
@@ -132,7 +147,16 @@ class LinearPreference(PreferenceModel):
         self.seed = seed
 
     def fit(self, items: npt.ArrayLike, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
-        """Learn from answers about rows of `items`; see `PreferenceGP.fit`."""
+        """Learn from answers about rows of features.
+
+        Args:
+            items: The features, (M, d).
+            pairs: For each answer the index of the winner, then of the loser, (N, 2).
+            ties: Pairs that were answered "about equal", (T, 2).
+
+        Returns:
+            The model itself.
+        """
         return self.fit_comparisons(Comparisons.of(feature_matrix(items), pairs, ties))
 
     def fit_comparisons(self, data: Comparisons) -> Self:

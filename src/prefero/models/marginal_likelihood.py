@@ -38,7 +38,15 @@ TOLERANCE = {"ep": 1e-9, "laplace": 1e-10}  # gradients need a better fixed poin
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The log evidence and its derivatives by the logarithms of kernel parameters, noise and margin."""
+    """The log evidence and its derivatives by the logarithms of kernel parameters, noise and margin.
+
+    Args:
+        value: The log evidence.
+        kernel_gradient: By the kernel's log-parameters, (P,).
+        noise_gradient: By the log noise.
+        margin_gradient: By the log margin.
+        solution: What the inference found.
+    """
 
     value: float
     kernel_gradient: Array
@@ -55,7 +63,21 @@ def log_evidence(
     inference: Inference = "ep",
     start: WarmStart | None = None,
 ) -> Evidence:
-    """The log evidence of the answers with its gradient."""
+    """The log evidence of the answers with its gradient.
+
+    Args:
+        kernel: The prior covariance of the reward.
+        data: The comparisons.
+        probit: The likelihood of answers.
+        inference: "ep" or "laplace".
+        start: Sites to start from.
+
+    Returns:
+        The evidence with its derivatives.
+
+    Raises:
+        ConvergenceError: If the inference does not converge.
+    """
     if not len(data):
         prior = solve(np.empty((0, 0)), data.tied, probit, inference)
         return Evidence(0.0, np.zeros(len(kernel.parameter_names)), 0.0, 0.0, prior)
@@ -99,7 +121,16 @@ def _kernel_gradient(kernel: Kernel, data: Comparisons, weights: Array) -> Array
 
 @dataclass(frozen=True, eq=False)
 class HyperparameterFit:
-    """Hyper-parameters that maximize evidence times prior."""
+    """Hyper-parameters that maximize evidence times prior.
+
+    Args:
+        kernel: The kernel with them.
+        probit: The likelihood with them.
+        log_posterior: The log of evidence times prior.
+        log_prior: The log of the prior.
+        free_parameters: How many were learned.
+        evaluations: How often the evidence was computed.
+    """
 
     kernel: Kernel
     probit: Probit
@@ -126,9 +157,24 @@ def fit_hyperparameters(
 ) -> HyperparameterFit:
     """The hyper-parameters of largest evidence times prior.
 
-    The search starts from the given ones, and again from `restarts` random ones. Each run takes at most so
-    many `iterations`; all stop when `seconds` are over, with the best so far. Values for which the inference
-    does not converge count as bad, not as an error; if all do, the given hyper-parameters are returned.
+    Values for which the inference does not converge count as bad, not as an error; if all do, the given
+    hyper-parameters are returned.
+
+    Args:
+        kernel: The kernel, with hyper-parameters to start from.
+        data: The comparisons.
+        probit: Noise and margin to start from.
+        inference: "ep" or "laplace".
+        learn_kernel: Whether the kernel's hyper-parameters are learned.
+        learn_noise: Whether the noise is learned.
+        learn_margin: Whether the margin is learned.
+        restarts: How many more searches start from random hyper-parameters.
+        iterations: The most that a search takes.
+        seconds: When they are over, the best so far is returned.
+        seed: Of the random starts.
+
+    Returns:
+        The best hyper-parameters.
     """
     space = _SearchSpace(kernel, probit, learn_kernel, learn_noise, learn_margin)
     if not len(data) or not len(space):

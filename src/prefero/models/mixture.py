@@ -54,7 +54,13 @@ Key = tuple[int, int]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MixturePosterior:
-    """A mixture of Gaussians over rewards. Call it with features for a mean and a covariance."""
+    """A mixture of Gaussians over rewards. Call it with features for a mean and a covariance.
+
+    Args:
+        components: Posteriors with their weights.
+        structures: The posterior probability of each structure, by its name.
+        log_evidence: The log marginal likelihood of the answers.
+    """
 
     components: tuple[tuple[float, Posterior], ...]
     structures: dict[str, float]  # the posterior probability of each structure

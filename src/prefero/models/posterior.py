@@ -84,13 +84,38 @@ class Distribution(Protocol):
         """Mean (M,) and variance (M,) of the rewards of x."""
 
     def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
-        """Mean and variance of f(a) - f(b), row by row."""
+        """Mean and variance of f(a) - f(b), row by row.
+
+        Args:
+            a: Features, (M, d).
+            b: Features of the others, (M, d).
+
+        Returns:
+            Mean and variance, (M,) each.
+        """
 
     def probability(self, a: Array, b: Array) -> Array:
-        """P(a is preferred to b), row by row."""
+        """P(a is preferred to b), row by row; with a margin, P(b preferred) is not the rest of it.
+
+        Args:
+            a: Features, (M, d).
+            b: Features of the others, (M, d).
+
+        Returns:
+            The probabilities, (M,).
+        """
 
     def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
-        """Joint samples of the rewards of x, shape (count, M)."""
+        """Joint samples of the rewards of rows of features.
+
+        Args:
+            x: Features, (M, d).
+            count: How many samples.
+            rng: Draws them.
+
+        Returns:
+            The samples, (count, M).
+        """
 
 
 class Gaussian(Protocol):
@@ -110,7 +135,18 @@ class Gaussian(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Posterior:
-    """A Gaussian over rewards. Call it with features for a mean and a covariance."""
+    """A Gaussian over rewards. Call it with features for a mean and a covariance.
+
+    Args:
+        kernel: The prior covariance.
+        probit: The likelihood of answers.
+        data: The comparisons.
+        sites: Precision and shift that each answer adds.
+        cholesky: The pivoted Cholesky decomposition of the covariance of the answered differences.
+        u_mean: The posterior mean in the coordinates of the pivots, (r,).
+        factor: The Cholesky factor of the posterior precision there, (r, r).
+        log_evidence: The log marginal likelihood of the answers.
+    """
 
     kernel: Kernel
     probit: Probit

@@ -68,17 +68,46 @@ class PreferenceModel(Estimator):
     def predict(
         self, x: npt.ArrayLike, return_std: bool = False, return_cov: bool = False
     ) -> Array | tuple[Array, Array]:
-        """The expected reward of rows of features (M,), with std (M,) or covariance (M, M)."""
+        """The expected reward of rows of features.
+
+        Args:
+            x: Features, (M, d).
+            return_std: Also return the standard deviation, (M,).
+            return_cov: Also return the covariance, (M, M).
+
+        Returns:
+            The mean (M,), or a pair of the mean and what was asked for.
+
+        Raises:
+            NotFittedError: Before `fit`.
+        """
         return predict(self.posterior_, self._features(x), return_std, return_cov)
 
     def predict_proba(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
-        """P(a preferred to b), row by row, shape (M,)."""
+        """P(a preferred to b), row by row.
+
+        Args:
+            a: Features, (M, d).
+            b: Features of the others, (M, d).
+
+        Returns:
+            The probabilities, (M,).
+        """
         first, second = self._features(a), self._features(b)
         check_same_shape(first, second)
         return self.posterior_.probability(first, second)
 
     def sample(self, x: npt.ArrayLike, count: int = 1, seed: int = 0) -> Array:
-        """Joint samples of the reward at rows of features, shape (count, M)."""
+        """Joint samples of the reward at rows of features.
+
+        Args:
+            x: Features, (M, d).
+            count: How many samples.
+            seed: Of the samples.
+
+        Returns:
+            The samples, (count, M).
+        """
         return self.posterior_.sample(self._features(x), count, np.random.default_rng(seed))
 
     def _features(self, x: npt.ArrayLike) -> Array:
@@ -91,33 +120,25 @@ class PreferenceModel(Estimator):
 class PreferenceGP(PreferenceModel):
     """Learns a reward from pairwise comparisons.
 
-    Parameters
-    ----------
-    kernel
-        The prior covariance of the reward, of the features as they are given. None means Bayesian model
-        averaging over structures, which standardizes the features itself.
-    noise
-        The paper's sigma: P(a preferred to b) = Phi((f(a) - f(b)) / (sqrt(2) noise)), for rewards with a
-        prior standard deviation of about 1. None means that it is learned.
-    margin
-        Differences that look smaller than this are answered "about equal". None means 0 without ties, and
-        learned where there are some.
-    learn
-        With a kernel: whether its hyper-parameters, and a noise of None, are learned. Without one: whether
-        the ARD and sparse structures take part. A margin of None is learned from ties in any case.
-    inference
-        "ep" (expectation propagation) or "laplace" (the paper's).
+    Args:
+        kernel: The prior covariance of the reward, of the features as they are given. None means Bayesian
+            model averaging over structures, which standardizes the features itself.
+        noise: The paper's sigma: P(a preferred to b) = Phi((f(a) - f(b)) / (sqrt(2) noise)), for rewards with
+            a prior standard deviation of about 1. None means that it is learned.
+        margin: Differences that look smaller than this are answered "about equal". None means 0 without ties,
+            and learned where there are some.
+        learn: With a kernel: whether its hyper-parameters, and a noise of None, are learned. Without one:
+            whether the ARD and sparse structures take part. A margin of None is learned from ties in any
+            case.
+        inference: "ep" (expectation propagation) or "laplace" (the paper's).
 
-    Attributes
-    ----------
-    posterior_
-        The posterior over rewards; call it with features for a mean and a covariance.
-    log_evidence_, noise_, margin_
-        The log marginal likelihood of the answers, and the learned parameters of the likelihood.
-    kernel_
-        With a kernel: the same with learned hyper-parameters.
-    structures_
-        Without one: the posterior probability of each structure.
+    Attributes:
+        posterior_: The posterior over rewards; call it with features for a mean and a covariance.
+        log_evidence_: The log marginal likelihood of the answers.
+        noise_: The learned noise.
+        margin_: The learned margin.
+        kernel_: With a kernel: the same with learned hyper-parameters.
+        structures_: Without one: the posterior probability of each structure.
     """
 
     def __init__(
@@ -135,11 +156,18 @@ class PreferenceGP(PreferenceModel):
         self.inference = inference
 
     def fit(self, items: npt.ArrayLike, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
-        """Learn from answers about rows of `items`.
+        """Learn from answers about rows of features.
 
-        items   (M, d)   features
-        pairs   (N, 2)   for each answer the index of the winner, then of the loser
-        ties    (T, 2)   pairs that were answered "about equal"
+        Args:
+            items: The features, (M, d).
+            pairs: For each answer the index of the winner, then of the loser, (N, 2).
+            ties: Pairs that were answered "about equal", (T, 2).
+
+        Returns:
+            The model itself.
+
+        Raises:
+            ConvergenceError: If the inference does not converge.
         """
         matrix = feature_matrix(items)
         standardization = Scaling.of(matrix, allow_constant=True)
@@ -148,8 +176,13 @@ class PreferenceGP(PreferenceModel):
     def fit_comparisons(self, data: Comparisons, standardization: Scaling | None = None) -> Self:
         """Learn from comparisons of features; refitting is quick when they continue the last ones.
 
-        Model averaging standardizes the features by `standardization`. Without it, they are taken to be
-        standardized already, as those of a learner are.
+        Args:
+            data: The comparisons.
+            standardization: Standardizes the features for model averaging. Without it, they are taken to be
+                standardized already, as those of a learner are.
+
+        Returns:
+            The model itself.
         """
         self._check()
         self.n_features_in_ = data.winners.shape[1]

@@ -21,7 +21,19 @@ class ConvergenceError(RuntimeError):
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The Gaussian approximation that an inference found."""
+    """The Gaussian approximation that an inference found.
+
+    Args:
+        u_mean: The posterior mean in the coordinates of the pivots, (r,).
+        W: The precision that each answer adds, (N,).
+        shift: The linear term that each answer adds, (N,).
+        factor: The Cholesky factor of the posterior precision, (r, r).
+        log_evidence: The log marginal likelihood of the answers.
+        iterations: How many it took.
+        residual: How far the last iteration was from the fixed point.
+        likelihood: Of the answers, at the mode or at EP's cavity distributions.
+        cavity: Their means and variances; for Laplace the mode, without variance.
+    """
 
     u_mean: Array  # (r,) posterior mean of u
     W: Array
@@ -36,7 +48,12 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class WarmStart:
-    """Sites to start from: those of EP; Laplace starts at their posterior mean."""
+    """Sites to start from: those of EP; Laplace starts at their posterior mean.
+
+    Args:
+        precision: Of each answer's site, (N,).
+        shift: Of each answer's site, (N,).
+    """
 
     precision: Array
     shift: Array
@@ -48,6 +65,14 @@ class WarmStart:
 
     @classmethod
     def from_solution(cls, solution: Solution, count: int) -> Self:
-        """The sites of a solution for the first of `count` answers."""
+        """The sites of a solution, for the first of the answers; those of new answers are 0.
+
+        Args:
+            solution: Of earlier answers.
+            count: How many answers there are now.
+
+        Returns:
+            The sites.
+        """
         more = max(count - len(solution.W), 0)
         return cls(np.pad(solution.W, (0, more))[:count], np.pad(solution.shift, (0, more))[:count])

@@ -41,10 +41,21 @@ def from_dataset(
     clips: Clips = "now",
     clip_folder: str | Path | None = None,
 ) -> Pool:
-    """A pool of a dataset, given or recognized by its path or id; see `prefero.datasets.open_dataset`.
+    """A pool of a dataset of any format.
 
-    `features` are words of the library and functions of your own, or `FeatureOptions`. `count` takes the
-    trajectories that differ most. `clips` says when videos are cut: "now", "later" or "never".
+    Args:
+        dataset: A dataset, or a path or id that `prefero.datasets.open_dataset` recognizes.
+        features: Words of the library, functions of your own, or columns of a table; or `FeatureOptions`.
+        count: Take so many trajectories, those that differ most. None takes all.
+        sampling_seed: Of the selection.
+        clips: When videos are cut: "now", "later" (when they are first shown) or "never".
+        clip_folder: The folder for the clips; None is one in Prefero's cache.
+
+    Returns:
+        The pool, with the ids of the trajectories.
+
+    Raises:
+        BadEpisode: If an episode is damaged and `skip_bad` is not set.
     """
     from prefero import datasets
     from prefero.pools.pool import Pool
@@ -91,7 +102,18 @@ def from_lerobot(
     task: str | None = None,
     **pool: Unpack[PoolOptions],
 ) -> Pool:
-    """A pool of a LeRobot dataset on disk, version 2.0, 2.1 or 3.0, or of one task of it."""
+    """A pool of a LeRobot dataset on disk, version 2.0, 2.1 or 3.0.
+
+    Args:
+        folder: The folder that contains `meta/info.json`.
+        features: As in `from_dataset`.
+        camera: The camera whose videos are shown, by its name or the end of it; "none" for no videos.
+        task: Only the episodes of this task.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+
+    Returns:
+        The pool.
+    """
     from prefero.datasets import LeRobotOptions, open_dataset
 
     opened = open_dataset(f"lerobot:{folder}", LeRobotOptions(camera=camera, task=task))
@@ -107,7 +129,19 @@ def from_minari(
     camera: str | None = None,
     **pool: Unpack[PoolOptions],
 ) -> Pool:
-    """A pool of a Minari dataset by id or folder; `render` renders videos with its recovered environment."""
+    """A pool of a Minari dataset.
+
+    Args:
+        place: The id of a dataset on this machine, or a folder.
+        features: As in `from_dataset`.
+        step_seconds: How long a step lasts, which the dataset does not say.
+        render: Render videos with the environment of the dataset, whose code then runs.
+        camera: The image observation that is shown, where there are several.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+
+    Returns:
+        The pool.
+    """
     from prefero.datasets import MinariOptions, open_dataset
 
     options = MinariOptions(step_seconds=step_seconds, render=render, camera=camera)
@@ -121,7 +155,17 @@ def from_video_folder(
     table: Any = None,
     **pool: Unpack[PoolOptions],
 ) -> Pool:
-    """A pool of a folder of videos with a table of their features: in it, elsewhere, or in memory."""
+    """A pool of a folder of videos with a table of their features.
+
+    Args:
+        folder: The folder.
+        features: Columns of the table; None takes all that hold numbers.
+        table: The table, if it is not the one in the folder: a file, a pandas frame or a mapping of columns.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+
+    Returns:
+        The pool.
+    """
     from prefero.datasets.formats.video_folder import VideoFolder, VideoFolderOptions
 
     if table is None or isinstance(table, str | Path):
@@ -136,7 +180,18 @@ def from_video_folder(
 def from_table(
     table: Any, features: Features = None, *, ids: str | None = None, **pool: Unpack[PoolOptions]
 ) -> Pool:
-    """A pool of a pandas frame, a mapping of columns or arrays, or a .csv, .parquet or .npz file."""
+    """A pool of a table of features, or of an archive of states and actions.
+
+    Args:
+        table: A pandas frame, a mapping of columns or arrays, or a .csv, .parquet or .npz file.
+        features: Columns, or for an archive of states what `from_dataset` takes; None takes all that hold
+            numbers.
+        ids: The column of the trajectories' ids.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+
+    Returns:
+        The pool.
+    """
     from prefero.datasets import TableOptions, open_dataset
     from prefero.datasets.formats.archives import in_memory
 
@@ -156,10 +211,23 @@ def from_gymnasium(
     film: bool = False,
     **pool: Unpack[PoolOptions],
 ) -> Pool:
-    """A pool of episodes of a Gymnasium environment, played by a policy or at random.
+    """A pool of episodes of a Gymnasium environment.
 
     Videos of episodes that can be repeated are rendered from the recorded actions; others are filmed while
     they are played, and so are all with `film`.
+
+    Args:
+        environment: The id of a registered environment.
+        features: As in `from_dataset`.
+        episodes: How many are played.
+        policy: A function of an observation, or its `module:function`; None plays at random.
+        max_steps: The largest number of steps of an episode; None leaves it to the environment.
+        seed: Of the environment, and of random actions; episode n has this seed plus n.
+        film: Film every episode while it is played.
+        **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
+
+    Returns:
+        The pool.
     """
     from prefero.datasets.formats.gymnasium import GymnasiumDataset, GymnasiumOptions
 

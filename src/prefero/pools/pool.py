@@ -28,18 +28,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, init=False)
 class Pool:
-    """The trajectories that questions are about.
+    """The trajectories that questions are about. `len(pool)` is their number M.
 
-    features       (M, d)   one row a trajectory, in the user's units
-    scaled         (M, d)   the same, standardized to mean 0 and standard deviation 1
-    scaling                 the standardization; an extended pool keeps that of its first trajectories
-    names          d        names of the features
-    trajectories            actions and poses, for replay, if they are known
-    actions        (M, A)   the actions alone; trajectories of a world can be simulated from them later
-    clips                   videos of the trajectories, one file each, if there are any
-    ids                     which trajectory each is: its id in its dataset, or the file name of its clip;
-                            None where only its index says that
-    source                  the world, its options and the seed, if they were simulated
+    Args:
+        features: One row of features for each trajectory, (M, d), in your own units.
+        names: The names of the d features. Without them they are numbered.
+        trajectories: Actions and poses of the trajectories, for replay.
+        actions: The actions alone, (M, A), from which trajectories of the `source` are simulated when they
+            are shown.
+        clips: A video of each trajectory, the path of a file.
+        ids: Which trajectory each is: its id in its dataset. Without them, the file names of the clips.
+        source: The world, its options and the seed, if the trajectories are simulated.
+        scaling: The standardization of the features. Without it, the mean and the standard deviation of these
+            rows.
+
+    Raises:
+        ValueError: If there are fewer than two trajectories, or numbers that do not fit each other or are not
+            finite.
     """
 
     features: Array
@@ -100,12 +105,22 @@ class Pool:
         cache: bool = True,
         progress: bool | None = None,
     ) -> Pool:
-        """`count` trajectories of a world, given or named; the same call makes the same pool.
+        """Trajectories of a world; the same call makes the same pool.
 
-        Actions are uniformly random, or with `sampling="grid"` on an even grid of at most `count` points.
-        With `when="later"`, a world whose features follow from the actions is not simulated here: each
-        trajectory is simulated when it is shown. What was simulated once is read from the cache, unless the
-        world is one of your own. `progress` shows a bar or hides it; None shows it on a terminal.
+        What was simulated once is read from the cache, unless the world is one of your own.
+
+        Args:
+            world: A world, or its name.
+            count: How many trajectories.
+            seed: Of the random actions.
+            sampling: "random" draws actions uniformly; "grid" takes an even grid of at most `count` points.
+            when: With "later", a world whose features follow from the actions is not simulated here: each
+                trajectory is simulated when it is shown.
+            cache: Whether to read the pool from the cache, and to store it there.
+            progress: Show a progress bar; None shows it on a terminal.
+
+        Returns:
+            The pool, with its `source`.
         """
         if isinstance(world, str):
             from prefero import worlds
@@ -207,10 +222,17 @@ class Pool:
         )
 
     def diverse(self, count: int, seed: int = 0) -> Pool:
-        """At most `count` of these trajectories, as different from each other as can be, as a pool.
+        """The trajectories that differ most from each other, as a pool.
 
         Their features are scaled again. `ids` say which they are; where they had none, these are their places
         here.
+
+        Args:
+            count: How many at most.
+            seed: Of the order in which they are tried.
+
+        Returns:
+            The smaller pool, or this one if it has no more than `count`.
         """
         if count >= len(self):
             return self
@@ -284,5 +306,16 @@ class Pool:
 
     @classmethod
     def from_bytes(cls, content: bytes, name: str = "this") -> Pool:
-        """What `to_bytes` made; `name` is for errors."""
+        """What `to_bytes` made.
+
+        Args:
+            content: The content of a pool's file.
+            name: What it is called in errors.
+
+        Returns:
+            The pool.
+
+        Raises:
+            PoolFileError: If it is not a pool, or not a whole one.
+        """
         return pool_file.from_bytes(cls, content, name)

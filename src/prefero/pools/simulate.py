@@ -22,7 +22,16 @@ Sampling = Literal["random", "grid"]
 
 @dataclass(frozen=True)
 class Source:
-    """Where simulated trajectories come from: all that is needed to simulate them again."""
+    """Where simulated trajectories come from: all that is needed to simulate them again.
+
+    Args:
+        world: The name of the world.
+        options: The options that it was made with.
+        physics: The version of its dynamics.
+        count: How many trajectories.
+        seed: Of the random actions.
+        sampling: "random" or "grid".
+    """
 
     world: str
     options: dict[str, Any]
@@ -33,7 +42,17 @@ class Source:
 
     @classmethod
     def of(cls, world: World, count: int, seed: int, sampling: Sampling) -> Source:
-        """The source of `count` trajectories of a world."""
+        """The source of `count` trajectories of a world.
+
+        Args:
+            world: The world.
+            count: How many trajectories.
+            seed: Of the random actions.
+            sampling: "random" or "grid".
+
+        Returns:
+            The source.
+        """
         if sampling not in get_args(Sampling):
             raise ValueError(f"sampling must be 'random' or 'grid', but is {sampling!r}")
         if count < 2 or seed < 0:

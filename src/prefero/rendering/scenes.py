@@ -27,7 +27,12 @@ REST = 0.005  # a part has arrived when it is nearer to its last position than t
 
 @dataclass(frozen=True, eq=False)
 class Polygon:
-    """A filled 2-D polygon."""
+    """A filled 2-D polygon.
+
+    Args:
+        points: Its corners, (n, 2).
+        color: "#rrggbb".
+    """
 
     points: Array  # (K, 2)
     color: str
@@ -39,7 +44,14 @@ class Polygon:
 
 @dataclass(frozen=True, eq=False)
 class Capsule:
-    """A thick 2-D line with round ends; a disc where both ends are the same."""
+    """A thick 2-D line with round ends; a disc where both ends are the same.
+
+    Args:
+        start: One end, (x, y).
+        end: The other end.
+        radius: Half of its width.
+        color: "#rrggbb".
+    """
 
     start: tuple[float, float]
     end: tuple[float, float]
@@ -59,7 +71,13 @@ class Capsule:
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """A 3-D surface of triangles."""
+    """A 3-D surface of triangles.
+
+    Args:
+        vertices: The corners, (V, 3).
+        faces: Triangles of corners, (F, 3).
+        color: "#rrggbb".
+    """
 
     vertices: Array  # (V, 3)
     faces: Array  # (F, 3) indices of vertices, counterclockwise as seen from outside
@@ -80,7 +98,15 @@ Shape = Polygon | Capsule | Mesh
 
 @dataclass(frozen=True)
 class Part:
-    """A rigid body: it moves as a whole, or stays."""
+    """A rigid body: it moves as a whole, or stays.
+
+    Args:
+        name: Its name.
+        shapes: What it is made of.
+        moves: Whether it has poses.
+        label: A text that is drawn beside it.
+        trail: Whether its path is drawn.
+    """
 
     name: str
     shapes: tuple[Shape, ...]
@@ -119,6 +145,13 @@ class Window:
     """The visible rectangle of a 2-D scene.
 
     It moves up and down with the part that it follows, and sideways as far as is needed to show that part.
+
+    Args:
+        left: The smallest x.
+        right: The largest x.
+        bottom: The smallest y.
+        top: The largest y.
+        follow: The part that it follows; None stays.
     """
 
     left: float
@@ -140,7 +173,13 @@ class Window:
 
 @dataclass(frozen=True)
 class Camera:
-    """The camera of a 3-D scene; z points up."""
+    """The camera of a 3-D scene; z points up.
+
+    Args:
+        eye: Where it is, (x, y, z).
+        target: The point that it looks at.
+        fov: The vertical angle of view, in degrees.
+    """
 
     eye: tuple[float, float, float]
     target: tuple[float, float, float]
@@ -153,7 +192,15 @@ class Camera:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that is drawn of a world, except for the poses of the moving parts."""
+    """Everything that is drawn of a world, except for the poses of the moving parts.
+
+    Args:
+        parts: What is drawn, in this order.
+        view: A `Window` of a 2-D scene, or the `Camera` of a 3-D one.
+        frame_time: Seconds from one pose to the next.
+        background: A color.
+        main_part: The moving part that people judge; it is marked, and never drawn too small.
+    """
 
     parts: tuple[Part, ...]
     view: Window | Camera
@@ -228,7 +275,15 @@ class Scene:
             raise ValueError("poses must be finite, but some are not")
 
     def resample(self, poses: Array, fps: float) -> Array:
-        """The poses at `fps` frames per second, linearly interpolated."""
+        """The poses at another number of frames per second, linearly interpolated.
+
+        Args:
+            poses: (T, P, k).
+            fps: Frames per second.
+
+        Returns:
+            The poses.
+        """
         self.check_poses(poses)
         last = len(poses) - 1
         count = int(last * self.frame_time * fps + 1e-6) + 1
@@ -287,7 +342,18 @@ def _rounded(values: Array) -> Any:
 
 
 def rectangle(left: float, right: float, bottom: float, top: float, color: str) -> Polygon:
-    """A rectangle with sides along the axes."""
+    """A rectangle with sides along the axes.
+
+    Args:
+        left: The smallest x.
+        right: The largest x.
+        bottom: The smallest y.
+        top: The largest y.
+        color: "#rrggbb".
+
+    Returns:
+        The rectangle.
+    """
     return Polygon(np.array([[left, bottom], [right, bottom], [right, top], [left, top]]), color)
 
 

@@ -39,7 +39,13 @@ def counting_frames(on_frame: Callable[[], None]) -> Iterator[None]:
 
 
 def save_video(path: Path, frames: Iterable[Image], fps: float) -> None:
-    """Write frames (height, width, 3) to an MP4 file of `fps` frames per second, whole or not at all."""
+    """Write an MP4 file, whole or not at all.
+
+    Args:
+        path: The file.
+        frames: Images (height, width, 3) of 8 bits.
+        fps: Frames per second.
+    """
     if path.suffix.lower() != ".mp4":
         raise ValueError(f"videos are saved as .mp4 files, but this one was to be {path.name!r}")
     if not MIN_FPS <= fps <= MAX_FPS:

@@ -34,7 +34,14 @@ BUMPY_BOX = 1.7  # bumps lie inside +-1.5: features of a bumpy task fill a box, 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Something to learn: the user's reward is a function of the pool's scaled features."""
+    """Something to learn: the user's reward is a function of the pool's scaled features.
+
+    Args:
+        kind: Of the reward.
+        pool: What questions are about.
+        user: Who answers.
+        test_set: What the reward is evaluated on.
+    """
 
     kind: str
     pool: Pool
@@ -53,10 +60,20 @@ def make_task(
     test_size: int = 40,
     seed: int = 0,
 ) -> Task:
-    """A synthetic task: a "linear", "quadratic" or "bumpy" reward of random features.
+    """A synthetic task. See `world_task` for trajectories of a world.
 
-    The `features` columns are normal, or uniform for a bumpy reward; rewards have standard deviation 1 over
-    the pool. See `world_task` for trajectories of a world.
+    Args:
+        kind: The true reward: "linear", "quadratic" or "bumpy"; it has standard deviation 1 over the pool.
+        features: How many; they are normal, or uniform for a bumpy reward.
+        trajectories: How many the pool has.
+        noise: The user's, the paper's sigma.
+        margin: The user's; 0 gives no ties.
+        lapse_rate: The probability of an answer at random.
+        test_size: How many trajectories the test set has.
+        seed: Of everything.
+
+    Returns:
+        The task.
     """
     _check(kind, features=features, trajectories=trajectories, test_size=test_size)
     rng = np.random.default_rng([seed, *kind.encode(), features])
@@ -82,10 +99,25 @@ def world_task(
     pool_seed: int | None = None,
     progress: bool | None = None,
 ) -> Task:
-    """A task in a world: a random reward of the world's features, or in golf scores of its targets.
+    """A task in a world.
 
     The test set has the most diverse trajectories of a pool of its own, with random actions and another seed.
-    `pool_seed`, if it is given, decides both pools instead of `seed`; `sampling` decides the first's actions.
+
+    Args:
+        world: The world.
+        kind: A random reward of the world's features, "linear", "quadratic" or "bumpy"; or in golf "targets".
+        trajectories: How many the pool has.
+        noise: The user's, the paper's sigma.
+        margin: The user's; 0 gives no ties.
+        lapse_rate: The probability of an answer at random.
+        test_size: How many trajectories the test set has.
+        seed: Of the reward, and of the pools unless `pool_seed` is given.
+        sampling: Of the pool's actions, "random" or "grid".
+        pool_seed: Of both pools.
+        progress: Show a progress bar; None shows it on a terminal.
+
+    Returns:
+        The task.
     """
     _check(kind, (*users.REWARD_KINDS, "targets"), trajectories=trajectories, test_size=test_size)
     if kind == "targets" and not hasattr(world, "targets"):
@@ -133,7 +165,13 @@ def _draw(kind: str, count: int, features: int, rng: np.random.Generator) -> Arr
 
 
 class Evaluation(NamedTuple):
-    """After an answer: how many there are, what was asked, and the accuracy on the test set."""
+    """How good the reward is after an answer.
+
+    Args:
+        answers: How many there are.
+        question: What was asked.
+        accuracy: On the test set.
+    """
 
     answers: int
     question: Question
@@ -149,7 +187,19 @@ def teach(
     purpose: Purpose | None = None,
     seed: int = 0,
 ) -> Iterator[Evaluation]:
-    """Let the task's user answer the learner's questions, and evaluate the reward after each answer."""
+    """Let the task's user answer the learner's questions.
+
+    Args:
+        task: The task.
+        learner: Of the task's pool.
+        questions: How many.
+        strategy: "active" or "random"; see `Learner.ask`.
+        purpose: See `Learner.ask`.
+        seed: Of the user's noise.
+
+    Returns:
+        An evaluation after each answer.
+    """
     rng = np.random.default_rng([seed, 1])
     for number in range(1, questions + 1):
         question = learner.ask(purpose, strategy)
@@ -159,7 +209,15 @@ def teach(
 
 
 def accuracy_of(reward: Reward, task: Task) -> float:
-    """The share of the test set's pairs whose true answer the reward predicts."""
+    """The share of the test set's pairs whose true answer the reward predicts.
+
+    Args:
+        reward: The reward.
+        task: The task.
+
+    Returns:
+        The accuracy, from 0 to 1.
+    """
     return task.test_set.accuracy(predicted_probabilities(reward, task.test_set))
 
 

@@ -25,7 +25,13 @@ LEAST_PROBABILITY = 1e-15  # so that the loss of a wrong prediction is finite
 
 @dataclass(frozen=True, eq=False)
 class TestSet:
-    """Pairs of trajectories with true answers."""
+    """Pairs of trajectories with true answers.
+
+    Args:
+        features: Of the trajectories, (T, d).
+        pairs: Indices of two trajectories, (P, 2).
+        differences: The first one's true reward minus the second's, (P,).
+    """
 
     __test__ = False  # for pytest: this is no test
 
@@ -35,13 +41,31 @@ class TestSet:
 
     @classmethod
     def of(cls, features: Array, truth: Array) -> "TestSet":
-        """All pairs of these trajectories, whose true rewards are `truth` (T,)."""
+        """All pairs of trajectories.
+
+        Args:
+            features: Of the trajectories, (T, d).
+            truth: Their true rewards, (T,).
+
+        Returns:
+            The test set.
+        """
         first, second = np.triu_indices(len(features), 1)
         return cls(features, np.column_stack([first, second]), truth[first] - truth[second])
 
     @classmethod
     def diverse(cls, candidates: Pool, reward: RewardFunction, count: int, seed: int = 0) -> "TestSet":
-        """`count` diverse candidates, by their scaled features; `reward` is of raw features."""
+        """A test set of diverse trajectories.
+
+        Args:
+            candidates: The pool to choose from, by scaled features.
+            reward: The true reward, of raw features.
+            count: How many trajectories.
+            seed: Of the selection.
+
+        Returns:
+            The test set.
+        """
         chosen = candidates.features[sample_diverse(candidates.scaled, count, seed=seed)]
         return cls.of(chosen, reward(chosen))
 

@@ -23,7 +23,14 @@ RewardFunction = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class SimulatedUser:
-    """A reward with answer noise: compares two trajectories at a time."""
+    """A reward with answer noise: compares two trajectories at a time.
+
+    Args:
+        reward: A function of features (M, d), the true reward.
+        noise: The paper's sigma.
+        margin: Perceived differences below it are answered "about equal".
+        lapse_rate: The probability of an answer at random.
+    """
 
     reward: RewardFunction
     noise: float = 0.1
@@ -36,7 +43,16 @@ class SimulatedUser:
             raise ValueError(f"lapse_rate is a share between 0 and 1, but is {self.lapse_rate!r}")
 
     def answer(self, left: Array, right: Array, rng: np.random.Generator) -> Choice:
-        """Compare two rows of features."""
+        """Compare two rows of features.
+
+        Args:
+            left: Features of the first, (d,).
+            right: Features of the second, (d,).
+            rng: Draws the noise.
+
+        Returns:
+            "left", "right" or "equal".
+        """
         if rng.random() < self.lapse_rate:
             return "left" if rng.random() < 0.5 else "right"
         both = self.reward(np.stack([left, right]))

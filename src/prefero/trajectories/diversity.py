@@ -16,11 +16,16 @@ BLOCK = 4096  # rows that are compared at a time
 def sample_diverse(
     features: npt.ArrayLike, count: int | None = None, *, radius: float | None = None, seed: int = 0
 ) -> Indices:
-    """Indices of a diverse subset, by Poisson-disk sampling.
+    """Indices of a diverse subset, by Poisson-disk sampling. Give either `count` or `radius`.
 
-    Give either the `radius` that chosen rows must keep from each other, in units of the features as they
-    are given, or the `count` of rows wanted, for which the largest radius is found. The rows are tried in a
-    random order that `seed` decides.
+    Args:
+        features: The rows to choose from, (M, d); distances are measured in these units.
+        count: How many rows are wanted; the largest radius is found for which there are so many.
+        radius: The distance that chosen rows keep from each other.
+        seed: Of the random order in which the rows are tried.
+
+    Returns:
+        The indices of the chosen rows.
     """
     matrix = feature_matrix(features)
     if (count is None) == (radius is None):

@@ -50,7 +50,13 @@ def location_and_scale(features: Array) -> tuple[Array, Array, Flags]:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Standardization of features, scaled = (features - center) / scale, and their names."""
+    """Standardization of features, scaled = (features - center) / scale, and their names.
+
+    Args:
+        names: The names of the d features.
+        center: The mean of each feature.
+        scale: The standard deviation of each feature.
+    """
 
     names: tuple[str, ...]
     center: tuple[float, ...]
@@ -68,7 +74,19 @@ class Scaling:
 
     @classmethod
     def of(cls, features: Array, names: Sequence[str] | None = None, *, allow_constant: bool = False) -> Self:
-        """Mean 0 and standard deviation 1 over these trajectories; a constant feature may be an error."""
+        """The scaling to mean 0 and standard deviation 1 over these trajectories.
+
+        Args:
+            features: (M, d), in your own units.
+            names: Of the features; None numbers them.
+            allow_constant: Give a constant feature the scale 1; otherwise it is an error.
+
+        Returns:
+            The scaling.
+
+        Raises:
+            ValueError: If a feature is constant and may not be.
+        """
         labels = (
             tuple(names) if names is not None else tuple(f"feature {i}" for i in range(features.shape[1]))
         )
@@ -93,7 +111,15 @@ class Scaling:
         return scaled
 
     def check_names(self, names: tuple[str, ...], of: str) -> None:
-        """Raise an error unless `names` are these features; `of` says what has those names."""
+        """Raise an error unless `names` are the names of these features.
+
+        Args:
+            names: The names to compare.
+            of: What has those names, for the error.
+
+        Raises:
+            ValueError: If they differ.
+        """
         if names != self.names:
             raise ValueError(f"wanted the features {', '.join(self.names)}, but {of} has {', '.join(names)}")
 

@@ -13,9 +13,10 @@ from prefero._support.arrays import Array, Flags, Indices
 class Trajectory:
     """One trajectory, or a batch of N with one more axis in front.
 
-    actions    (A,)        the actions that the robot executed
-    features   (d,)        what a person's reward may depend on, in their units
-    poses      (T, P, k)   where the moving parts of the scene were, for replay
+    Args:
+        actions: The actions that the robot executed, (A,).
+        features: What a person's reward may depend on, in their units, (d,).
+        poses: Where the moving parts of the scene were, for replay, (T, P, k).
     """
 
     actions: Array

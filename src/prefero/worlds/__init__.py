@@ -39,7 +39,12 @@ def names() -> tuple[str, ...]:
 
 
 def register(name: str, factory: Factory) -> None:
-    """Let `make(name, **options)` call `factory(**options)` in this process; a later call replaces it."""
+    """Make a world known by a name in this process; a later call replaces it.
+
+    Args:
+        name: A new name, not one of Prefero's own worlds.
+        factory: What `make(name, **options)` calls with the options.
+    """
     if not name or name in BUILT_IN:
         raise ValueError(
             f"a world is registered under a new name, not one of {', '.join(BUILT_IN)}, but this is {name!r}"
@@ -50,7 +55,18 @@ def register(name: str, factory: Factory) -> None:
 
 
 def make(name: str, **options: Any) -> World:
-    """A world by its name; the options are those of its class or factory."""
+    """A world by its name.
+
+    Args:
+        name: One of `names()`.
+        **options: Those of its class or factory.
+
+    Returns:
+        The world.
+
+    Raises:
+        ValueError: If there is no such world or option.
+    """
     factory = REGISTRY.get(name)
     try:
         inspect.signature(factory).bind(**options)
@@ -75,11 +91,22 @@ def from_gymnasium(
     task_description: str = TASK_DESCRIPTION,
     subject: str = "",
 ) -> World:
-    """A world made of a Gymnasium environment, an id or a function that makes it: see `GymnasiumWorld`.
+    """A world made of a Gymnasium environment: see `GymnasiumWorld`.
 
-    `feature_function` computes the features of an episode from its observations (T + 1, ...) and its actions
-    (T, A); `feature_names` are their names. `task_description` tells people what to do, and `subject` names
-    what they judge.
+    Args:
+        env: Its id, or a function that makes it.
+        feature_function: Computes the features of an episode from its observations (T + 1, ...) and its
+            actions (T, A).
+        feature_names: Their names.
+        max_steps: The longest episode; one that terminates earlier counts up to its end.
+        segments: Into how many equal segments an episode is divided, each with one action.
+        seed: With which every episode begins.
+        name: Of the world.
+        task_description: Tells people what to do.
+        subject: Names what they judge.
+
+    Returns:
+        The world.
     """
     from prefero.worlds.gymnasium_world import GymnasiumWorld
 

@@ -25,7 +25,13 @@ TOLERANCE = 1e-9  # actions may be out of bounds by this much, from rounding
 
 @dataclass(frozen=True)
 class Feature:
-    """A number that describes a trajectory."""
+    """A number that describes a trajectory.
+
+    Args:
+        name: Its name.
+        unit: Its unit; "" if it has none.
+        meaning: What it measures, in a few words.
+    """
 
     name: str
     unit: str
@@ -34,7 +40,13 @@ class Feature:
 
 @dataclass(frozen=True, eq=False)
 class ActionSpace:
-    """The box of actions that a world takes."""
+    """The box of actions that a world takes.
+
+    Args:
+        names: Of the A numbers.
+        low: The smallest values, (A,).
+        high: The largest values, (A,).
+    """
 
     names: tuple[str, ...]
     low: Array
@@ -67,7 +79,15 @@ class ActionSpace:
         return clipped
 
     def sample(self, count: int, rng: np.random.Generator) -> Array:
-        """Uniformly random actions, (count, A)."""
+        """Uniformly random actions.
+
+        Args:
+            count: How many.
+            rng: Draws them.
+
+        Returns:
+            The actions, (count, A).
+        """
         return rng.uniform(self.low, self.high, (count, len(self)))
 
     def grid(self, count: int) -> Array:
@@ -134,7 +154,17 @@ class RendersVideo(Protocol):
     """A world that renders its own video, instead of having its scene drawn."""
 
     def render_video(self, actions: Array, fps: float, width: int, height: int) -> Iterator[Image]:
-        """Frames (height, width, 3) of one trajectory, `fps` per second."""
+        """Frames of one trajectory.
+
+        Args:
+            actions: Its actions, (A,).
+            fps: Frames per second.
+            width: Of a frame, in pixels.
+            height: Of a frame, in pixels.
+
+        Returns:
+            The frames, (height, width, 3) each.
+        """
         ...
 
 

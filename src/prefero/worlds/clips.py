@@ -27,7 +27,14 @@ def check_clip(path: Path) -> None:
 
 
 def save_clip(path: Path, world: World, trajectory: Trajectory, *, frames: int = 6) -> None:
-    """Save a video (.mp4), a filmstrip of `frames` images (.png, .pdf, .svg) or a replay (.json)."""
+    """Save a clip of a trajectory.
+
+    Args:
+        path: A video (.mp4), a filmstrip (.png, .pdf, .svg) or a replay for the browser (.json).
+        world: The world.
+        trajectory: One trajectory of it.
+        frames: How many images a filmstrip has.
+    """
     check_clip(path)
     kind = path.suffix.lower()
     if not world.scene.parts and kind != ".mp4":
@@ -70,7 +77,15 @@ def _fps_of(world: World) -> float:
 
 
 def replay(world: World, trajectory: Trajectory) -> dict[str, Any]:
-    """All that the browser needs to play a trajectory."""
+    """All that the browser needs to play a trajectory.
+
+    Args:
+        world: The world.
+        trajectory: One trajectory of it.
+
+    Returns:
+        What `save_clip` writes as JSON.
+    """
     return {
         "world": world.name,
         "features": dict(zip(world.feature_names, trajectory.features.tolist(), strict=True)),

@@ -120,8 +120,11 @@ FEATURE_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 class Driver(World):
     """A car on a three-lane road while another one cuts in from the right.
 
-    An action sequence is five controls (steer, acceleration), each held for a second. With
-    `features="shaped"` the features are those of earlier work, chosen so that a linear reward drives well.
+    An action sequence is five controls (steer, acceleration), each held for a second.
+
+    Args:
+        features: "plain" are those that the paper describes; "shaped" are those of earlier work, chosen so
+            that a linear reward drives well.
     """
 
     name = "driver"

@@ -96,8 +96,10 @@ MODEL = f"""
 class Tosser(World):
     """A two-joint hand strikes a falling capsule toward a red and a green basket.
 
-    An action sequence is the start of hand and capsule and two pairs of motor controls. The features are the
-    paper's two, or any of `range`, `flips`, `altitude` and `basket distance`.
+    An action sequence is the start of hand and capsule and two pairs of motor controls.
+
+    Args:
+        features: The paper's two, or any of `range`, `flips`, `altitude` and `basket distance`.
     """
 
     name = "tosser"

@@ -36,8 +36,18 @@ NAMED = 3  # skipped episodes that a message names, at most
 def extract_features(dataset: Dataset, features: Features = None) -> FeatureTable:
     """Extract features of every episode of a dataset, or of every window of each.
 
-    `features` are words of the library or functions of your own; `FeatureOptions` says more. With a cache,
-    the same call resumes an earlier one. Of a dataset that has its features already, columns are chosen.
+    With a cache, the same call resumes an earlier one. Of a dataset that has its features already, columns
+    are chosen.
+
+    Args:
+        dataset: The dataset.
+        features: Words of the library or functions of your own; `FeatureOptions` says more.
+
+    Returns:
+        The features, with the episodes that were left out.
+
+    Raises:
+        BadEpisode: If an episode is damaged and `skip_bad` is not set.
     """
     options = FeatureOptions.of(features)
     if isinstance(dataset, FeatureDataset):

@@ -26,10 +26,17 @@ FAR = 6.0  # standard deviations of the features that the reward was taught with
 
 
 def extract_for_reward(dataset: Dataset, names: Sequence[str], features: Features = None) -> FeatureTable:
-    """Extract the features of these names, in this order; see `extract_features`.
+    """Extract the features that a reward needs; see `extract_features`.
 
-    Without features in the options, the words of the library that give these names are taken; functions of
-    your own must be given. Without `log_transform`, the logarithms are those that are called log(NAME).
+    Args:
+        dataset: The dataset.
+        names: The reward's features, in its order.
+        features: Without features in the options, the words of the library that give these names are taken;
+            functions of your own must be given. Without `log_transform`, the logarithms are those that are
+            called log(NAME).
+
+    Returns:
+        The features, in the order of `names`.
     """
     options = FeatureOptions.of(features)
     if options.drop:

@@ -32,16 +32,19 @@ def join_words(words: Sequence[str]) -> str:
 class FeatureOptions:
     """Which features of a dataset's trajectories are extracted, and how.
 
-    features            words of the library, functions of your own or "module:function", or columns of a
-                        table; none: the default. "A,B,C" is the same as ["A", "B", "C"]
-    window, stride      cut episodes into windows, "2s" or 50 (steps), whose starts are a stride apart
-    fit_embeddings_on   a dataset, or the path of one, to fit embeddings such as pca(n) on; None: this one
-    drop                features to leave out
-    log_transform       features to take the logarithm of; they are called log(NAME)
-    skip_bad            leave out bad episodes instead of stopping at the first
-    cache               a Parquet file to keep the features in, or True for one in Prefero's cache
-    jobs                how many processes work; None: all cores
-    progress            show a progress bar; None: on a terminal
+    Args:
+        features: Words of the library, functions of your own or "module:function", or columns of a table;
+            none is the default. "A,B,C" is the same as ["A", "B", "C"].
+        window: Cut episodes into windows of this length, "2s" or 50 (steps).
+        stride: The distance between the starts of windows.
+        fit_embeddings_on: A dataset, or the path of one, to fit embeddings such as pca(n) on; None is this
+            one.
+        drop: Features to leave out.
+        log_transform: Features to take the logarithm of; they are called log(NAME).
+        skip_bad: Leave out bad episodes instead of stopping at the first.
+        cache: A Parquet file to keep the features in, or True for one in Prefero's cache.
+        jobs: How many processes work; None is all cores.
+        progress: Show a progress bar; None shows it on a terminal.
     """
 
     features: Sequence[Feature] = ()

@@ -21,13 +21,15 @@ from prefero.trajectories.features import location_and_scale
 class FeatureTable:
     """Features of a dataset's trajectories, and which trajectory each row is of.
 
-    features   (M, d)
-    names      d       names of the features
-    numbers    M       which episode of the dataset
-    segments   M       which steps of it; None for the whole episode
-    steps      (M,)    how many steps; None where that is not known
-    skipped            episodes that have no row, with the reason
-    cached_in          the file in which the feature cache keeps them, if any
+    Args:
+        dataset: The dataset.
+        features: (M, d).
+        names: Of the d features.
+        numbers: Which episode of the dataset each row is of.
+        segments: Which steps of it; None for the whole episode.
+        steps: How many steps, (M,); None where that is not known.
+        skipped: Episodes that have no row, with the reason.
+        cached_in: The file in which the feature cache keeps them, if any.
     """
 
     dataset: Dataset
@@ -98,7 +100,15 @@ class FeatureTable:
         )
 
     def diverse(self, count: int, seed: int = 0) -> Self:
-        """At most `count` rows, as different from each other as can be (Poisson disk sampling)."""
+        """Rows as different from each other as can be, by Poisson-disk sampling.
+
+        Args:
+            count: How many at most.
+            seed: Of the order in which they are tried.
+
+        Returns:
+            The smaller table.
+        """
         if count >= len(self):
             return self
         center, scale, varies = location_and_scale(self.features)

@@ -104,7 +104,17 @@ class EnvironmentMaker:
 
 @dataclass(frozen=True, kw_only=True)
 class GymnasiumOptions(FormatOptions):
-    """How an environment is played."""
+    """How an environment is played.
+
+    Args:
+        videos: See `FormatOptions`.
+        trust: See `FormatOptions`.
+        episodes: How many.
+        policy: A function of an observation, or its `module:function`; None plays at random.
+        max_steps: The largest number of steps of an episode; None leaves it to the environment.
+        seed: Of the environment, and of random actions.
+        film: Film every episode while it is played.
+    """
 
     episodes: int = option(100, "How many episodes are played; 100.", minimum=1)
     policy: str | None = option(

@@ -43,7 +43,13 @@ METADATA = b"prefero.features"  # the key of the metadata that `prefero features
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(FormatOptions):
-    """How a table is opened; `ids` is the column of the trajectories' ids."""
+    """How a table is opened.
+
+    Args:
+        videos: See `FormatOptions`.
+        trust: See `FormatOptions`.
+        ids: The column of the trajectories' ids.
+    """
 
     ids: str | None = option(None, "The column of the trajectories' ids; id, episode, trajectory or name.")
 

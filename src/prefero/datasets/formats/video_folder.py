@@ -25,7 +25,14 @@ VIDEO_COLUMNS = ("video", "clip", "file", "path")
 
 @dataclass(frozen=True, kw_only=True)
 class VideoFolderOptions(FormatOptions):
-    """How a folder of videos is opened; `video_column` is the table's column of the videos."""
+    """How a folder of videos is opened.
+
+    Args:
+        videos: See `FormatOptions`.
+        trust: See `FormatOptions`.
+        table: The table of features, if not the one in the folder.
+        video_column: The table's column of the videos.
+    """
 
     table: str | None = option(None, "The table of features, if not the one in the folder.")
     video_column: str | None = option(None, "The table's column of the videos; video, clip, file or path.")

@@ -22,7 +22,13 @@ Advance = Callable[[int], None]
 
 @dataclass(frozen=True, eq=False)
 class EpisodeScores:
-    """The mean and the standard deviation of episodes, by their ids."""
+    """The mean and the standard deviation of episodes, by their ids.
+
+    Args:
+        episodes: Mean and standard deviation of each.
+        steps: How many steps each has, where that is known.
+        replace_reward: Whether the scores also replace the dataset's own reward.
+    """
 
     episodes: dict[str, tuple[float, float]]
     steps: dict[str, int]  # how long each was when its features were extracted, where that is known
@@ -42,7 +48,15 @@ class EpisodeScores:
         return mean, std
 
     def check_length(self, episode: str, steps: int) -> None:
-        """An error unless an episode is as long as when its features were extracted."""
+        """An error unless an episode is as long as when its features were extracted.
+
+        Args:
+            episode: Its id.
+            steps: How many it has now.
+
+        Raises:
+            BadEpisode: If that is another number.
+        """
         before = self.steps.get(episode, steps)
         if before != steps:
             raise BadEpisode(

@@ -28,10 +28,17 @@ def write_scores(
 ) -> None:
     """Write a copy of the dataset that features were extracted from, with the scores of its episodes.
 
-    The folder must not exist, and the dataset itself is never changed. Each step of an episode gets the
-    episode's mean and standard deviation; NaN in episodes without a score. With `replace_reward` the learned
-    reward also replaces the dataset's own, which is kept as original_reward: 0 at every step, and the mean at
-    an episode's last one.
+    The dataset itself is never changed. Each step of an episode gets the episode's mean and standard
+    deviation; NaN in episodes without a score.
+
+    Args:
+        table: The features that were scored.
+        mean: The mean of each row.
+        std: The standard deviation of each row.
+        folder: The folder of the copy, which must not exist.
+        replace_reward: Also replace the dataset's own reward, which is kept as original_reward: 0 at every
+            step, and the mean at an episode's last one.
+        progress: Show a progress bar; None shows it on a terminal.
     """
     folder = Path(folder)
     source = check_score_copy(table.dataset, folder)

@@ -27,13 +27,28 @@ __all__ = ["TARGETS", "Target", "export_reward", "target_for"]
 
 
 def export_reward(reward: Reward, path: str | Path) -> None:
-    """Write a reward as a Python file (.py), an ONNX graph (.onnx), or what else the path's suffix names."""
+    """Write a reward as a file that runs without Prefero.
+
+    Args:
+        reward: The reward.
+        path: A Python file (.py), an ONNX graph (.onnx), or another registered suffix.
+    """
     target = target_for(path)
     write_atomically(Path(path), target(reward))
 
 
 def target_for(path: str | Path) -> Target:
-    """The export target that the path's suffix names."""
+    """The export target that the path's suffix names.
+
+    Args:
+        path: The file to write.
+
+    Returns:
+        The target.
+
+    Raises:
+        ValueError: If there is none for this suffix.
+    """
     suffix = Path(path).suffix
     if suffix[1:] not in TARGETS:
         known = ", ".join(f".{name}" for name in TARGETS)

@@ -32,7 +32,14 @@ ORDER = ("episode_index", "frame_index")
 
 @dataclass(frozen=True, kw_only=True)
 class LeRobotOptions(FormatOptions):
-    """How a LeRobot dataset is opened."""
+    """How a LeRobot dataset is opened.
+
+    Args:
+        videos: See `FormatOptions`.
+        trust: See `FormatOptions`.
+        camera: The camera whose videos are shown, by its name; "none" for no videos.
+        task: Only the episodes of this task.
+    """
 
     camera: str | None = option(None, "The camera whose videos are shown, by its name; none for no videos.")
     task: str | None = option(None, "Only the episodes of this task.")

@@ -44,7 +44,15 @@ REPLAY_TOLERANCE = 1e-3  # how far a replay may be from the recorded states, rel
 
 @dataclass(frozen=True, kw_only=True)
 class MinariOptions(FormatOptions):
-    """How a Minari dataset is opened."""
+    """How a Minari dataset is opened.
+
+    Args:
+        videos: See `FormatOptions`.
+        trust: See `FormatOptions`.
+        step_seconds: How long a step lasts; with `render` or `trust` as the environment says, else 1.
+        render: Render videos with the environment of the dataset.
+        camera: The image observation that is shown, where there are several.
+    """
 
     step_seconds: float | None = option(
         None, "How long a step lasts, in seconds; with --render or --trust as the environment says, else 1."
