@@ -113,7 +113,7 @@ def test_the_page_says_what_is_public_and_how_names_go_away() -> None:
 
 def parameters_of(thing: Any) -> list[str]:
     """As a docstring names them."""
-    stars = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}
+    stars: dict[Any, str] = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}
     known = inspect.signature(thing).parameters.values()
     return [stars.get(one.kind, "") + one.name for one in known if one.name not in ("self", "cls")]
 
