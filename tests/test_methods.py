@@ -1,5 +1,8 @@
 """Methods: each builds a model that can be taught, and those of the paper are exactly the paper's."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -12,7 +15,7 @@ from prefero.acquisition.mutual_information import Formula, MutualInformation
 from prefero.experiments.figures.base import TUNED
 from prefero.experiments.settings import Setting
 from prefero.learner import Model
-from prefero.methods import METHODS, SIGMAS, THETAS, full_name, method_named
+from prefero.methods import METHODS, NAMES, SIGMAS, THETAS, full_name, method_named
 from prefero.models.linear import LinearPreference
 from prefero.questions import Comparisons
 
@@ -61,10 +64,57 @@ def test_a_model_is_built_anew_for_every_run() -> None:
         assert method.model(SETTING, normal(2)) is not method.model(SETTING, normal(2))
 
 
-@pytest.mark.parametrize("name", ["Magic", "ActiveGP", "ActiveGP 7 7", ""])
-def test_an_unknown_name_is_answered_with_those_there_are(name: str) -> None:
-    with pytest.raises(ValueError, match=f"no method '{name}': the methods are Prefero, .*ActiveLinear"):
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_name_without_numbers_has_the_default_theta_and_sigma(family: str) -> None:
+    assert method_named(family) == METHODS[full_name(family, 1.0, 0.1)]
+
+
+def test_theta_and_sigma_may_be_any_positive_numbers() -> None:
+    found = method_named("RandomGP 0.25 0.07")
+    assert (found.name, found.strategy) == ("RandomGP 0.25 0.07", "random")
+    model = gp("RandomGP 0.25 0.07")
+    assert (model.noise, "theta=0.25" in repr(model)) == (0.07, True)
+
+
+@pytest.mark.parametrize("name", ["ActiveGP 0 0.1", "ActiveGP 1 -2", "ActiveGP 1 nan", "ActiveGP one 0.1"])
+def test_theta_and_sigma_that_are_not_positive_numbers_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"theta and sigma are positive numbers, .* but one of them is "):
         method_named(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("prefero", "Prefero"),
+        ("activegp", "ActiveGP"),
+        ("Random GP", "RandomGP"),
+        ("ActiveGp+EP 1 0.1", "ActiveGP+EP"),
+        ("linear", "ActiveLinear"),
+        ("Prefero random", "Prefero, random"),
+        ("ActiveGP 1", "ActiveGP"),
+        ("", ""),
+    ],
+)
+def test_an_unknown_name_is_answered_with_the_five_nearest(name: str, first: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"^there is no method '{re.escape(name)}': the nearest are "
+    ) as error:
+        method_named(name)
+    listed = re.findall(r"'([^']+)'", str(error.value).split("the nearest are")[1])
+    assert len(listed) == 5
+    assert set(listed) <= set(NAMES)
+    assert listed[0] == first or not first
+
+
+def test_every_documented_name_is_a_method() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "experiments.md").read_text(encoding="utf-8")
+    table = page.split("## The methods")[1].split("##")[0]
+    documented = {
+        name for row in re.findall(r"^\| (`.*?`) \|", table, re.M) for name in re.findall("`(.*?)`", row)
+    }
+    assert documented == set(NAMES)
+    for name in documented:
+        assert method_named(name).name.startswith(name)
 
 
 # --- the paper's ------------------------------------------------------------------------------------------

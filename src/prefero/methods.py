@@ -7,10 +7,15 @@ ActiveGP+EP            CorrectedGP with expectation propagation
 ActiveLinear           the paper's linear baseline
 Prefero, ...           the default: Bayesian model averaging over structures, nothing to choose
 Oracle                 a model that is told the reward's family, its prior and the noise: what can be reached
+
+The first four have theta 1 and sigma 0.1, the values that are best for golf, unless two numbers follow the
+name: "ActiveGP 0.3 0.1".
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Protocol
 
 import numpy as np
@@ -27,6 +32,8 @@ from prefero.models.preference_gp import PreferenceGP
 
 THETAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 SIGMAS = (0.03, 0.1, 0.3, 1.0)
+DEFAULT_THETA, DEFAULT_SIGMA = 1.0, 0.1
+NEAREST = 5  # names that an unknown one is answered with
 MUTUAL_INFORMATION = MutualInformation()
 LINEAR_DRAWS = 25  # of the linear baseline's weights; each costs as much as a Gaussian process
 
@@ -145,18 +152,57 @@ METHODS: dict[str, Method] = {
 }
 
 
-def method_named(name: str) -> Method:
+FIXED = tuple(method.name.split()[0] for method in _fixed_methods(DEFAULT_THETA, DEFAULT_SIGMA))
+NAMES = (*FIXED, *(name for name in METHODS if name.split()[0] not in FIXED))  # as documented
+
+
+def method_named(name: str, among: Sequence[str] = NAMES) -> Method:
     """The method of a name.
 
     Args:
-        name: Such as "prefero".
+        name: A documented name, such as "Prefero" or "ActiveGP"; theta and sigma may follow those that have
+            them, as in "ActiveGP 0.3 0.1".
+        among: The names that an unknown one is compared with.
 
     Returns:
         The method.
 
     Raises:
-        ValueError: If there is none; the error lists the names.
+        ValueError: There is no such method; the message lists the nearest names.
     """
-    if name not in METHODS:
-        raise ValueError(f"there is no method {name!r}: the methods are {', '.join(METHODS)}")
-    return METHODS[name]
+    if name in METHODS:
+        return METHODS[name]
+    family, *numbers = name.split() or [""]
+    if family in FIXED and len(numbers) in (0, 2):
+        theta, sigma = map(_positive, numbers) if numbers else (DEFAULT_THETA, DEFAULT_SIGMA)
+        wanted = full_name(family, theta, sigma)
+        return METHODS.get(wanted) or {m.name: m for m in _fixed_methods(theta, sigma)}[wanted]
+    raise ValueError(f"there is no method {name!r}: the nearest are {_quoted(nearest(name, among))}")
+
+
+def nearest(name: str, among: Sequence[str] = NAMES) -> list[str]:
+    """The names that are most like this one, whatever its capitals."""
+    known = SequenceMatcher(b=name.casefold())
+
+    def likeness(other: str) -> float:
+        known.set_seq1(other.casefold())
+        return known.ratio()
+
+    return sorted(among, key=likeness, reverse=True)[:NEAREST]
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _positive(word: str) -> float:
+    try:
+        number = float(word)
+    except ValueError:
+        number = math.nan
+    if not (number > 0 and math.isfinite(number)):
+        raise ValueError(
+            f"theta and sigma are positive numbers, as in 'ActiveGP {DEFAULT_THETA:g} {DEFAULT_SIGMA:g}', "
+            f"but one of them is {word!r}"
+        )
+    return number
