@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from plots.read_reports import rows_by_method
+from plots.read_reports import rows_by_method, tables_in
 from prefero.plots.user_study import StudyOutcome, draw_study, study_table
 
 # In the paper: accuracy and rating of ActiveGP, ActiveLinear and RandomGP.
@@ -14,22 +14,22 @@ PRINTED = {"ActiveGP": ("0.74", "6.9"), "ActiveLinear": ("0.62", "3.4"), "Random
 
 # --- the table --------------------------------------------------------------------------------------------
 
-ACCURACY = {  # of five participants, in the order of their names
-    "ActiveGP": [0.90, 0.80, 0.75, 0.62, 1.00],
-    "RandomGP": [0.60, 0.81, 0.70, 0.40, 0.55],
-    "Prefero": [0.90, 0.80, 0.75, 0.62, 1.00],
+ACCURACY = {  # of six participants, in the order of their names
+    "ActiveGP": [0.90, 0.80, 0.75, 0.62, 1.00, 0.98],
+    "RandomGP": [0.60, 0.81, 0.70, 0.40, 0.55, 0.38],
+    "Prefero": [0.90, 0.80, 0.75, 0.62, 1.00, 0.98],
 }
 RATING = {
-    "ActiveGP": [7.0, 9.0, 5.0, 6.5, 8.0],
-    "RandomGP": [4.0, 5.0, 4.5, 1.0, 9.5],
-    "Prefero": [8.0, 9.9, 5.8, 7.2, 8.6],
+    "ActiveGP": [7.0, 9.0, 5.0, 6.5, 8.0, 8.5],
+    "RandomGP": [4.0, 5.0, 4.5, 1.0, 9.5, 2.5],
+    "Prefero": [8.0, 9.9, 5.8, 7.2, 8.6, 8.6],
 }
-NAMES = ["ann", "bob", "cid", "dora", "eve"]
-# Signed ranks of the differences to ActiveGP, and in how many of 32 ways their sum is as far out:
-# RandomGP's accuracy -4, +1, -2, -3, -5: sums up to 1 are {} and {1}; its rating -3, -4, -1, -5, +2: sums up
-# to 2 are {}, {1}, {2}; Prefero's rating all positive: {} alone.
-P_ACCURACY = {"RandomGP": 2 * 2 / 32, "Prefero": 1.0}
-P_RATING = {"RandomGP": 2 * 3 / 32, "Prefero": 2 * 1 / 32}
+NAMES = ["ann", "bob", "cid", "dora", "eve", "fay"]
+# Signed ranks of the differences to ActiveGP, and in how many of 64 ways their sum is as far out:
+# RandomGP's accuracy -4, +1, -2, -3, -5, -6: sums up to 1 are {} and {1}; its rating -3, -4, -1, -5, +2, -6:
+# sums up to 2 are {}, {1}, {2}; Prefero's rating all positive: {} alone.
+P_ACCURACY = {"RandomGP": 2 * 2 / 64, "Prefero": 1.0}
+P_RATING = {"RandomGP": 2 * 3 / 64, "Prefero": 2 * 1 / 64}
 
 
 def outcomes() -> list[StudyOutcome]:
@@ -44,12 +44,12 @@ def outcomes() -> list[StudyOutcome]:
 @pytest.fixture
 def study() -> dict[str, list[str]]:
     """Cells by method: accuracy here and printed, p, rating here and printed, p."""
-    return rows_by_method(study_table(outcomes()))
+    return rows_by_method(study_table(outcomes()).markdown)
 
 
 def mean_and_error(values: list[float], digits: int) -> str:
-    mean = sum(values) / 5
-    error = (sum((v - mean) ** 2 for v in values) / 4 / 5) ** 0.5
+    mean = sum(values) / 6
+    error = (sum((v - mean) ** 2 for v in values) / 5 / 6) ** 0.5
     return f"{mean:.{digits}f} ± {error:.{digits}f}"
 
 
@@ -58,7 +58,7 @@ def test_means_and_standard_errors_are_by_hand(study: dict[str, list[str]]) -> N
     for method, cells in study.items():
         assert cells[0] == mean_and_error(ACCURACY[method], 2)
         assert cells[3] == mean_and_error(RATING[method], 1)
-    assert study["ActiveGP"][0] == "0.81 ± 0.06"
+    assert study["ActiveGP"][0] == "0.84 ± 0.06"
 
 
 def test_p_values_are_by_hand_and_person_by_person(study: dict[str, list[str]]) -> None:
@@ -76,30 +76,56 @@ def test_the_papers_numbers_are_printed_beside(study: dict[str, list[str]]) -> N
     assert (study["Prefero"][1], study["Prefero"][4]) == ("", "")
 
 
-def test_without_active_gp_there_is_nothing_to_test_against() -> None:
-    table = rows_by_method(study_table([o for o in outcomes() if o.method != "ActiveGP"]))
-    assert [(cells[2], cells[5]) for cells in table.values()] == [("", "")] * 2
+def test_without_active_gp_the_first_method_is_tested_against() -> None:
+    found = study_table([o for o in outcomes() if o.method != "ActiveGP"])
+    table = rows_by_method(found.markdown)
+    assert (table["RandomGP"][2], table["RandomGP"][5]) == ("", "")
+    assert table["Prefero"][2] == f"{2 * 2 / 64:.3f}"  # as RandomGP against Prefero
+    assert found.note.endswith("Wilcoxon's signed-rank test against RandomGP.")
 
 
 def test_participants_are_never_compared_with_others() -> None:
-    """Bob taught only one of the methods, and Fred only the other: both are left out of the tests."""
+    """Gus taught only one of the methods, and Hal only the other: both are left out of the tests."""
+    both = [o for o in outcomes() if o.method != "Prefero"]
     taught = [
-        o for o in outcomes() if o.method != "Prefero" and (o.participant, o.method) != ("bob", "RandomGP")
+        *both,
+        StudyOutcome("gus", "ActiveGP", 0.4, 2.0),
+        StudyOutcome("hal", "RandomGP", 0.2, 3.0),
     ]
-    taught.append(StudyOutcome("fred", "RandomGP", 0.2, 3.0))
-    both = [o for o in taught if o.participant not in ("bob", "fred")]
-    found, wanted = (rows_by_method(study_table(some))["RandomGP"] for some in (taught, both))
+    found, wanted = (rows_by_method(study_table(some).markdown)["RandomGP"] for some in (taught, both))
     assert (found[2], found[5]) == (wanted[2], wanted[5])
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_so_few_participants_that_no_test_could_show_anything_are_not_tested(count: int) -> None:
+    found = study_table([o for o in outcomes() if o.participant in NAMES[:count]])
+    assert "p" not in found.head
+    assert "A test between methods needs 6 or more" in found.note
+    assert all(("±" in row[1]) == (count > 1) for row in found.rows)
+    who = "1 participant who finished" if count == 1 else f"{count} participants who finished"
+    assert who in found.note
+
+
+def test_without_the_paper_its_numbers_are_left_out() -> None:
+    found = study_table(outcomes(), paper=False)
+    assert found.head == ("", "accuracy", "p", "rating", "p")
+    assert "0.74 ± 0.04" not in found.markdown
+
+
+def test_what_was_not_measured_has_no_column() -> None:
+    found = study_table([StudyOutcome(o.participant, o.method, o.accuracy, float("nan")) for o in outcomes()])
+    assert found.head == ("", "accuracy here", "in the paper", "p")
 
 
 @pytest.mark.parametrize("method", ["a|b", "<b>"])
 def test_strange_names_of_methods_do_not_break_the_table(method: str) -> None:
-    assert list(rows_by_method(study_table([StudyOutcome("ann", method, 0.5, 5.0)]))) == [method]
+    (table,) = tables_in(study_table([StudyOutcome("ann", method, 0.5, 5.0)]).markdown)
+    assert [row[0] for row in table[1:]] == [method]
 
 
-@pytest.mark.parametrize("kept", [["ann"], NAMES])
-def test_the_study_is_drawn(kept: list[str], tmp_path: Path) -> None:
-    draw_study([o for o in outcomes() if o.participant in kept], tmp_path / "study.png")
+@pytest.mark.parametrize(("kept", "paper"), [(["ann"], False), (NAMES, True)])
+def test_the_study_is_drawn(kept: list[str], paper: bool, tmp_path: Path) -> None:
+    draw_study([o for o in outcomes() if o.participant in kept], tmp_path / "study.png", paper)
     with Image.open(tmp_path / "study.png") as picture:
         picture.load()
         assert picture.format == "PNG"

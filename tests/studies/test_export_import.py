@@ -165,10 +165,35 @@ def test_no_digest_of_a_secret_is_exported(folder: Path, original: Store) -> Non
     assert [digest for digest in digests if digest.encode() in written] == []
 
 
-def test_exporting_again_replaces_the_files(folder: Path, store: Store) -> None:
-    before = files(folder)
-    export_study(store, import_study(store, folder, new_secret()), folder)
+def test_an_export_overwrites_another_only_if_told_to(folder: Path, store: Store) -> None:
+    study, before = import_study(store, folder, new_secret()), files(folder)
+    invited(store, "P4", study)
+    with pytest.raises(ValueError, match=r"golf exists already: choose another --out, or .* --overwrite"):
+        export_study(store, study, folder)
     assert files(folder) == before
+    export_study(store, study, folder, overwrite=True)
+    assert set(files(folder)) == FILES
+    assert table(folder, "participants")[-1]["participant"] == "P4"
+
+
+def test_a_folder_with_other_files_is_never_overwritten(folder: Path, file_store: Store) -> None:
+    study = import_study(file_store, folder, new_secret())
+    (folder / "notes.txt").write_text("mine", encoding="utf-8")
+    before = files(folder)
+    with pytest.raises(ValueError, match=r"files of another kind, such as notes\.txt: choose another --out"):
+        export_study(file_store, study, folder, overwrite=True)
+    assert files(folder) == before
+
+
+def test_an_export_that_fails_leaves_the_old_one_and_nothing_else(
+    folder: Path, file_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, before = import_study(file_store, folder, new_secret()), files(folder)
+    monkeypatch.setattr("prefero.studies.export_import.csv_text", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        export_study(file_store, study, folder, overwrite=True)
+    assert files(folder) == before
+    assert [path.name for path in folder.parent.iterdir() if path.name.startswith(".")] == []
 
 
 # --- in ---------------------------------------------------------------------------------------------------

@@ -1,29 +1,9 @@
-"""The participants' progress and retest agreement, compared with numbers counted by hand."""
+"""The participants' progress, compared with numbers counted by hand."""
 
-from typing import Any
-
-import pytest
-
-from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog
-from prefero.studies.participant_progress import (
-    ParticipantProgress,
-    progress_of,
-    retest_agreement,
-)
+from prefero.studies.participant_progress import ParticipantProgress, progress_of
 from prefero.studies.protocol import StudyMethod
 from prefero.studies.storage.store import Store
 from studies.fake_study import FAST_METHOD, answer, ask, invited, new_key, proposal, study_of
-
-
-def log_of(*rows: tuple[str, int, int, EventKind]) -> EventLog:
-    """Questions as (method, left, right), and the answer to each."""
-    return EventLog(
-        tuple(
-            AskedQuestion(n, n, n - 1, 0, row[0], row[1:3], None, None, None, "")
-            for n, row in enumerate(rows, 1)
-        ),
-        tuple(Event(n, n, 0, row[3], str(n), None, "") for n, row in enumerate(rows, 1)),
-    )
 
 
 def test_a_study_without_participants_has_no_progress(store: Store) -> None:
@@ -33,7 +13,9 @@ def test_a_study_without_participants_has_no_progress(store: Store) -> None:
 def test_an_invited_participant_who_never_came_has_no_numbers(store: Store) -> None:
     study = study_of(store)
     invited(store, "P1", study)
-    assert progress_of(store, study) == [ParticipantProgress("P1", None, 0, 4, None, None, None, None, None)]
+    assert progress_of(store, study) == [
+        ParticipantProgress("P1", None, 0, 4, None, None, None, None, None, [])
+    ]
 
 
 def test_progress_counts_active_answers(store: Store) -> None:
@@ -53,6 +35,7 @@ def test_progress_counts_active_answers(store: Store) -> None:
         median_seconds=3.0,
         left_share=0.5,
         retest_agreement=None,
+        careless_signs=[],
     )
     assert progress_of(store, study)[1].stage is None
 
@@ -82,27 +65,3 @@ def test_retest_agreement_is_in_the_progress(file_store: Store) -> None:
     answer(file_store, person, "right", proposal(3, method="retest", items=(7, 3)))
     (found,) = progress_of(file_store, study)
     assert (found.stage, found.retest_agreement, found.left_share) == ("done", 1.0, 2 / 3)
-
-
-# --- attention --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("rows", "agreement"),
-    [
-        ([("A", 1, 2, "left")], None),
-        ([("A", 1, 2, "left"), ("retest", 2, 1, "right")], 1.0),
-        ([("A", 1, 2, "left"), ("retest", 2, 1, "left")], 0.0),
-        ([("A", 1, 2, "equal"), ("retest", 2, 1, "equal")], 1.0),
-        ([("A", 1, 2, "equal"), ("retest", 2, 1, "left")], 0.0),
-        (
-            [("A", 1, 2, "left"), ("B", 3, 4, "right"), ("retest", 4, 3, "left"), ("retest", 2, 1, "left")],
-            0.5,
-        ),
-        ([("A", 1, 2, "left"), ("B", 2, 1, "left")], None),
-        ([("A", 1, 2, "left"), ("B", 2, 1, "left"), ("retest", 2, 1, "right")], 1.0),
-        ([("A", 1, 2, "left"), ("retest", 2, 1, "skip")], None),
-    ],
-)
-def test_retest_agreement_is_the_share_of_pairs_answered_alike(rows: Any, agreement: float | None) -> None:
-    assert retest_agreement(log_of(*rows)) == agreement

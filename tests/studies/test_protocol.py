@@ -1,28 +1,33 @@
 """Protocols: valid and invalid files, and the schedule of questions."""
 
+import re
+import tomllib
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prefero import Pool
 from prefero.acquisition.mutual_information import MutualInformation
-from prefero.methods import METHODS
+from prefero.methods import method_named
 from prefero.studies.protocol import (
     BUILT_IN,
     CONSENT,
     INSTRUCTIONS,
+    STUDY_NAMES,
     THANKS,
     Protocol,
     StudyMethod,
     read_protocol,
     teaching_protocol,
+    unwrap,
 )
+from prefero.studies.protocol_toml import protocol_toml
 from studies.fake_study import FAST_METHOD, protocol_of
 
 WHOLE = """
@@ -86,10 +91,10 @@ def test_a_file_is_read_as_it_is_written(tmp_path: Path) -> None:
 
 
 def test_settings_that_a_file_leaves_out_have_defaults(tmp_path: Path) -> None:
-    found = from_text(tmp_path, f'title = "Short"\n{METHOD}')
-    assert found == Protocol("Short", (StudyMethod("A", "Prefero", 4),))
+    found = from_text(tmp_path, METHOD)
+    assert found == Protocol("", (StudyMethod("A", "Prefero", 4),))
     assert (found.consent, found.instructions, found.thanks) == (CONSENT, INSTRUCTIONS, THANKS)
-    assert (found.tests, found.retests, found.total_questions, found.trajectories) == (0, 0, 4, 400)
+    assert (found.tests, found.retests, found.total_questions, found.trajectories) == (0, 0, 4, None)
     assert (found.practice, found.target_scores, found.rate, found.ties, found.open_ended) == (
         True,
         *[False] * 4,
@@ -97,7 +102,9 @@ def test_settings_that_a_file_leaves_out_have_defaults(tmp_path: Path) -> None:
 
 
 def test_a_pool_is_beside_the_file_that_names_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "elsewhere").mkdir()
+    for folder in ("elsewhere", "pools"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "pools" / "mine.npz").touch()
     monkeypatch.chdir(tmp_path / "elsewhere")
     found = from_text(tmp_path, f'title = "Own"\npool = "pools/mine.npz"\n{METHOD}')
     assert found.pool == str(tmp_path.resolve() / "pools" / "mine.npz")
@@ -112,7 +119,8 @@ def test_a_protocol_is_read_from_json_as_it_was_written(name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (METHOD, "not complete: missing 1 required .*'title'"),
+        (f'world = "golf"\npool = "x.npz"\n{METHOD}', "a world or a pool, not both 'golf' and 'x.npz'"),
+        (f"trajectories = 1\n{METHOD}", "a study is about 2 trajectories or more, not 1"),
         ('title = "x"', r"a protocol needs a method that asks: add a \[\[methods\]\] table"),
         (
             f'title = "x"\nnonsense = 1\n{METHOD}',
@@ -120,8 +128,9 @@ def test_a_protocol_is_read_from_json_as_it_was_written(name: str) -> None:
         ),
         ('title = "x"\nmethods = 3', r"methods are tables: \[\[methods\]\] with label, method and questions"),
         ('title = "x"\nmethods = ["Prefero"]', "methods are tables"),
-        ('title = "x"\n[[methods]]\nlabel = "A"', "not complete: missing 2 .*'method' and 'questions'"),
-        (f'title = "x"\n{METHOD}color = 3', "not complete: got an unexpected setting 'color'"),
+        ('[[methods]]\nlabel = "A"', "protocol.toml: a method is missing its name: method = 'Prefero', or"),
+        (f"{METHOD}color = 3", "protocol.toml: a method has no 'color': it has label, method, questions"),
+        ("[[methods]]\nmethod = 3", "protocol.toml: method must be of type str, but is 3"),
         (f'title = "x"\n{METHOD}{METHOD}', "every method needs a different label, but they are A, A"),
         (f'title = "x"\ntests = -1\n{METHOD}', "tests and retests are 0 or more, not -1 and 0"),
         (f'title = "x"\nretests = -2\n{METHOD}', "tests and retests are 0 or more, not 0 and -2"),
@@ -137,9 +146,10 @@ def test_an_invalid_protocol_is_refused_with_the_reason(tmp_path: Path, text: st
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"A"', '""', "a method needs a label other than 'test' and 'retest'"),
-        ('"A"', '"test"', "a method needs a label other than 'test' and 'retest'"),
-        ('"A"', '"retest"', "a method needs a label other than 'test' and 'retest'"),
+        ('"A"', '""', "a method needs a label of 1 to 100 letters other than 'test' and 'retest'"),
+        ('"A"', '"test"', "a method needs a label of .* 'test' and 'retest', but this is 'test'"),
+        ('"A"', '"retest"', "a method needs a label of .* 'test' and 'retest', but this is 'retest'"),
+        ('"A"', f'"{"long" * 26}"', "a method needs a label of 1 to 100 letters"),
         ("questions = 4", "questions = 0", "method 'A' must ask one question or more, but questions = 0"),
         ("questions = 4", "questions = 2.5", "method 'A' must ask one question or more, but questions = 2.5"),
         (
@@ -147,7 +157,7 @@ def test_an_invalid_protocol_is_refused_with_the_reason(tmp_path: Path, text: st
             "questions = true",
             "method 'A' must ask one question or more, but questions = True",
         ),
-        ('"Prefero"', '"Guess"', "there is no method 'Guess': the methods are Prefero, "),
+        ('"Prefero"', '"Guess"', "there is no method 'Guess': the nearest are '"),
     ],
 )
 def test_an_invalid_method_is_refused_with_the_reason(
@@ -178,6 +188,68 @@ def test_a_value_of_another_kind_is_refused_by_its_name(
     title = "" if name == "title" else 'title = "x"\n'
     with pytest.raises(ValueError, match=f"protocol.toml: {name} must be of type {kind}, but is "):
         from_text(tmp_path, f"{title}{name} = {value}\n{METHOD}")
+
+
+def test_a_method_needs_only_its_name(tmp_path: Path) -> None:
+    """As the documentation writes it, with the paper's number of questions."""
+    text = "".join(f'[[methods]]\nmethod = "{name}"\n' for name in STUDY_NAMES)
+    assert from_text(tmp_path, text).methods == tuple(StudyMethod(name, name, 15) for name in STUDY_NAMES)
+
+
+def test_a_misspelt_method_gets_the_five_nearest_that_a_study_can_have() -> None:
+    with pytest.raises(ValueError, match="the nearest are 'Prefero'") as error:
+        StudyMethod("A", "prefero", 3)
+    assert str(error.value).count("'") == 2 * 6
+    assert "Oracle" not in str(error.value)
+    with pytest.raises(ValueError, match="'Oracle' cannot learn from real people"):
+        StudyMethod("A", "Oracle", 3)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_may_be_written_by_any_shell(tmp_path: Path, encoding: str) -> None:
+    """PowerShell's > writes UTF-16 with a byte order mark and lines that end in CR LF."""
+    path = tmp_path / "mine.toml"
+    path.write_bytes(protocol_toml(BUILT_IN["paper"]).replace("\n", "\r\n").encode(encoding))
+    assert read_protocol(str(path)) == BUILT_IN["paper"]
+
+
+def test_a_pool_may_be_the_id_of_a_dataset(tmp_path: Path) -> None:
+    assert from_text(tmp_path, f'pool = "Pendulum-v1"\n{METHOD}').pool == "Pendulum-v1"
+
+
+# --- as files to edit -------------------------------------------------------------------------------------
+
+
+def settings_of(text: str) -> set[str]:
+    return set(re.findall(r"^#? ?(\w+) = ", text, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_printed_protocol_is_read_as_the_same(name: str, tmp_path: Path) -> None:
+    text = protocol_toml(BUILT_IN[name])
+    assert from_text(tmp_path, text) == BUILT_IN[name]
+    known = {f.name for f in fields(Protocol)} - {"open_ended", "methods"}
+    assert known - {"pool"} <= settings_of(text)
+    assert all(f'"{method}"' in text for method in STUDY_NAMES)
+    lines = [
+        line
+        for line in text.splitlines()
+        if re.match(r"(title|world|t\w+s|practice|rate|ties) = [^\"]", line)
+    ]
+    assert [line for line in lines if "  # " not in line] == []
+
+
+TEXTS = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=200).map(unwrap)
+
+
+@example(title='\x7f\t"\\', consent='He said: """yes"""', thanks="\\", pool=None)
+@given(title=st.text(max_size=30), consent=TEXTS, thanks=TEXTS, pool=st.none() | st.just('a "b".npz'))
+def test_any_texts_survive_being_printed(title: str, consent: str, thanks: str, pool: str | None) -> None:
+    protocol = protocol_of(title=title, consent=consent, thanks=thanks, pool=pool)
+    text = protocol_toml(protocol)
+    found = tomllib.loads(text)
+    assert (found["title"], unwrap(found["consent"]), unwrap(found["thanks"])) == (title, consent, thanks)
+    assert found.get("pool") == pool
 
 
 def test_a_protocol_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
@@ -218,6 +290,11 @@ def test_the_papers_protocol_is_the_papers() -> None:
         ("ActiveLinear", 15),
         ("RandomGP", 15),
     ]
+    assert [method_named(a.method).name for a in paper.methods] == [
+        "ActiveGP 1 0.1",
+        "ActiveLinear",
+        "RandomGP 1 0.1",
+    ]
     assert (paper.world, paper.tests, paper.retests, paper.total_questions) == ("golf", 5, 0, 50)
     assert (paper.target_scores, paper.practice, paper.rate, paper.ties, paper.open_ended) == (
         True,
@@ -235,7 +312,7 @@ def test_the_papers_protocol_is_the_papers() -> None:
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_every_built_in_method_can_ask(name: str, pool: Pool) -> None:
     for asker in BUILT_IN[name].methods:
-        method = METHODS[asker.method]
+        method = method_named(asker.method)
         question = asker.learner(pool, seed=3).ask(strategy=method.strategy)
         assert 0 <= question.left < len(pool)
 

@@ -464,6 +464,12 @@ export interface components {
                 number
             ];
         };
+        /** @description One rule that the answers meet, and the numbers that it was judged by. */
+        CarelessSign: {
+            /** @enum {string} */
+            kind: "fast" | "one side" | "alternating" | "retests";
+            reason: string;
+        };
         /**
          * @description Whether a clip can be played now; while it is being prepared, how many of its `total` frames are done.
          *
@@ -626,9 +632,11 @@ export interface components {
          *     answered           active answers, of the `total` that the protocol asks for
          *     left_share         the share of the answers that preferred the left trajectory, ties aside
          *     retest_agreement   the share of retest questions that were answered as the first time
+         *     careless_signs     reasons to doubt that the participant looked: see `attention`
          */
         ParticipantProgress: {
             answered: number;
+            careless_signs: components["schemas"]["CarelessSign"][];
             label: string;
             last_seen: string | null;
             left_share: number | null;
@@ -877,6 +885,7 @@ export type AnsweredPair = components['schemas']['AnsweredPair'];
 export type BestTrajectory = components['schemas']['BestTrajectory'];
 export type Camera = components['schemas']['Camera'];
 export type Capsule = components['schemas']['Capsule'];
+export type CarelessSign = components['schemas']['CarelessSign'];
 export type ClipStatus = components['schemas']['ClipStatus'];
 export type ClipsDisplay = components['schemas']['ClipsDisplay'];
 export type CurvePoint = components['schemas']['CurvePoint'];

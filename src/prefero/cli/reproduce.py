@@ -11,6 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from prefero.cli.console import console
+from prefero.cli.study_tables import print_study_table
 
 if TYPE_CHECKING:
     from prefero.experiments.runs import Run
@@ -82,7 +83,7 @@ def _study_table(study: Path, out: Path) -> None:
     outcomes = read_study(study)
     out.mkdir(parents=True, exist_ok=True)
     draw_study(outcomes, out / "golf-study.png")
-    console.print(study_table(outcomes), soft_wrap=True)
+    print_study_table(study_table(outcomes))
     console.print(f"The figure is in {out / 'golf-study.png'}.")
 
 

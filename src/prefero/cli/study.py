@@ -1,7 +1,9 @@
 """`prefero study`: studies with many participants, from the protocol to the report."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 from rich.markup import escape
@@ -9,84 +11,194 @@ from rich.table import Table
 
 from prefero._support.commands import prefero_command
 from prefero.cli.console import check_server, console, say
-from prefero.cli.options import AllowHost
+from prefero.cli.options import AllowHost, with_dataset_flags
+from prefero.datasets import FeatureOptions
+from prefero.datasets.registry import describe_formats
 
 if TYPE_CHECKING:
-    from prefero.studies.storage.store import Store
+    from prefero.studies.storage.store import Store, Study
 
-study = typer.Typer(help="Run studies with many participants.", no_args_is_help=True)
+study = typer.Typer(
+    help="Run studies with many participants: create, invite, serve, report, export.", no_args_is_help=True
+)
 PORT = 8766
+LOCAL = f"http://127.0.0.1:{PORT}/"
 
-Name = Annotated[str, typer.Argument(help="The study's name.")]
-Trust = Annotated[
-    bool,
-    typer.Option("--trust", help="Run the code that opened files name: environments and policies."),
+
+def check_base(base: str | None) -> str | None:
+    """An error if links could not begin with this."""
+    parts = urlsplit(base or LOCAL)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError(f"--base is an address such as https://lab.example/, but this is {base!r}")
+    return base
+
+
+Name = Annotated[str, typer.Argument(help="The study's name.", show_default=False)]
+Base = Annotated[
+    str,
+    typer.Option(
+        metavar="URL",
+        callback=check_base,
+        help="The server's address as people reach it, which links begin with.",
+    ),
 ]
-Database = Annotated[str | None, typer.Option(help="The database file, or postgresql://user@host/name.")]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE|URL",
+        help="The database: a file, or postgresql://user@host/name. By default studies.db in Prefero's data "
+        "folder.",
+        show_default=False,
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace the folder that an earlier command wrote.")
+]
 
 
 @study.command()
+@with_dataset_flags()
 def create(
     name: Name,
     world: Annotated[
-        str | None, typer.Option(help="A world or a pool file, instead of the protocol's.")
+        str | None,
+        typer.Option(
+            metavar="WHAT",
+            help=f"What the study is about, if not the protocol's: a world, a pool file (.npz), or "
+            f"{describe_formats()}.",
+            show_default=False,
+        ),
     ] = None,
     protocol: Annotated[
         str,
-        typer.Option(help="A TOML file, or a built-in protocol: paper, paper-and-prefero."),
+        typer.Option(
+            metavar="NAME|FILE",
+            help="What participants do: a built-in protocol (paper, paper-and-prefero), or a TOML file as "
+            "`prefero study protocol` prints it.",
+        ),
     ] = "paper",
-    participants: Annotated[int, typer.Option(min=0, help="How many participants to invite.")] = 0,
-    trust: Trust = False,
+    participants: Annotated[
+        int, typer.Option(min=0, help="How many participants to invite at once; see `prefero study invite`.")
+    ] = 0,
+    trajectories: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="How many trajectories it asks about: simulated, or those that differ most."
+        ),
+    ] = None,
+    base: Base = LOCAL,
     database: Database = None,
+    *,
+    features: FeatureOptions,
+    opening: Mapping[str, object],
 ) -> None:
-    """Create a study and print the experimenter's secret, which is not shown again."""
-    check_server()
-    from prefero.studies.displays import display_of, targets_of
-    from prefero.studies.protocol import read_protocol
-    from prefero.studies.start import check_no_code, pool_of, serve_clips
-    from prefero.studies.storage.store import new_secret
+    """Create a study about a world or your own data, and print the link of the experimenter's page.
 
-    store = _store(database)
-    plan = read_protocol(protocol)
-    what = world or plan.world or plan.pool
-    if what is None:
-        raise ValueError("the protocol names neither a world nor a pool: give one with --world")
-    if world is None and not trust:
-        check_no_code(what)
-    pool = pool_of(what, plan.trajectories if plan.world else None, trust=trust)
-    secret, display = new_secret(), serve_clips(display_of(pool))
-    if plan.target_scores and not targets_of(display):
-        raise ValueError(f"{what} has no targets to score: set target_scores = false in the protocol")
-    made = store.add_study(name, "study", plan.to_json(), pool, display, secret)
-    asked = f"{plan.total_questions} questions about {len(pool)} trajectories"
-    console.print(f"The study {escape(repr(made.name))} asks {asked}.")
-    console.print(f"The experimenter's secret, which is not shown again: [bold]{secret}[/]")
-    if participants:
-        _invite(store, name, participants)
-    console.print(
-        f"Next:  {prefero_command('study', 'invite', name, '--participants', '10')}   and   "
-        f"{prefero_command('study', 'serve')}",
-        soft_wrap=True,
+    What of the protocol does not apply, such as target scores, is left out.
+    """
+    check_server()
+    from prefero.studies.create import create_study, subject_of
+    from prefero.studies.protocol import read_protocol
+    from prefero.studies.start import opening_options
+
+    store, plan = _store(database), read_protocol(protocol)
+    what = subject_of(plan, world)
+    made = create_study(
+        store,
+        name,
+        plan,
+        world,
+        trajectories,
+        features,
+        opening_options(what, opening),
+        trust=bool(opening["trust"]),
     )
+    say(
+        f"The study {name!r} asks {made.protocol.total_questions} questions about {made.trajectories} "
+        f"trajectories of {what}."
+    )
+    for left_out in made.left_out:
+        say(f"Left out: {left_out}.")
+    _say_secret(name, made.secret, base)
+    if participants:
+        _invite(store, made.study, participants, base)
+    _say_next(name, base, database, invited=participants > 0)
+
+
+@study.command("protocol")
+def print_protocol(
+    name: Annotated[
+        str, typer.Argument(help="A built-in protocol (paper, paper-and-prefero), or a protocol file.")
+    ] = "paper",
+    world: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHAT", help="Print it for this world, pool file or dataset.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Print a protocol with comments, to edit and create a study from.
+
+    For example:  prefero study protocol paper > mine.toml
+    """
+    from prefero.studies.protocol import read_protocol
+    from prefero.studies.protocol_toml import protocol_toml
+
+    plan = read_protocol(name)
+    if world is not None:
+        from prefero.studies.create import protocol_for
+
+        plan = protocol_for(plan, world)
+    typer.echo(protocol_toml(plan), nl=False)
 
 
 @study.command()
 def invite(
     name: Name,
     participants: Annotated[int, typer.Option(min=1, help="How many participants.")] = 1,
-    base: Annotated[
-        str, typer.Option(help="The server's address as participants see it.")
-    ] = f"http://127.0.0.1:{PORT}/",
+    base: Base = LOCAL,
     database: Database = None,
 ) -> None:
-    """Print a secret link for each new participant; links are not shown again."""
+    """Invite participants: print a secret link for each, which is not shown again."""
     check_server()
-    _invite(_store(database), name, participants, base)
+    store = _store(database)
+    _invite(store, store.study(name), participants, base)
+
+
+@study.command()
+def renew(
+    name: Name,
+    participant: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LABEL",
+            help="Renew the link of this participant (P1, P2, ...) instead of the experimenter's.",
+            show_default=False,
+        ),
+    ] = None,
+    base: Base = LOCAL,
+    database: Database = None,
+) -> None:
+    """Print a new link in place of one that was lost or seen by others; the old one no longer works.
+
+    Without --participant it is the experimenter's. No answer is lost.
+    """
+    check_server()
+    from prefero.studies.storage.store import new_secret
+
+    store, secret = _store(database), new_secret()
+    known = store.study(name)
+    if participant is None:
+        store.renew_secret(known, secret)
+        _say_secret(name, secret, base)
+    else:
+        store.renew_code(known, participant, secret)
+        say(f"{participant}  {_link(base, secret)}")
 
 
 @study.command("list")
 def list_studies(database: Database = None) -> None:
-    """List the studies of a database and their progress."""
+    """List the studies of a database, with the number of participants who began and finished."""
     check_server()
     from prefero.studies.participant_progress import progress_of
 
@@ -96,20 +208,34 @@ def list_studies(database: Database = None) -> None:
         progress = progress_of(store, known)
         begun = sum(one.started is not None for one in progress)
         done = sum(one.stage == "done" for one in progress)
-        table.add_row(escape(known.name), known.kind, str(len(progress)), str(begun), str(done), known.at)
+        at = known.at[:16].replace("T", " ")
+        table.add_row(escape(known.name), known.kind, str(len(progress)), str(begun), str(done), at)
     console.print(table)
 
 
 @study.command()
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines reach it.")
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = PORT,
+    base: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            callback=check_base,
+            help="The server's address as people reach it, if a proxy is in front: its host name is then "
+            "answered to, and with https:// cookies are sent over HTTPS alone.",
+            show_default=False,
+        ),
+    ] = None,
     allow_host: AllowHost = None,
     trusted_proxy: Annotated[
         list[str] | None,
         typer.Option(
             help="The address of a proxy that sends the participants' own addresses (X-Forwarded-For), for "
-            "which limits hold then; may be given more than once."
+            "which limits hold then; may be given more than once.",
+            show_default=False,
         ),
     ] = None,
     https: Annotated[
@@ -121,84 +247,108 @@ def serve(
     ] = False,
     clips: Annotated[
         list[Path] | None,
-        typer.Option(help="A folder whose videos may be sent, if the study was made elsewhere."),
+        typer.Option(
+            help="A folder whose videos may be sent, if the study was made elsewhere.", show_default=False
+        ),
     ] = None,
-    trust: Trust = False,
+    trust: Annotated[
+        bool,
+        typer.Option("--trust", help="Run the code that opened files name: environments and policies."),
+    ] = False,
     database: Database = None,
 ) -> None:
-    """Serve all studies of a database; several servers may share a PostgreSQL database."""
+    """Serve all studies of a database until Ctrl+C; several servers may share a PostgreSQL database."""
     check_server()
     from prefero.server.app import create_app
     from prefero.server.auth import ServerContext
     from prefero.server.serve import address_of, listen, names_of
     from prefero.server.serve import serve as run
 
+    outside = urlsplit(base or "")
+    names = [*(allow_host or []), *([outside.hostname] if outside.hostname else [])]
     store = _store(database)
     taken = listen(host, port)
     with taken:
         address = address_of(taken, host)
         known = [one.name for one in store.studies() if one.kind == "study"]
-        console.print(f"Studies: {', '.join(map(escape, known)) or 'none yet; create one'}.")
-        console.print(f"Participants open their links; experimenters open {address}#SECRET", soft_wrap=True)
-        context = ServerContext(store, secure=https, trust=trust, clip_folders=clips or (), report=say)
-        app = create_app(context, **names_of(host, allow_host or ()), proxies=trusted_proxy or ())
-        run(app, taken, lambda: console.print("Serving."))
+        say(f"Studies: {', '.join(known) or 'none yet; create one'}.")
+        say(f"Participants open their links; experimenters open {_link(base or address, 'SECRET')}")
+        context = ServerContext(
+            store,
+            secure=https or outside.scheme == "https",
+            trust=trust,
+            clip_folders=clips or (),
+            report=say,
+        )
+        app = create_app(context, **names_of(host, names), proxies=trusted_proxy or ())
+        run(app, taken, lambda: say(f"Serving at {address}."))
     console.print("Stopped.")
 
 
 @study.command()
 def report(
     name: Name,
-    out: Annotated[Path | None, typer.Option(help="The folder; by default NAME-report.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The folder; by default NAME-report.", show_default=False)
+    ] = None,
+    overwrite: Overwrite = False,
     database: Database = None,
 ) -> None:
-    """Write the paper's table and figure from real answers, with times, sides and attention: HTML and CSV."""
+    """Write a report (HTML, Markdown, CSV) of what the methods learned and how participants answered.
+
+    It can be written at any time, and flags participants who show signs of carelessness.
+    """
     check_server()
-    from prefero.plots.user_study import study_table
+    from prefero.cli.study_tables import print_report
     from prefero.studies.report import write_study_report
 
     store = _store(database)
     folder = out or Path(f"{name}-report")
-    outcomes = write_study_report(store, store.study(name), folder)
-    if outcomes:
-        console.print(escape(study_table(outcomes)), soft_wrap=True)
-    console.print(f"The report is in {escape(str(folder / 'report.html'))}.", soft_wrap=True)
+    print_report(write_study_report(store, store.study(name), folder, overwrite))
+    say(f"The report is in {folder / 'report.html'}.")
 
 
 @study.command()
 def export(
     name: Name,
-    out: Annotated[Path | None, typer.Option(help="The folder; by default NAME.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder; by default NAME.", show_default=False)] = None,
+    overwrite: Overwrite = False,
     database: Database = None,
 ) -> None:
-    """Write a study as a folder of files that other programs can read."""
+    """Write a study as a folder of files (CSV, JSON, NPZ) that other programs can read.
+
+    `prefero study import` reads it again, here or elsewhere.
+    """
     check_server()
     from prefero.studies.export_import import export_study
 
     store = _store(database)
     folder = out or Path(name)
-    export_study(store, store.study(name), folder)
-    console.print(f"The study is in {escape(str(folder))}.", soft_wrap=True)
+    export_study(store, store.study(name), folder, overwrite)
+    say(f"The study is in {folder}.")
 
 
 @study.command("import")
 def import_folder(
     folder: Annotated[Path, typer.Argument(help="A folder that `prefero study export` wrote.")],
-    name: Annotated[str | None, typer.Option(help="A new name for the study.")] = None,
-    into: Annotated[str | None, typer.Option(help="Add its participants to this study instead.")] = None,
+    name: Annotated[str | None, typer.Option(help="A new name for the study.", show_default=False)] = None,
+    into: Annotated[
+        str | None, typer.Option(help="Add its participants to this study instead.", show_default=False)
+    ] = None,
     prefix: Annotated[str, typer.Option(help="A prefix for the participants' labels.")] = "",
+    base: Base = LOCAL,
     database: Database = None,
 ) -> None:
-    """Read such a folder as a new study, or into another to merge the two."""
+    """Read an exported study as a new study, or into another one to merge the two."""
     check_server()
     from prefero.studies.export_import import import_study
     from prefero.studies.storage.store import new_secret
 
     store, secret = _store(database), new_secret()
     made = import_study(store, folder, secret, name=name, into=into, prefix=prefix)
-    console.print(f"{escape(str(folder))} is in the study {escape(repr(made.name))} now.", soft_wrap=True)
+    say(f"{folder} is in the study {made.name!r} now.")
     if into is None:
-        console.print(f"The experimenter's secret, which is not shown again: [bold]{secret}[/]")
+        _say_secret(made.name, secret, base)
 
 
 def _store(database: str | None) -> "Store":
@@ -209,13 +359,31 @@ def _store(database: str | None) -> "Store":
     return Store(open_database(database or data_folder() / "studies.db"))
 
 
-def _invite(store: "Store", name: str, count: int, base: str = f"http://127.0.0.1:{PORT}/") -> None:
+def _link(base: str, secret: str) -> str:
+    return f"{base.rstrip('/')}/#{secret}"
+
+
+def _say_secret(name: str, secret: str, base: str) -> None:
+    say(f"The experimenter's page, by a link that is not shown again:  {_link(base, secret)}")
+    renewed = prefero_command("study", "renew", name)
+    say(f"Keep it; if it is lost,  {renewed}  prints another.")
+
+
+def _say_next(name: str, base: str, database: str | None, *, invited: bool) -> None:
+    """The commands that follow; a URL of a database may have a password in it, and is not shown."""
+    same = ["--base", base] if base != LOCAL else []
+    same += ["--database", database] if database and "://" not in database else []
+    invite = prefero_command("study", "invite", name, "--participants", "10", *same)
+    serve = prefero_command("study", "serve", *same)
+    say(f"Next:  {serve}" if invited else f"Next:  {invite}  and  {serve}")
+
+
+def _invite(store: "Store", known: "Study", count: int, base: str) -> None:
     from prefero.studies.storage.store import new_secret
 
-    known = store.study(name)
     first = len(store.participants(known)) + 1
-    console.print("Links, one for each participant, which are not shown again:")
+    say("Links, one for each participant, which are not shown again:")
     for number in range(first, first + count):
         code = new_secret()
         store.invite(known, f"P{number}", code)
-        console.print(f"P{number}  {base.rstrip('/')}/#{code}", soft_wrap=True, highlight=False)
+        say(f"P{number}  {_link(base, code)}")

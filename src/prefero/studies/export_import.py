@@ -29,6 +29,7 @@ from sqlalchemy.exc import IntegrityError
 
 import prefero
 from prefero._support.files import csv_text, read_csv, write_atomically
+from prefero._support.folders import whole_folder
 from prefero.pools.pool import Pool
 from prefero.studies.displays import display_of
 from prefero.studies.event_log import EventLog
@@ -61,6 +62,8 @@ COLUMNS = {
     "answers": ("participant", "method", "items", "ids", "choice", "seconds", "at"),
     "ratings": ("participant", "method", "rating", "trajectory", "id"),
 }
+DOCUMENT = "study.json"
+FILES = ("pool.npz", "display.json", *(f"{table}.csv" for table in COLUMNS))
 
 
 def _optional(read: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -82,25 +85,25 @@ class StudyFolderError(ValueError):
 # --- export -----------------------------------------------------------------------------------------------
 
 
-def export_study(store: Store, study: Study, folder: Path) -> None:
-    """Write a study's folder. Every file is written whole, and study.json, which names the others, last."""
-    folder.mkdir(parents=True, exist_ok=True)
-    store.pool(study).save(folder / "pool.npz")
-    write_atomically(folder / "display.json", json.dumps(store.display(study)))
-    files = ["pool.npz", "display.json", *(f"{name}.csv" for name in COLUMNS)]
-    logs = [(participant, store.event_log(participant)) for participant in store.participants(study)]
-    for name, rows in tables(logs, store.pool(study)).items():
-        write_atomically(folder / f"{name}.csv", csv_text(COLUMNS[name], rows))
-    document = {
-        "format": FORMAT,
-        "version": VERSION,
-        "prefero": prefero.__version__,
-        "name": study.name,
-        "at": study.at,
-        "protocol": study.protocol,
-        "files": {name: _digest(folder / name) for name in files},
-    }
-    write_atomically(folder / "study.json", json.dumps(document, indent=1) + "\n")
+def export_study(store: Store, study: Study, folder: Path, overwrite: bool = False) -> None:
+    """Write a study as a new folder, or with `overwrite` in place of an earlier export; all or nothing."""
+    with whole_folder(folder, (*FILES, DOCUMENT), overwrite) as new:
+        pool = store.pool(study)
+        pool.save(new / "pool.npz")
+        write_atomically(new / "display.json", json.dumps(store.display(study)))
+        logs = [(participant, store.event_log(participant)) for participant in store.participants(study)]
+        for name, rows in tables(logs, pool).items():
+            write_atomically(new / f"{name}.csv", csv_text(COLUMNS[name], rows))
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "prefero": prefero.__version__,
+            "name": study.name,
+            "at": study.at,
+            "protocol": study.protocol,
+            "files": {name: _digest(new / name) for name in FILES},
+        }
+        write_atomically(new / DOCUMENT, json.dumps(document, indent=1) + "\n")
 
 
 def _digest(path: Path) -> str:
@@ -246,9 +249,9 @@ def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _document(folder: Path) -> dict[str, Any]:
-    path = folder / "study.json"
+    path = folder / DOCUMENT
     if not path.is_file():
-        raise StudyFolderError(f"{folder} is not an exported study: it has no study.json")
+        raise StudyFolderError(f"{folder} is not an exported study: it has no {DOCUMENT}")
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -272,7 +275,7 @@ def _document(folder: Path) -> dict[str, Any]:
 
 def _check_files(folder: Path, digests: Mapping[str, str]) -> None:
     """Every file is as it was written: a truncated table would look like a shorter one."""
-    for name in ("pool.npz", "display.json", *(f"{table}.csv" for table in COLUMNS)):
+    for name in FILES:
         if not (folder / name).is_file():
             raise StudyFolderError(f"{folder} is not a complete study: {name} is missing")
         if _digest(folder / name) != digests.get(name):

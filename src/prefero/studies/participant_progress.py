@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from statistics import median
 
-from prefero.studies.event_log import ActiveAnswer, EventLog
-from prefero.studies.protocol import RETEST, Protocol
+from prefero.studies.attention import CarelessSign, careless_signs, retest_agreements
+from prefero.studies.event_log import EventLog
+from prefero.studies.protocol import Protocol
 from prefero.studies.stage_rules import stage_of
 from prefero.studies.stages import Stage
 from prefero.studies.storage.store import Store, Study
@@ -18,6 +19,7 @@ class ParticipantProgress:
     answered           active answers, of the `total` that the protocol asks for
     left_share         the share of the answers that preferred the left trajectory, ties aside
     retest_agreement   the share of retest questions that were answered as the first time
+    careless_signs     reasons to doubt that the participant looked: see `attention`
     """
 
     label: str
@@ -29,6 +31,7 @@ class ParticipantProgress:
     median_seconds: float | None
     left_share: float | None
     retest_agreement: float | None
+    careless_signs: list[CarelessSign]
 
 
 def progress_of(store: Store, study: Study) -> list[ParticipantProgress]:
@@ -43,6 +46,7 @@ def progress_of(store: Store, study: Study) -> list[ParticipantProgress]:
 def _progress(label: str, log: EventLog, protocol: Protocol) -> ParticipantProgress:
     times = sorted(row.at for rows in (log.questions, log.events, log.stage_events) for row in rows)
     seconds = [active.event.seconds for active in log.answers if active.event.seconds is not None]
+    agreed = retest_agreements(log)
     sides = [active.choice == "left" for active in log.answers if active.choice in ("left", "right")]
     return ParticipantProgress(
         label=label,
@@ -53,24 +57,6 @@ def _progress(label: str, log: EventLog, protocol: Protocol) -> ParticipantProgr
         last_seen=times[-1] if times else None,
         median_seconds=median(seconds) if seconds else None,
         left_share=sum(sides) / len(sides) if sides else None,
-        retest_agreement=retest_agreement(log),
+        retest_agreement=sum(agreed) / len(agreed) if agreed else None,
+        careless_signs=careless_signs(log),
     )
-
-
-def retest_agreement(log: EventLog) -> float | None:
-    """The share of retests that were answered in the same way as the first time."""
-    first: dict[frozenset[int], ActiveAnswer] = {}
-    agreed = []
-    for active in log.answers:
-        items = frozenset(active.asked.items)
-        if active.asked.method == RETEST and items in first:
-            agreed.append(preferred(active) == preferred(first[items]))
-        else:
-            first.setdefault(items, active)
-    return sum(agreed) / len(agreed) if agreed else None
-
-
-def preferred(active: ActiveAnswer) -> int | None:
-    """The trajectory that the participant preferred; None for "about equal"."""
-    left, right = active.asked.items
-    return {"left": left, "right": right}.get(active.choice)

@@ -1,14 +1,14 @@
 """A protocol: what the participants of a study do, and which methods ask them. It is a small TOML file.
 
-    title          shown on the page
+    title          shown on the page; empty: the name of the world or of the data
     world          a world's name, or
-    pool           a file, as `Pool.save` writes it
-    trajectories   how many are simulated
+    pool           a file, as `Pool.save` writes it, or a dataset
+    trajectories   how many are asked about; left out: as many as in teaching
     consent, instructions, thanks    texts; an empty one is not shown
     task_description    a sentence above every question that says what to do; empty: the world's own
     target_scores  whether participants first give each target a different score
     practice       whether a practice question comes first
-    [[methods]]    label, method (a name of `prefero.methods`), questions
+    [[methods]]    method (a name of `prefero.methods`), label (if not the same), questions (if not 15)
     tests          random questions that no method learns from
     retests        earlier questions asked again in reversed order, to measure attention
     rate           whether participants rate the best trajectory of each method
@@ -17,6 +17,7 @@
 The questions of all methods are shuffled together. Every method learns from its own questions alone.
 """
 
+import codecs
 import re
 import tomllib
 from collections.abc import Mapping
@@ -28,10 +29,13 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.learner import Learner, Model
-from prefero.methods import RealPerson, method_named
+from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
 
 TEST, RETEST = "test", "retest"  # questions that no method learns from
+QUESTIONS = 15  # of a method, as in the paper
+LONGEST_LABEL = 100  # letters, as many as the database keeps
+STUDY_NAMES = [name for name in NAMES if not name.startswith("Oracle")]  # it needs to know the reward
 
 
 def unwrap(text: str) -> str:
@@ -41,11 +45,13 @@ def unwrap(text: str) -> str:
 
 CONSENT = unwrap("""You are about to take part in a study of how people judge a robot's behavior.
 
-You will compare short animations of a robot and say which one you like better. We store your answers and the
-time they take, and nothing else about you. You may stop at any time by closing the page.""")
-INSTRUCTIONS = unwrap("""A robot plays mini-golf. Two of its shots, A and B, are shown again and again.
+You will compare examples of a robot's behavior, two at a time, and say which one you like better. We store
+your answers and the time they take, and nothing else about you. You may stop at any time by closing the
+page.""")
+INSTRUCTIONS = unwrap("""You will see two examples of a robot's behavior, A and B; what moves is shown
+again and again.
 
-Say which one you like better, A or B. There is no right or wrong answer. Take the time you need.""")
+Say which one you like better. There is no right or wrong answer. Take the time you need.""")
 THANKS = "You have answered all questions."
 
 
@@ -58,13 +64,16 @@ class StudyMethod:
     questions: int
 
     def __post_init__(self) -> None:
-        if self.label in (TEST, RETEST) or not self.label:
-            raise ValueError(f"a method needs a label other than {TEST!r} and {RETEST!r}")
+        if self.label in (TEST, RETEST) or not 0 < len(self.label) <= LONGEST_LABEL:
+            raise ValueError(
+                f"a method needs a label of 1 to {LONGEST_LABEL} letters other than {TEST!r} and {RETEST!r}, "
+                f"but this is {self.label!r}"
+            )
         if type(self.questions) is not int or self.questions < 1:
             raise ValueError(
                 f"method {self.label!r} must ask one question or more, but questions = {self.questions!r}"
             )
-        method_named(self.method)
+        method_named(self.method, STUDY_NAMES)
         try:
             self._model(np.zeros((2, 1)))
         except ValueError as error:
@@ -89,11 +98,11 @@ class StudyMethod:
 class Protocol:
     """What the participants of a study do, from first to last."""
 
-    title: str
-    methods: tuple[StudyMethod, ...]
+    title: str = ""
+    methods: tuple[StudyMethod, ...] = ()
     world: str | None = None
     pool: str | None = None
-    trajectories: int = 400
+    trajectories: int | None = None
     consent: str = CONSENT
     instructions: str = INSTRUCTIONS
     thanks: str = THANKS
@@ -110,6 +119,10 @@ class Protocol:
         labels = [method.label for method in self.methods]
         if not labels:
             raise ValueError("a protocol needs a method that asks: add a [[methods]] table")
+        if self.world is not None and self.pool is not None:
+            raise ValueError(f"a protocol has a world or a pool, not both {self.world!r} and {self.pool!r}")
+        if self.trajectories is not None and self.trajectories < 2:
+            raise ValueError(f"a study is about 2 trajectories or more, not {self.trajectories}")
         if len(set(labels)) != len(labels):
             raise ValueError(f"every method needs a different label, but they are {', '.join(labels)}")
         strict = [method.method for method in self.methods if self.ties and not method.accepts_ties]
@@ -162,31 +175,49 @@ class Protocol:
         methods = document.get("methods", [])
         if not isinstance(methods, list | tuple) or not all(isinstance(m, Mapping) for m in methods):
             raise ValueError("methods are tables: [[methods]] with label, method and questions")
-        try:
-            methods = tuple(StudyMethod(**method) for method in methods)
-            return cls(**{**document, "methods": methods})
-        except TypeError as error:
-            raise ValueError(f"the protocol is not complete: {_plain(error)}") from error
+        return cls(**{**document, "methods": tuple(_method(method, name) for method in methods)})
 
     @classmethod
     def from_toml(cls, path: Path) -> "Protocol":
         """A protocol file."""
         try:
-            document = tomllib.loads(path.read_text(encoding="utf-8"))
+            document = tomllib.loads(_decoded(path.read_bytes()))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is not a TOML file: {error}") from error
         for name in ("consent", "instructions", "thanks", "task_description"):
             if isinstance(document.get(name), str):
                 document[name] = unwrap(document[name])
-        if "pool" in document:
-            document["pool"] = str((path.parent / str(document["pool"])).resolve())
+        beside = path.parent / str(document.get("pool", ""))
+        if "pool" in document and beside.exists():  # otherwise it may be the id of a dataset
+            document["pool"] = str(beside.resolve())
         return cls.from_json(document, str(path))
+
+
+def _decoded(content: bytes) -> str:
+    """The text of a file; PowerShell's `>` writes UTF-16."""
+    utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return content.decode("utf-16" if utf_16 else "utf-8-sig").replace("\r\n", "\n")
+
+
+def _method(table: Mapping[str, Any], name: str) -> StudyMethod:
+    """A [[methods]] table; a label and a number of questions need not be given."""
+    known = [f.name for f in fields(StudyMethod)]
+    unknown = sorted(set(table) - set(known))
+    if unknown:
+        raise ValueError(f"{name}: a method has no {unknown[0]!r}: it has {', '.join(known)}")
+    if "method" not in table:
+        raise ValueError(f"{name}: a method is missing its name: method = 'Prefero', or another of them")
+    for setting in ("method", "label"):
+        if not isinstance(table.get(setting, ""), str):
+            raise ValueError(f"{name}: {setting} must be of type str, but is {table[setting]!r}")
+    return StudyMethod(**{"label": table["method"], "questions": QUESTIONS, **table})
 
 
 def _check_types(document: Mapping[str, Any], name: str) -> None:
     """Dataclasses do not check types."""
     types = {f.name: type(f.default) for f in fields(Protocol) if isinstance(f.default, bool | int | str)}
-    types |= {"title": str} | {place: str for place in ("world", "pool") if document.get(place) is not None}
+    optional = {"world": str, "pool": str, "trajectories": int}
+    types |= {setting: kind for setting, kind in optional.items() if document.get(setting) is not None}
     for setting, kind in types.items():
         if setting in document and type(document[setting]) is not kind:
             raise ValueError(
@@ -194,18 +225,9 @@ def _check_types(document: Mapping[str, Any], name: str) -> None:
             )
 
 
-def _plain(error: TypeError) -> str:
-    return re.sub(r"^.*__init__\(\) ", "", str(error)).replace("keyword argument", "setting")
-
-
 PAPER = Protocol(
-    title="Mini-golf",
     world="golf",
-    methods=(
-        StudyMethod("ActiveGP", "ActiveGP 1 0.1", 15),
-        StudyMethod("ActiveLinear", "ActiveLinear", 15),
-        StudyMethod("RandomGP", "RandomGP 1 0.1", 15),
-    ),
+    methods=tuple(StudyMethod(name, name, QUESTIONS) for name in ("ActiveGP", "ActiveLinear", "RandomGP")),
     target_scores=True,
     tests=5,
     rate=True,
@@ -213,7 +235,7 @@ PAPER = Protocol(
 BUILT_IN = {
     "paper": PAPER,
     "paper-and-prefero": replace(
-        PAPER, methods=(*PAPER.methods, StudyMethod("Prefero", "Prefero", 15)), retests=3
+        PAPER, methods=(*PAPER.methods, StudyMethod("Prefero", "Prefero", QUESTIONS)), retests=3
     ),
 }
 
@@ -223,7 +245,10 @@ def read_protocol(name: str) -> Protocol:
     if name in BUILT_IN:
         return BUILT_IN[name]
     if not Path(name).is_file():
-        raise ValueError(f"{name!r} is neither a built-in protocol ({', '.join(BUILT_IN)}) nor a file")
+        raise ValueError(
+            f"{name!r} is neither a built-in protocol ({', '.join(BUILT_IN)}) nor a file: "
+            "prefero study protocol paper > mine.toml  prints one to edit"
+        )
     return Protocol.from_toml(Path(name))
 
 

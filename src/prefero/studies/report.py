@@ -1,22 +1,25 @@
 """A study's report: the paper's table and figure from real answers, response times, sides and attention.
 
 outcomes.csv       participant, method, accuracy on the participant's own test questions, rating
-participants.csv   label, stage, answers, median seconds, share of left answers, agreement on retests
+participants.csv   label, stage, answers, median seconds, share of left answers, agreement on retests, and
+                   signs of carelessness
 report.md, report.html, study.png, times.png
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
 
 from prefero._support.files import csv_text, write_atomically
+from prefero._support.folders import whole_folder
 from prefero.learner import Learner
 from prefero.plots.html import markdown_to_html
 from prefero.plots.style import new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table, markdown_text
-from prefero.plots.user_study import StudyOutcome, draw_study, study_table
+from prefero.plots.user_study import StudyOutcome, StudyTable, draw_study, study_table
 from prefero.pools.pool import Pool
 from prefero.questions import Choice
 from prefero.simulation.test_sets import accuracy_on_answers
@@ -26,6 +29,17 @@ from prefero.studies.protocol import TEST, Protocol
 from prefero.studies.stage_rules import stage_of
 from prefero.studies.storage.store import Participant, Store, Study
 
+FILES = ("outcomes.csv", "participants.csv", "report.md", "report.html", "study.png", "times.png")
+PARTICIPANT_HEAD = (
+    *("participant", "stage", "answers", "median seconds", "share of A"),
+    *("retests agree", "careless"),
+)
+RULES = (
+    "Signs of carelessness: fast, half of the answers or 10 in a row in less than 1 second; one side or "
+    "alternating, 9 of 10 answers or 15 in a row; retests, more answers otherwise than before than 1 in 20 "
+    "people would give who agree with themselves in 7 of 10 questions. They are reasons to look at the "
+    "answers, and no proof.\n"
+)
 COLORS: dict[Choice, str] = {"left": "#0b6e99", "equal": "#bbbbbb", "right": "#d1662c"}  # as they are stacked
 
 
@@ -60,78 +74,141 @@ def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> fl
     return accuracy_on_answers(learner.reward(), pool, tests)
 
 
-def write_study_report(store: Store, study: Study, folder: Path) -> list[StudyOutcome]:
-    """Write the report into a folder; the outcomes."""
-    folder.mkdir(parents=True, exist_ok=True)
-    participants, outcomes = progress_of(store, study), outcomes_of(store, study)
-    logs = [store.event_log(participant) for participant in store.participants(study)]
-    answered = [active for log in logs for active in log.answers]
-    parts = [
-        f"# {markdown_text(study.protocol['title'])}: the study {_name(study)}\n",
-        _summary(participants),
-    ]
-    if outcomes:
-        draw_study(outcomes, folder / "study.png")
-        parts += [
-            "## What the methods learned\n",
-            "![Accuracy and ratings](study.png)\n",
-            study_table(outcomes),
-        ]
-    else:
-        parts.append(_no_outcomes(study, participants))
-    if answered:
-        _draw_times(answered, folder / "times.png")
-        parts += [
-            "## How participants answered\n",
-            "![Times and sides](times.png)\n",
-            _participants_table(participants),
-        ]
-    text = "\n".join(parts)
-    write_atomically(
-        folder / "outcomes.csv", csv_text(list(StudyOutcome.__annotations__), map(asdict, outcomes))
+@dataclass(frozen=True)
+class StudyReport:
+    """What a report says, before it is written.
+
+    paper   whether the study is about golf, as the paper's, so that its numbers stand beside these
+    """
+
+    name: str
+    title: str
+    paper: bool
+    participants: Sequence[ParticipantProgress]
+    outcomes: Sequence[StudyOutcome]
+
+    @property
+    def table(self) -> StudyTable | None:
+        """What the methods learned, if that was measured."""
+        return study_table(self.outcomes, self.paper) if self.outcomes else None
+
+    @property
+    def careless(self) -> list[ParticipantProgress]:
+        """The participants with signs of carelessness."""
+        return [participant for participant in self.participants if participant.careless_signs]
+
+    @property
+    def table_of_careful(self) -> StudyTable | None:
+        """What the methods learned from the other participants; None if these are all, or none."""
+        doubted = {participant.label for participant in self.careless}
+        careful = [outcome for outcome in self.outcomes if outcome.participant not in doubted]
+        changed = 0 < len(careful) < len(self.outcomes)
+        return study_table(careful, self.paper) if changed else None
+
+    @property
+    def summary(self) -> str:
+        """How many came, and how they answered the retests."""
+        done = sum(participant.stage == "done" for participant in self.participants)
+        begun = sum(participant.started is not None for participant in self.participants)
+        agreement = [p.retest_agreement for p in self.participants if p.retest_agreement is not None]
+        attention = (
+            f" Of the retest questions {np.mean(agreement):.0%} were answered as before." if agreement else ""
+        )
+        return f"{len(self.participants)} invited, {begun} began, {done} finished.{attention}"
+
+    @property
+    def no_outcomes(self) -> str:
+        """What is said in place of the table of methods."""
+        if any(participant.stage == "done" for participant in self.participants):
+            return f"{self.name!r} has neither tests nor ratings, so the methods cannot be compared."
+        return "No participant has answered all questions yet, so the methods cannot be compared."
+
+    @property
+    def participant_table(self) -> list[tuple[str, ...]]:
+        """The head of the participants' table and its rows, without columns that are empty."""
+        rows = [PARTICIPANT_HEAD, *map(_participant_cells, self.participants)]
+        filled = [any(row[column] for row in rows[1:]) for column in range(len(PARTICIPANT_HEAD))]
+        return [tuple(compress(row, filled)) for row in rows]
+
+
+def _participant_cells(participant: ParticipantProgress) -> tuple[str, ...]:
+    """Under `PARTICIPANT_HEAD`."""
+    return (
+        participant.label,
+        participant.stage or "invited",
+        f"{participant.answered} of {participant.total}",
+        _number(participant.median_seconds, ".1f"),
+        _number(participant.left_share, ".0%"),
+        _number(participant.retest_agreement, ".0%"),
+        _kinds(participant),
     )
-    columns = list(ParticipantProgress.__annotations__)
-    write_atomically(folder / "participants.csv", csv_text(columns, map(asdict, participants)))
-    write_atomically(folder / "report.md", text)
-    write_atomically(folder / "report.html", markdown_to_html(text, folder))
-    return outcomes
 
 
-def _name(study: Study) -> str:
-    return markdown_text(repr(study.name))
+def _kinds(participant: ParticipantProgress) -> str:
+    return ", ".join(sign.kind for sign in participant.careless_signs)
 
 
-def _no_outcomes(study: Study, participants: Sequence[ParticipantProgress]) -> str:
-    """What is written in place of the table of methods."""
-    if any(participant.stage == "done" for participant in participants):
-        return f"{_name(study)} has neither tests nor ratings, so the methods cannot be compared.\n"
-    return "No participant has answered all questions yet, so the methods cannot be compared.\n"
-
-
-def _summary(participants: Sequence[ParticipantProgress]) -> str:
-    done = sum(participant.stage == "done" for participant in participants)
-    begun = sum(participant.started is not None for participant in participants)
-    agreement = [p.retest_agreement for p in participants if p.retest_agreement is not None]
-    attention = (
-        f" Of the retest questions {np.mean(agreement):.0%} were answered as before." if agreement else ""
+def study_report(store: Store, study: Study) -> StudyReport:
+    """What can be said about a study now."""
+    protocol = study.protocol
+    return StudyReport(
+        study.name,
+        str(protocol["title"]),
+        protocol["world"] == "golf",
+        progress_of(store, study),
+        outcomes_of(store, study),
     )
-    return f"{len(participants)} invited, {begun} began, {done} finished.{attention}\n"
 
 
-def _participants_table(participants: Sequence[ParticipantProgress]) -> str:
-    head = ["participant", "stage", "answers", "median seconds", "share of A", "retests agree"]
-    rows = [
-        [
-            markdown_text(participant.label),
-            participant.stage or "invited",
-            f"{participant.answered} of {participant.total}",
-            _number(participant.median_seconds, ".1f"),
-            _number(participant.left_share, ".0%"),
-            _number(participant.retest_agreement, ".0%"),
-        ]
-        for participant in participants
-    ]
-    return markdown_table(head, rows)
+def write_study_report(store: Store, study: Study, folder: Path, overwrite: bool = False) -> StudyReport:
+    """Write the report into a new folder, or in place of an earlier report with `overwrite`."""
+    with whole_folder(folder, FILES, overwrite) as new:
+        report = study_report(store, study)
+        logs = [store.event_log(participant) for participant in store.participants(study)]
+        answered = [active for log in logs for active in log.answers]
+        if report.outcomes:
+            draw_study(report.outcomes, new / "study.png", report.paper)
+        if answered:
+            _draw_times(answered, new / "times.png")
+        text = "\n".join([*_methods_part(report), *(_participants_part(report) if answered else ())])
+        write_atomically(new / "outcomes.csv", _csv(StudyOutcome, map(asdict, report.outcomes)))
+        write_atomically(
+            new / "participants.csv", _csv(ParticipantProgress, map(_participant_row, report.participants))
+        )
+        write_atomically(new / "report.md", text)
+        write_atomically(new / "report.html", markdown_to_html(text, new))
+    return report
+
+
+def _csv(kind: type, rows: Iterator[dict[str, object]]) -> str:
+    return csv_text(list(kind.__annotations__), rows)
+
+
+def _participant_row(participant: ParticipantProgress) -> dict[str, object]:
+    return asdict(participant) | {"careless_signs": _kinds(participant)}
+
+
+def _methods_part(report: StudyReport) -> Iterator[str]:
+    yield f"# {markdown_text(report.title)}: the study {markdown_text(repr(report.name))}\n"
+    yield f"{report.summary}\n"
+    if report.table is None:
+        yield f"{markdown_text(report.no_outcomes)}\n"
+        return
+    yield from ("## What the methods learned\n", "![Accuracy and ratings](study.png)\n")
+    yield report.table.markdown
+    if report.table_of_careful is not None:
+        yield "Without the participants who show signs of carelessness:\n"
+        yield report.table_of_careful.markdown
+
+
+def _participants_part(report: StudyReport) -> Iterator[str]:
+    yield from ("## How participants answered\n", "![Times and sides](times.png)\n")
+    head, *rows = report.participant_table
+    yield markdown_table(head, [[markdown_text(label), *cells] for label, *cells in rows])
+    reasons = [(p.label, sign) for p in report.careless for sign in p.careless_signs]
+    if reasons:
+        yield "\n".join(f"- {markdown_text(label)}, {sign.kind}: {sign.reason}." for label, sign in reasons) + "\n"
+        yield RULES
 
 
 def _number(value: float | None, form: str) -> str:

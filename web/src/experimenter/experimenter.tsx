@@ -40,7 +40,7 @@ function Finished({ finished, invited }: StudyProgress): JSX.Element {
   );
 }
 
-function ParticipantTable({ participants, now }: { participants: ParticipantProgress[]; now: number }): JSX.Element {
+export function ParticipantTable({ participants, now }: { participants: ParticipantProgress[]; now: number }): JSX.Element {
   const started = participants.filter((participant) => participant.started !== null);
   if (participants.length === 0) return <p class="empty">Nobody is invited yet. Create links for participants and send them out.</p>;
   return (
@@ -66,7 +66,26 @@ function ParticipantTable({ participants, now }: { participants: ParticipantProg
           </tbody>
         </table>
       </div>
+      <CarelessSigns participants={participants} />
     </>
+  );
+}
+
+function CarelessSigns({ participants }: { participants: ParticipantProgress[] }): JSX.Element | null {
+  const signs = participants.flatMap(({ label, careless_signs }) => careless_signs.map((sign) => ({ label, ...sign })));
+  if (signs.length === 0) return null;
+  return (
+    <section class="card careless" aria-labelledby="careless">
+      <h2 id="careless">Signs of carelessness</h2>
+      <ul>
+        {signs.map(({ label, kind, reason }) => (
+          <li key={`${label} ${kind}`}>
+            <strong>{label}</strong>, {kind}: {reason}.
+          </li>
+        ))}
+      </ul>
+      <p class="soft">These are reasons to look at the answers, and no proof.</p>
+    </section>
   );
 }
 
@@ -74,7 +93,10 @@ function ParticipantRow({ participant, now }: { participant: ParticipantProgress
   const fraction = participant.total ? participant.answered / participant.total : 0;
   return (
     <tr class={participant.started ? "" : "not-started"}>
-      <th scope="row">{participant.label}</th>
+      <th scope="row">
+        {participant.label}
+        {participant.careless_signs.length > 0 && <span class="careless-mark">careless?</span>}
+      </th>
       <td>{participant.started ? participant.stage : "not started"}</td>
       <td>
         <div class="done-cell">

@@ -129,7 +129,7 @@ class GolfStudy(Figure):
 
     def describe(self, results: Results, scale: Scale) -> str:
         """The paper's table."""
-        return study_table(simulated_study(results, scale))
+        return study_table(simulated_study(results, scale)).markdown
 
 
 GOLF = [GolfCurves(), GolfStudy()]

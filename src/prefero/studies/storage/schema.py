@@ -1,4 +1,4 @@
-"""The tables. Rows are added and never edited: an undo is one more row.
+"""The tables. Rows are added and never edited: an undo is one more row. Only a secret can be renewed.
 
     pools            trajectories and how they are displayed, by their digest
     studies          a teacher's session, or a study with many participants; secrets are kept as digests

@@ -196,6 +196,25 @@ class Store:
         with reading(self.engine) as connection:
             return [Participant(*row) for row in connection.execute(wanted)]
 
+    def renew_secret(self, study: Study, secret: str) -> None:
+        """Give the experimenter another secret; the old one opens nothing from now on."""
+        wanted = update(schema.studies).where(schema.studies.c.id == study.id)
+        with writing(self.engine) as connection:
+            connection.execute(wanted.values(secret=digest_of(secret)))
+
+    def renew_code(self, study: Study, label: str, code: str) -> None:
+        """Give a participant another code; the old one opens nothing from now on."""
+        known = {participant.label: participant.id for participant in self.participants(study)}
+        if label not in known:
+            there = ", ".join(known) or "none yet"
+            raise Refused(
+                "no-participant",
+                f"{study.name!r} has no participant {label!r}; its participants are: {there}",
+            )
+        wanted = update(schema.participants).where(schema.participants.c.id == known[label])
+        with writing(self.engine) as connection:
+            connection.execute(wanted.values(code=digest_of(code)))
+
     def owner_of(self, secret: str) -> tuple[Study, Participant | None] | None:
         """The study and the participant with this code, or the study alone for the experimenter's secret."""
         digest = digest_of(secret)
