@@ -207,7 +207,10 @@ def _participants_part(report: StudyReport) -> Iterator[str]:
     yield markdown_table(head, [[markdown_text(label), *cells] for label, *cells in rows])
     reasons = [(p.label, sign) for p in report.careless for sign in p.careless_signs]
     if reasons:
-        yield "\n".join(f"- {markdown_text(label)}, {sign.kind}: {sign.reason}." for label, sign in reasons) + "\n"
+        yield (
+            "\n".join(f"- {markdown_text(label)}, {sign.kind}: {sign.reason}." for label, sign in reasons)
+            + "\n"
+        )
         yield RULES
 
 
