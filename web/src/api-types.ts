@@ -809,7 +809,13 @@ export interface components {
             /** @enum {string} */
             stage: "consent" | "instructions" | "target_scores" | "practice" | "rate";
         };
-        /** @description A sentence about the reward, and what its number means. */
+        /**
+         * @description A sentence about the reward, and what its number means.
+         *
+         *     Args:
+         *         sentence: The sentence.
+         *         meaning: What its number means.
+         */
         Statement: {
             meaning: string;
             sentence: string;
