@@ -155,4 +155,6 @@ def test_every_parameter_is_described(name: str) -> None:
 def test_docstrings_have_sections_of_one_style() -> None:
     """Those of mkdocs.yml, and no others."""
     for name in NAMES:
-        assert not re.search(r"^-{3,}$", inspect.getdoc(resolve(name)) or "", flags=re.MULTILINE), name
+        text = inspect.getdoc(resolve(name)) or ""
+        assert not re.search(r"^-{3,}$", text, flags=re.MULTILINE), name
+        assert not re.search(r"^\w+ {2,}\S", text, flags=re.MULTILINE), f"{name}: a table needs a heading"

@@ -116,12 +116,14 @@ class DatasetSpec:
 class Dataset(ABC):
     """Trajectories by number, each with an id.
 
-    has_video   are there videos of the trajectories, or can they be rendered?
-    spec        what opens the dataset again; None for one that lives in memory
-    files       the files whose change makes it another dataset
-    notices     warnings for the user who opens it
-    send_whole  whether worker processes are sent the dataset itself, since its spec may not open it there
-    origin      where its features were extracted from, if they were and that is known
+    Attributes:
+        has_video: Are there videos of the trajectories, or can they be rendered?
+        spec: What opens the dataset again; None for one that lives in memory.
+        files: The files whose change makes it another dataset.
+        notices: Warnings for the user who opens it.
+        send_whole: Whether worker processes are sent the dataset itself, since its spec may not open it
+            there.
+        origin: Where its features were extracted from, if they were and that is known.
     """
 
     name: str
@@ -204,9 +206,10 @@ class Dataset(ABC):
 class DatasetFormat(Dataset):
     """A dataset format: a class that recognizes paths or ids and opens them.
 
-    format_name    its name in the registry, as in lerobot:PATH
-    description    what it opens, for help and errors: "a LeRobot dataset (a folder with meta/info.json)"
-    options_type   its options; its fields made by `option` are flags of the command line
+    Attributes:
+        format_name: Its name in the registry, as in lerobot:PATH.
+        description: What it opens, for help and errors: "a LeRobot dataset (a folder with meta/info.json)".
+        options_type: Its options; its fields made by `option` are flags of the command line.
     """
 
     format_name: ClassVar[str]
@@ -279,9 +282,10 @@ def array_digest(values: npt.ArrayLike) -> str:
 class EpisodeDataset(Dataset):
     """A dataset of states and actions, of which features are extracted.
 
-    root         the folder that holds the dataset, where there is one; a copy with scores is a copy of it
-    batch_size   how many episodes a worker reads in one go; fewer where one takes long
-    reading      what is done to an episode to have it, for the progress bar
+    Attributes:
+        root: The folder that holds the dataset, where there is one; a copy with scores is a copy of it.
+        batch_size: How many episodes a worker reads in one go; fewer where one takes long.
+        reading: What is done to an episode to have it, for the progress bar.
     """
 
     root: Path | None = None

@@ -217,7 +217,7 @@ def from_gymnasium(
     they are played, and so are all with `film`.
 
     Args:
-        environment: The id of a registered environment.
+        environment: The id of a registered environment, or a function that makes one.
         features: As in `from_dataset`.
         episodes: How many are played.
         policy: A function of an observation, or its `module:function`; None plays at random.
