@@ -32,7 +32,6 @@ label = "RandomGP"
 method = "RandomGP 1 0.1"
 questions = 2
 """
-SECRET = re.compile(r"[A-Za-z0-9_-]{24}")
 
 Visit = Callable[..., Page]
 
@@ -46,7 +45,7 @@ def prefero(*arguments: str) -> str:
 
 
 def links(printed: str) -> list[str]:
-    """The fragments of participants' links."""
+    """The fragments of the experimenter's link and of the participants'."""
     return re.findall(r"/#([A-Za-z0-9_-]{24})", printed)
 
 
@@ -64,7 +63,7 @@ def take_part(page: Page, address: str, pictures: Path | None) -> None:
     page.get_by_role("checkbox").check()
     page.get_by_role("button", name="Continue").click()
     page.get_by_role("heading", name="Instructions").wait_for()
-    page.get_by_text("Two of its shots").wait_for()
+    page.get_by_text("two examples of a robot").wait_for()
     check("study-instructions")
     page.get_by_role("button", name="I am ready").click()
     rows = page.locator(".score-row")
@@ -105,8 +104,7 @@ def test_three_participants_and_the_experimenter(
         *("--participants", "3"),
         *database,
     )
-    codes = links(printed)
-    secret = next(code for code in SECRET.findall(printed) if code not in codes)
+    secret, *codes = links(printed)
     assert len(codes) == 3
     server = serve("study", "serve", *database)
 
