@@ -310,7 +310,7 @@ def test_a_missing_renderer_is_named_before_anything_is_played(monkeypatch: pyte
     monkeypatch.setattr(Bright, "render", unpainted)
     monkeypatch.setattr(Bright, "step", counted)
     dataset = GymnasiumDataset(Bright, GymnasiumOptions(episodes=4, max_steps=9))
-    why = r"^Bright cannot be rendered: pygame is not installed, run `pip install pygame`\. Until then"
+    why = r"^Bright cannot be rendered: pygame is not installed, run `.*pip install pygame`\. Until then"
     with pytest.raises(UserWarning, match=why):  # warnings are errors in tests, so it stops here
         extract_features(dataset, FeatureOptions(["final"], jobs=1))
     assert played == []
@@ -322,7 +322,8 @@ def test_a_missing_renderer_is_named_before_anything_is_played(monkeypatch: pyte
 
 def test_the_line_that_installs_a_missing_package_is_added_where_the_error_lacks_it() -> None:
     missing = ModuleNotFoundError("No module named 'ale_py.roms'", name="ale_py.roms")
-    assert reason_without_images(missing) == "No module named 'ale_py.roms'; run `pip install ale_py`"
+    told = reason_without_images(missing)
+    assert re.fullmatch(r"No module named 'ale_py\.roms'; run `.*pip install ale_py`", told)
     assert reason_without_images(ValueError("no screen.")) == "no screen"
 
 

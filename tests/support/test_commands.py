@@ -1,9 +1,12 @@
 """Commands in messages work where the person is: in an active environment or not, in a checkout or not."""
 
+import ast
 import json
+import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -97,3 +100,23 @@ def test_an_environment_that_uv_made_has_no_pip(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(commands, "find_spec", lambda _: None)
     monkeypatch.setattr(shutil, "which", {"uv": "/usr/bin/uv"}.get)
     assert install_command(["cli"]) == "uv pip install --python .venv/bin/python 'prefero[cli]'"
+
+
+SOURCES = sorted((Path(__file__).resolve().parents[2] / "src" / "prefero").rglob("*.py"))
+TYPED = re.compile(
+    r"(?<!`)\bprefero (?:teach|features|score|export|simulate|worlds|show|study) |\bpip install \w"
+)
+
+
+def texts(tree: ast.Module) -> Iterator[str]:
+    """The strings of a module that are not docstrings."""
+    docstrings = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings:
+            yield node.value
+
+
+@pytest.mark.parametrize("file", SOURCES, ids=lambda file: file.stem)
+def test_no_message_names_a_command_that_may_not_work_here(file: Path) -> None:
+    found = texts(ast.parse(file.read_text(encoding="utf-8")))
+    assert [text for text in found if TYPED.search(text) and not text.startswith("#")] == []

@@ -35,6 +35,11 @@ def install_command(extras: Sequence[str]) -> str:
     return shell_command([*_pip_install(), f"{NAME}{wanted} @ {url}"])
 
 
+def pip_command(text: str) -> str:
+    """A message of another package with its `pip install` as it is typed here."""
+    return text.replace("pip install", shell_command(_pip_install()))
+
+
 def upgrade_command() -> str:
     """The command that brings a newer version of Prefero."""
     folder = checkout()

@@ -7,6 +7,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Literal, get_args
 
+from prefero._support.commands import pip_command
 from prefero._support.optional import MissingExtra, need
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Rows, Run, execute
@@ -64,7 +65,9 @@ def _check(backend: str) -> None:
     if backend == "dask":
         need("distributed", extra="cluster")
     if backend == "ray" and find_spec("ray") is None:
-        raise MissingExtra("this needs the package 'ray', which is not installed: type  pip install ray")
+        raise MissingExtra(
+            f"this needs the package 'ray', which is not installed: type  {pip_command(f'pip install {backend}')}"
+        )
 
 
 def simulate_pools(runs: Sequence[Run]) -> None:

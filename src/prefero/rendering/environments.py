@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Image
+from prefero._support.commands import pip_command
 from prefero._support.optional import need
 from prefero.rendering.gl_process import RendererUnavailable, gl_choices, last_line, start_with_gl
 
@@ -56,8 +57,8 @@ def reason_without_images(error: Exception) -> str:
     reason = str(error).rstrip(".") or repr(error)
     missing = error if isinstance(error, ModuleNotFoundError) else error.__cause__
     if isinstance(missing, ModuleNotFoundError) and "pip install" not in reason and missing.name:
-        return f"{reason}; run `pip install {missing.name.partition('.')[0]}`"
-    return reason
+        reason += f"; run `pip install {missing.name.partition('.')[0]}`"
+    return pip_command(reason)
 
 
 class EnvironmentProcess:

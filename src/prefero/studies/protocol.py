@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.commands import prefero_command
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
@@ -247,7 +248,7 @@ def read_protocol(name: str) -> Protocol:
     if not Path(name).is_file():
         raise ValueError(
             f"{name!r} is neither a built-in protocol ({', '.join(BUILT_IN)}) nor a file: "
-            "prefero study protocol paper > mine.toml  prints one to edit"
+            f"{prefero_command('study', 'protocol', 'paper')} > mine.toml  prints one to edit"
         )
     return Protocol.from_toml(Path(name))
 

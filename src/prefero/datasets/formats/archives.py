@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from prefero._support.commands import prefero_command
 from prefero._support.files import HEADER, UNREADABLE, missing_file
 from prefero._support.names import did_you_mean, listed, nearest
 from prefero.datasets.base import (
@@ -76,7 +77,10 @@ class ArchiveDataset(EpisodeDataset, DatasetFormat):
         place = Path(path)
         arrays = _read_npz(place)
         if HEADER in arrays:
-            raise ValueError(f"{path} is a pool file, not a dataset: read it with Pool.load or prefero teach")
+            raise ValueError(
+                f"{path} is a pool file, not a dataset: read it with Pool.load, or type  "
+                f"{prefero_command('teach', path)}"
+            )
         dataset = archive_in_memory(arrays, place.stem)
         dataset.files = (place.resolve(),)
         dataset.spec = DatasetSpec.of("archive", place.resolve(), options)
