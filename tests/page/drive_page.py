@@ -44,9 +44,16 @@ def wait_frames(page: Page, count: int) -> None:
 
 
 def wait_for_question(page: Page) -> None:
-    """The items are there, and the page waits for an answer."""
+    """The items are there."""
+    expect(page.get_by_role("button", name="A is better")).to_be_visible()
+    expect(page.locator(".items-frame > :not(.items-loading)")).to_be_visible()
+
+
+def skip_through(page: Page) -> None:
+    """See the items to their end, so that the page takes an answer."""
+    wait_for_question(page)
+    page.keyboard.press("l")
     expect(page.get_by_role("button", name="A is better")).to_have_attribute("aria-disabled", "false")
-    expect(page.locator(".items:not(.items-loading)")).to_be_visible()
 
 
 def wait_for_answers(page: Page, done: int) -> None:
@@ -56,7 +63,8 @@ def wait_for_answers(page: Page, done: int) -> None:
 
 
 def answer(page: Page, choice: str, done: int) -> None:
-    """Press the key of a choice; it is the `done`th answer."""
+    """Skip through, and press the key of a choice; it is the `done`th answer."""
+    skip_through(page)
     page.keyboard.press(KEYS[choice])
     wait_for_answers(page, done)
 

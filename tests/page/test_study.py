@@ -8,8 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from page.check_page import WIDE, check_page
-from page.drive_page import KEYS, wait_for_question
+from page.check_page import PHONE, WIDE, check_page
+from page.drive_page import KEYS, skip_through
 from page.run_servers import Server
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -32,6 +32,7 @@ label = "RandomGP"
 method = "RandomGP 1 0.1"
 questions = 2
 """
+TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 
 Visit = Callable[..., Page]
 
@@ -65,19 +66,23 @@ def take_part(page: Page, address: str, pictures: Path | None) -> None:
     page.get_by_role("heading", name="Instructions").wait_for()
     page.get_by_text("two examples of a robot").wait_for()
     check("study-instructions")
+    has_keyboard = page.evaluate("matchMedia('(pointer: fine)').matches")
+    expect(page.get_by_text("One frame forward")).to_be_visible(visible=has_keyboard)
     page.get_by_role("button", name="I am ready").click()
     rows = page.locator(".score-row")
     expect(rows).to_have_count(8)
     for place in range(8):
         rows.nth(place).get_by_role("radio", name=str(2 + place)).check()
+    expect(page.get_by_label("Where the targets are").locator("canvas")).to_be_visible()
     check("study-scores")
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("This question is for practice").wait_for()
-    wait_for_question(page)
+    skip_through(page)
     page.keyboard.press(KEYS["left"])
     for done in range(5):
         expect(page.locator(".progress-text")).to_have_text(f"{done} of 5")
-        wait_for_question(page)
+        skip_through(page)
+        expect(page.locator(".own-scores li").first).to_contain_text("9")
         expect(page.get_by_role("button", name="About equal")).to_have_count(0)
         expect(page.get_by_text("What it learned")).to_have_count(0)  # nothing of the model is shown
         if done == 1:
@@ -112,7 +117,7 @@ def test_three_participants_and_the_experimenter(
     watching.goto(f"{server.address}/#{secret}")
     expect(watching.get_by_role("row")).to_have_count(4)
     for number, code in enumerate(codes):
-        person = visit(viewport=WIDE) if number == 0 else visit()
+        person = visit(**({"viewport": WIDE} if number == 0 else TOUCH if number == 1 else {}))
         take_part(person, f"{server.address}/#{code}", pictures if number == 0 else None)
         expect(watching.get_by_role("row", name=f"P{number + 1}")).to_contain_text("5 of 5")
         person.context.close()

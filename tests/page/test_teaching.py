@@ -14,6 +14,7 @@ from page.drive_page import (
     overflow,
     pixels,
     skip,
+    skip_through,
     wait_for_answers,
     wait_for_motion,
     wait_for_question,
@@ -35,6 +36,8 @@ def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Pa
     server, page = teach("driver", "--questions", "5"), visit()
     page.goto(server.address)
     wait_for_answers(page, 0)
+    expect(page.get_by_role("heading", name="Which motion of the blue car is better?")).to_be_visible()
+    expect(page.get_by_text("Decide how the blue car should drive")).to_be_visible()
     for number, choice in enumerate(["left", "right", "equal", "left"], 1):
         answer(page, choice, number)
     page.keyboard.press("z")
@@ -58,6 +61,13 @@ def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Pa
     reward = prefero.load_reward(tmp_path / "reward.json")
     assert reward.diagnostics["answers"] == 5
     assert reward.diagnostics["ties"] == 1
+
+    page.get_by_role("button", name="Leave").click()
+    expect(page.get_by_role("heading", name="Your answers are saved")).to_be_visible()
+    expect(page.get_by_text(str(tmp_path / "teach.db")).first).to_be_visible()
+    expect(page.get_by_text(f"prefero teach driver --database {tmp_path / 'teach.db'}")).to_be_visible()
+    page.get_by_role("button", name="Continue comparing").click()
+    wait_for_answers(page, 5)
 
 
 def test_keys_of_the_player(visit: Visit, teach: Teach) -> None:
@@ -117,6 +127,7 @@ def test_two_windows_do_not_answer_one_question_twice(
         page.goto(server.address)
         wait_for_question(page)
     answer(first, "left", 1)
+    skip_through(second)
     second.keyboard.press("ArrowRight")  # it still shows the first question
     expect(second.get_by_text("already answered")).to_be_visible()
     wait_for_answers(second, 1)
@@ -134,6 +145,7 @@ def test_an_answer_waits_while_the_server_is_down(
     page.goto(server.address)
     wait_for_question(page)
     answer(page, "left", 1)
+    skip_through(page)
     server.kill()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Your answer is saved in this browser")).to_be_visible()
@@ -148,7 +160,7 @@ def test_an_answer_waits_while_the_server_is_down(
 def test_a_pending_answer_survives_a_reload(visit: Visit, teach: Teach, browser_errors: list[str]) -> None:
     server, page = teach(), visit()
     page.goto(server.address)
-    wait_for_question(page)
+    skip_through(page)
     page.route("**/api/session/events", lambda route: route.abort())
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Your answer is saved in this browser")).to_be_visible()
@@ -160,9 +172,11 @@ def test_a_pending_answer_survives_a_reload(visit: Visit, teach: Teach, browser_
 
 
 @pytest.mark.parametrize("size", [(360, 740), (740, 360)], ids=["upright", "across"])
-def test_a_phone(visit: Visit, teach: Teach, size: tuple[int, int]) -> None:
-    page = visit(viewport={"width": size[0], "height": size[1]}, has_touch=True, is_mobile=True)
-    server = teach()
+def test_a_phone(visit: Visit, teach: Teach, size: tuple[int, int], tmp_path: Path) -> None:
+    """With reduced motion, so that no clip has played to its end before the first tap."""
+    phone = {"viewport": {"width": size[0], "height": size[1]}, "has_touch": True, "is_mobile": True}
+    page = visit(**phone, reduced_motion="reduce")
+    server = teach(clip_pool(tmp_path), "--task-description", "Find the calmest drive.")
     page.goto(server.address)
     wait_for_question(page)
     assert overflow(page) == 0
@@ -170,6 +184,13 @@ def test_a_phone(visit: Visit, teach: Teach, size: tuple[int, int]) -> None:
         box = page.get_by_role("button", name=name).bounding_box()
         assert box is not None
         assert box["height"] >= 44
+        assert box["y"] + box["height"] <= size[1]  # on the screen without scrolling
+    expect(page.get_by_text("Find the calmest drive.")).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Keys")).to_be_hidden()  # there is no keyboard
+    page.get_by_role("button", name="B is better").tap(force=True)  # though it is not enabled yet
+    expect(page.locator(".waiting.emphasized")).to_be_visible()
+    page.get_by_role("button", name="skip ahead").tap()
+    expect(page.get_by_role("button", name="B is better")).to_have_attribute("aria-disabled", "false")
     page.get_by_role("button", name="B is better").tap()
     wait_for_answers(page, 1)
     assert history(server) == ["right"]
@@ -213,38 +234,89 @@ def test_what_was_learned_and_changes_of_the_history(visit: Visit, teach: Teach)
     assert sorted(history(server)) == ["left", "left", "right"]
 
 
-def test_video_clips_play(visit: Visit, teach: Teach, tmp_path: Path) -> None:
+def clip_pool(folder: Path, damaged: int | None = None) -> str:
+    """Four wide clips; one of them may be cut short."""
     import numpy as np
 
     from prefero.rendering.video import save_video
 
-    for number in range(4):
+    clips = [folder / f"{n}.mp4" for n in range(4)]
+    for number, clip in enumerate(clips):
         frames = (np.full((64, 96, 3), 60 * number + t, dtype=np.uint8) for t in range(20))
-        save_video(tmp_path / f"{number}.mp4", frames, 20.0)
-    clips = [tmp_path / f"{n}.mp4" for n in range(4)]
-    prefero.Pool([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 1.0]], clips=clips).save(tmp_path / "mine.npz")
-    page, server = visit(), teach(str(tmp_path / "mine.npz"))
+        save_video(clip, frames, 20.0)
+    if damaged is not None:
+        clips[damaged].write_bytes(clips[damaged].read_bytes()[:400])
+    prefero.Pool([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0], [3.0, 1.0]], clips=clips).save(folder / "mine.npz")
+    return str(folder / "mine.npz")
+
+
+def test_video_clips_play_and_keep_their_shape(visit: Visit, teach: Teach, tmp_path: Path) -> None:
+    page, server = visit(), teach(clip_pool(tmp_path))
     page.goto(server.address)
     wait_for_question(page)
     expect(page.locator("video")).to_have_count(2)
-    wait_until(
-        page, "() => [...document.querySelectorAll('video')].every((video) => video.videoWidth === 96)"
-    )
-    wait_until(
-        page, "() => [...document.querySelectorAll('video')].every((video) => video.currentTime > 0.2)"
-    )
-    answer(page, "left", 1)
+    wait_until(page, f"() => {VIDEOS}.every((video) => video.videoWidth === 96)")
+    for box in page.locator(".items .screen").all():  # no bars beside the picture
+        found = box.bounding_box()
+        assert found is not None
+        assert found["width"] / found["height"] == pytest.approx(1.5, rel=0.01)
+    expect(page.locator(".waiting")).to_be_hidden()  # they have played to their end
+    page.keyboard.press("f")
+    wait_for_answers(page, 1)
     assert history(server) == ["left"]
 
 
-def test_features_alone_are_shown_as_bars(visit: Visit, teach: Teach, tmp_path: Path) -> None:
-    pool = prefero.Pool([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]], names=["speed", "distance"])
-    pool.save(tmp_path / "bare.npz")
-    page = visit()
+def test_clips_say_that_they_are_being_prepared_or_why_they_cannot_be_played(
+    visit: Visit, teach: Teach, tmp_path: Path, browser_errors: list[str]
+) -> None:
+    page, server = visit(), teach(clip_pool(tmp_path, damaged=3))
+    half = {"state": "preparing", "frames": 12, "total": 24, "problem": None}
+    held: list[Route] = []
+    page.route("**/api/session", asking(0, 3))
+    page.route("**/api/clips/0.mp4", lambda route: held.append(route))
+    page.route("**/api/clips/0/status", lambda route: route.fulfill(json=half))
+    page.goto(server.address)
+    expect(page.get_by_role("status").filter(has_text="being prepared")).to_contain_text("12 of 24 frames")
+    expect(page.locator(".reason")).to_contain_text("3.mp4 is cut short")
+    expect(page.locator(".waiting")).to_contain_text("B cannot be played: skip this question")
+    held[0].continue_()
+    wait_until(page, f"() => {VIDEOS}.some((video) => video.currentTime > 0.2)")
+    page.keyboard.press("f")
+    expect(page.locator(".waiting.emphasized")).to_be_visible()
+    page.unroute("**/api/session")
+    page.get_by_role("button", name="skip this question").click()
+    expect(page.locator(".confirmation")).to_have_text("You skipped a question.")
+    assert history(server) == []
+    assert "3.mp4 is cut short" in (tmp_path / "server.log").read_text(encoding="utf-8")
+    browser_errors.clear()  # the browser may say that it could not decode the video
+
+
+def asking(*items: int) -> Callable[[Route], None]:
+    """Change the response of the server on the way: the question is about these items."""
+
+    def change(route: Route) -> None:
+        response = route.fetch()
+        state = response.json()
+        state["question"]["items"] = list(items)
+        route.fulfill(response=response, json=state)
+
+    return change
+
+
+def test_features_alone_are_shown_with_those_that_differ_most_first(
+    visit: Visit, teach: Teach, tmp_path: Path
+) -> None:
+    rows = [[5.0, 0.0, *[5.0] * 18], [5.0, 9.0, *[5.0] * 18], [9.0, 0.0, *[6.0] * 18]]
+    prefero.Pool(rows, names=[f"feature {n}" for n in range(20)]).save(tmp_path / "bare.npz")
+    page = visit(viewport={"width": 390, "height": 600})
+    page.route("**/api/session", asking(0, 1))
     page.goto(teach(str(tmp_path / "bare.npz")).address)
-    wait_for_question(page)
-    expect(page.get_by_text("speed").first).to_be_visible()
-    expect(page.get_by_text("distance").first).to_be_visible()
+    expect(page.locator(".feature-row").first).to_contain_text("feature 1")
+    expect(page.locator(".feature-row").first).to_contain_text("B has 9 more")
+    expect(page.get_by_text("feature 19")).to_be_hidden()
+    page.get_by_text("14 other features").click()
+    expect(page.get_by_text("feature 19")).to_be_visible()
+    expect(page.get_by_role("button", name="A is better")).to_be_in_viewport()
 
 
 def test_the_first_load_is_small(visit: Visit, teach: Teach, capsys: pytest.CaptureFixture[str]) -> None:
@@ -270,17 +342,10 @@ def test_a_question_of_three_items_plays_in_step(
     visit: Visit, teach: Teach, pictures: Path, size: tuple[int, int]
 ) -> None:
     """The server asks about pairs only so far, so its response is changed on the way."""
-
-    def ask_three(route: Route) -> None:
-        response = route.fetch()
-        state = response.json()
-        state["question"]["items"] = [0, 1, 2]
-        route.fulfill(response=response, json=state)
-
     page = visit(viewport={"width": size[0], "height": size[1]})
-    page.route("**/api/session", ask_three)
+    page.route("**/api/session", asking(0, 1, 2))
     page.goto(teach().address)
-    expect(page.get_by_role("heading", name="Which is best?")).to_be_visible()
+    expect(page.get_by_role("heading", name="Which motion of the blue car is best?")).to_be_visible()
     expect(page.locator(".item figcaption")).to_have_text(["A", "B", "C"])
     canvases = page.locator(".items canvas")
     expect(canvases).to_have_count(3)

@@ -3,6 +3,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
+import type { Me } from "./api";
 import { Auth, storedOwner } from "./auth";
 import { Banner, Loading, LoadingOrError, ProblemBanner } from "./components";
 import { ExperimenterView } from "./experimenter/experimenter";
@@ -12,8 +13,11 @@ import type { Server } from "./server";
 import { Session } from "./session";
 import { SignInPage } from "./sign-in";
 import { Study } from "./study/study";
+import { openView } from "./teach/tabs";
 import { Teach } from "./teach/teach";
 import { Trajectories } from "./trajectories";
+
+type Role = NonNullable<Me["role"]>;
 
 export function App({ storage }: { storage: Storage }): JSX.Element {
   const auth = useMemo(() => new Auth(storage), [storage]);
@@ -31,7 +35,7 @@ export function App({ storage }: { storage: Storage }): JSX.Element {
       {failure && <Banner {...failure} />}
       {!me && !failure && <Loading message="Loading…" />}
       {me && <RoleView auth={auth} storage={storage} />}
-      {me?.role && <Footer version={me.version} onSignOut={() => void auth.signOut()} />}
+      {me?.role && <Footer role={me.role} version={me.version} onSignOut={() => void auth.signOut()} />}
     </div>
   );
 }
@@ -66,12 +70,14 @@ function SessionView({ role, server, pending }: SessionViewProps): JSX.Element {
   return <Teach session={session} state={state} trajectories={trajectories.value} server={server} />;
 }
 
-function Footer({ version, onSignOut }: { version: string; onSignOut: () => void }): JSX.Element {
+/** A teacher leaves, and is told how to come back; others sign out. */
+function Footer({ role, version, onSignOut }: { role: Role; version: string; onSignOut: () => void }): JSX.Element {
+  const teaches = role === "teacher";
   return (
     <footer class="footer">
       <span>Prefero {version}</span>
-      <button type="button" class="link-button" onClick={onSignOut}>
-        Sign out
+      <button type="button" class="link-button" onClick={teaches ? () => openView("leave") : onSignOut}>
+        {teaches ? "Leave" : "Sign out"}
       </button>
     </footer>
   );

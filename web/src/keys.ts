@@ -8,6 +8,7 @@ export type Command =
   | "undo"
   | "pause"
   | "replay"
+  | "end"
   | "back"
   | "forward"
   | "slower"
@@ -23,6 +24,7 @@ export const KEYS: readonly { command: Command; keys: readonly string[]; labels:
   { command: "undo", keys: ["z", "Backspace"], labels: ["Z", "Backspace"], description: "Undo the last answer" },
   { command: "pause", keys: [" "], labels: ["Space"], description: "Pause or play" },
   { command: "replay", keys: ["r"], labels: ["R"], description: "Play again from the start" },
+  { command: "end", keys: ["l", "End"], labels: ["L"], description: "Skip to the end" },
   { command: "back", keys: [","], labels: [","], description: "One frame back" },
   { command: "forward", keys: ["."], labels: ["."], description: "One frame forward" },
   { command: "slower", keys: ["["], labels: ["["], description: "Slower" },

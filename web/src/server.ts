@@ -87,7 +87,7 @@ function errorFrom(response: Response, body: unknown): RejectedError | Unavailab
 }
 
 /** Messages of the server begin in lower case and have no full stop. */
-function sentence(text: string): string {
+export function sentence(text: string): string {
   const whole = text && !/[.!?]$/.test(text) ? `${text}.` : text;
   return whole.charAt(0).toUpperCase() + whole.slice(1);
 }

@@ -15,19 +15,19 @@ const FIRST_POLL = 250; // milliseconds; doubled after every poll
 const LAST_POLL = 10_000;
 const NOTHING_AHEAD: Prefetch = { trajectories: [], complete: true }; // after a failure: prefetching only saves time
 const SCENE_3D_ASPECT = 1.5;
-const CLIP_ASPECT = 4 / 3;
 const NARROWEST = 0.8;
 const WIDEST = 1.8;
 
 export class Trajectories {
   private readonly cache: FetchCache<Trajectory>;
-  private readonly clips = new ClipCache();
+  private readonly clips: ClipCache;
 
   constructor(
     private readonly server: Server,
     readonly display: Display,
   ) {
     this.cache = new FetchCache((index) => this.fetch(index));
+    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }));
   }
 
   static async open(server: Server): Promise<Trajectories> {
@@ -59,10 +59,10 @@ export class Trajectories {
     }
   }
 
-  /** Width by height of the box in which a trajectory is shown. */
-  get aspect(): number {
+  /** Width by height of the boxes in which these are shown together; clips of other shapes are less tall. */
+  aspectOf(indices: number[]): number {
     const { display } = this;
-    if (display.kind !== "scene") return CLIP_ASPECT;
+    if (display.kind !== "scene") return Math.min(...indices.map((index) => this.clips.aspectOf(index)));
     if (display.scene.dimensions === 3) return SCENE_3D_ASPECT;
     return Math.min(Math.max(aspectRatio(display.scene.view), NARROWEST), WIDEST);
   }

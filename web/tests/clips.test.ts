@@ -76,7 +76,7 @@ describe("a clip", () => {
 describe("the clip cache", () => {
   it("keeps every clip that may come next, however many there are", () => {
     const create = vi.spyOn(document, "createElement");
-    const clips = new ClipCache();
+    const clips = new ClipCache(() => Promise.reject(new Error()));
     const next = Array.from({ length: 12 }, (_, i) => i);
     clips.prefetch([100, 101, 102]);
     clips.prefetch(next);
@@ -87,7 +87,7 @@ describe("the clip cache", () => {
 
   it("gives out the video that was prefetched, once", () => {
     const create = vi.spyOn(document, "createElement");
-    const clips = new ClipCache();
+    const clips = new ClipCache(() => Promise.reject(new Error()));
     clips.prefetch([1, 2, 3]);
     for (const index of [1, 2, 3]) clips.take(index);
     expect(create).toHaveBeenCalledTimes(3);
@@ -98,12 +98,22 @@ describe("the clip cache", () => {
 
   it("drops clips that were prefetched for earlier questions", () => {
     const create = vi.spyOn(document, "createElement");
-    const clips = new ClipCache();
+    const clips = new ClipCache(() => Promise.reject(new Error()));
     for (let question = 0; question < 10; question++) clips.prefetch([3 * question, 3 * question + 1, 3 * question + 2]);
     clips.take(0);
     expect(create).toHaveBeenCalledTimes(31);
     for (const index of [27, 28, 29]) clips.take(index);
     expect(create).toHaveBeenCalledTimes(31);
     create.mockRestore();
+  });
+
+  it("knows the shape of a clip once its video is loaded, and takes others to be like it", () => {
+    const clips = new ClipCache(() => Promise.reject(new Error()));
+    expect(clips.aspectOf(1)).toBeCloseTo(4 / 3);
+    clips.measure(1, { videoWidth: 0, videoHeight: 0 });
+    clips.measure(2, { videoWidth: 1600, videoHeight: 400 });
+    expect([clips.aspectOf(1), clips.aspectOf(2)]).toEqual([4, 4]);
+    clips.measure(1, { videoWidth: 300, videoHeight: 600 });
+    expect([clips.aspectOf(1), clips.aspectOf(2)]).toEqual([0.5, 4]);
   });
 });

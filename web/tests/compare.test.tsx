@@ -7,6 +7,8 @@ import { Server } from "../src/server";
 import { Trajectories } from "../src/trajectories";
 import { fakeFetch, sessionState } from "./fakes";
 
+const TEXTS = { task_description: "", subject: "" };
+const PRACTICE = { id: 0, number: 0, items: [0, 1], value: null, unit: null };
 const features = [{ name: "speed", unit: "m/s", low: 0, high: 2 }];
 
 beforeEach(() => {
@@ -19,10 +21,10 @@ afterEach(() => {
 
 async function shown(now: SessionState, blocked = false): Promise<{ onAnswer: ReturnType<typeof vi.fn>; onUndo: ReturnType<typeof vi.fn> }> {
   const { fetcher } = fakeFetch({ body: { features: { speed: 1 } } });
-  const trajectories = new Trajectories(new Server(undefined, fetcher), { kind: "features", features, task_description: "", subject: "" });
+  const trajectories = new Trajectories(new Server(undefined, fetcher), { ...TEXTS, kind: "features", features });
   const onAnswer = vi.fn<(kind: AnswerKind, seconds: number) => void>();
   const onUndo = vi.fn<() => void>();
-  const question = now.question ?? { id: 1, number: 1, items: [0, 1], value: null, unit: null };
+  const question = now.question ?? PRACTICE;
   await act(async () => {
     render(<Compare state={now} question={question} trajectories={trajectories} blocked={blocked} onAnswer={onAnswer} onUndo={onUndo} />);
     await Promise.all(question.items.map((index) => trajectories.load(index)));
@@ -42,12 +44,11 @@ describe("comparing", () => {
     expect(onUndo).toHaveBeenCalledOnce();
   });
 
-  it("answers with buttons, and by clicking a clip", async () => {
+  it("answers with buttons", async () => {
     const { onAnswer } = await shown(sessionState());
     fireEvent.click(screen.getByRole("button", { name: /^A is better/ }));
     fireEvent.click(screen.getByRole("button", { name: /^About equal/ }));
-    fireEvent.click(document.querySelectorAll(".item .clip-frame")[1] ?? document.body);
-    expect(onAnswer.mock.calls.map(([kind]) => kind as AnswerKind)).toEqual(["left", "equal", "right"]);
+    expect(onAnswer.mock.calls.map(([kind]) => kind as AnswerKind)).toEqual(["left", "equal"]);
     for (const [, seconds] of onAnswer.mock.calls) expect(seconds).toBeGreaterThanOrEqual(0);
   });
 
@@ -71,13 +72,12 @@ describe("comparing", () => {
 
   it("announces the question to screen readers", async () => {
     await shown(sessionState({ answered: 12 }));
-    expect(screen.getByRole("status").textContent).toContain("Question 13. A is on the left");
+    expect(screen.getByRole("status").textContent).toContain("Question 13. A comes first, then B.");
   });
 
-  it("shows features as bars where nothing can be played", async () => {
+  it("shows features where nothing can be played", async () => {
     await shown(sessionState());
-    expect(document.querySelectorAll<HTMLElement>(".bar-fill")[0]?.style.width).toBe("50%");
-    expect(screen.getAllByText("1 m/s").length).toBe(2);
+    expect(document.querySelector(".feature-row")?.textContent).toContain("A 1 m/sB 1 m/s");
   });
 
   it("takes no answers while the keys are shown", async () => {
@@ -89,5 +89,81 @@ describe("comparing", () => {
     expect(onAnswer).not.toHaveBeenCalled();
     await act(() => void fireEvent.keyDown(dialog, { key: "?" }));
     expect(screen.queryByRole("dialog")).toBeNull();
+  });
+});
+
+describe("clips", () => {
+  let frames: FrameRequestCallback[] = [];
+  const draw = (): Promise<void> =>
+    act(() => {
+      const waiting = frames;
+      frames = [];
+      for (const frame of waiting) frame(performance.now());
+    });
+
+  beforeEach(() => {
+    frames = [];
+    vi.stubGlobal("requestAnimationFrame", (frame: FrameRequestCallback) => frames.push(frame));
+    vi.stubGlobal("cancelAnimationFrame", () => undefined);
+    vi.spyOn(HTMLMediaElement.prototype, "pause").mockReturnValue();
+    vi.spyOn(HTMLMediaElement.prototype, "play").mockResolvedValue();
+    vi.spyOn(HTMLMediaElement.prototype, "duration", "get").mockReturnValue(2);
+    vi.spyOn(HTMLMediaElement.prototype, "readyState", "get").mockReturnValue(4);
+  });
+  afterEach(() => void vi.restoreAllMocks());
+
+  async function clips(now: SessionState): Promise<{ onAnswer: ReturnType<typeof vi.fn>; show: (next: SessionState) => Promise<void> }> {
+    const { fetcher } = fakeFetch({ body: { state: "failed", frames: 0, total: null, problem: "episode 7: the recording is cut short" } });
+    const trajectories = new Trajectories(new Server(undefined, fetcher), { ...TEXTS, kind: "clips", features: [] });
+    const onAnswer = vi.fn<(kind: AnswerKind, seconds: number) => void>();
+    const view = (state: SessionState): ReturnType<typeof Compare> => (
+      <Compare state={state} question={state.question ?? PRACTICE} trajectories={trajectories} blocked={false} onAnswer={onAnswer} onUndo={() => undefined} />
+    );
+    let show: (state: SessionState) => void = () => undefined;
+    await act(() => {
+      const { rerender } = render(view(now));
+      show = (state) => rerender(view(state));
+    });
+    await act(() => new Promise((resolve) => setTimeout(resolve)));
+    return { onAnswer, show: (next) => act(() => new Promise((resolve) => (show(next), setTimeout(resolve)))) };
+  }
+  const asked = (id: number): SessionState => sessionState({ question: { id, number: id, items: [2 * id, 2 * id + 1], value: null, unit: null } });
+  const waiting = (): string => document.querySelector(".waiting")?.textContent ?? "";
+
+  it("are answered only after they were shown to their end or skipped through", async () => {
+    const { onAnswer, show } = await clips(asked(1));
+    await draw();
+    press("f");
+    fireEvent.click(document.querySelectorAll(".item .clip-frame")[1] ?? document.body);
+    expect(onAnswer).not.toHaveBeenCalled();
+    expect(waiting()).toContain("Watch both to the end, or skip ahead");
+    press("l");
+    await draw();
+    expect(waiting()).toBe("");
+    press("f");
+    await show(asked(2));
+    await draw();
+    press("j");
+    expect(onAnswer.mock.calls.map(([kind]) => kind as AnswerKind)).toEqual(["left"]);
+    await show(asked(1)); // after an undo
+    await draw();
+    fireEvent.click(document.querySelectorAll(".item .clip-frame")[1] ?? document.body);
+    expect(onAnswer.mock.calls.map(([kind]) => kind as AnswerKind)).toEqual(["left", "right"]);
+  });
+
+  it("that cannot be played are refused with the reason, and can be skipped", async () => {
+    const { onAnswer } = await clips(asked(1));
+    press("l");
+    await draw();
+    await act(async () => {
+      fireEvent.error(document.querySelectorAll("video")[1] ?? document.body);
+      await new Promise((resolve) => setTimeout(resolve));
+    });
+    expect(document.querySelector(".screen-message")?.textContent).toContain("Episode 7: the recording is cut short.");
+    expect(waiting()).toContain("B cannot be played: skip this question");
+    press("f");
+    expect(onAnswer).not.toHaveBeenCalled();
+    press("s");
+    expect(onAnswer.mock.calls.map(([kind]) => kind as AnswerKind)).toEqual(["skip"]);
   });
 });

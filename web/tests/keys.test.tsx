@@ -38,6 +38,8 @@ describe("the keys", () => {
     ["Backspace", "undo"],
     [" ", "pause"],
     ["r", "replay"],
+    ["l", "end"],
+    ["End", "end"],
     [",", "back"],
     [".", "forward"],
     ["[", "slower"],

@@ -40,9 +40,10 @@ describe("items", () => {
 
 describe("a question", () => {
   it("is announced with the places of its items", () => {
-    expect(questionText({ stage: "compare", answered: 4 }, 2)).toMatch(/^Question 5\. A is on the left .* Which is better\?$/);
+    expect(questionText({ stage: "compare", answered: 4 }, 2)).toMatch(/^Question 5\. A comes first, then B\. Which is better\?$/);
     expect(questionText({ stage: "practice", answered: 0 }, 3)).toMatch(/^A practice question\. A to C .* Which is best\?$/);
     expect(questionHeading(3)).toBe("Which is best?");
+    expect(questionHeading(2, "the blue car")).toBe("Which motion of the blue car is better?");
   });
 
   it("of two items has the answers that the server takes", () => {

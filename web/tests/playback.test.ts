@@ -97,6 +97,44 @@ describe("a playback", () => {
     expect(playback.time).toBeLessThan(0.5);
   });
 
+  it("knows which question was shown to its end, or skipped through", () => {
+    const playback = new Playback(false);
+    const items = [new RecordingTarget(1), new RecordingTarget(2)];
+    for (const item of items) playback.add(item);
+    playback.begin(0.1, 7);
+    tick(39);
+    expect(playback.shown.value).toBeNull();
+    tick(2);
+    expect(playback.shown.value).toBe(7);
+    playback.begin(0.1, 8);
+    expect(playback.shown.value).toBeNull();
+    playback.toEnd();
+    tick(1);
+    expect([playback.shown.value, playback.time]).toEqual([8, 2]);
+  });
+
+  it("has not shown what is not loaded, nor a clip of which only the end is seen", () => {
+    const late = new RecordingTarget(2, false);
+    const playback = new Playback(false);
+    playback.add(late);
+    playback.begin(0.1, 1);
+    playback.toEnd();
+    tick(3);
+    expect(playback.shown.value).toBeNull();
+    late.isReady = true;
+    tick(1);
+    expect(playback.shown.value).toBe(1);
+
+    const still = new Playback(true);
+    still.add(Object.assign(new RecordingTarget(2), { mustPlay: true }));
+    still.begin(0.1, 1);
+    tick(3);
+    expect(still.shown.value).toBeNull();
+    still.toEnd();
+    tick(1);
+    expect(still.shown.value).toBe(1);
+  });
+
   it("requests no frames without views", () => {
     const playback = new Playback(false);
     const unsubscribe = playback.add(new RecordingTarget(2));

@@ -42,7 +42,7 @@ describe("trajectories", () => {
   });
 
   it("have the aspect ratio of their display", () => {
-    const shape = (display: Display): number => new Trajectories(new Server(), display).aspect;
+    const shape = (display: Display): number => new Trajectories(new Server(), display).aspectOf([0, 1]);
     const scene = { format: 1, frame_time: 0.1, background: "#ffffff", main_part: null, parts: [] };
     const camera = { kind: "camera", eye: [0, 0, 1], target: [0, 0, 0], fov: 40 } as const;
     const window = { kind: "window", left: 0, right: 3, bottom: 0, top: 2, follow: null } as const;

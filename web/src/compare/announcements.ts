@@ -2,6 +2,7 @@
 
 import type { AnswerKind, SessionState } from "../api";
 import { itemLabel } from "./layout";
+import type { Waiting } from "./watching";
 
 export type Action = AnswerKind | "undo";
 
@@ -23,8 +24,10 @@ export function confirmationText(action: Action | null): string {
   return action === null ? "" : CONFIRMATIONS[action];
 }
 
-export function questionHeading(count: number): string {
-  return count > 2 ? "Which is best?" : "Which is better?";
+/** `subject` is whose motion is judged, "the blue car", if the world says so. */
+export function questionHeading(count: number, subject = ""): string {
+  const degree = count > 2 ? "best" : "better";
+  return subject ? `Which motion of ${subject} is ${degree}?` : `Which is ${degree}?`;
 }
 
 /** Tells screen readers what is shown. */
@@ -33,7 +36,14 @@ export function questionText(state: Pick<SessionState, "stage" | "answered">, co
   return `${question}. ${placesText(count)} ${questionHeading(count)}`;
 }
 
+/** In the order of reading, which is true of items side by side and of items below each other. */
 function placesText(count: number): string {
-  if (count === 2) return "A is on the left or above, B is on the right or below.";
-  return `A to ${itemLabel(count - 1)} are shown from left to right and from top to bottom.`;
+  if (count === 2) return "A comes first, then B.";
+  return `A to ${itemLabel(count - 1)} are shown in this order.`;
+}
+
+/** Why the question cannot be answered yet. */
+export function waitingText(count: number, { unplayable }: Waiting): string {
+  if (unplayable.length === 0) return `Watch ${count > 2 ? "all" : "both"} to the end`;
+  return `${unplayable.map(itemLabel).join(" and ")} cannot be played`;
 }

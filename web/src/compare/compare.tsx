@@ -6,14 +6,16 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { AnswerKind, SessionState, ShownQuestion } from "../api";
 import { Banner } from "../components";
 import { useKeys, useTrajectories } from "../hooks";
-import { Controls, keepFocus } from "../player/controls";
+import { Controls } from "../player/controls";
 import { Playback } from "../player/playback";
 import { frameSeconds, isPlayable, type Trajectories, type Trajectory } from "../trajectories";
 import { type Action, confirmationText, type LastAction, questionText } from "./announcements";
-import { answerOptions, Answers, missingChoices } from "./answers";
-import { Help } from "./help";
+import { answerOptions, Answers } from "./answers";
 import { Items } from "./items";
 import { gridStyle } from "./layout";
+import { StatusLine } from "./status-line";
+import { Tools } from "./tools";
+import { useWatching } from "./watching";
 
 interface CompareProps {
   state: SessionState;
@@ -31,17 +33,22 @@ export function Compare({ state, question, trajectories, blocked, onAnswer, onUn
   const { items, problem, retry } = useTrajectories(trajectories, indices);
   const playback = useMemo(() => new Playback(), []);
   const since = useRestart(playback, items, question.id);
+  const { waiting, report } = useWatching(playback, question.id, items, state.can_skip);
   const [last, setLast] = useState<LastAction>({ action: null, count: 0 });
-  const [help, setHelp] = useState(false);
+  const [refused, setRefused] = useState(0);
   usePrefetch(trajectories, state);
 
   const offered = (kind: AnswerKind): boolean =>
     kind === "skip" ? state.can_skip : options.some(({ choice }) => choice === kind);
   const remember = (action: Action): void => setLast((before) => ({ action, count: before.count + 1 }));
-  const answer = (kind: AnswerKind): void => {
-    if (blocked || !items || !offered(kind)) return;
+  const send = (kind: AnswerKind): void => {
     remember(kind);
     onAnswer(kind, secondsSince(since.current));
+  };
+  const answer = (kind: AnswerKind): void => {
+    if (blocked || !items || !offered(kind)) return;
+    if (kind === "skip" || waiting === null) send(kind);
+    else setRefused((times) => times + 1);
   };
   const prefer = (position: number): void => {
     const option = options.find(({ item }) => item === position);
@@ -52,30 +59,21 @@ export function Compare({ state, question, trajectories, blocked, onAnswer, onUn
     remember("undo");
     onUndo();
   };
+  const skipping = { onSkipThrough: () => playback.toEnd(), onSkip: () => answer("skip") };
   const announcement = useMemo(() => `${confirmationText(last.action)} ${questionText(state, count)}`, [question.id]);
-  const missing = [...missingChoices(options), state.can_skip ? "" : "skip", state.can_undo ? "" : "undo"];
-  useKeys({
-    ...Object.fromEntries(options.map(({ choice }) => [choice, () => answer(choice)])),
-    skip: () => answer("skip"),
-    undo,
-    help: () => setHelp(true),
-  });
+  useKeys({ ...Object.fromEntries(options.map(({ choice }) => [choice, () => answer(choice)])), skip: () => answer("skip"), undo });
   return (
-    <div class="compare" style={{ "--aspect": trajectories.aspect, ...gridStyle(count) }}>
+    <div class="compare" style={{ "--aspect": trajectories.aspectOf(indices), ...gridStyle(count) }}>
       <Announcement text={announcement} />
       {problem && <Banner message={problem} retry={retry} />}
-      <Items items={items} count={count} question={question.id} playback={playback} onClick={prefer} />
-      {options.length > 0 && <Answers options={options} blocked={blocked || !items} last={last} onAnswer={answer} />}
-      <Confirmation {...last} />
-      <div class="tools">
-        {items?.some(isPlayable) && <Controls playback={playback} />}
-        <div class="secondary">
-          {state.can_skip && <SecondaryButton label="Skip" keyName="S" blocked={blocked} onClick={() => answer("skip")} />}
-          <SecondaryButton label="Undo" keyName="Z" blocked={blocked || !state.can_undo} onClick={undo} />
-          <SecondaryButton label="Keys" keyName="?" blocked={false} onClick={() => setHelp(true)} />
-        </div>
+      <Items items={items} count={count} question={question.id} playback={playback} onClick={prefer} onProblem={report} />
+      <div class="answer-bar">
+        <StatusLine last={last} waiting={items && waiting} count={count} refused={refused} {...skipping} />
+        {options.length > 0 && <Answers options={options} blocked={blocked || waiting !== null} last={last} onAnswer={answer} />}
       </div>
-      {help && <Help without={missing} onClose={() => setHelp(false)} />}
+      <Tools state={state} options={options} blocked={blocked} onSkip={skipping.onSkip} onUndo={undo}>
+        {items?.some(isPlayable) && <Controls playback={playback} />}
+      </Tools>
     </div>
   );
 }
@@ -85,7 +83,7 @@ function useRestart(playback: Playback, items: Trajectory[] | null, question: nu
   const since = useRef(performance.now());
   useEffect(() => {
     if (!items) return;
-    playback.begin(Math.min(...items.map(frameSeconds)));
+    playback.begin(Math.min(...items.map(frameSeconds)), question);
     since.current = performance.now();
   }, [playback, items, question]);
   return since;
@@ -112,32 +110,5 @@ function Announcement({ text }: { text: string }): JSX.Element {
     <p class="visually-hidden" role="status" aria-live="polite">
       {text}
     </p>
-  );
-}
-
-/** Visible for a moment; screen readers have the announcement. */
-function Confirmation({ action, count }: LastAction): JSX.Element {
-  return (
-    <p class="confirmation" aria-hidden="true">
-      {action && <span key={count}>{confirmationText(action)}</span>}
-    </p>
-  );
-}
-
-interface SecondaryButtonProps {
-  label: string;
-  keyName: string;
-  blocked: boolean;
-  onClick: () => void;
-}
-
-function SecondaryButton({ label, keyName, blocked, onClick }: SecondaryButtonProps): JSX.Element {
-  return (
-    <button type="button" class="secondary-button" aria-disabled={blocked} onClick={onClick} onMouseDown={keepFocus}>
-      {label}{" "}
-      <kbd class="hint" aria-hidden="true">
-        {keyName}
-      </kbd>
-    </button>
   );
 }

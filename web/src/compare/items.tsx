@@ -1,4 +1,4 @@
-/** The items of a question, which play in step. */
+/** The items of a question, which play in step; or a table of their features. */
 
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
@@ -7,6 +7,7 @@ import { PlayOverlay, Timeline } from "../player/controls";
 import type { Playback } from "../player/playback";
 import { TrajectoryView } from "../player/trajectory-view";
 import { isPlayable, type Trajectory } from "../trajectories";
+import { FeatureTable, type FeatureTrajectory } from "./feature-table";
 import { itemLabel } from "./layout";
 
 interface ItemsProps {
@@ -15,18 +16,45 @@ interface ItemsProps {
   question: number;
   playback: Playback;
   onClick: (position: number) => void;
+  onProblem: (position: number, problem: string) => void;
 }
 
 /** While the next question is loading the last one stays, dimmed: empty boxes would flicker. */
-export function Items({ items, count, question, playback, onClick }: ItemsProps): JSX.Element {
+export function Items({ items, count, question, ...rest }: ItemsProps): JSX.Element {
   const last = useRef<Trajectory[]>([]);
   if (items) last.current = items;
-  const group = last.current;
   const fresh = question % 2 === 0 ? "fresh-even" : "fresh-odd"; // two animations, so that each question starts one
   return (
-    <div class={`items ${items ? fresh : "items-loading"}`}>
+    <div class="items-frame">
+      <div class={items ? fresh : "items-loading"}>
+        <ItemGroup group={last.current} count={count} {...rest} />
+      </div>
+      {!items && (
+        <p class="items-wait" role="status">
+          The clips are being prepared…
+        </p>
+      )}
+    </div>
+  );
+}
+
+type GroupProps = Omit<ItemsProps, "items" | "question"> & { group: Trajectory[] };
+
+function ItemGroup({ group, count, playback, onClick, onProblem }: GroupProps): JSX.Element {
+  const bare = group.filter((item): item is FeatureTrajectory => item.kind === "features");
+  if (bare.length > 0 && bare.length === group.length) return <FeatureTable items={bare} />;
+  return (
+    <div class="items">
       {Array.from({ length: count }, (_, i) => (
-        <Item key={i} label={itemLabel(i)} trajectory={group[i]} group={group} playback={playback} onClick={() => onClick(i)} />
+        <Item
+          key={i}
+          label={itemLabel(i)}
+          trajectory={group[i]}
+          group={group}
+          playback={playback}
+          onClick={() => onClick(i)}
+          onProblem={(problem) => onProblem(i, problem)}
+        />
       ))}
       {group.some(isPlayable) && <PlayOverlay playback={playback} />}
     </div>
@@ -39,14 +67,16 @@ interface ItemProps {
   group: Trajectory[];
   playback: Playback;
   onClick: () => void;
+  onProblem: (problem: string) => void;
 }
 
-function Item({ label, trajectory, group, playback, onClick }: ItemProps): JSX.Element {
+function Item({ label, trajectory, group, playback, onClick, onProblem }: ItemProps): JSX.Element {
+  const view = { group, playback, onProblem, name: `Trajectory ${label}` };
   return (
     <figure class="item">
       <figcaption>{label}</figcaption>
       <div class="clip-frame" onClick={onClick}>
-        {trajectory && <TrajectoryView trajectory={trajectory} group={group} playback={playback} name={`Trajectory ${label}`} />}
+        {trajectory && <TrajectoryView trajectory={trajectory} {...view} />}
         {!trajectory && <div class="screen" />}
       </div>
       {isPlayable(trajectory) && <Timeline playback={playback} />}

@@ -1,5 +1,8 @@
 /** Video clips in step with the clock: they play by themselves, and are corrected when they drift. */
 
+import { signal } from "@preact/signals";
+
+import type { ClipStatus } from "../api";
 import { filledPath } from "../server";
 import type { Playback } from "./playback";
 
@@ -40,9 +43,25 @@ export function synchronize(video: VideoState, playback: Pick<Playback, "time" |
   if (!runs && !video.paused) video.pause();
 }
 
+const USUAL_ASPECT = 4 / 3; // width by height, until the first clip is loaded
+
 /** <video> elements that load before they are shown; as many as were last asked for are cached. */
 export class ClipCache {
   private readonly cached = new Map<number, HTMLVideoElement>();
+  private readonly aspects = signal<ReadonlyMap<number, number>>(new Map());
+
+  /** `status` asks the server how far the preparation of a clip is, or why it cannot be played. */
+  constructor(readonly status: (index: number) => Promise<ClipStatus>) {}
+
+  /** The shape of a clip is known once its video is loaded. */
+  measure(index: number, { videoWidth, videoHeight }: Pick<HTMLVideoElement, "videoWidth" | "videoHeight">): void {
+    if (videoWidth > 0 && videoHeight > 0) this.aspects.value = new Map(this.aspects.value).set(index, videoWidth / videoHeight);
+  }
+
+  /** Width by height of a clip; of one that is not loaded, as of the last one that was. */
+  aspectOf(index: number): number {
+    return this.aspects.value.get(index) ?? [...this.aspects.value.values()].at(-1) ?? USUAL_ASPECT;
+  }
 
   prefetch(indices: Iterable<number>): void {
     const wanted = new Set(indices);

@@ -29,6 +29,15 @@ export class Clock {
     if (this.secondsAtEnd >= PAUSE) this.seek((this.secondsAtEnd - PAUSE) * this.speed);
   }
 
+  get ended(): boolean {
+    return this.seconds > 0 && this.time >= this.seconds;
+  }
+
+  /** Show the end, for a moment if it plays. */
+  toEnd(): void {
+    this.seek(this.seconds);
+  }
+
   seek(time: number): void {
     this.time = Math.min(Math.max(time, 0), this.seconds);
     this.secondsAtEnd = 0;

@@ -73,6 +73,7 @@ function playerKeys(playback: Playback): Partial<Record<Command, () => void>> {
   return {
     pause: () => playback.toggle(),
     replay: () => playback.replay(),
+    end: () => playback.toEnd(),
     back: () => playback.step(-1),
     forward: () => playback.step(1),
     slower: () => playback.slower(),

@@ -6,6 +6,7 @@ import { Clock } from "./clock";
 
 /** A view that shows the clock's time. */
 export interface PlaybackTarget {
+  readonly mustPlay?: boolean; // its end alone does not show the motion, as a scene's end with the path does
   seconds(): number;
   ready(): boolean;
   show(playback: Playback): void;
@@ -17,6 +18,9 @@ export class Playback {
   readonly playing = signal(true);
   readonly speed = signal(1);
   readonly clock = new Clock();
+  readonly shown = signal<number | null>(null); // the question whose items were all shown to their end
+  private question = 0;
+  private skippedThrough = false;
   private readonly targets = new Set<PlaybackTarget>();
   private last = 0;
   private tick = 0;
@@ -44,9 +48,12 @@ export class Playback {
     };
   }
 
-  /** Play new trajectories from their start; with reduced motion show their end. */
-  begin(frame: number): void {
+  /** Play a question's trajectories from their start; with reduced motion show their end. */
+  begin(frame: number, question = 0): void {
     this.measure();
+    this.question = question;
+    this.skippedThrough = false;
+    this.shown.value = null;
     this.clock.frame = frame;
     this.clock.playing = !this.reducedMotion;
     this.clock.seek(this.reducedMotion ? this.clock.seconds : 0);
@@ -68,6 +75,13 @@ export class Playback {
 
   replay(): void {
     this.clock.replay();
+    this.changed();
+  }
+
+  /** Skip through: the end is shown, and the person has seen what they want to see. */
+  toEnd(): void {
+    this.skippedThrough = true;
+    this.clock.toEnd();
     this.changed();
   }
 
@@ -97,12 +111,20 @@ export class Playback {
     this.dirty = true;
   }
 
+  private isShown(targets: PlaybackTarget[]): boolean {
+    const stillClip = this.still && targets.some((target) => target.mustPlay);
+    return this.clock.ended && (this.skippedThrough || !stillClip);
+  }
+
   private readonly onFrame = (now: number): void => {
     this.tick = requestAnimationFrame(this.onFrame);
     const elapsed = Math.min((now - this.last) / 1000, LONGEST_STEP);
     this.last = now;
     const targets = Array.from(this.targets);
-    if (targets.every((target) => target.ready())) this.clock.advance(elapsed);
+    if (targets.every((target) => target.ready())) {
+      this.clock.advance(elapsed);
+      if (this.isShown(targets)) this.shown.value = this.question;
+    }
     if (!this.dirty && !this.clock.playing) return;
     this.dirty = false;
     for (const target of targets) target.show(this);

@@ -19,7 +19,7 @@ export function Player({ trajectories, index, name }: { trajectories: Trajectori
   }, [trajectory, playback]);
   if (!items || !trajectory) return <LoadingOrError problem={problem} retry={retry} message="Loading the motion…" />;
   return (
-    <div class="player" style={{ "--aspect": trajectories.aspect }}>
+    <div class="player" style={{ "--aspect": trajectories.aspectOf([index]) }}>
       <div class="clip-frame">
         <TrajectoryView trajectory={trajectory} group={items} playback={playback} name={name} />
         {isPlayable(trajectory) && <PlayOverlay playback={playback} />}

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { FeatureRange, Replay, Scene } from "../api";
 import { formatWithUnit } from "../format";
 import type { Trajectory } from "../trajectories";
-import { type ClipCache, clipDuration, isReady, synchronize } from "./clips";
+import { ClipView } from "./clip-view";
 import type { Playback } from "./playback";
 import { SceneView } from "./scene-view";
 
@@ -15,14 +15,16 @@ interface TrajectoryViewProps {
   group: Trajectory[]; // all trajectories shown together, this one included
   playback: Playback;
   name: string;
+  onProblem?: (problem: string) => void; // why it cannot be shown; "" once it can
 }
 
-export function TrajectoryView({ trajectory, group, playback, name }: TrajectoryViewProps): JSX.Element {
+export function TrajectoryView({ trajectory, group, playback, name, onProblem }: TrajectoryViewProps): JSX.Element {
+  const shared = { playback, name, onProblem };
   switch (trajectory.kind) {
     case "scene":
-      return <SceneBox scene={trajectory.scene} replay={trajectory.replay} group={group} playback={playback} name={name} />;
+      return <SceneBox scene={trajectory.scene} replay={trajectory.replay} group={group} {...shared} />;
     case "clips":
-      return <ClipBox index={trajectory.index} clips={trajectory.clips} playback={playback} name={name} />;
+      return <ClipView index={trajectory.index} clips={trajectory.clips} {...shared} />;
     case "features":
       return <FeatureBars features={trajectory.features} values={trajectory.values} name={name} />;
   }
@@ -34,9 +36,10 @@ interface SceneProps {
   group: Trajectory[];
   playback: Playback;
   name: string;
+  onProblem?: ((problem: string) => void) | undefined;
 }
 
-function SceneBox({ scene, replay, group, playback, name }: SceneProps): JSX.Element {
+function SceneBox({ scene, replay, group, playback, name, onProblem }: SceneProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<SceneView | null>(null);
   const [failure, setFailure] = useState("");
@@ -47,6 +50,7 @@ function SceneBox({ scene, replay, group, playback, name }: SceneProps): JSX.Ele
     return () => created.dispose();
   }, [scene, playback]);
   useEffect(() => view.current?.load(replay, replaysOf(group)), [scene, replay, group, playback]);
+  useEffect(() => onProblem?.(failure), [failure, replay]);
   return (
     <div class="screen">
       <div class="screen-box" ref={box} role="img" aria-label={name} />
@@ -57,48 +61,6 @@ function SceneBox({ scene, replay, group, playback, name }: SceneProps): JSX.Ele
 
 function replaysOf(items: Trajectory[]): Replay[] {
   return items.flatMap((trajectory) => (trajectory.kind === "scene" ? [trajectory.replay] : []));
-}
-
-interface ClipProps {
-  index: number;
-  clips: ClipCache;
-  playback: Playback;
-  name: string;
-}
-
-function ClipBox({ index, clips, playback, name }: ClipProps): JSX.Element {
-  const box = useRef<HTMLDivElement>(null);
-  const [failed, setFailed] = useState(false);
-  useEffect(() => {
-    setFailed(false);
-    return box.current ? showClip(clips.take(index), box.current, playback, () => setFailed(true)) : undefined;
-  }, [index, clips, playback]);
-  return (
-    <div class="screen">
-      <div class="screen-box" ref={box} role="img" aria-label={name} />
-      {failed && <p class="screen-message">This clip could not be played. Skip this question, or reload the page.</p>}
-    </div>
-  );
-}
-
-function showClip(video: HTMLVideoElement, box: HTMLElement, playback: Playback, onError: () => void): () => void {
-  const measure = (): void => playback.measure();
-  video.addEventListener("loadedmetadata", measure);
-  video.addEventListener("error", onError);
-  if (video.error) onError(); // it failed while it was prefetched
-  box.replaceChildren(video);
-  const unsubscribe = playback.add({
-    seconds: () => clipDuration(video),
-    ready: () => isReady(video),
-    show: () => synchronize(video, playback),
-  });
-  return () => {
-    unsubscribe();
-    video.removeEventListener("loadedmetadata", measure);
-    video.removeEventListener("error", onError);
-    video.pause();
-    video.remove();
-  };
 }
 
 interface BarsProps {

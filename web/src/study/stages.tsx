@@ -5,8 +5,10 @@ import type { JSX } from "preact";
 import type { AnswerKind, SessionState, Stage, StageData } from "../api";
 import { questionHeading } from "../compare/announcements";
 import { Compare } from "../compare/compare";
+import { StartView } from "../player/start-view";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
+import { OwnScores } from "./own-scores";
 import { Rate } from "./rate";
 import { TargetScoresForm } from "./target-scores-form";
 import { Consent, Done, Instructions } from "./texts";
@@ -46,7 +48,11 @@ export function CurrentStage({ session, state, trajectories }: Omit<StageProps, 
 }
 
 function PracticeStage(props: StageProps): JSX.Element {
-  const note = <p class="practice">This question is for practice and does not count. Try the keys and the buttons.</p>;
+  const note = (
+    <p class="practice">
+      This question is for practice and does not count. Try <span class="for-keyboard">the keys and </span>the buttons.
+    </p>
+  );
   return <QuestionView {...props} note={note} onAnswer={(choice) => props.onDone({ choice })} />;
 }
 
@@ -67,12 +73,15 @@ function QuestionView({ session, state, trajectories, blocked, note, onAnswer }:
   const { question } = state;
   if (!question) return <NoQuestion session={session} />;
   const asking = { state, question, trajectories, blocked, onAnswer };
+  const scores = state.own_scores;
   return (
-    <>
-      <h1 class="question">{questionHeading(question.items.length)}</h1>
+    <div class={`question-page ${scores ? "with-scores" : ""} ${note ? "with-note" : ""}`}>
+      <h1 class="question">{questionHeading(question.items.length, trajectories.display.subject)}</h1>
+      <p class="task">{state.task_description}</p>
+      {scores && <OwnScores scores={scores} />}
       {note}
       <Compare {...asking} onUndo={() => void session.undo()} />
-    </>
+    </div>
   );
 }
 
@@ -88,17 +97,20 @@ function NoQuestion({ session }: { session: Session }): JSX.Element {
   );
 }
 
-function ScoresStage({ title, state, blocked, onDone }: StageProps): JSX.Element {
+function ScoresStage({ title, state, trajectories, blocked, onDone }: StageProps): JSX.Element {
   const { target_scores: scores, text } = state;
   return (
-    <div class="text-page">
+    <div class="text-page scores-page">
       <h1>{title}</h1>
       <p>
         {text ??
           "How much is each target worth to you? Give every target a different number; a higher number is better. " +
-            "Keep these numbers in mind when you compare."}
+            "You will see these numbers again when you compare."}
       </p>
-      {scores && <TargetScoresForm scores={scores} blocked={blocked} onDone={onDone} />}
+      <div class="scores-columns">
+        <StartView trajectories={trajectories} name="Where the targets are" />
+        {scores && <TargetScoresForm scores={scores} blocked={blocked} onDone={onDone} />}
+      </div>
     </div>
   );
 }

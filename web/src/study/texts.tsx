@@ -35,9 +35,12 @@ export function Instructions({ title, state, blocked, onDone }: TextProps): JSX.
     <div class="text-page">
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
-      <h2>Keys</h2>
-      <KeyTable without={missingChoices(answerOptions(2, state.choices))} />
-      <p>There is a button on the page for each of these keys.</p>
+      <div class="for-keyboard">
+        <h2>Keys</h2>
+        <KeyTable without={missingChoices(answerOptions(2, state.choices))} />
+        <p>There is a button on the page for each of these keys.</p>
+      </div>
+      <p class="for-touch">Tap a button below the two, or tap the one that you prefer.</p>
       <button type="button" class="button primary" disabled={blocked} onClick={() => onDone({})}>
         I am ready
       </button>

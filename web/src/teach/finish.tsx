@@ -56,7 +56,7 @@ function Result({ reward, trajectories }: { reward: RewardSummary; trajectories:
   );
 }
 
-function Download({ path, label }: { path: ExportPath; label: string }): JSX.Element {
+export function Download({ path, label }: { path: ExportPath; label: string }): JSX.Element {
   const file = path.replace("/api/export/", "");
   return (
     <a class="button download" href={path} download={file}>

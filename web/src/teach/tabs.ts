@@ -8,7 +8,8 @@ import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
 
 export const TABS = { compare: "Compare", learned: "What it learned", finish: "Finish" } as const; // name and title
-export type Tab = keyof typeof TABS;
+export const VIEWS = { ...TABS, leave: "Leave" } as const; // a view without a tab: the footer leads there
+export type Tab = keyof typeof VIEWS;
 
 const FIRST: Tab = "compare";
 
@@ -24,7 +25,14 @@ export interface TabProps {
 /** The tab is in the query of the URL, since the fragment is for secrets. */
 export function tabOf(search: string): Tab {
   const name = new URLSearchParams(search).get("view") ?? "";
-  return Object.hasOwn(TABS, name) ? (name as Tab) : FIRST;
+  return Object.hasOwn(VIEWS, name) ? (name as Tab) : FIRST;
+}
+
+/** Open a view from anywhere on the page. */
+export function openView(view: Tab): void {
+  history.pushState(null, "", view === FIRST ? location.pathname : `${location.pathname}?view=${view}`);
+  window.dispatchEvent(new PopStateEvent("popstate"));
+  window.scrollTo(0, 0);
 }
 
 export function useTab(): [Tab, (tab: Tab) => void] {
@@ -34,10 +42,5 @@ export function useTab(): [Tab, (tab: Tab) => void] {
     window.addEventListener("popstate", onBack);
     return () => window.removeEventListener("popstate", onBack);
   }, []);
-  const open = (next: Tab): void => {
-    history.pushState(null, "", next === FIRST ? location.pathname : `${location.pathname}?view=${next}`);
-    setTab(next);
-    window.scrollTo(0, 0);
-  };
-  return [tab, open];
+  return [tab, openView];
 }

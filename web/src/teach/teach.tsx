@@ -9,19 +9,21 @@ import { useTitle } from "../hooks";
 import { CurrentStage } from "../study/stages";
 import { FinishView } from "./finish";
 import { LearnedView } from "./learned";
-import { type Tab, type TabProps, TABS, useTab } from "./tabs";
+import { LeaveView } from "./leave";
+import { type Tab, type TabProps, TABS, useTab, VIEWS } from "./tabs";
 
-const VIEWS: Record<Tab, (props: TabProps) => JSX.Element> = {
+const CONTENT: Record<Tab, (props: TabProps) => JSX.Element> = {
   compare: CompareView,
   learned: LearnedView,
   finish: FinishView,
+  leave: LeaveView,
 };
 
 export function Teach(props: Omit<TabProps, "open">): JSX.Element {
   const { session, state } = props;
   const [tab, open] = useTab();
-  const View = VIEWS[tab];
-  useTitle(TABS[tab], state.title);
+  const View = CONTENT[tab];
+  useTitle(VIEWS[tab], state.title);
   return (
     <>
       <header class="header">
@@ -41,7 +43,7 @@ export function Teach(props: Omit<TabProps, "open">): JSX.Element {
 function Tabs({ tab, open }: { tab: Tab; open: (tab: Tab) => void }): JSX.Element {
   return (
     <nav class="tabs" aria-label="Views">
-      {(Object.keys(TABS) as Tab[]).map((name) => (
+      {(Object.keys(TABS) as (keyof typeof TABS)[]).map((name) => (
         <button
           key={name}
           type="button"

@@ -1,0 +1,102 @@
+/**
+ * The features of a question's items, where nothing can be played: those that differ most, and the others folded.
+ *
+ *     fraction     where a value lies between the lowest and the highest value of its feature in the pool, from 0 to 1
+ *     difference   from the smallest to the largest fraction of the items
+ */
+
+import type { JSX } from "preact";
+
+import type { FeatureRange } from "../api";
+import { formatNumber, formatWithUnit, pluralize } from "../format";
+import { fractionOf } from "../player/trajectory-view";
+import type { Trajectory } from "../trajectories";
+import { itemLabel } from "./layout";
+
+export type FeatureTrajectory = Extract<Trajectory, { kind: "features" }>;
+
+const MOST_SHOWN = 6;
+const ALL_SHOWN = 8; // so many are not folded: a fold of one or two saves no place
+
+export interface FeatureRow {
+  feature: FeatureRange;
+  values: (number | undefined)[];
+  fractions: number[];
+  difference: number;
+}
+
+/** The features with the largest difference first. */
+export function rankedRows(items: FeatureTrajectory[]): FeatureRow[] {
+  const features = items[0]?.features ?? [];
+  return features.map((feature) => featureRow(feature, items)).sort((a, b) => b.difference - a.difference);
+}
+
+function featureRow(feature: FeatureRange, items: FeatureTrajectory[]): FeatureRow {
+  const values = items.map((item) => item.values[feature.name]);
+  const fractions = values.map((value) => fractionOf(feature, value));
+  return { feature, values, fractions, difference: Math.max(...fractions) - Math.min(...fractions) };
+}
+
+/** Which of two items has more, and how much more; "" for more items, whose marks show it. */
+export function differenceText({ feature, values }: Pick<FeatureRow, "feature" | "values">): string {
+  const [a, b] = values;
+  if (values.length !== 2 || a === undefined || b === undefined) return "";
+  if (formatNumber(a) === formatNumber(b)) return "equal";
+  return `${itemLabel(a > b ? 0 : 1)} has ${formatWithUnit(Math.abs(a - b), feature.unit)} more`;
+}
+
+export function FeatureTable({ items }: { items: FeatureTrajectory[] }): JSX.Element {
+  const rows = rankedRows(items);
+  const shown = rows.length <= ALL_SHOWN ? rows : rows.slice(0, MOST_SHOWN);
+  const folded = rows.slice(shown.length);
+  return (
+    <div class="feature-table">
+      <Rows rows={shown} />
+      {folded.length > 0 && (
+        <details class="folded">
+          <summary>{pluralize(folded.length, "other feature")} that differ less</summary>
+          <Rows rows={folded} />
+        </details>
+      )}
+    </div>
+  );
+}
+
+function Rows({ rows }: { rows: FeatureRow[] }): JSX.Element {
+  return (
+    <dl class="feature-rows">
+      {rows.map((row) => (
+        <div class="feature-row" key={row.feature.name}>
+          <dt>{row.feature.name}</dt>
+          <dd class="feature-values">
+            {row.values.map((value, i) => (
+              <span key={i} class={`value value-${i}`}>
+                <strong>{itemLabel(i)}</strong> {formatWithUnit(value, row.feature.unit)}
+              </span>
+            ))}
+          </dd>
+          <dd class="feature-track" aria-hidden="true">
+            <Track fractions={row.fractions} />
+          </dd>
+          <dd class="feature-difference">{differenceText(row)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** A mark for every item, and a bar from the lowest to the highest. */
+function Track({ fractions }: { fractions: number[] }): JSX.Element {
+  const low = Math.min(...fractions);
+  const length = Math.max(...fractions) - low;
+  return (
+    <div class="track" style={{ "--marks": fractions.length }}>
+      <div class="track-bar" style={{ left: `${100 * low}%`, width: `${100 * length}%` }} />
+      {fractions.map((fraction, i) => (
+        <span key={i} class={`mark mark-${i}`} style={{ left: `${100 * fraction}%`, "--place": i }}>
+          {itemLabel(i)}
+        </span>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,70 @@
+/** What a teacher should know before closing the page: the answers are saved, how to come back, what the reward is. */
+
+import type { JSX } from "preact";
+
+import type { TeachingPlace } from "../api";
+import { Card, LoadingOrError } from "../components";
+import { pluralize } from "../format";
+import { useLoad } from "../hooks";
+import { Download } from "./finish";
+import type { TabProps } from "./tabs";
+
+export function LeaveView({ state, server, open }: TabProps): JSX.Element {
+  const { value, problem, retry } = useLoad(() => server.get("/api/teaching"), "place");
+  if (!value) return <LoadingOrError problem={problem} retry={retry} message="Loading…" />;
+  return (
+    <div class="leave">
+      <h1>Your answers are saved</h1>
+      <p>
+        {savedText(state.answered)}
+        {value.stored_in && (
+          <>
+            {" "}
+            They are in <code>{value.stored_in}</code>.
+          </>
+        )}{" "}
+        You can close this page now.
+      </p>
+      <ComeBack place={value} />
+      <Card title="What you taught">
+        <p>
+          <code>reward.json</code> is the reward that was learned from your answers: a function that gives every trajectory a number,
+          higher is better, with its uncertainty. Python reads it with <code>prefero.load_reward("reward.json")</code>.
+        </p>
+        <Download path="/api/export/reward.json" label="The reward" />
+      </Card>
+      <div class="row">
+        <button type="button" class="button primary" onClick={() => open("compare")}>
+          Continue comparing
+        </button>
+        {value.by_link && <SignOut onClick={() => void server.post("/api/leave", {}).then(() => location.assign("/"))} />}
+      </div>
+    </div>
+  );
+}
+
+function savedText(answered: number): string {
+  return answered === 0 ? "You have not answered a question yet." : `${pluralize(answered, "answer")} so far.`;
+}
+
+function ComeBack({ place: { command, by_link } }: { place: TeachingPlace }): JSX.Element {
+  return (
+    <Card title="How to come back">
+      <p>
+        While the command in the terminal runs, {by_link ? "open your link again" : "open this page again"}. Ctrl+C in that terminal
+        stops it. Later this command continues where you stopped:
+      </p>
+      <pre>
+        <code>{command}</code>
+      </pre>
+    </Card>
+  );
+}
+
+function SignOut({ onClick }: { onClick: () => void }): JSX.Element {
+  return (
+    <button type="button" class="button" onClick={onClick}>
+      Sign out of this browser
+    </button>
+  );
+}
