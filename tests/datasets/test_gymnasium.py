@@ -1,5 +1,6 @@
 """Episodes of Gymnasium environments: played once and recorded, and shown as they were played."""
 
+import re
 from pathlib import Path
 from typing import Any
 

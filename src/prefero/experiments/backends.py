@@ -65,9 +65,8 @@ def _check(backend: str) -> None:
     if backend == "dask":
         need("distributed", extra="cluster")
     if backend == "ray" and find_spec("ray") is None:
-        raise MissingExtra(
-            f"this needs the package 'ray', which is not installed: type  {pip_command(f'pip install {backend}')}"
-        )
+        remedy = pip_command(f"pip install {backend}")
+        raise MissingExtra(f"this needs the package 'ray', which is not installed: type  {remedy}")
 
 
 def simulate_pools(runs: Sequence[Run]) -> None:
