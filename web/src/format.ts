@@ -15,6 +15,14 @@ export function formatWithUnit(value: number | undefined, unit: string): string 
   return formatNumber(value) + (unit && !UNITS_WITHOUT_SPACE.has(unit) ? ` ${unit}` : unit);
 }
 
+const reward = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+
+/** A reward in standard deviations, with its uncertainty. */
+export function formatReward({ mean, std }: { mean: number; std: number }): string {
+  const text = reward.format(Math.abs(mean) < 0.05 ? 0 : mean).replace("-", MINUS);
+  return `${text} ± ${reward.format(std)}`;
+}
+
 export function formatPercent(fraction: number): string {
   return percent.format(fraction);
 }

@@ -49,10 +49,10 @@ describe("charts", () => {
   });
 
   it("draw how uncertain an effect is, and leave out features without one", () => {
-    const chart = effects([feature, { ...feature, name: "left out", effect: null }], 416);
+    const chart = effects([feature, { ...feature, name: "left out", effect: null }], 432);
     const [interval] = lengths(chart);
-    expect(interval?.[0]).toBeCloseTo(4 + (400 * 0.6) / 0.95);
-    expect(interval?.[1]).toBeCloseTo(404);
+    expect(interval?.[0]).toBeCloseTo(14 + (400 * 0.6) / 0.95);
+    expect(interval?.[1]).toBeCloseTo(414);
     expect(chart.textContent).not.toMatch(/left out/);
   });
 });
@@ -78,19 +78,18 @@ describe("the map of questions", () => {
   };
   const count = (chart: Element, what: string): number => chart.querySelectorAll(what).length;
 
-  it("has a line for each question, dashed for a tie, and a dot at what was preferred", () => {
+  it("has a line for each question, dashed for a tie, and an arrow to what was preferred", () => {
     const chart = questions(map, { x: 0, y: 1 }, new Set([2]), {}, 300);
-    expect(count(chart, "[aria-label=link] path")).toBe(3);
     expect(count(chart, "[aria-label=link][stroke-dasharray] path")).toBe(1);
-    const dots = [...chart.querySelectorAll("[aria-label=dot]:last-of-type circle")];
-    expect(dots.map((dot) => dot.getAttribute("fill"))).toEqual(["var(--accent)", "var(--bad)"]);
-    const [first, second] = dots.map((dot) => Number(dot.getAttribute("cx")));
-    expect(first).toBeLessThan(second ?? 0); // of the first question the left one is preferred
+    const arrows = [...chart.querySelectorAll("[aria-label=arrow] path")];
+    expect(arrows.map((arrow) => arrow.getAttribute("stroke"))).toEqual(["var(--accent)", "var(--bad)"]);
+    const [first, second] = arrows.map((arrow) => Number(/^M([\d.]+)/.exec(arrow.getAttribute("d") ?? "")?.[1]));
+    expect(first).toBeGreaterThan(second ?? Infinity); // of the first question the left one is preferred, at 0
   });
 
   it("shows a single feature by the number of the question", () => {
     const chart = questions({ ...map, axes: ["speed"] }, { x: 0, y: null }, new Set(), {}, 300);
     expect(chart.textContent).toMatch(/question/);
-    expect(count(chart, "[aria-label=link] path")).toBe(3);
+    expect(count(chart, "[aria-label=arrow] path, [aria-label=link] path")).toBe(3);
   });
 });

@@ -2,6 +2,7 @@
 
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +17,7 @@ from prefero.datasets.registry import describe_formats
 
 if TYPE_CHECKING:
     from prefero.server.auth import Visitor
-    from prefero.studies.storage.store import Store
+    from prefero.studies.storage.store import Participant, Store, Study
 
 PORT = 8765
 
@@ -107,7 +108,23 @@ def teach(
         again = prefero_command("teach", what, *typed(features, {**session, **opening}))
         place, names = (again, _kept(where)), names_of(host, allow_host or [])
         _serve(taken, host, store, Visitor("teacher", study, participant), browser, trust, place, names)
+    with suppress(KeyboardInterrupt):
+        _say_learned(store, study, participant)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
+
+
+def _say_learned(store: "Store", study: "Study", participant: "Participant") -> None:
+    """What was learned, in a few lines; nothing before the first answer."""
+    from prefero.studies.displays import labels_of
+    from prefero.studies.learner_cache import LearnerCache
+    from prefero.studies.learning_summary import closing_sentences
+    from prefero.studies.protocol import Protocol
+
+    protocol, log = Protocol.from_json(study.protocol), store.event_log(participant)
+    cache = LearnerCache(store.pool(study), protocol, participant.seed)
+    learner = cache.learner(protocol.methods[0].label, log)
+    for sentence in closing_sentences(learner, labels_of(store.display(study))) if log.answers else []:
+        console.print(sentence, soft_wrap=True, markup=False, highlight=False)
 
 
 def _serve(

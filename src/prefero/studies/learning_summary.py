@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from prefero._support.arrays import Array, one_thread
+from prefero._support.texts import pluralize
 from prefero.learner import Learner
 from prefero.models.draws import Estimate
 from prefero.models.explanation import Statement
@@ -196,6 +197,23 @@ def _early_summary(log: EventLog, learner: Learner) -> LearningSummary:
         question_map=question_map(log, learner.pool, {}),
         surprises=[],
     )
+
+
+def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]:
+    """What was learned, for the terminal: how much is predicted, what the reward seems to be, what is best."""
+    reward, progress = learner.reward(), learner.progress()
+    given = pluralize(progress.answers, "answer")
+    if progress.is_early:
+        return [f"After {given} it is too early to say what was learned."]
+    statements = reward.explain(learner.pool, units={label.name: label.unit for label in labels})
+    best = reward.best(learner.pool)
+    name = f"number {best.index}" if best.id is None else f"{best.id} (number {best.index})"
+    return [
+        f"After {given}, {progress}.",
+        *(statement.sentence for statement in statements),
+        f"The best trajectory is {name}: {best.mean:.1f} ± {best.std:.1f} standard deviations (of the reward over "
+        "all trajectories) above the average one.",
+    ]
 
 
 def learning_curve(log: EventLog, answers: int, accuracy: float) -> list[LearningCurvePoint]:

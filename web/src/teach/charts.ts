@@ -54,12 +54,12 @@ export function effects(features: FeatureEffect[], width: number): Element {
     ...STYLE,
     width,
     height: 60 + 44 * rows.length,
-    marginLeft: 4,
-    marginRight: 12,
+    marginLeft: 14,
+    marginRight: 18,
     x: { label: "share of the reward's variation", tickFormat: "%", grid: true, domain: [0, Math.max(...rows.map(({ high }) => high))] },
     y: { label: null, axis: null, domain: rows.map(({ name }) => name), padding: 0.05 },
     marks: [
-      Plot.barX(rows, { x: "mean", y: "name", fill: LINE, rx: 3, ...inner }),
+      Plot.barX(rows, { x: "mean", y: "name", fill: LINE, fillOpacity: 0.55, rx: 3, ...inner }),
       Plot.ruleY(rows, { x1: "low", x2: "high", y: "name", stroke: INK, strokeWidth: 1.5, dy: 8, marker: "tick" }),
       Plot.text(rows, {
         x: 0,
@@ -118,7 +118,7 @@ interface Segment {
   color: string;
 }
 
-/** Questions as lines from the preferred trajectory to the other; with one feature, one above the other. */
+/** Questions as arrows to the preferred trajectory; with one feature, one above the other. */
 export function questions(
   { axes, pool, pairs }: QuestionMap,
   shown: { x: number; y: number | null },
@@ -130,6 +130,7 @@ export function questions(
   const segments = pairs.map((pair) => segment(pair, shown, surprising.has(pair.question)));
   const dots = shown.y === null ? [] : pool.map((row) => ({ x: row[shown.x] ?? 0, y: row[shown.y ?? 0] ?? 0 }));
   const ends = { x1: "x1", y1: "y1", x2: "x2", y2: "y2", stroke: "color", strokeWidth: 1.5 };
+  const asked = pairs.flatMap(({ places, number }) => places.map((place) => ({ x: place[shown.x], y: up === null ? number : place[shown.y ?? 0] })));
   const column = (place: number): number[] => pool.map((row) => row[place] ?? 0);
   return Plot.plot({
     ...STYLE,
@@ -138,10 +139,10 @@ export function questions(
     x: { ...featureAxis(across, units[across], column(shown.x), width), nice: true },
     y: up === null ? { label: "question", tickFormat: "d" } : { ...featureAxis(up, units[up], column(shown.y ?? 0), width), nice: true },
     marks: [
-      Plot.dot(dots, { x: "x", y: "y", r: 2, fill: "var(--edge)", fillOpacity: 0.5 }),
-      Plot.link(segments.filter(({ tied }) => !tied), ends),
+      Plot.dot(dots, { x: "x", y: "y", r: 2.5, fill: "var(--edge)", fillOpacity: 0.55 }),
+      Plot.dot(asked, { x: "x", y: "y", r: 3, fill: LINE }),
+      Plot.arrow(segments.filter(({ tied }) => !tied), { ...ends, headLength: 7, insetEnd: 3 }),
       Plot.link(segments.filter(({ tied }) => tied), { ...ends, strokeDasharray: "4 4" }),
-      Plot.dot(segments.filter(({ tied }) => !tied), { x: "x1", y: "y1", r: 4, fill: "color" }),
     ],
   });
 }
@@ -152,10 +153,10 @@ function segment({ choice, places, number }: AnsweredPair, shown: { x: number; y
   const [winner, loser] = choice === "right" ? [right, left] : [left, right];
   const height = (place: number[]): number => (shown.y === null ? number : (place[shown.y] ?? 0));
   return {
-    x1: winner[shown.x] ?? 0,
-    y1: height(winner),
-    x2: loser[shown.x] ?? 0,
-    y2: height(loser),
+    x1: loser[shown.x] ?? 0,
+    y1: height(loser),
+    x2: winner[shown.x] ?? 0,
+    y2: height(winner),
     tied: choice === "equal",
     color: surprising ? "var(--bad)" : LINE,
   };

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 
 import type { ExportPath, RewardSummary } from "../api";
 import { Card, LoadingOrError, TrajectoryName } from "../components";
-import { formatNumber, pluralize } from "../format";
+import { formatReward, pluralize } from "../format";
 import { useLoad } from "../hooks";
 import { Player } from "../player/player";
 import type { Trajectories } from "../trajectories";
@@ -31,15 +31,15 @@ function Result({ reward, trajectories }: { reward: RewardSummary; trajectories:
   const { best, answers, statements, python } = reward;
   return (
     <>
-      <Card title="What it is">
+      <Card title="What it learned">
         <Statements statements={statements} />
         <p class="soft">Learned from {pluralize(answers, "answer")}.</p>
       </Card>
       {best && (
         <Card title="The trajectory with the highest reward">
           <p>
-            The best is <TrajectoryName index={best.index} id={best.id} />, {formatNumber(best.mean)} ±{" "}
-            {formatNumber(best.std)} standard deviations (of the reward over all trajectories) above the average one.
+            The best is <TrajectoryName index={best.index} id={best.id} />, {formatReward(best)} standard deviations (of
+            the reward over all trajectories) above the average one.
           </p>
           <Player trajectories={trajectories} index={best.index} name="The best trajectory" />
         </Card>

@@ -16,8 +16,8 @@ export function QuestionMapCard({ summary }: { summary: LearningSummary }): JSX.
   return (
     <Card title="Where the questions were asked">
       <p class="soft">
-        Each line joins the two trajectories of a question, with a dot at the one that you preferred; a dashed line is
-        “about equal”{surprising.size > 0 && ", and a red line is a surprising answer"}. The grey dots are the other
+        Each arrow joins the two trajectories of a question and points to the one that you preferred; a dashed line is
+        “about equal”{surprising.size > 0 && ", and a surprising answer is red"}. The grey dots are the other
         trajectories.
       </p>
       {map.axes.length > 2 && (

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 
 import type { FeatureEffect, RankedTrajectory } from "../api";
 import { Card, TrajectoryName } from "../components";
-import { formatNumber, formatWithUnit } from "../format";
+import { formatReward, formatWithUnit } from "../format";
 import { Player } from "../player/player";
 import type { Trajectories } from "../trajectories";
 
@@ -37,9 +37,7 @@ export function Ranking({ ranked, features, trajectories }: RankingProps): JSX.E
                   <TrajectoryName index={one.index} id={one.id} />
                   <FeatureValues of={one} features={features.slice(0, MOST_VALUES)} />
                 </span>
-                <span class="rank-reward">
-                  {formatNumber(one.mean)} <span class="soft">± {formatNumber(one.std)}</span>
-                </span>
+                <span class="rank-reward">{formatReward(one)}</span>
               </button>
             </li>
           ))}
