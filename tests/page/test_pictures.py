@@ -25,10 +25,10 @@ CHARTS = """() => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_teaching_pages(visit: Visit, teach: Teach, pictures: Path, scheme: str) -> None:
     page = visit(color_scheme=scheme, viewport=WIDE)
-    page.goto(teach("tosser", "--questions", "4").address)
+    page.goto(teach("tosser", "--questions", "5").address)
     wait_for_answers(page, 0)
     check_page(page, pictures, f"tosser-{scheme}")
-    for number, choice in enumerate(["left", "right", "left", "left"], 1):
+    for number, choice in enumerate(["left", "right", "left", "left", "right"], 1):
         answer(page, choice, number)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_be_visible()

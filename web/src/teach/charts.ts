@@ -8,6 +8,7 @@ const LINE = "var(--accent)";
 const INK = "var(--ink)";
 const GRID = "var(--line)";
 const STYLE = { className: "plot", marginTop: 24, marginBottom: 40, marginLeft: 48 };
+const LEGEND = { marginLeft: 20, marginRight: 20, width: 280 };
 const SCHEMES = { mean: "viridis", std: "cividis" } as const;
 const REWARD = "reward (standard deviations)";
 const LETTER = 6.5; // pixels, on average
@@ -104,7 +105,7 @@ export function map(pair: FeatureMap, what: "mean" | "std", units: Record<string
     height: Math.min(width, 360),
     x: featureAxis(pair.x, units[pair.x], pair.xs, width),
     y: featureAxis(pair.y, units[pair.y], pair.ys, width),
-    color: { scheme: SCHEMES[what], label: what === "mean" ? REWARD : "uncertainty (standard deviations)", legend: true },
+    color: { scheme: SCHEMES[what], label: what === "mean" ? REWARD : "uncertainty (standard deviations)", legend: true, ...LEGEND },
     marks: [Plot.raster(pair[what].flat(), { ...size, x1, x2, y1, y2, imageRendering: "pixelated" })],
   });
 }

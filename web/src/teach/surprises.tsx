@@ -70,13 +70,13 @@ function Surprise({ surprise, blocked, onReplay, onAgain, onDelete }: SurprisePr
         {probability < 0.01 ? "less than 1%" : formatPercent(probability)} likely.
       </p>
       <div class="row">
-        <button type="button" class="button" aria-label={`Watch question ${number} again`} onClick={onReplay}>
+        <button type="button" class="button" aria-label={`Watch it again, question ${number}`} onClick={onReplay}>
           Watch it again
         </button>
-        <button type="button" class="button" disabled={blocked} aria-label={`Answer question ${number} again`} onClick={onAgain}>
+        <button type="button" class="button" disabled={blocked} aria-label={`A slip: answer it again, question ${number}`} onClick={onAgain}>
           A slip: answer it again
         </button>
-        <button type="button" class="button" disabled={blocked} aria-label={`Take back the answer to question ${number}`} onClick={onDelete}>
+        <button type="button" class="button" disabled={blocked} aria-label={`A slip: take it back, question ${number}`} onClick={onDelete}>
           A slip: take it back
         </button>
       </div>
