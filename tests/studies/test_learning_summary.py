@@ -20,6 +20,7 @@ from prefero.studies.learning_summary import (
     RANKED,
     FeatureLabel,
     LearningCurvePoint,
+    closing_sentences,
     expected_gain,
     feature_curve,
     feature_effects,
@@ -300,3 +301,17 @@ def test_the_gain_is_the_larger_of_the_expected_and_half_of_the_past_one() -> No
     falling = [LearningCurvePoint(n, 0.9 - 0.02 * n) for n in range(11)]
     assert likely_gain(falling, -0.1) == 0.0
     assert likely_gain(rising[:3], 0.0) == 0.0  # five answers ago there was nothing
+
+
+def test_the_terminals_closing_sentences_say_the_same(learner: Learner) -> None:
+    pool, progress = learner.pool, learner.progress()
+    first, *middle, last = closing_sentences(learner, labels(pool))
+    assert first == f"After 6 answers, {progress}."
+    wanted = learner.reward().explain(pool, units=dict.fromkeys(pool.names, "m/s"))
+    assert middle == [statement.sentence for statement in wanted]
+    best = learner.reward().best(pool)
+    assert last.startswith(
+        f"The best trajectory is number {best.index}: {best.mean:.1f} ± {best.std:.1f} standard"
+    )
+    early = closing_sentences(taught(pool_of(), answers=1), labels(pool))
+    assert early == ["After 1 answer it is too early to say what was learned."]

@@ -200,7 +200,7 @@ def _early_summary(log: EventLog, learner: Learner) -> LearningSummary:
 
 
 def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]:
-    """What was learned, for the terminal: how much is predicted, what the reward seems to be, what is best."""
+    """What was learned, for the terminal: the accuracy, what the reward seems to be, and what is best."""
     reward, progress = learner.reward(), learner.progress()
     given = pluralize(progress.answers, "answer")
     if progress.is_early:
@@ -211,8 +211,8 @@ def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]
     return [
         f"After {given}, {progress}.",
         *(statement.sentence for statement in statements),
-        f"The best trajectory is {name}: {best.mean:.1f} ± {best.std:.1f} standard deviations (of the reward over "
-        "all trajectories) above the average one.",
+        f"The best trajectory is {name}: {best.mean:.1f} ± {best.std:.1f} standard deviations (of the reward "
+        "over all trajectories) above the average one.",
     ]
 
 
