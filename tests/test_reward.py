@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from example_rewards import every_reward, example_rewards, new, pool
@@ -112,3 +113,39 @@ def test_rewards_are_compared_row_by_row_only() -> None:
     reward = Learner(Pool(features)).reward()
     with pytest.raises(ValueError, match=r"compared row by row, but have shapes \(4, 2\) and \(1, 2\)"):
         reward.predict_proba(features[:4], features[:1])
+
+
+# --- frames -----------------------------------------------------------------------------------------------
+
+
+def test_the_columns_of_a_frame_are_found_by_name(rewards: dict[str, Reward]) -> None:
+    reward, x = rewards["belief"], new()
+    names = list(reward.scaling.names)
+    frame = pd.DataFrame(x, columns=names)[names[::-1]].assign(operator="anna", extra=7.0)
+    np.testing.assert_array_equal(reward(frame), reward(x))
+    np.testing.assert_array_equal(reward({name: frame[name] for name in names}), reward(x))
+    np.testing.assert_array_equal(
+        reward.predict_proba(frame[:2], frame[1:3]), reward.predict_proba(x[:2], x[1:3])
+    )
+
+
+def test_a_frame_that_lacks_a_feature_or_has_another_transformation_is_refused() -> None:
+    pool = Pool(np.random.default_rng(0).normal(size=(6, 2)), ["speed", "log(energy)"])
+    reward, frame = Learner(pool).reward(), pd.DataFrame(pool.features, columns=pool.names)
+    with pytest.raises(ValueError, match=r"lacks 'speed': its columns are sped, .*; did you mean 'sped'"):
+        reward(frame.rename(columns={"speed": "sped"}))
+    with pytest.raises(ValueError, match=r"lacks 'log\(energy\)': it has 'energy' itself: add a column"):
+        reward(frame.rename(columns={"log(energy)": "energy"}))
+    with pytest.raises(ValueError, match=r"lacks 'speed': it has the logarithm, 'log\(speed\)'"):
+        reward(frame.rename(columns={"speed": "log(speed)"}))
+
+
+def test_names_that_people_guess_are_hinted_at(rewards: dict[str, Reward]) -> None:
+    guesses = {
+        "score": r"use reward\(features\)",
+        "std": "return_std=True",
+        "predct": "did you mean 'predict'",
+    }
+    for name, hint in guesses.items():
+        with pytest.raises(AttributeError, match=f"Reward has no attribute '{name}'.*{hint}"):
+            getattr(rewards["belief"], name)

@@ -47,10 +47,22 @@ __all__ = [
 ]
 
 
+GUESSES = {  # names that people try first, with what they mean
+    "load": 'load_reward("reward.json"), Pool.load("pool.npz") or Learner.load("learner.json")',
+    "load_pool": 'Pool.load("pool.npz")',
+    "load_learner": 'Learner.load("learner.json")',
+    "simulate": 'Pool.simulate("driver")',
+    "make": 'worlds.make("driver")',
+    "open_dataset": "prefero.datasets.open_dataset(path)",
+    "read_csv": 'Pool.from_table("FILE")',
+}
+
+
 def __getattr__(name: str) -> Any:
     """Worlds, datasets, planning and the Gymnasium wrappers are imported when they are first used."""
     from importlib import import_module
 
+    from prefero._support.names import no_attribute
     from prefero._support.optional import need
 
     if name == "worlds":
@@ -62,4 +74,4 @@ def __getattr__(name: str) -> Any:
     if name in ("RewardFromPreferences", "VectorRewardFromPreferences"):
         need("gymnasium", extra="worlds")
         return getattr(import_module("prefero.deploy.gym_wrappers"), name)
-    raise AttributeError(f"module 'prefero' has no attribute {name!r}")
+    raise no_attribute("module 'prefero'", name, __all__, GUESSES)

@@ -8,16 +8,20 @@ What a learner believes depends on its answers alone, so it is rebuilt from them
 `Learner(pool, answers=...)`.
 """
 
+import os
 import warnings
 from collections.abc import Iterable
 from copy import copy, deepcopy
 from dataclasses import dataclass
-from typing import Protocol, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from prefero import learner_file
 from prefero._support.arrays import Indices
+from prefero._support.frames import Rows
+from prefero._support.names import no_attribute, shortened
 from prefero._support.texts import percent, pluralize
 from prefero.acquisition.base import (
     AcquisitionFunction,
@@ -30,6 +34,7 @@ from prefero.acquisition.base import (
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.pool_search import best_question, score_pair
 from prefero.acquisition.random_question import random_question
+from prefero.learner_file import LearnerFileError, LearnerState, unfitted
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.posterior import Distribution
@@ -39,9 +44,21 @@ from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Choice, Comparisons, Question
 from prefero.reward import Reward
+from prefero.reward_plots import plot_learner
 from prefero.trajectories.trajectory import Trajectory
 
 SURPRISING = 0.25  # an answer that is less probable than this, given all others, may be a slip
+
+
+TELL, REWARD = 'learner.tell(question, "left")', "learner.reward()"
+GUESSES = {  # names that people try first, with what they mean
+    **dict.fromkeys(("answer", "respond", "update", "fit", "observe", "record", "add_answer"), TELL),
+    **dict.fromkeys(("query", "next", "next_question", "suggest", "question", "propose"), "learner.ask()"),
+    **dict.fromkeys(("predict", "score", "predict_proba"), f"{REWARD}.predict(features)"),
+    **dict.fromkeys(("best", "rank"), f"{REWARD}.best(learner.pool)"),
+    **dict.fromkeys(("posterior", "model"), "learner.belief()"),
+    **dict.fromkeys(("to_json", "dump", "export"), 'learner.save("learner.json")'),
+}
 
 
 class Model(Protocol):
@@ -141,6 +158,12 @@ class Learner:
         self._warned = False
         for answer in answers:
             self.tell(answer.question, answer.choice)
+
+    if not TYPE_CHECKING:  # to a type checker, any attribute would be there
+
+        def __getattr__(self, name: str) -> Any:
+            """Called only for what a learner does not have: the error says what is meant."""
+            raise no_attribute("Learner", name, dir(type(self)), GUESSES)
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -246,7 +269,7 @@ class Learner:
         self._open[number] = answer.question
         return answer
 
-    def add(self, trajectories: Trajectory | npt.ArrayLike) -> Indices:
+    def add(self, trajectories: Trajectory | Rows) -> Indices:
         """Add trajectories to the pool, for example a plan; answers and belief do not change.
 
         Takes one trajectory or a batch, and returns their indices in `learner.pool`.
@@ -261,6 +284,70 @@ class Learner:
         other._model, other._fantasy_model = deepcopy(self._model), deepcopy(self._fantasy_model)
         other._told, other._skipped, other._open = dict(self._told), dict(self._skipped), {}
         return other
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the learner to a JSON file, whole or not at all: its pool, model, questions and answers.
+
+        `Learner.load` reads it, and asks exactly the same next question.
+
+        Args:
+            path: The file, for example `learner.json`.
+        """
+        # a belief that was fitted answer by answer differs by rounding from one that is fitted to all at once
+        self._model, self._fantasy_model = unfitted(self._model), unfitted(self._fantasy_model)
+        self._belief = None
+        learner_file.write(
+            Path(path),
+            LearnerState(
+                self.pool,
+                self.seed,
+                self._model,
+                self.acquisition,
+                tuple(self._told.values()),
+                tuple(self._open.values()),
+                tuple(self._skipped.values()),
+                self._numbers,
+            ),
+        )
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        model: Model | None = None,
+        acquisition: AcquisitionFunction | str | None = None,
+    ) -> Self:
+        """What `save` wrote: a learner that asks the same next question.
+
+        Args:
+            path: The file.
+            model: A model of your own, which is not in the file.
+            acquisition: An acquisition function of your own, likewise.
+
+        Raises:
+            LearnerFileError: If the file is damaged or of another kind, or lacks what is your own.
+        """
+        state = learner_file.read(Path(path))
+        model, acquisition = model or state.model, acquisition or state.acquisition
+        for name, given in (("model", model), ("acquisition", acquisition)):
+            if given is None:
+                raise LearnerFileError(f"{path} was saved with your own {name}: give it, {name}=...")
+        assert acquisition is not None
+        learner = cls(state.pool, seed=state.seed, model=model, acquisition=acquisition)
+        try:
+            learner._continue(state)
+        except ValueError as error:
+            raise LearnerFileError(f"{path} is damaged: {error}") from error
+        return learner
+
+    def _continue(self, state: LearnerState) -> None:
+        for answer in state.told:
+            self.tell(answer.question, answer.choice)
+        for question in state.skipped:
+            self.skip(question)
+        self._open = {question.number: self._known(question) for question in state.open}
+        self._numbers = max([self._numbers, state.numbers, *self._open])
 
     def reward(self) -> Reward:
         """The reward learned so far."""
@@ -293,6 +380,27 @@ class Learner:
         chances = leave_one_out(belief, self._comparisons(answers))
         found = [Surprise(a, float(p)) for a, p in zip(answers, chances, strict=True) if p < SURPRISING]
         return sorted(found, key=lambda surprise: surprise.probability)[:most]
+
+    def plot(self) -> Any:
+        """The best trajectories and the reward along each feature, as a matplotlib figure.
+
+        Marks below a curve are the trajectories that were compared. Save it with `.savefig("learned.png")`.
+
+        Returns:
+            A matplotlib figure; it needs the extra `plots`.
+        """
+        reward, pool = self.reward(), self.pool
+        best = reward.diverse_best(pool)
+        compared = np.unique([item for answer in self.answers for item in answer.question.items]).astype(int)
+        labels = pool.ids_of(best.tolist()) or [f"no. {index}" for index in best.tolist()]
+        return plot_learner(
+            reward.belief,
+            pool.scaling,
+            pool.scaled,
+            pool.scaled[compared],
+            best,
+            [shortened(one) for one in labels],
+        )
 
     def belief(self) -> Distribution:
         """What is believed about the reward after all answers; the last good belief, should a fit fail."""

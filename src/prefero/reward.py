@@ -4,14 +4,15 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from prefero import reward_file
+from prefero import reward_file, reward_plots
 from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_atomically
+from prefero._support.frames import Rows
+from prefero._support.names import no_attribute
 from prefero.models.explanation import Statement, explain
 from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.posterior import Distribution, predict
@@ -20,6 +21,14 @@ from prefero.pools.pool import Pool
 from prefero.reward_file import RewardFileError, RewardParts
 from prefero.trajectories.diversity import diverse_best
 from prefero.trajectories.features import Scaling, check_same_shape
+
+GUESSES = {  # names that people try first, with what they mean
+    **dict.fromkeys(("score", "evaluate", "mean", "value"), "reward(features)"),
+    **dict.fromkeys(("load", "from_json", "read"), 'prefero.load_reward("reward.json")'),
+    **dict.fromkeys(("std", "uncertainty", "predict_std"), "reward.predict(features, return_std=True)"),
+    **dict.fromkeys(("names", "features", "feature_names"), "reward.scaling.names"),
+    **dict.fromkeys(("to_onnx", "to_python", "export"), "prefero export reward.json --out FILE"),
+}
 
 
 @dataclass(frozen=True)
@@ -65,20 +74,27 @@ class Reward:
         assert self.belief.scaling is not None
         return self.belief.scaling
 
-    def __call__(self, features: npt.ArrayLike) -> Array:
+    def __call__(self, features: Rows) -> Array:
         """The expected reward of each row of features, shape (M,)."""
         return self.belief.marginals(self.scaling(features))[0]
 
     def __repr__(self) -> str:
         return f"Reward(of {', '.join(self.scaling.names)}: {self.describe()})"
 
+    if not TYPE_CHECKING:  # to a type checker, any attribute would be there
+
+        def __getattr__(self, name: str) -> Any:
+            """Called only for what a reward does not have: the error says what is meant."""
+            raise no_attribute("Reward", name, dir(type(self)), GUESSES)
+
     def predict(
-        self, features: npt.ArrayLike, return_std: bool = False, return_cov: bool = False
+        self, features: Rows, return_std: bool = False, return_cov: bool = False
     ) -> Array | tuple[Array, Array]:
         """The expected reward of rows of features.
 
         Args:
-            features: (M, d), in your own units.
+            features: (M, d), in your own units; or a pandas frame or any other table, whose columns are found
+                by name.
             return_std: Also return the standard deviation, (M,).
             return_cov: Also return the covariance, (M, M).
 
@@ -87,7 +103,7 @@ class Reward:
         """
         return predict(self.belief, self.scaling(features), return_std, return_cov)
 
-    def predict_proba(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Array:
+    def predict_proba(self, a: Rows, b: Rows) -> Array:
         """P(a preferred to b), row by row.
 
         Args:
@@ -101,7 +117,7 @@ class Reward:
         check_same_shape(first, second)
         return self.belief.probability(first, second)
 
-    def standardized(self, features: npt.ArrayLike, pool: Pool) -> tuple[Array, Array]:
+    def standardized(self, features: Rows, pool: Pool) -> tuple[Array, Array]:
         """How far the reward of each row of features is above the average over a pool, and the uncertainty.
 
         Both (M,) are in standard deviations of the reward over the pool. The uncertainty is that of the
@@ -169,6 +185,22 @@ class Reward:
         answers = int(self.diagnostics.get("answers", ENOUGH_ANSWERS))
         x = pool.features_for(self.belief)
         return explain(self.belief, x, self.scaling, answers, whose, units or {})
+
+    def plot(self, pool: Pool | None = None) -> Any:
+        """The reward along each feature, as a matplotlib figure: `reward.plot(pool).savefig("reward.png")`.
+
+        All other features are at their mean. Rewards are differences from the average trajectory, with one
+        standard deviation to both sides. At most the eight features that matter most are drawn.
+
+        Args:
+            pool: Features go as far as they do here, and the average is over it; without one, two standard
+                deviations to both sides of the mean.
+
+        Returns:
+            A matplotlib figure; it needs the extra `plots`.
+        """
+        x = reward_plots.stand_in(len(self.scaling.names)) if pool is None else pool.features_for(self.belief)
+        return reward_plots.plot_reward(self.belief, self.scaling, x)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the reward to a JSON file, atomically."""

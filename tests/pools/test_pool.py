@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pools.example_pools import normal, trajectories_of
@@ -149,3 +150,53 @@ def test_the_best_trajectory_has_its_id() -> None:
     bare = Pool([[0.0], [1.0], [5.0]])
     assert learner.reward().best(Pool(bare.features, learner.pool.names)).id is None
     assert bare.ids_of([0]) is None
+
+
+# --- frames -----------------------------------------------------------------------------------------------
+
+RUNS = pd.DataFrame(
+    {"operator": ["anna", "bo", "anna"], "speed": [0.5, 0.7, 0.1], "energy": [2, 3, 5]},
+    index=["r1", "r2", "r3"],
+)
+
+
+def test_a_pool_of_a_frame_keeps_column_names_and_index() -> None:
+    with pytest.warns(UserWarning, match=r"not features.*: operator \('anna'\); names=\[...\] chooses"):
+        pool = Pool(RUNS)
+    assert (pool.names, pool.ids) == (("speed", "energy"), ("r1", "r2", "r3"))
+    np.testing.assert_array_equal(pool.features, RUNS[["speed", "energy"]])
+    assert Pool(RUNS, ["energy", "speed"]).names == ("energy", "speed")
+    assert Pool(RUNS, ["energy"], ids=["x", "y", "z"]).ids == ("x", "y", "z")
+    assert Pool(RUNS[["speed"]].reset_index(drop=True)).ids is None
+    assert Pool({"speed": [1.0, 2.0], "run": ["a", "b"]}).ids == ("a", "b")
+    with pytest.raises(ValueError, match="no column 'sped'; did you mean 'speed'"):
+        Pool(RUNS, ["sped"])
+
+
+def test_a_pool_is_extended_by_the_names_of_columns() -> None:
+    pool = Pool(RUNS, ["speed", "energy"])
+    more = pool.extended(RUNS.assign(speed=9.0)[["energy", "speed"]])
+    np.testing.assert_array_equal(more.features[3:], [[9, 2], [9, 3], [9, 5]])
+
+
+def test_a_pool_is_one_line() -> None:
+    assert repr(Pool(RUNS[["speed"]])) == "Pool(3 trajectories; 1 feature: speed)"
+    many = Pool(normal(9, 8), clips=[f"{row}.mp4" for row in range(9)])
+    named = ", ".join(f"feature {i}" for i in range(6))
+    assert repr(many) == f"Pool(9 trajectories, with clips; 8 features: {named}, and 2 more)"
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("from_pandas", r"use Pool\.from_table\(table\)"),
+        ("from_csv", r"use Pool\.from_table\(\"FILE\"\)"),
+        ("from_videos", r"use Pool\.from_video_folder\(folder\)"),
+        ("from_numpy", r"use Pool\(features, names\)"),
+        ("from_minary", "did you mean 'from_minari'"),
+    ],
+)
+def test_a_name_that_people_guess_is_hinted_at(name: str, hint: str) -> None:
+    assert not hasattr(Pool, name)
+    with pytest.raises(AttributeError, match=f"Pool has no attribute '{name}'.*{hint}"):
+        getattr(Pool, name)

@@ -1,8 +1,10 @@
 """Names that people type: the error for one that is not known, with the nearest that is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 MOST_LISTED = 20
 
@@ -24,6 +26,31 @@ def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
     """Names in a message; of very many only the first."""
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*islice(names, most), *more]) or "none"
+
+
+def no_attribute(owner: str, name: str, known: Iterable[str], guesses: Mapping[str, str]) -> AttributeError:
+    """The error for an attribute that is not there: with what it probably means, or the nearest name."""
+    public = [one for one in known if not one.startswith("_")]
+    hint = f": use {guesses[name]}" if name in guesses else did_you_mean(name, public)
+    return AttributeError(f"{owner} has no attribute {name!r}{hint}")
+
+
+class HintsAtNames(type):
+    """A metaclass: for an attribute that the class lacks, the error says what is meant; see `GUESSES`."""
+
+    GUESSES: Mapping[str, str] = MappingProxyType({})
+
+    if not TYPE_CHECKING:  # to a type checker, any attribute would be there
+
+        def __getattr__(cls, name: str) -> Any:
+            """Called only for what the class does not have."""
+            raise no_attribute(cls.__name__, name, dir(cls), cls.GUESSES)
+
+
+def shortened(name: str, most: int = 24) -> str:
+    """A long name by its beginning and its end."""
+    half = (most - 1) // 2
+    return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
 
 
 def no_such(kind: str, name: object, known: Sequence[str], plural: str | None = None) -> str:

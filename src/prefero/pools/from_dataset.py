@@ -11,11 +11,12 @@ clip_folder   where they are cut to; None: into Prefero's cache
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 if TYPE_CHECKING:
+    from prefero._support.arrays import Array
     from prefero.datasets import Dataset, FeatureOptions, FeatureTable
     from prefero.datasets.features.options import Features
     from prefero.pools.pool import Pool
@@ -198,6 +199,25 @@ def from_table(
     if not isinstance(table, str | Path):
         return from_dataset(in_memory(table, ids), features, **pool)
     return from_dataset(open_dataset(table, None if ids is None else TableOptions(ids=ids)), features, **pool)
+
+
+def from_frame(
+    frame: Any, names: Sequence[str] | None = None
+) -> tuple[Array, tuple[str, ...], tuple[str, ...] | None]:
+    """Features, names and ids of a frame or mapping for `Pool(frame)`; `names` choose its columns.
+
+    Its ids are None where they are only the rows' numbers.
+    """
+    from prefero.datasets.features.extract import ignored_columns
+    from prefero.datasets.formats.tables import table_in_memory
+
+    dataset = table_in_memory(frame)
+    if names is not None:
+        dataset = dataset.select(names)
+    elif dataset.ignored:
+        warnings.warn(ignored_columns(dataset, "names=[...]"), stacklevel=3)
+    numbered = dataset.ids == tuple(map(str, range(len(dataset))))
+    return dataset.features, dataset.names, None if numbered else dataset.ids
 
 
 def from_gymnasium(

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero._support.files import file_names
+from prefero._support.frames import Rows, column_keys
+from prefero._support.names import HintsAtNames, listed
+from prefero._support.texts import pluralize
 from prefero.pools import from_dataset as datasets
 from prefero.pools import pool_cache, pool_file
 from prefero.pools.simulate import Sampling, Source, actions_of, simulate
@@ -26,13 +29,30 @@ if TYPE_CHECKING:
     from prefero.worlds.base import World
 
 
-@dataclass(frozen=True, eq=False, init=False)
-class Pool:
+MOST_SHOWN = 6  # features that a pool's repr names, at most
+TABLE, VIDEOS = "Pool.from_table(table)", "Pool.from_video_folder(folder)"
+GUESSES = {  # names that people try first, with what they mean
+    **dict.fromkeys(("from_pandas", "from_dataframe", "from_df", "from_polars", "from_frame"), TABLE),
+    **dict.fromkeys(
+        ("from_csv", "from_parquet", "from_npz", "from_file", "read_csv"), 'Pool.from_table("FILE")'
+    ),
+    **dict.fromkeys(("from_dict", "from_columns", "from_records"), TABLE),
+    **dict.fromkeys(("from_array", "from_numpy", "from_arrays", "from_features"), "Pool(features, names)"),
+    **dict.fromkeys(("from_videos", "from_video", "from_clips", "from_mp4", "from_folder"), VIDEOS),
+    **dict.fromkeys(("from_gym", "from_env", "from_environment"), 'Pool.from_gymnasium("CartPole-v1")'),
+    **dict.fromkeys(("from_world", "from_simulation"), 'Pool.simulate("driver")'),
+    **dict.fromkeys(("open", "from_path", "from_huggingface"), "Pool.from_dataset(path)"),
+}
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class Pool(metaclass=HintsAtNames):
     """The trajectories that questions are about. `len(pool)` is their number M.
 
     Args:
-        features: One row of features for each trajectory, (M, d), in your own units.
-        names: The names of the d features. Without them they are numbered.
+        features: One row of features for each trajectory, (M, d), in your own units; or a pandas frame or any
+            other table, whose columns of numbers are the features, and whose ids or index the ids.
+        names: The names of the d features. Without them they are numbered. Of a table they choose columns.
         trajectories: Actions and poses of the trajectories, for replay.
         actions: The actions alone, (M, A), from which trajectories of the `source` are simulated when they
             are shown.
@@ -47,6 +67,8 @@ class Pool:
             finite.
     """
 
+    GUESSES: ClassVar[dict[str, str]] = GUESSES
+
     features: Array
     scaling: Scaling
     trajectories: Trajectory | None
@@ -57,7 +79,7 @@ class Pool:
 
     def __init__(
         self,
-        features: npt.ArrayLike,
+        features: Rows,
         names: Sequence[str] | None = None,
         *,
         trajectories: Trajectory | None = None,
@@ -67,7 +89,10 @@ class Pool:
         source: Source | None = None,
         scaling: Scaling | None = None,
     ) -> None:
-        matrix = feature_matrix(features, names).copy()
+        if column_keys(features) is not None:
+            features, names, own_ids = datasets.from_frame(features, names)
+            ids = own_ids if ids is None else ids
+        matrix = feature_matrix(cast(npt.ArrayLike, features), names).copy()
         if len(matrix) < 2:
             raise ValueError(
                 f"a pool needs at least two trajectories to compare, but has {len(matrix)}: add more rows"
@@ -151,6 +176,12 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.features)
+
+    def __repr__(self) -> str:
+        of = f" of {self.source.world}" if self.source else ""
+        clips = ", with clips" if self.clips else ""
+        features = f"{pluralize(len(self.names), 'feature')}: {listed(self.names, MOST_SHOWN)}"
+        return f"Pool({len(self)} trajectories{of}{clips}; {features})"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -248,7 +279,7 @@ class Pool:
             source=self.source,
         )
 
-    def extended(self, trajectories: Trajectory | npt.ArrayLike) -> Pool:
+    def extended(self, trajectories: Trajectory | Rows) -> Pool:
         """This pool with more trajectories at its end, which are scaled as the others are.
 
         They are one trajectory or a batch; or, for a pool of features alone, one row of features or several.
@@ -262,7 +293,9 @@ class Pool:
                 f"this pool is of {kind}, and cannot be extended by {type(trajectories).__name__}"
             )
         new = trajectories.features if isinstance(trajectories, Trajectory) else trajectories
-        rows = feature_matrix(np.atleast_2d(np.asarray(new, dtype=float)), self.names)
+        rows = (
+            self.scaling.matrix(new) if column_keys(new) is not None else self._rows(cast(npt.ArrayLike, new))
+        )
         return Pool(
             np.concatenate([self.features, rows]),
             self.names,
@@ -271,6 +304,9 @@ class Pool:
             source=self.source,
             scaling=self.scaling,
         )
+
+    def _rows(self, features: npt.ArrayLike) -> Array:
+        return feature_matrix(np.atleast_2d(np.asarray(features, dtype=float)), self.names)
 
     def _joined(self, more: Trajectory) -> Trajectory:
         assert self.trajectories is not None

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
 from prefero._support.files import (
@@ -74,6 +75,25 @@ def to_bytes(pool: Pool) -> bytes:
 def from_bytes(kind: type[P], content: bytes, name: str) -> P:
     """What `to_bytes` made; `name` is for errors."""
     return _checked(kind, lambda: from_archive(content, name), name, str)
+
+
+def to_json(pool: Pool, folder: Path) -> dict[str, Any]:
+    """A pool as JSON values, for a file in this folder; arrays with their shapes, which lists may lose."""
+    header, arrays = _pack(pool)
+    if pool.clips is not None:
+        header["clips"] = [_relative(clip, folder) for clip in pool.clips]
+    values = {name: {"shape": a.shape, "values": a.ravel().tolist()} for name, a in arrays.items()}
+    return {**header, "arrays": values}
+
+
+def from_json(kind: type[P], values: dict[str, Any], folder: Path) -> P:
+    """What `to_json` made."""
+
+    def read() -> tuple[Header, Arrays]:
+        flat = {name: np.array(a["values"], dtype=float) for name, a in values["arrays"].items()}
+        return values, {name: flat[name].reshape(a["shape"]) for name, a in values["arrays"].items()}
+
+    return _checked(kind, read, "the pool", lambda clip: str(folder.resolve() / clip))
 
 
 def _pack(pool: Pool) -> tuple[Header, Arrays]:

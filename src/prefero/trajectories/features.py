@@ -6,12 +6,14 @@ scaled       (M, d)    the same, standardized: mean 0 and standard deviation 1 o
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags
+from prefero._support.frames import Rows, column_keys, column_values
+from prefero._support.names import did_you_mean, listed
 
 CONSTANT = 1e-9  # a standard deviation this small relative to the values is rounding
 
@@ -27,7 +29,8 @@ def feature_matrix(features: npt.ArrayLike, names: Sequence[str] | None = None) 
     if matrix.ndim != 2 or matrix.shape[1] == 0:
         raise ValueError(
             f"features must have shape (trajectories, features), but have shape {matrix.shape}"
-            + (": for a single feature, use features[:, None]" if matrix.ndim == 1 else "")
+            + (": for a single feature, use features[:, None]; for a single trajectory, features[None, :]")
+            * (matrix.ndim == 1)
         )
     if names is not None and len(names) != matrix.shape[1]:
         raise ValueError(f"there are {matrix.shape[1]} features, but {len(names)} names: {list(names)}")
@@ -46,6 +49,16 @@ def location_and_scale(features: Array) -> tuple[Array, Array, Flags]:
     """Mean and standard deviation of every feature, and whether it varies by more than rounding."""
     center, scale = features.mean(axis=0), features.std(axis=0)
     return center, scale, scale > CONSTANT * np.abs(center)
+
+
+def log_name(name: str) -> str:
+    """The name of a feature's logarithm."""
+    return f"log({name})"
+
+
+def name_in_log(name: str) -> str | None:
+    """The feature that this is the logarithm of, by its name; None if it is no logarithm."""
+    return name[4:-1] if name.startswith("log(") and name.endswith(")") else None
 
 
 @dataclass(frozen=True)
@@ -100,15 +113,42 @@ class Scaling:
             )
         return cls(labels, tuple(center.tolist()), tuple(np.where(varies, scale, 1.0).tolist()))
 
-    def __call__(self, features: npt.ArrayLike) -> Array:
-        """Scaled features, after checking that they are these features."""
-        matrix = feature_matrix(features)
+    def __call__(self, features: Rows) -> Array:
+        """Scaled features, after checking that they are these features; of a frame, by its columns' names."""
+        scaled: Array = (self.matrix(features) - np.array(self.center)) / np.array(self.scale)
+        return scaled
+
+    def matrix(self, features: Rows) -> Array:
+        """These features, not scaled, (M, d): the columns of an array, or those of a frame by name.
+
+        A frame may have more columns, in any order; one that lacks a feature is an error.
+        """
+        keys = column_keys(features)
+        if keys is not None:
+            self._check_columns(list(keys))
+            columns = [column_values(features, keys[name]) for name in self.names]
+            return feature_matrix(np.column_stack(columns), self.names)
+        matrix = feature_matrix(cast(npt.ArrayLike, features))
         if matrix.shape[1] != len(self.names):
             raise ValueError(
                 f"wanted {len(self.names)} features ({', '.join(self.names)}), but got {matrix.shape[1]}"
             )
-        scaled: Array = (matrix - np.array(self.center)) / np.array(self.scale)
-        return scaled
+        return matrix
+
+    def _check_columns(self, known: Sequence[str]) -> None:
+        missing = next((name for name in self.names if name not in known), None)
+        if missing is None:
+            return
+        raw = name_in_log(missing)
+        if raw is not None and raw in known:
+            why = f"it has {raw!r} itself: add a column {missing!r} with its logarithm"
+        elif log_name(missing) in known:
+            why = f"it has the logarithm, {log_name(missing)!r}: add a column {missing!r} without it"
+        else:
+            why = f"its columns are {listed(known)}{did_you_mean(missing, known)}"
+        raise ValueError(
+            f"wanted the features {', '.join(self.names)}, but the table lacks {missing!r}: {why}"
+        )
 
     def check_names(self, names: tuple[str, ...], of: str) -> None:
         """Raise an error unless `names` are the names of these features.

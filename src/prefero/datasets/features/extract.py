@@ -276,12 +276,12 @@ def _column(dataset: FeatureDataset, feature: Feature) -> str:
     return feature
 
 
-def ignored_columns(dataset: FeatureDataset) -> str:
-    """The line that says which columns of a table are no features."""
+def ignored_columns(dataset: FeatureDataset, choice: str = "--features A,B,C (features= in Python)") -> str:
+    """The line that says which columns of a table are no features, and what chooses them."""
     columns = [f"{name} ({example})" for name, example in dataset.ignored.items()]
     return (
-        f"{dataset.name}: not features, since they do not hold numbers: {listed(columns)}; --features A,B,C "
-        "(features= in Python) chooses the columns"
+        f"{dataset.name}: not features, since they do not hold numbers: {listed(columns)}; {choice} chooses "
+        "the columns"
     )
 
 

@@ -19,8 +19,8 @@ from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.extract import extract_features
 from prefero.datasets.features.library import LIBRARY, extractor_for, features_of
 from prefero.datasets.features.options import FeatureOptions, Features
-from prefero.datasets.features.table import FeatureTable, log_name, name_in_log
-from prefero.trajectories.features import Scaling
+from prefero.datasets.features.table import FeatureTable
+from prefero.trajectories.features import Scaling, log_name, name_in_log
 
 FAR = 6.0  # standard deviations of the features that the reward was taught with
 

@@ -14,7 +14,7 @@ from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.features.cache import FeatureRows, choose_features, write_rows
 from prefero.datasets.features.diagnostics import Diagnostic, diagnose, redundant
 from prefero.trajectories.diversity import sample_diverse
-from prefero.trajectories.features import location_and_scale
+from prefero.trajectories.features import location_and_scale, log_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,16 +145,6 @@ class FeatureTable:
         places = list(self.numbers), list(self.segments), steps
         rows = FeatureRows(self.names, ids, *places, self.features.tolist(), self.skipped)
         write_rows(path, rows, "", self.dataset.spec)
-
-
-def log_name(name: str) -> str:
-    """The name of a feature's logarithm."""
-    return f"log({name})"
-
-
-def name_in_log(name: str) -> str | None:
-    """The feature that this is the logarithm of, by its name; None if it is no logarithm."""
-    return name[4:-1] if name.startswith("log(") and name.endswith(")") else None
 
 
 def _logarithm(name: str, values: Array) -> Array:

@@ -10,7 +10,7 @@ that their videos can be shown.
 import json
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.files import missing_file
+from prefero._support.frames import column_keys, column_values, index_of
 from prefero._support.names import no_such
 from prefero._support.optional import need
 from prefero.datasets.base import (
@@ -186,15 +187,13 @@ def read_table(path: Path) -> tuple[Columns, dict[str, Any] | None]:
 
 def columns_of(table: Any) -> Columns:
     """The columns of a pandas frame or of a mapping."""
-    if isinstance(table, Mapping):
-        return {str(name): np.asarray(values) for name, values in table.items()}
-    names = getattr(table, "column_names", None) or getattr(table, "columns", None)
-    if names is not None and hasattr(table, "__getitem__"):
-        return {str(name): np.asarray(table[name]) for name in names}
-    raise ValueError(
-        f"a table is a pandas frame, a mapping of columns, or a .csv or .parquet file, but this is "
-        f"{type(table).__name__}"
-    )
+    keys = column_keys(table)
+    if keys is None:
+        raise ValueError(
+            f"a table is a pandas frame, a mapping of columns, or a .csv or .parquet file, but this is "
+            f"{type(table).__name__}"
+        )
+    return {name: column_values(table, key) for name, key in keys.items()}
 
 
 def id_column(columns: Columns, wanted: str | None, known: Sequence[str] = ID_COLUMNS) -> str | None:
@@ -212,17 +211,6 @@ def text_ids(columns: Columns) -> str | None:
 def _tells_rows_apart(values: npt.NDArray[Any]) -> bool:
     texts = [value for value in values.tolist() if isinstance(value, str) and value]
     return len(set(texts)) == len(values) > 1 and as_numbers(values) is None
-
-
-def index_of(table: Any) -> tuple[str, ...] | None:
-    """The index of a pandas frame, if it says more than the rows' numbers and tells them apart."""
-    index = getattr(table, "index", None)
-    if index is None or callable(index):
-        return None
-    rows = list(index)
-    if rows == list(range(len(rows))) or len(set(rows)) != len(rows):
-        return None
-    return tuple("/".join(map(str, row)) if isinstance(row, tuple) else str(row) for row in rows)
 
 
 def feature_columns(columns: Columns, *, without: Sequence[str | None]) -> tuple[list[str], dict[str, str]]:

@@ -1,0 +1,174 @@
+"""The JSON file of a learner: its pool, model, questions and answers; enough to ask the next question.
+
+    pool          features, scaling and ids; actions and poses of simulated trajectories; the paths of clips
+    model         its class and parameters; the class alone for a model of the user's own
+    acquisition   its registered name and parameters, likewise
+    told          answered questions, in the order of the answers; open and skipped ones
+
+The belief is not stored, since it follows from the answers. No code is stored.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, is_dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from prefero import kernels
+from prefero._support.commands import upgrade_command
+from prefero._support.files import missing_file, write_atomically
+from prefero.acquisition.base import ACQUISITION_FUNCTIONS, AcquisitionFunction
+from prefero.models.likelihood import Probit
+from prefero.models.linear import LinearPreference
+from prefero.models.preference_gp import PreferenceGP, PreferenceModel
+from prefero.pools import pool_file
+from prefero.pools.pool import Pool
+from prefero.questions import Answer, Choice, Question
+
+FORMAT, VERSION = "prefero learner", 1
+MODELS: dict[str, type[PreferenceModel]] = {
+    "PreferenceGP": PreferenceGP,
+    "LinearPreference": LinearPreference,
+}
+DAMAGED = (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, ImportError)
+
+
+class LearnerFileError(ValueError):
+    """A file is not a learner that this version can use."""
+
+
+@dataclass(frozen=True)
+class LearnerState:
+    """What a learner consists of, and what its file keeps; None for what is the user's own."""
+
+    pool: Pool
+    seed: int
+    model: Any
+    acquisition: AcquisitionFunction | None
+    told: tuple[Answer, ...]
+    open: tuple[Question, ...]
+    skipped: tuple[Question, ...]
+    numbers: int
+
+
+def write(path: Path, state: LearnerState) -> None:
+    """Write a learner's file, whole or not at all."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "seed": state.seed,
+        "model": _model_to_json(state.model),
+        "acquisition": _acquisition_to_json(state.acquisition),
+        "numbers": state.numbers,
+        "told": [_question_to_json(a.question) | {"choice": a.choice} for a in state.told],
+        "open": [_question_to_json(question) for question in state.open],
+        "skipped": [_question_to_json(question) for question in state.skipped],
+        "pool": pool_file.to_json(state.pool, path.parent),
+    }
+    write_atomically(path, json.dumps(document, allow_nan=False, default=_plain) + "\n")
+
+
+def read(path: Path) -> LearnerState:
+    """What `write` wrote, or an error that says what is wrong with the file."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+    except FileNotFoundError as error:
+        raise missing_file(path) from error
+    except (ValueError, RecursionError) as error:
+        raise LearnerFileError(f"{path} is damaged or no file of a learner: {error}") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise LearnerFileError(f"{path} is no file of a learner: a learner is what Learner.save writes")
+    if document.get("version") != VERSION:
+        raise LearnerFileError(
+            f"{path} is a learner of version {document.get('version')}, and this Prefero reads version "
+            f"{VERSION}: upgrade with  {upgrade_command()}"
+        )
+    try:
+        return _state(document, path)
+    except DAMAGED as error:
+        raise LearnerFileError(f"{path} is damaged: {type(error).__name__} {error}") from error
+
+
+def _state(document: dict[str, Any], path: Path) -> LearnerState:
+    return LearnerState(
+        pool=pool_file.from_json(Pool, document["pool"], path.parent),
+        seed=int(document["seed"]),
+        model=_model_from_json(document["model"]),
+        acquisition=_acquisition_from_json(document["acquisition"]),
+        told=tuple(Answer(_question_from_json(row), cast(Choice, row["choice"])) for row in document["told"]),
+        open=_questions(document["open"]),
+        skipped=_questions(document["skipped"]),
+        numbers=int(document["numbers"]),
+    )
+
+
+# --- questions --------------------------------------------------------------------------------------------
+
+
+def _question_to_json(question: Question) -> dict[str, Any]:
+    value = question.value if np.isfinite(question.value) else None
+    return {"items": question.items, "value": value, "unit": question.unit, "number": question.number}
+
+
+def _question_from_json(row: dict[str, Any]) -> Question:
+    value = float("nan") if row["value"] is None else float(row["value"])
+    return Question(*row["items"], value=value, unit=str(row["unit"]), number=int(row["number"]))
+
+
+def _questions(rows: Iterable[dict[str, Any]]) -> tuple[Question, ...]:
+    return tuple(_question_from_json(row) for row in rows)
+
+
+# --- models and acquisition functions ---------------------------------------------------------------------
+
+
+def unfitted(model: Any) -> Any:
+    """The same model before it was fitted; a model of the user's own as it is."""
+    own = MODELS.get(type(model).__name__) is not type(model)
+    return model if own else type(model)(**model.get_params())
+
+
+def _model_to_json(model: Any) -> dict[str, Any]:
+    name = type(model).__name__
+    if MODELS.get(name) is not type(model):
+        return {"own": repr(model)}
+    values = {
+        k: kernels.to_json(v) if isinstance(v, kernels.Kernel) else v for k, v in model.get_params().items()
+    }
+    return {"kind": name, **values}
+
+
+def _model_from_json(values: dict[str, Any]) -> Any:
+    if "own" in values:
+        return None
+    given = {k: kernels.from_json(v) if isinstance(v, dict) else v for k, v in values.items() if k != "kind"}
+    model: Any = MODELS[values["kind"]](**given)
+    Probit(1.0 if model.noise is None else model.noise, model.margin or 0.0)  # an error if they make no sense
+    return model
+
+
+def _acquisition_to_json(function: Any) -> dict[str, Any]:
+    for name in ACQUISITION_FUNCTIONS:
+        if ACQUISITION_FUNCTIONS.get(name) is type(function):
+            return {"kind": name, **(vars(function) if is_dataclass(function) else {})}
+    return {"own": repr(function)}
+
+
+def _acquisition_from_json(values: dict[str, Any]) -> AcquisitionFunction | None:
+    if "own" in values:
+        return None
+    given = {name: value for name, value in values.items() if name != "kind"}
+    return ACQUISITION_FUNCTIONS.get(values["kind"])(**given)
+
+
+def _plain(value: object) -> object:
+    """NumPy's numbers and arrays, which models take as parameters, as JSON has them."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a learner's file cannot hold {value!r}")
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number that a learner can have")

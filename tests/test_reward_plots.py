@@ -1,0 +1,44 @@
+"""Figures of a learned reward: what they draw, and what is said without matplotlib."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from example_rewards import every_reward, example_rewards, pool
+from prefero import Learner, Pool, Question
+from prefero._support.optional import MissingExtra
+
+
+@every_reward
+def test_the_reward_is_drawn_along_each_feature(name: str) -> None:
+    reward, shown = example_rewards()[name], pool()
+    figure = reward.plot(shown)
+    assert [axis.get_xlabel() for axis in figure.axes] == list(shown.names)
+    values, mean = figure.axes[0].lines[0].get_data()
+    assert (values[0], values[-1]) == pytest.approx((shown.features[:, 0].min(), shown.features[:, 0].max()))
+    point = shown.features.mean(axis=0)
+    point[0] = values[7]
+    assert mean[7] == pytest.approx(reward.standardized([point], shown)[0][0])
+    assert len({axis.get_ylim() for axis in figure.axes}) == 1
+    assert len(reward.plot().axes) == len(shown.names)  # without a pool
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+def test_the_learner_draws_the_best_trajectories_and_marks_those_compared() -> None:
+    rng = np.random.default_rng(0)
+    learner = Learner(Pool(rng.normal(size=(12, 10)), ids=[f"run {row}" for row in range(12)]))
+    learner.tell(Question(3, 5), "left")
+    best, *profiles = learner.plot().axes
+    shown = [label.get_text() for label in best.get_yticklabels()]
+    assert shown == learner.pool.ids_of(learner.reward().diverse_best(learner.pool))
+    assert len(profiles) == 8  # the features that matter most
+    marks = profiles[0].lines[-1].get_xdata()
+    assert marks == pytest.approx(learner.pool.features[[3, 5], 0])
+    assert len(Learner(learner.pool).plot().axes) == 9  # before the first answer
+
+
+def test_without_matplotlib_the_line_to_type_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtra, match=r"'matplotlib'.*install.*plots"):
+        example_rewards()["belief"].plot()
