@@ -14,8 +14,9 @@ import numpy as np
 from prefero._support.arrays import Array
 
 GAP = 2.0  # pixels between a part and its label
-RINGS = 4  # how many distances from its part are tried for a label, each a line of text farther
-DIRECTIONS = ((0, -1), (0, 1), (1, 0), (-1, 0), (1, -1), (-1, -1), (1, 1), (-1, 1))  # the best first
+RINGS = (0.0, 0.5, 1.0)  # distances from its part that are tried for a label, in lines of text
+CORNERS = ((0.6, -1), (-0.6, -1), (0.6, 1), (-0.6, 1), (1, -0.7), (-1, -0.7), (1, 0.7), (-1, 0.7))
+DIRECTIONS = ((0, -1), (0, 1), (1, 0), (-1, 0), *CORNERS)  # the best first
 
 
 def place_labels(
@@ -25,24 +26,40 @@ def place_labels(
 
     A label that fits nowhere near its part is left out (None).
     """
+    order = list(range(len(sizes)))
+    best = _place_in_order(order, sizes, anchors, obstacles, bounds)
+    while missing := _missing_from(best):
+        order = [*missing, *(own for own in order if own not in missing)]  # they choose first this time
+        placed = _place_in_order(order, sizes, anchors, obstacles, bounds)
+        if len(_missing_from(placed)) >= len(missing):
+            break
+        best = placed
+    return best
+
+
+def _missing_from(boxes: list[Array | None]) -> list[int]:
+    return [own for own, box in enumerate(boxes) if box is None]
+
+
+def _place_in_order(
+    order: list[int], sizes: Array, anchors: Array, obstacles: Array, bounds: Array | None
+) -> list[Array | None]:
+    """Each label in turn takes the best place that is still free."""
     taken = np.concatenate([anchors.reshape(-1, 4), obstacles.reshape(-1, 4)])
-    placed: list[Array | None] = []
-    for own, (anchor, size) in enumerate(zip(anchors, sizes, strict=True)):
-        free = (
-            box
-            for box in _candidates(anchor, size)
-            if _inside(box, bounds) and not overlap(box, taken).any() and _nearest(box, anchors) == own
-        )
-        placed.append(next(free, None))
-        if placed[-1] is not None:
-            taken = np.vstack([taken, placed[-1]])
+    placed: list[Array | None] = [None] * len(sizes)
+    for own in order:
+        for box in _candidates(anchors[own], sizes[own]):
+            free = not overlap(box, taken).any() and _nearest(box, anchors) == own
+            if free and _inside(box, bounds):
+                placed[own], taken = box, np.vstack([taken, box])
+                break
     return placed
 
 
 def _candidates(anchor: Array, size: Array) -> Iterator[Array]:
     """Boxes of this size around an anchor, the nearest first."""
     middle, reach = (anchor[:2] + anchor[2:]) / 2, (anchor[2:] - anchor[:2] + size) / 2
-    for ring in range(RINGS):
+    for ring in RINGS:
         for direction in DIRECTIONS:
             center = middle + np.array(direction) * (reach + GAP + ring * size[1])
             yield np.concatenate([center - size / 2, center + size / 2])

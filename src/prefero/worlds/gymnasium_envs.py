@@ -73,12 +73,13 @@ class WorldEnv(gymnasium.Env[Values, Values]):
         return Trajectory(np.concatenate(self._controls), features, poses.astype(np.float32))
 
     def render(self) -> Image | None:
-        """The scene at the current step."""
+        """The scene at the current step, with the paths so far."""
         if self.render_mode is None:
             return None
         if self._canvas is None:
             self._canvas = canvas_for(self.world.scene)
-        return self._canvas.render(self.pose())
+        past = self.past_poses()
+        return self._canvas.render(past[-1], past, arrived=self.terminated())
 
     @abstractmethod
     def terminated(self) -> bool:
@@ -97,8 +98,8 @@ class WorldEnv(gymnasium.Env[Values, Values]):
         """The observation."""
 
     @abstractmethod
-    def pose(self) -> Array:
-        """The current poses of the moving parts, (P, 3 or 7)."""
+    def past_poses(self) -> Array:
+        """The poses of the moving parts from the start up to now, (T, P, 3 or 7)."""
 
     @abstractmethod
     def features_and_poses(self) -> tuple[Array, Array]:
@@ -138,10 +139,9 @@ class DriverEnv(WorldEnv):
         steps = len(self._states) - 1
         return np.concatenate([self._states[-1], driver.OTHER[steps], [steps / self.world.horizon]])
 
-    def pose(self) -> Array:
-        """Both cars."""
-        pose: Array = self.world.poses(np.stack(self._states))[-1]
-        return pose
+    def past_poses(self) -> Array:
+        """Of both cars."""
+        return self.world.poses(np.stack(self._states))
 
     def features_and_poses(self) -> tuple[Array, Array]:
         """Of the whole drive."""
@@ -197,10 +197,9 @@ class TosserEnv(WorldEnv):
         clipped: Values = np.clip(values, -self._bound, self._bound)
         return clipped
 
-    def pose(self) -> Array:
-        """Hand and capsule."""
-        pose: Array = self.world.poses(self._qpos[-1])
-        return pose
+    def past_poses(self) -> Array:
+        """Of hand and capsule."""
+        return self.world.poses(np.stack(self._qpos))
 
     def features_and_poses(self) -> tuple[Array, Array]:
         """Of the whole toss."""
@@ -237,13 +236,12 @@ class GolfEnv(WorldEnv):
         """The position of the ball."""
         return np.zeros(2) if self._shot is None else self.world.ball_positions(self._shot)
 
-    def pose(self) -> Array:
-        """Ready to swing straight ahead, or after the shot."""
+    def past_poses(self) -> Array:
+        """Ready to swing straight ahead, or the whole shot."""
         if self._shot is None:
             ready = self.world.start(np.array([[1.0, 0.0]]))
-            return self.world.poses(ready[0, 1 : 1 + self.world.model.nq])
-        pose: Array = self._shot.poses[-1]
-        return pose
+            return self.world.poses(ready[:, 1 : 1 + self.world.model.nq])
+        return self._shot.poses.astype(float)
 
     def features_and_poses(self) -> tuple[Array, Array]:
         """Of the shot."""

@@ -185,7 +185,7 @@ class Tosser(World):
                 Part("hand", limbs, moves=True),
                 Part("capsule", (capsule,), moves=True, trail=True),
             ),
-            Window(-0.3, 1.95, -0.12, 1.3),
+            Window(-0.45, 1.95, -0.12, 1.35),
             frame_time=RECORD_EVERY * TIME_STEP,
             background=SKY,
             main_part="capsule",

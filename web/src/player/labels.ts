@@ -17,24 +17,46 @@ export interface Size {
 }
 
 const GAP = 2; // pixels between a part and its label
-const RINGS = 4; // how many distances from its part are tried for a label, each a line of text farther
-const DIRECTIONS = [[0, -1], [0, 1], [1, 0], [-1, 0], [1, -1], [-1, -1], [1, 1], [-1, 1]] as const; // the best first
+const RINGS = [0, 0.5, 1]; // distances from its part that are tried for a label, in lines of text
+const CORNERS = [[0.6, -1], [-0.6, -1], [0.6, 1], [-0.6, 1], [1, -0.7], [-1, -0.7], [1, 0.7], [-1, 0.7]] as const;
+const DIRECTIONS = [[0, -1], [0, 1], [1, 0], [-1, 0], ...CORNERS] as const; // the best first
 
 /**
  * The boxes of labels of these sizes: inside `bounds`, without overlap with any anchor, obstacle or other label.
  * `anchors` are the boxes of their parts. A label that fits nowhere near its part is left out.
  */
 export function placeLabels(sizes: Size[], anchors: Box[], obstacles: Box[], bounds: Box | null): (Box | null)[] {
+  let order = sizes.map((_, own) => own);
+  let best = placeInOrder(order, sizes, anchors, obstacles, bounds);
+  for (let missing = missingFrom(best); missing.length > 0; missing = missingFrom(best)) {
+    const first = missing;
+    order = [...first, ...order.filter((own) => !first.includes(own))]; // they choose first this time
+    const placed = placeInOrder(order, sizes, anchors, obstacles, bounds);
+    if (missingFrom(placed).length >= first.length) break;
+    best = placed;
+  }
+  return best;
+}
+
+function missingFrom(boxes: (Box | null)[]): number[] {
+  return boxes.flatMap((box, own) => (box ? [] : [own]));
+}
+
+/** Each label in turn takes the best place that is still free. */
+function placeInOrder(order: number[], sizes: Size[], anchors: Box[], obstacles: Box[], bounds: Box | null): (Box | null)[] {
   const taken = [...anchors, ...obstacles];
-  return sizes.map((size, own) => {
-    const anchor = anchors[own];
-    if (!anchor) return null;
+  const placed = sizes.map((): Box | null => null);
+  for (const own of order) {
+    const [anchor, size] = [anchors[own], sizes[own]];
+    if (!anchor || !size) continue;
     const fits = (box: Box): boolean =>
       isInside(box, bounds) && !taken.some((other) => overlaps(box, other)) && nearest(box, anchors) === own;
-    const box = candidates(anchor, size).find(fits) ?? null;
-    if (box) taken.push(box);
-    return box;
-  });
+    const box = candidates(anchor, size).find(fits);
+    if (!box) continue;
+    placed[own] = box;
+    taken.push(box);
+  }
+  return placed;
 }
 
 /** Boxes of this size around an anchor, the nearest first. */
@@ -42,7 +64,7 @@ function candidates(anchor: Box, { width, height }: Size): Box[] {
   const [x, y] = [(anchor.left + anchor.right) / 2, (anchor.top + anchor.bottom) / 2];
   const reachX = (anchor.right - anchor.left + width) / 2;
   const reachY = (anchor.bottom - anchor.top + height) / 2;
-  return Array.from({ length: RINGS }, (_, ring) => GAP + ring * height).flatMap((gap) =>
+  return RINGS.map((ring) => GAP + ring * height).flatMap((gap) =>
     DIRECTIONS.map(([dx, dy]) => {
       const [left, top] = [x + dx * (reachX + gap) - width / 2, y + dy * (reachY + gap) - height / 2];
       return { left, top, right: left + width, bottom: top + height };
