@@ -27,6 +27,22 @@ UNTIL = """([argument, seconds]) => new Promise((resolve, reject) => {
     };
     check();
 })"""
+HALO_PIXELS = """(all) => all.map((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) {
+        count += data[i] === 0xff && data[i + 1] === 0xd8 && data[i + 2] === 0x4d;
+    }
+    return count;
+})"""
+LABEL_BOXES = """(all) => all.map((scene) => {
+    const box = scene.getBoundingClientRect();
+    const [x, y] = [(at) => (at - box.left) / box.width, (at) => (at - box.top) / box.height];
+    return [...scene.querySelectorAll(".scene-label")]
+        .filter((label) => getComputedStyle(label).visibility === "visible")
+        .map((label) => label.getBoundingClientRect())
+        .map(({ left, top, right, bottom }) => [x(left), y(top), x(right), y(bottom)]);
+})"""
 FRAMES = """(count) => new Promise((resolve) => {
     const next = (left) => left > 0 ? requestAnimationFrame(() => next(left - 1)) : resolve();
     next(count);
@@ -74,6 +90,18 @@ def skip(page: Page) -> None:
     page.keyboard.press("s")
     expect(page.locator(".compare [aria-live=polite]")).to_contain_text("You skipped a question.")
     wait_for_question(page)
+
+
+def halo_pixels(canvases: Locator) -> list[int]:
+    """How many pixels of each canvas have the color of the halo around the main part."""
+    found: list[int] = canvases.evaluate_all(HALO_PIXELS)
+    return found
+
+
+def label_boxes(scenes: Locator) -> list[list[tuple[float, float, float, float]]]:
+    """The visible labels of each scene: left, top, right and bottom, as fractions of the scene."""
+    found: list[list[tuple[float, float, float, float]]] = scenes.evaluate_all(LABEL_BOXES)
+    return found
 
 
 def pixels(canvases: Locator) -> list[str]:

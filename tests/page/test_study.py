@@ -4,12 +4,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from page.check_page import PHONE, WIDE, check_page
-from page.drive_page import KEYS, skip_through
+from page.drive_page import KEYS, label_boxes, skip_through
 from page.run_servers import Server
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -87,6 +88,7 @@ def take_part(page: Page, address: str, pictures: Path | None) -> None:
         expect(page.get_by_text("What it learned")).to_have_count(0)  # nothing of the model is shown
         if done == 1:
             check("study-compare")
+            check_labels(page)
         page.keyboard.press(KEYS["left" if done % 2 else "right"])
     for number in (1, 2):
         page.get_by_text(f"{number} of 2").wait_for()
@@ -97,6 +99,15 @@ def take_part(page: Page, address: str, pictures: Path | None) -> None:
         page.keyboard.press("Enter")
     page.get_by_role("heading", name="Thank you").wait_for()
     check("study-done")
+
+
+def check_labels(page: Page) -> None:
+    """Each of the two scenes has its eight labels, inside the picture, and none covers another."""
+    for boxes in label_boxes(page.locator(".items .screen-box")):
+        assert len(boxes) == 8
+        assert all(0 <= left < right <= 1 and 0 <= top < bottom <= 1 for left, top, right, bottom in boxes)
+        for (left, top, right, bottom), (x0, y0, x1, y1) in combinations(boxes, 2):
+            assert left >= x1 or right <= x0 or top >= y1 or bottom <= y0
 
 
 def test_three_participants_and_the_experimenter(

@@ -12,6 +12,7 @@ from page.check_page import check_page
 from page.drive_page import (
     PLAYING,
     answer,
+    halo_pixels,
     overflow,
     pixels,
     skip,
@@ -103,6 +104,7 @@ def test_both_items_move_in_step_and_stop_together(visit: Visit, teach: Teach) -
     paused = pixels(canvases)
     wait_frames(page, 20)
     assert pixels(canvases) == paused
+    assert min(halo_pixels(canvases)) > 10  # the taught car is in the picture, and marked
     page.keyboard.press(".")
     wait_for_motion(canvases, paused)
 
@@ -207,6 +209,7 @@ def test_reduced_motion_is_respected(visit: Visit, teach: Teach) -> None:
     shown = pixels(canvases)
     wait_frames(page, 20)
     assert pixels(canvases) == shown
+    assert min(halo_pixels(canvases)) > 10  # the taught car is in the picture at its end, too
 
 
 def test_what_was_learned_and_changes_of_the_history(visit: Visit, teach: Teach) -> None:
