@@ -75,7 +75,7 @@ def a_world_says_what_it_is(case: Case) -> None:
 def a_world_tells_people_what_to_do(case: Case) -> None:
     world = case.world
     assert world.task_description.endswith(".")
-    assert 20 < len(world.task_description) <= 160  # two lines on a phone
+    assert 20 < len(world.task_description) <= 100  # two or three lines on a phone
     assert "\n" not in world.task_description
     assert world.subject == "" or world.subject.startswith("the ")
 

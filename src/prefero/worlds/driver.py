@@ -128,10 +128,7 @@ class Driver(World):
     """
 
     name = "driver"
-    task_description = (
-        "Decide how the blue car should drive (speed, lane, distance to the white car); "
-        "then say which drive is better."
-    )
+    task_description = "Decide how the blue car should drive; then say which drive is better."
     subject = "the blue car"
     cacheable = True
     physics = "driver 1"

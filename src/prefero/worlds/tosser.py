@@ -103,9 +103,7 @@ class Tosser(World):
     """
 
     name = "tosser"
-    task_description = (
-        "Decide where the orange capsule should land and how it should fly; then say which toss is better."
-    )
+    task_description = "Decide how the orange capsule should fly and land; then say which toss is better."
     subject = "the orange capsule"
     cacheable = True
     action_space = ActionSpace(
