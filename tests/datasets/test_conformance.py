@@ -52,6 +52,11 @@ def minari_dataset(folder: Path) -> Path:
     return folder / "minari" / "conformance-v0"
 
 
+def videos_alone(folder: Path) -> Path:
+    (write_video_folder(folder, 3) / "features.csv").unlink()
+    return folder
+
+
 def table(folder: Path) -> Path:
     path = folder / "throws.csv"
     path.write_text("id,speed,height\na,1,4\nb,2,6\nc,3,5\n", encoding="utf-8")
@@ -88,6 +93,7 @@ DATASETS: dict[str, tuple[str, Callable[[Path], Path | str]]] = {
     "minari": ("minari", minari_dataset),
     "video-folder": ("video-folder", lambda folder: write_video_folder(folder / "throws", 3)),
     "video-folder, mpeg4": ("video-folder", lambda folder: write_video_folder(folder / "throws", 3, "mpeg4")),
+    "videos without a table": ("video-folder", lambda folder: videos_alone(folder / "throws")),
     "table": ("table", table),
     "table of features": ("table", feature_table),
     "archive of features": ("archive", archive_of_features),

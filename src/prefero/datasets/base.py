@@ -267,6 +267,14 @@ def clip_name(number: int, steps: StepRange | None = None) -> str:
     return f"{number:06d}{segment}.mp4"
 
 
+def playable_path(video: Path, number: int, folder: Path, name: str) -> Path:
+    """A video itself if browsers play it, otherwise the path of a copy that they do; `name` is for errors."""
+    try:
+        return video if plays_in_browsers(video) else folder / clip_name(number)
+    except VideoError as error:
+        raise BadEpisode(name, str(error)) from error
+
+
 def array_digest(values: npt.ArrayLike) -> str:
     """A digest of an array of numbers or texts."""
     array = np.ascontiguousarray(values)
@@ -286,11 +294,13 @@ class EpisodeDataset(Dataset):
         root: The folder that holds the dataset, where there is one; a copy with scores is a copy of it.
         batch_size: How many episodes a worker reads in one go; fewer where one takes long.
         reading: What is done to an episode to have it, for the progress bar.
+        default_features: Words of the features that are extracted by default; none: those of the library.
     """
 
     root: Path | None = None
     batch_size: int = 32
     reading: str = "reading"
+    default_features: tuple[str, ...] = ()
 
     @abstractmethod
     def episode(self, number: int) -> Episode:
@@ -462,11 +472,7 @@ class FeatureDataset(Dataset):
 
     def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The video itself if browsers play it, otherwise a copy in `folder` that they do."""
-        video = self._video(number, steps)
-        try:
-            return video if plays_in_browsers(video) else folder / clip_name(number)
-        except VideoError as error:
-            raise BadEpisode(self.ids[number], str(error)) from error
+        return playable_path(self._video(number, steps), number, folder, self.ids[number])
 
     def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
         """The video itself, or the copy, which is made unless it is there."""

@@ -154,28 +154,30 @@ def from_video_folder(
     features: Features = None,
     *,
     table: Any = None,
+    frame_states: str | None = None,
     **pool: Unpack[PoolOptions],
 ) -> Pool:
-    """A pool of a folder of videos with a table of their features.
+    """A pool of a folder of videos, with a table of their features or without.
 
     Args:
         folder: The folder.
-        features: Columns of the table; None takes all that hold numbers.
+        features: Columns of the table; None takes all that hold numbers. Without a table, words of the
+            library and functions of your own, which are computed of the frames.
         table: The table, if it is not the one in the folder: a file, a pandas frame or a mapping of columns.
+            "none" ignores the one in the folder.
+        frame_states: Without a table, what is measured in every frame: "statistics", such as colors and
+            motion, or "pixels".
         **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
 
     Returns:
         The pool.
     """
-    from prefero.datasets.formats.video_folder import VideoFolder, VideoFolderOptions
+    from prefero.datasets.formats.video_folder import VideoFolder, VideoFolderOptions, open_folder
 
-    if table is None or isinstance(table, str | Path):
-        return from_dataset(
-            VideoFolder(folder, VideoFolderOptions(table=None if table is None else str(table))),
-            features,
-            **pool,
-        )
-    return from_dataset(VideoFolder(folder, table=table), features, **pool)
+    if table is not None and not isinstance(table, str | Path):
+        return from_dataset(VideoFolder(folder, table=table), features, **pool)
+    options = VideoFolderOptions(table=None if table is None else str(table), frame_states=frame_states)
+    return from_dataset(open_folder(Path(folder), options), features, **pool)
 
 
 def from_table(

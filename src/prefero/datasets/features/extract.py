@@ -8,9 +8,11 @@ extractors            functions of an episode; those of embeddings are fitted on
 import hashlib
 import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,6 +33,9 @@ from prefero.datasets.registry import for_workers, in_worker, open_dataset
 SERIAL_BATCHES = 4  # so many are done before worker processes have started
 EXAMPLES = 256  # that an embedding is fitted on
 NAMED = 3  # skipped episodes that a message names, at most
+
+B = TypeVar("B")  # a batch of episodes
+R = TypeVar("R")  # what is made of it
 
 
 def extract_features(dataset: Dataset, features: Features = None) -> FeatureTable:
@@ -78,7 +83,7 @@ def skipped_reasons(skipped: Mapping[str, str]) -> str:
 
 
 def _extracted(dataset: EpisodeDataset, options: FeatureOptions) -> FeatureTable:
-    options = replace(options, features=options.features or DEFAULT)
+    options = replace(options, features=options.features or dataset.default_features or DEFAULT)
     _ = dataset.has_video  # so that a missing renderer is named before anything is simulated
     fitted_on = _dataset_to_fit_on(dataset, options)
     path = _cache_path(dataset, options)
@@ -144,18 +149,32 @@ def _extractors(dataset: EpisodeDataset, options: FeatureOptions) -> list[Extrac
     """What extracts each feature; embeddings are fitted on examples of the dataset."""
     embeddings = [Embedding.of(word) if isinstance(word, str) else None for word in options.features]
     fitting = any(embedding is not None and embedding.needs_examples for embedding in embeddings)
-    examples = _examples(dataset, options.windows) if fitting else []
+    examples = _examples(dataset, options) if fitting else []
     return [
         extractor_for(word) if embedding is None else embedding.fit(examples)
         for word, embedding in zip(options.features, embeddings, strict=True)
     ]
 
 
-def _examples(dataset: EpisodeDataset, windows: Windows | None) -> list[Episode]:
-    numbers = np.unique(np.linspace(0, len(dataset) - 1, min(len(dataset), EXAMPLES)).round().astype(int))
-    whole = (found for found in dataset.read(numbers.tolist()) if isinstance(found, Episode))
-    examples = [_segment(episode, segment) for episode in whole for segment in _segments(episode, windows)]
+def _examples(dataset: EpisodeDataset, options: FeatureOptions) -> list[Episode]:
+    count = min(len(dataset), EXAMPLES)
+    numbers = np.unique(np.linspace(0, len(dataset) - 1, count).round().astype(int)).tolist()
+    batches = [numbers[s : s + dataset.batch_size] for s in range(0, len(numbers), dataset.batch_size)]
+    examples: list[Episode] = []
+    with progress(f"fitting embeddings to {dataset.name}", len(numbers), options.progress) as advance:
+        for batch, found in zip(batches, _in_parallel(_read, dataset, batches, options), strict=True):
+            examples += [
+                _segment(one, segment) for one in found for segment in _segments(one, options.windows)
+            ]
+            advance(len(batch))
     return examples[:: max(len(examples) // EXAMPLES, 1)]
+
+
+def _read(sent: Dataset | DatasetSpec, numbers: Sequence[int]) -> list[Episode]:
+    """Those of these episodes that can be used, perhaps in a worker process."""
+    dataset = in_worker(sent)
+    assert isinstance(dataset, EpisodeDataset)
+    return [found for found in dataset.read(numbers) if isinstance(found, Episode)]
 
 
 def _segments(episode: Episode, windows: Windows | None) -> list[StepRange | None]:
@@ -177,16 +196,13 @@ def _batches(
     batches = [range(s, min(s + size, len(dataset))) for s in range(0, len(dataset), size)]
     done = {b: rows for b in batches if (rows := cache.batch(b.start)) is not None}
     waiting = [batch for batch in batches if batch not in done]
-    joblib = need("joblib", extra="datasets")
-    processes = options.jobs or (joblib.cpu_count() if len(waiting) > SERIAL_BATCHES else 1)
-    parallel = joblib.Parallel(n_jobs=processes, return_as="generator")
-    sent, alone = for_workers(dataset, processes), processes == 1
+    alone = _processes(len(waiting), options) == 1
     with progress(f"{dataset.reading} {dataset.name}", len(dataset), options.progress) as advance:
         advance(sum(map(len, done)))
         each = advance if alone else None  # other processes cannot move the bar
-        work = (joblib.delayed(_batch)(sent, extractors, options.windows, batch, each) for batch in waiting)
+        work = partial(_batch, extractors=extractors, windows=options.windows, advance=each)
         with cache.interrupted():
-            for batch, rows in zip(waiting, parallel(work), strict=True):
+            for batch, rows in zip(waiting, _in_parallel(work, dataset, waiting, options), strict=True):
                 _stop_at_bad(rows, options.skip_bad)
                 cache.keep_batch(batch.start, rows)
                 done[batch] = rows
@@ -196,11 +212,31 @@ def _batches(
         yield done[batch]
 
 
+def _processes(batches: int, options: FeatureOptions) -> int:
+    cores: int = need("joblib", extra="datasets").cpu_count()
+    return options.jobs or (cores if batches > SERIAL_BATCHES else 1)
+
+
+def _in_parallel(
+    work: Callable[[Dataset | DatasetSpec, B], R],
+    dataset: Dataset,
+    batches: Sequence[B],
+    options: FeatureOptions,
+) -> Iterator[R]:
+    """What `work` makes of each batch of episodes, in their order, in as many processes as are worth it."""
+    joblib, processes = need("joblib", extra="datasets"), _processes(len(batches), options)
+    sent = for_workers(dataset, processes)
+    parallel = joblib.Parallel(n_jobs=processes, return_as="generator")
+    results: Iterator[R] = parallel(joblib.delayed(work)(sent, batch) for batch in batches)
+    return results
+
+
 def _batch(
     sent: Dataset | DatasetSpec,
+    numbers: range,
+    *,
     extractors: Sequence[Extractor],
     windows: Windows | None,
-    numbers: range,
     advance: Advance | None,
 ) -> FeatureRows:
     """The features of some episodes, perhaps in a worker process."""

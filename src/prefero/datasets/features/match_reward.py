@@ -22,6 +22,7 @@ from prefero.datasets.features.options import FeatureOptions, Features
 from prefero.datasets.features.table import FeatureTable
 from prefero.trajectories.features import Scaling, log_name, name_in_log
 
+PCA = "pca "  # the beginning of the names of principal components
 FAR = 6.0  # standard deviations of the features that the reward was taught with
 
 
@@ -79,9 +80,12 @@ def library_words_for(names: Sequence[str]) -> list[str]:
     """Words of the library that extract features of these names; an error where there is none.
 
     A word extracts its feature of all states. If the reward was taught with some of them only, the words have
-    to be given.
+    to be given. Principal components are the same however many of them are extracted.
     """
-    found = {name: next((word for word in LIBRARY if _extracts(word, name)), None) for name in names}
+    components = [int(name.removeprefix(PCA)) for name in names if _is_component(name)]
+    found = {
+        name: f"pca({max(components)})" if _is_component(name) else _library_word(name) for name in names
+    }
     unknown = [name for name, word in found.items() if word is None]
     if unknown:
         raise ValueError(
@@ -91,8 +95,13 @@ def library_words_for(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(word for word in found.values() if word is not None))
 
 
-def _extracts(word: str, name: str) -> bool:
-    return name == word.replace("-", " ") or name.startswith(f"{word} ")
+def _library_word(name: str) -> str | None:
+    fitting = (w for w in LIBRARY if name == w.replace("-", " ") or name.startswith(f"{w} "))
+    return next(fitting, None)
+
+
+def _is_component(name: str) -> bool:
+    return name.startswith(PCA) and name.removeprefix(PCA).isdecimal()
 
 
 def log_transforms_in(names: Sequence[str]) -> list[str]:
@@ -155,11 +164,13 @@ def scoring_warnings(table: FeatureTable, taught: Scaling, features: Features = 
     `table` is what `extract_for_reward` gave for these options, and `taught` the scaling of the reward.
     """
     options, found = FeatureOptions.of(features), []
-    if isinstance(table.dataset, EpisodeDataset) and not options.features:
+    words = list(options.features)
+    if isinstance(table.dataset, EpisodeDataset) and not words:
         raw = names_before_log(table.names, log_transforms_in(table.names))
-        words = ", ".join(library_words_for(raw))
-        found.append(f"extracted of all states: {words}. Give --features if the reward was taught otherwise")
-    for word in options.features:
+        words += library_words_for(raw)
+        listed = ", ".join(map(str, words))
+        found.append(f"extracted of all states: {listed}. Give --features if the reward was taught otherwise")
+    for word in words:
         embedding = Embedding.of(word) if isinstance(word, str) else None
         if embedding is not None and embedding.needs_examples and options.fit_embeddings_on is None:
             found.append(

@@ -1,7 +1,8 @@
-"""A folder of videos (.mp4) with a table of features of each.
+"""A folder of videos (.mp4), with a table of features of each or without one.
 
 The table is the one CSV or Parquet file in the folder, or any that is given. Its column video, clip, file or
-path says which video a row is of; without one, its id does, and the video is ID.mp4.
+path says which video a row is of; without one, its id does, and the video is ID.mp4. Without a table,
+features are extracted of what the videos show; see `videos_alone`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.files import missing_file
-from prefero.datasets.base import DatasetFormat, DatasetSpec, FeatureDataset, FormatOptions, option
+from prefero.datasets.base import Dataset, DatasetFormat, DatasetSpec, FeatureDataset, FormatOptions, option
 from prefero.datasets.formats.tables import (
     ID_COLUMNS,
     TABLE_SUFFIXES,
@@ -19,7 +20,10 @@ from prefero.datasets.formats.tables import (
     id_column,
     read_table,
 )
+from prefero.datasets.formats.videos_alone import VideoEpisodes
+from prefero.datasets.media.frame_states import KINDS
 
+SUFFIX, NO_TABLE = ".mp4", "none"
 VIDEO_COLUMNS = ("video", "clip", "file", "path")
 
 
@@ -30,11 +34,17 @@ class VideoFolderOptions(FormatOptions):
     Args:
         videos: See `FormatOptions`.
         trust: See `FormatOptions`.
-        table: The table of features, if not the one in the folder.
+        table: The table of features, if not the one in the folder; "none" for features of the frames.
+        frame_states: Without a table, what is measured in every frame: "statistics" or "pixels".
         video_column: The table's column of the videos.
     """
 
-    table: str | None = option(None, "The table of features, if not the one in the folder.")
+    table: str | None = option(
+        None, "The table of features, if not the one in the folder; none for features of the frames."
+    )
+    frame_states: str | None = option(
+        None, f"Without a table, what is measured in every frame: {' or '.join(KINDS)}; {KINDS[0]}."
+    )
     video_column: str | None = option(None, "The table's column of the videos; video, clip, file or path.")
 
 
@@ -42,7 +52,7 @@ class VideoFolder(FeatureDataset, DatasetFormat):
     """Videos in a folder with the features in a table."""
 
     format_name = "video-folder"
-    description = "a folder of videos (.mp4) with a table"
+    description = "a folder of videos (.mp4), with a table or without"
     options_type = VideoFolderOptions
 
     def __init__(
@@ -57,7 +67,7 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         if not folder.is_dir():
             raise missing_file(folder)
         path = Path(options.table or find_table(folder)) if table is None else None
-        columns = columns_of(table) if path is None else read_table(path)[0]
+        columns, about = (columns_of(table), None) if path is None else read_table(path)
         column = id_column(columns, options.video_column, VIDEO_COLUMNS) or id_column(columns, None)
         if column is None:
             raise ValueError(
@@ -68,6 +78,7 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         label = id_column(columns, None)
         ids = map(str, columns[label].tolist()) if label else (video.name for video in videos)
         names, ignored = feature_columns(columns, without=(column, label))
+        names, ignored = (about["features"], ()) if about else (names, ignored)
         shown = None if options.videos == "ignore" else videos
         super().__init__(folder.resolve().name, columns, tuple(ids), names=names, videos=shown)
         self.ignored = ignored
@@ -80,13 +91,13 @@ class VideoFolder(FeatureDataset, DatasetFormat):
     def recognizes(cls, path: str) -> bool:
         """A folder with a video in it."""
         folder = Path(path)
-        return folder.is_dir() and any(inside.suffix.lower() == ".mp4" for inside in folder.iterdir())
+        return folder.is_dir() and any(inside.suffix.lower() == SUFFIX for inside in folder.iterdir())
 
     @classmethod
-    def open(cls, path: str, options: FormatOptions) -> "VideoFolder":
-        """Read the table; videos are read when they are shown."""
+    def open(cls, path: str, options: FormatOptions) -> Dataset:
+        """Read the table, if there is one; videos are read when they are shown, or when there is none."""
         assert isinstance(options, VideoFolderOptions)
-        return cls(path, options)
+        return open_folder(Path(path), options)
 
     @property
     def index_files(self) -> tuple[Path, ...]:
@@ -94,18 +105,49 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         return self.files[1:2] if self.spec else self.files
 
 
+def open_folder(folder: Path, options: VideoFolderOptions) -> Dataset:
+    """The videos with the table, or by themselves where there is none or none is wanted."""
+    if not folder.is_dir():
+        raise missing_file(folder)
+    if options.table is not None and options.table != NO_TABLE:
+        return VideoFolder(folder, options)
+    if options.table is None and tables_in(folder):
+        return VideoFolder(folder, options)
+    return _alone(folder.resolve(), options)
+
+
+def _alone(folder: Path, options: VideoFolderOptions) -> VideoEpisodes:
+    kind = options.frame_states or KINDS[0]
+    if kind not in KINDS:
+        raise ValueError(f"the states of frames are {' or '.join(KINDS)}, but these are {kind!r}")
+    videos = tuple(sorted(path for path in folder.iterdir() if path.suffix.lower() == SUFFIX))
+    if len(videos) < 2:
+        raise ValueError(
+            f"{folder} should hold two videos ({SUFFIX}) or more to compare, but there are {len(videos)}"
+        )
+    found = VideoEpisodes(folder.name, videos, kind, has_video=options.videos != "ignore")
+    found.files = (folder, *videos)
+    found.spec = DatasetSpec.of(VideoFolder.format_name, folder, replace(options, table=NO_TABLE))
+    return found
+
+
+def tables_in(folder: Path) -> list[Path]:
+    """The tables in a folder."""
+    return sorted(path for path in folder.iterdir() if path.suffix.lower() in TABLE_SUFFIXES)
+
+
 def find_table(folder: Path) -> Path:
     """The table in a folder of videos; there must be exactly one."""
-    found = sorted(path for path in folder.iterdir() if path.suffix.lower() in TABLE_SUFFIXES)
+    found = tables_in(folder)
     if len(found) != 1:
         there = ", ".join(path.name for path in found) or "none"
         raise ValueError(
             f"{folder} should hold one table of features (.csv or .parquet), but there is {there}: "
-            "name one with --table"
+            "name one with --table, or extract features of the videos themselves with --table none"
         )
     return found[0]
 
 
 def _video(folder: Path, name: str) -> Path:
     path = folder / name
-    return path if path.suffix else path.with_suffix(".mp4")
+    return path if path.suffix else path.with_suffix(SUFFIX)

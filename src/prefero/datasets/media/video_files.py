@@ -87,9 +87,16 @@ def check_span(path: Path, start: float, end: float, rate: float) -> None:
 
 
 def read_frames(
-    path: Path, start: float = 0.0, end: float | None = None, rate: float | None = None
+    path: Path,
+    start: float = 0.0,
+    end: float | None = None,
+    rate: float | None = None,
+    side: int | None = None,
 ) -> Iterator[Image]:
-    """The frames from `start` to before `end`; `rate` is the frame rate, if that is known better."""
+    """The frames from `start` to before `end`; `rate` is the frame rate, if that is known better.
+
+    With `side` each is averaged to so many cells in both directions.
+    """
     with _opened(path) as (container, stream):
         zero, everything = _zero(stream), start <= 0.0 and end is None
         half = 0.5 / float(rate or stream.average_rate or stream.guessed_rate or 1000)  # times are rounded
@@ -100,7 +107,13 @@ def read_frames(
             if end is not None and time >= end - half:
                 return
             if time >= start - half:
-                yield frame.to_ndarray(format="rgb24")
+                yield _array(frame, side)
+
+
+def _array(frame: Any, side: int | None) -> Image:
+    size = {} if side is None else {"width": side, "height": side, "interpolation": "AREA"}
+    array: Image = frame.to_ndarray(format="rgb24", **size)
+    return array
 
 
 def _zero(stream: Any) -> float:

@@ -1,0 +1,102 @@
+"""A folder of videos (.mp4) without a table: features are extracted of what the frames show.
+
+A video is an episode with a step for each frame, and no actions. Its states are numbers that describe the
+frames; see `prefero.datasets.media.frame_states`. They are kept in Prefero's cache, since decoding takes
+time.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from prefero._support.arrays import Array, Image
+from prefero._support.files import ArchiveError, cache_folder, read_archive, write_archive
+from prefero.datasets.base import EpisodeDataset, playable_path
+from prefero.datasets.episode import BadEpisode, Episode, StepRange
+from prefero.datasets.media.frame_states import Kind, frame_states, state_names
+from prefero.datasets.media.video_files import VideoError, check_complete, frame_rate, read_frames
+
+ENOUGH = 10  # videos for principal components
+
+
+class VideoEpisodes(EpisodeDataset):
+    """Videos, one episode each; `kind` is that of the states."""
+
+    batch_size, reading = 4, "looking at the videos of"
+
+    def __init__(self, name: str, videos: tuple[Path, ...], kind: Kind, *, has_video: bool = True) -> None:
+        self.name, self.videos, self.kind, self.has_video = name, videos, kind, has_video
+        self.ids = tuple(video.name for video in videos)
+        self.files = videos
+
+    @property
+    def default_features(self) -> tuple[str, ...]:  # type: ignore[override]  # it depends on how many there are
+        """Where there are enough videos, principal components too."""
+        if self.kind == "pixels":
+            return (f"pca({max(min(8, len(self) // 2), 1)})",)
+        return ("mean", "pca(4)") if len(self) >= ENOUGH else ("mean",)
+
+    def version_parts(self) -> list[Any]:
+        """Which states they have, and which files."""
+        return [self.kind, list(self.ids)]
+
+    def episode(self, number: int) -> Episode:
+        """The states of every frame of a video."""
+        self.check_number(number)
+        video = self.videos[number]
+        try:
+            states, rate = self._known_states(video)
+        except VideoError as error:
+            raise BadEpisode(self.ids[number], str(error)) from error
+        actions = np.zeros((len(states), 0))
+        return Episode(self.ids[number], states, actions, None, 1 / rate, state_names(self.kind))
+
+    def _known_states(self, video: Path) -> tuple[Array, float]:
+        kept = self._kept_states(video)
+        try:
+            header, arrays = read_archive(kept)
+            return arrays["states"].astype(float), float(header["rate"])
+        except (ArchiveError, OSError, KeyError, TypeError, ValueError):
+            pass
+        check_complete(video)
+        states, rate = frame_states(video, self.kind)
+        states = states.astype(np.float32)
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_archive(kept, {"rate": rate}, {"states": states})
+        return states.astype(float), rate
+
+    def _kept_states(self, video: Path) -> Path:
+        """The file for the states of a video, as it is now."""
+        try:
+            about = video.stat()
+        except OSError as error:
+            raise VideoError(f"the video {video} is missing") from error
+        key = f"{video.resolve()} {about.st_size} {about.st_mtime_ns} {self.kind}"
+        return cache_folder() / "frames" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.npz"
+
+    # --- videos -------------------------------------------------------------------------------------------
+
+    def check_video(self, number: int) -> None:
+        """`BadEpisode` unless every frame of the video is there."""
+        try:
+            check_complete(self.videos[number])
+        except VideoError as error:
+            raise BadEpisode(self.ids[number], str(error)) from error
+
+    def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
+        """The video itself if all of it is shown and browsers play it, otherwise a copy in `folder`."""
+        if steps is not None:
+            return super().clip_path(number, folder, steps)
+        return playable_path(self.videos[number], number, folder, self.ids[number])
+
+    def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
+        """The frames of a video or of a segment of it."""
+        if not self.has_video:
+            return super().frames(number, steps)
+        video = self.videos[number]
+        rate = frame_rate(video)
+        start, end = (0.0, None) if steps is None else (steps[0] / rate, steps[1] / rate)
+        return read_frames(video, start, end, rate), rate
