@@ -78,7 +78,7 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         label = id_column(columns, None)
         ids = map(str, columns[label].tolist()) if label else (video.name for video in videos)
         names, ignored = feature_columns(columns, without=(column, label))
-        names, ignored = (about["features"], ()) if about else (names, ignored)
+        names, ignored = (about["features"], {}) if about else (names, ignored)
         shown = None if options.videos == "ignore" else videos
         super().__init__(folder.resolve().name, columns, tuple(ids), names=names, videos=shown)
         self.ignored = ignored
