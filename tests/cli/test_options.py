@@ -10,6 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from prefero.cli import app
+from prefero.cli.choices import with_nearest
 from prefero.cli.options import FEATURES, FORMATS, SERVER, SESSION, feature_options, typed, with_dataset_flags
 from prefero.datasets import FeatureOptions
 
@@ -80,3 +81,11 @@ def test_the_help_of_teach_groups_every_option() -> None:
     assert [one.name for one in options if getattr(one, "rich_help_panel", None) is None] == []
     headings = dict.fromkeys(one.rich_help_panel for one in options)
     assert list(headings) == [SESSION, SERVER, FEATURES, FORMATS]
+
+
+def test_a_misspelt_value_of_an_option_suggests_the_nearest() -> None:
+    done = CliRunner().invoke(app, ["show", "driver", "--out", "x.png", "--view", "clp"])
+    said = " ".join(done.output.replace("│", " ").split())
+    assert "'clp' is not one of 'clip', 'samples', 'poisson', 'targets'; did you mean 'clip'?" in said
+    assert with_nearest("'7' is not one of 'a', 'b'.") == "'7' is not one of 'a', 'b'."
+    assert with_nearest("0 is not in the range x>=1.") == "0 is not in the range x>=1."

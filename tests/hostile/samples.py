@@ -112,6 +112,16 @@ def reward_file(folder: Path) -> Path:
     return folder / "reward.json"
 
 
+def learner_file(folder: Path) -> Path:
+    """A learner whose kernel is a class of the module."""
+    path = folder / "learner.json"
+    Learner(Pool(features(), NAMES), model=PreferenceGP(Linear(), noise=0.1, learn=False)).save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["model"]["kernel"]["kind"] = "evil:Env"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
 def protocol_file(folder: Path, **settings: str) -> Path:
     """A protocol that names a world or a pool of the stranger's."""
     lines = ['title = "T"', *(f"{name} = {json.dumps(value)}" for name, value in settings.items())]

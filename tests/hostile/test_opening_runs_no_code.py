@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hostile import samples
-from prefero import Pool, load_reward
+from prefero import Learner, Pool, load_reward
 from prefero.datasets import extract_features, open_dataset
 from prefero.datasets.media.clips import cut_planned_clip
 from prefero.datasets.registry import Untrusted
@@ -104,6 +104,11 @@ def test_a_pool(tmp_path: Path, file_store: Store) -> None:
 def test_a_reward(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="has a kernel of another package"):
         load_reward(samples.reward_file(tmp_path))
+
+
+def test_a_learner(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="there is no kernel 'evil:Env'"):
+        Learner.load(samples.learner_file(tmp_path))
 
 
 @pytest.mark.parametrize("place", ["gymnasium:evil:Env-v0", "gymnasium:CartPole-v1"])

@@ -121,9 +121,9 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
         ("teach driver --port 0 --database note.txt", "cannot be used"),
         ("teach driver --port 0 --host 203.0.113.1", "this machine has no address '203.0.113.1'"),
         ("teach note.txt --port 0", "nor a pool file (.npz) nor a LeRobot dataset"),
-        ("study create s --protocol nowhere", "neither a built-in protocol"),
+        ("study create s --protocol nowhere", "no such file or built-in protocol"),
         ("study invite nobody", "there is no study 'nobody': there is none yet"),
-        ("study import nowhere", "is not an exported study"),
+        ("study import nowhere", "no such file: nowhere"),
     ],
 )
 def test_an_error_is_reported_in_one_line(words: str, message: str, tmp_path: Path) -> None:

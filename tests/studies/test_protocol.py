@@ -262,7 +262,7 @@ def test_a_protocol_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 def test_a_name_that_is_neither_built_in_nor_a_file_is_refused(tmp_path: Path) -> None:
     for name in ("papper", str(tmp_path)):
         with pytest.raises(
-            ValueError, match=r"neither a built-in protocol \(paper, paper-and-prefero\) nor a"
+            FileNotFoundError, match=r"no such file or built-in protocol \(paper, paper-and-prefero\)"
         ):
             read_protocol(name)
 

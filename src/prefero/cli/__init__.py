@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import prefero
+from prefero.cli.choices import SuggestingGroup
 from prefero.cli.console import console
 from prefero.cli.export import export
 from prefero.cli.features import features
@@ -16,6 +17,7 @@ from prefero.cli.teach import teach
 from prefero.cli.worlds import show, worlds
 
 app = typer.Typer(
+    cls=SuggestingGroup,
     help="Learn a robot's reward function from a person's preferences between trajectories.",
     no_args_is_help=True,
     add_completion=False,

@@ -28,7 +28,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 import prefero
-from prefero._support.files import csv_text, read_csv, write_atomically
+from prefero._support.files import csv_text, missing_file, read_csv, write_atomically
 from prefero._support.folders import whole_folder
 from prefero.pools.pool import Pool
 from prefero.studies.displays import display_of
@@ -250,6 +250,8 @@ def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 def _document(folder: Path) -> dict[str, Any]:
     path = folder / DOCUMENT
+    if not folder.exists():
+        raise missing_file(folder)
     if not path.is_file():
         raise StudyFolderError(f"{folder} is not an exported study: it has no {DOCUMENT}")
     try:

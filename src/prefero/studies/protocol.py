@@ -29,6 +29,8 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.commands import prefero_command
+from prefero._support.files import paths_beside
+from prefero._support.names import did_you_mean
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
@@ -246,8 +248,9 @@ def read_protocol(name: str) -> Protocol:
     if name in BUILT_IN:
         return BUILT_IN[name]
     if not Path(name).is_file():
-        raise ValueError(
-            f"{name!r} is neither a built-in protocol ({', '.join(BUILT_IN)}) nor a file: "
+        guess = did_you_mean(name, [*BUILT_IN, *paths_beside(name)]) or ":"
+        raise FileNotFoundError(
+            f"no such file or built-in protocol ({', '.join(BUILT_IN)}): {name!r}{guess} "
             f"{prefero_command('study', 'protocol', 'paper')} > mine.toml  prints one to edit"
         )
     return Protocol.from_toml(Path(name))
