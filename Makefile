@@ -1,5 +1,6 @@
 # Every target sets up what it needs: a fresh machine needs only make and Python 3.11 or newer. Node, which builds the
-# page, comes from PyPI where the machine has none; the tests install a browser and PostgreSQL where they can.
+# page, comes from PyPI where the machine has none; the tests install a browser and PostgreSQL where they can. uv installs
+# Python packages where it is there, and pip otherwise.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -53,7 +54,7 @@ bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks
 
 docs: $(READY) $(VENV)/.docs $(CHECKS)  ## the documentation as a web site, in site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 setup: $(READY)  ## the virtual environment with everything in it
 
