@@ -31,7 +31,13 @@ from datasets.write_datasets import (
 )
 from prefero.datasets import BadEpisode, FeatureOptions, LeRobotOptions, extract_features, open_dataset
 from prefero.datasets.formats.lerobot.dataset import LeRobotDataset
-from prefero.datasets.media.images import as_image, choose_camera, decode_image, is_image
+from prefero.datasets.media.images import (
+    as_image,
+    choose_cameras,
+    decode_image,
+    is_image,
+    side_by_side_images,
+)
 from prefero.datasets.media.video_files import VideoError
 
 VERSIONS = list(LEROBOT)
@@ -64,6 +70,24 @@ def rewritten(folder: Path, change: Callable[[int, int, Any], Any], kind: Any = 
 
 
 # --- what is shown ----------------------------------------------------------------------------------------
+
+
+def test_two_cameras_are_shown_side_by_side(tmp_path: Path) -> None:
+    folder = write_lerobot_3(tmp_path / "arm", lengths=(6, 7), cameras=CAMERAS[:1], images=CAMERAS[1:])
+    dataset = open_dataset(folder, LeRobotOptions().for_comparing())  # one in videos, the other in a column
+    with av.open(str(dataset.cut_clip(1, tmp_path))) as video:
+        frames = [frame.to_ndarray(format="rgb24") for frame in video.decode(video=0)]
+    assert (len(frames), frames[0].shape) == (7, (48, 128, 3))
+    for half in np.split(np.array(frames), 2, axis=2):
+        colors = half[:, 8:-8, 8:-8].mean(axis=(1, 2))
+        np.testing.assert_allclose(colors, [frame_color(1, t) for t in range(7)], atol=8)
+
+
+def test_images_side_by_side_are_equally_tall_and_in_two_columns() -> None:
+    images = [np.full((20 * n, 30, 3), n, dtype=np.uint8) for n in (1, 2, 1)]
+    shown = side_by_side_images(images)
+    assert shown.shape == (40 + 20, 60 + 30, 3)
+    assert (shown[10, 10, 0], shown[10, 80, 0], shown[50, 10, 0], shown[50, 80, 0]) == (1, 2, 1, 0)
 
 
 @pytest.mark.parametrize(("camera", "number"), [(None, 0), ("top", 0), ("wrist", 1)])
@@ -101,9 +125,9 @@ def test_the_numbers_are_read_without_the_images(made: Path, monkeypatch: pytest
 def test_a_camera_is_chosen_among_videos_and_columns(tmp_path: Path) -> None:
     folder = write_lerobot_3(tmp_path / "arm", lengths=(6, 7), cameras=CAMERAS[:1], images=CAMERAS[1:])
     video, column = LeRobotDataset(folder), LeRobotDataset(folder, LeRobotOptions(camera="wrist"))
-    assert (video.camera, column.camera) == CAMERAS
+    assert video.cameras + column.cameras == CAMERAS
     for dataset in (video, column):
-        colors = colors_in(dataset.cut_clip(1, tmp_path / str(dataset.camera)))
+        colors = colors_in(dataset.cut_clip(1, tmp_path / dataset.cameras[0]))
         np.testing.assert_allclose(colors, [frame_color(1, t) for t in range(7)], atol=8)
     assert column.spec is not None
     assert column.spec.options["camera"] == CAMERAS[1]
@@ -118,8 +142,9 @@ def test_a_camera_of_depths_is_not_the_first_choice(where: str, key: str, tmp_pa
     info = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))
     info["features"][CAMERAS[0]][where] = {key: True}
     (folder / "meta" / "info.json").write_text(json.dumps(info), encoding="utf-8")
-    assert LeRobotDataset(folder).camera == CAMERAS[1]
-    assert LeRobotDataset(folder, LeRobotOptions(camera="top")).camera == CAMERAS[0]
+    assert LeRobotDataset(folder).cameras == CAMERAS[1:]
+    assert LeRobotDataset(folder, LeRobotOptions(camera="all")).cameras == CAMERAS[1:]
+    assert LeRobotDataset(folder, LeRobotOptions(camera="top")).cameras == CAMERAS[:1]
 
 
 def test_one_may_do_without_videos(made: Path) -> None:
@@ -131,12 +156,13 @@ def test_one_may_do_without_videos(made: Path) -> None:
 
 def test_a_whole_name_comes_before_the_end_of_another() -> None:
     cameras = ["images.top", "top", "images.far.top", "side"]
-    assert choose_camera(cameras, "top") == "top"
-    assert choose_camera(cameras, "far.top") == "images.far.top"
+    assert choose_cameras(cameras, "top") == ("top",)
+    assert choose_cameras(cameras, "far.top, side") == ("images.far.top", "side")
+    assert choose_cameras(cameras, "all") == tuple(cameras)
     with pytest.raises(ValueError, match=r"no camera 'back': the cameras are images\.top, top"):
-        choose_camera(cameras, "back")
-    with pytest.raises(ValueError, match=r"no camera 'top': the cameras are a\.top, b\.top"):
-        choose_camera(["a.top", "b.top"], "top")
+        choose_cameras(cameras, "back")
+    with pytest.raises(ValueError, match=r"no camera 'top'.*he cameras are a\.top, b\.top"):
+        choose_cameras(["a.top", "b.top"], "top")
 
 
 # --- where they are kept ----------------------------------------------------------------------------------

@@ -83,6 +83,15 @@ def test_images_among_the_observations_are_shown(
     assert open_spec(dataset.spec).version == dataset.version
 
 
+def test_all_cameras_are_shown_side_by_side_to_a_person_who_compares() -> None:
+    watched("arm-v0", "hdf5")
+    dataset = open_dataset("arm-v0", MinariOptions(step_seconds=0.1).for_comparing())
+    images, _ = dataset.frames(0, None)  # type: ignore[attr-defined]
+    seen = next(images)
+    assert seen.shape == (48, 128, 3)
+    np.testing.assert_allclose(seen[24, [32, 96]], [frame_color(0, 0), frame_color(0, 0, 1)], atol=8)
+
+
 def test_a_pool_shows_them(tmp_path: Path) -> None:
     watched("arm-v0", "hdf5", (5, 7, 6))
     pool = Pool.from_minari(

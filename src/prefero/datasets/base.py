@@ -18,7 +18,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -74,6 +74,10 @@ class FormatOptions:
 
     videos: Literal["use", "check", "ignore"] = "use"
     trust: bool = option(False, "Run the code that the opened file names: environments and policies.")
+
+    def for_comparing(self) -> Self:
+        """For a person who compares: a question whose video cannot be shown has no answer."""
+        return replace(self, videos="check") if self.videos == "use" else self
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,8 @@ def from_lerobot(
     Args:
         folder: The folder that contains `meta/info.json`.
         features: As in `from_dataset`.
-        camera: The camera whose videos are shown, by its name or the end of it; "none" for no videos.
+        camera: The cameras whose videos are shown side by side, by their names or the ends of them, separated
+            by commas; "all", or "none"; without a name the first.
         task: Only the episodes of this task.
         **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
 
@@ -137,7 +138,7 @@ def from_minari(
         features: As in `from_dataset`.
         step_seconds: How long a step lasts, which the dataset does not say.
         render: Render videos with the environment of the dataset, whose code then runs.
-        camera: The image observation that is shown, where there are several.
+        camera: The image observations that are shown side by side, separated by commas; "all", or "none".
         **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
 
     Returns:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
 
-from prefero.datasets.media.clips import clip_problem
+from prefero.datasets.media.clips import clip_problem, is_planned
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 from prefero.questions import CHOICES, Choice
@@ -66,7 +66,10 @@ class Session:
         """Nobody has seen a clip that is not there yet or cannot be played; the question can be skipped."""
         asked = self.event_log().by_id.get(question) if self.pool.clips is not None else None
         for item in asked.items if asked is not None else ():
-            problem = clip_problem((self.pool.clips or ())[item])
+            clip = (self.pool.clips or ())[item]
+            if is_planned(clip):
+                raise Refused("not-ready", "a clip of this question is still being prepared: wait for it")
+            problem = clip_problem(clip)
             if problem is not None:
                 told = problem if self.study.kind == "teach" else NOT_PLAYABLE
                 raise Refused("not-playable", f"{told}: skip this question")

@@ -51,9 +51,7 @@ def pool_of(
         _warn_many(len(pool), trajectories)
         return pool.diverse(trajectories or MOST_ASKED)
     opening = opening or options_for(_dataset(what), {})
-    if opening.videos == "use":  # a question whose video cannot be shown has no answer
-        opening = replace(opening, videos="check")
-    dataset = open_dataset(what, opening)
+    dataset = open_dataset(what, opening.for_comparing())
     _warn_many(len(dataset), trajectories)
     return Pool.from_dataset(
         dataset, replace(features, cache=True), count=trajectories or MOST_ASKED, clips="later"

@@ -171,6 +171,11 @@ def cut_planned_clip(path: str | Path, *, trust: bool = False) -> Path:
     return dataset.cut_clip(number, place.parent, steps)
 
 
+def is_planned(path: str | Path) -> bool:
+    """Is this a clip that is not there yet, and can be cut?"""
+    return not Path(path).is_file() and not missing_clips([path])
+
+
 def planned_frames(path: str | Path) -> int | None:
     """How many frames a clip will have, if its plan says so."""
     known = _read_plan(Path(path).parent)

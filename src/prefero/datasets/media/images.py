@@ -1,7 +1,7 @@
 """Single images: PNG and JPEG files, inside tables or in folders, and arrays that are images."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +13,64 @@ from prefero._support.names import no_such
 from prefero._support.optional import need
 from prefero.datasets.media.video_files import VideoError
 
-NO_VIDEO = "none"  # instead of a camera's name
+NO_VIDEO, ALL_CAMERAS = "none", "all"  # instead of a camera's name
+CAMERA_HELP = "The cameras whose videos are shown, by their names, separated by commas; all, or none."
+MOST_CAMERAS = 4  # that are shown side by side, unless they are named
 SMALLEST = 32  # pixels: a smaller array of bytes is a board or a map, not a camera's view
 CHANNELS_LAST, CHANNELS_FIRST = (1, 3, 4), (1, 3)  # four in front are images one after the other
 DAMAGE = (OSError, ValueError, SyntaxError, EOFError, OverflowError)  # what Pillow raises for damaged files
 
 
-def choose_camera(cameras: Sequence[str], wanted: str | None) -> str | None:
-    """The camera of this name, or whose name ends so; without one the first, if there is any."""
+def choose_cameras(
+    cameras: Sequence[str], wanted: str | None, usual: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """The cameras of these names or ends of names, separated by commas; without names the first.
+
+    ALL_CAMERAS are those that are `usual`, by default all, and NO_VIDEO is none.
+    """
     if wanted is None:
-        return cameras[0] if cameras else None
+        return tuple(cameras[:1])
     if wanted == NO_VIDEO:
-        return None
+        return ()
+    if wanted == ALL_CAMERAS:
+        return tuple((usual or cameras)[:MOST_CAMERAS])
+    return tuple(dict.fromkeys(_camera_named(cameras, name.strip()) for name in wanted.split(",")))
+
+
+def _camera_named(cameras: Sequence[str], wanted: str) -> str:
     fitting = [key for key in cameras if wanted == key] or [k for k in cameras if k.endswith(f".{wanted}")]
     if len(fitting) != 1:
-        raise ValueError(f"{no_such('camera', wanted, cameras)}; {NO_VIDEO!r} shows no videos")
+        raise ValueError(
+            f"{no_such('camera', wanted, cameras)}; {ALL_CAMERAS!r} shows them side by side, "
+            f"{NO_VIDEO!r} shows no videos"
+        )
     return fitting[0]
+
+
+def joined_views(cameras: Sequence[Iterable[Image]]) -> Iterator[Image]:
+    """What several cameras show at the same moments, in one image; the images of one as they are."""
+    for images in zip(*cameras, strict=False):  # the last image of a video is easily lost
+        yield images[0] if len(images) == 1 else side_by_side_images(images)
+
+
+def side_by_side_images(images: Sequence[Image]) -> Image:
+    """Two images beside each other, more of them in two columns; images of a row are equally tall."""
+    rows = [_row(images[start : start + 2]) for start in range(0, len(images), 2)]
+    width = max(row.shape[1] for row in rows)
+    return np.concatenate([np.pad(row, ((0, 0), (0, width - row.shape[1]), (0, 0))) for row in rows])
+
+
+def _row(images: Sequence[Image]) -> Image:
+    height = max(image.shape[0] for image in images)
+    return np.concatenate([_as_tall(image, height) for image in images], axis=1)
+
+
+def _as_tall(image: Image, height: int) -> Image:
+    if image.shape[0] == height:
+        return image
+    pillow = need("PIL.Image", extra="datasets")
+    size = (round(image.shape[1] * height / image.shape[0]), height)
+    return np.asarray(pillow.fromarray(image).resize(size))
 
 
 def decode_image(content: bytes | Path, name: str) -> Image:

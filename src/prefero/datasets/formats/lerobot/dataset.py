@@ -20,7 +20,13 @@ from prefero.datasets.formats.lerobot.episode_index import INFO, EpisodeEntry, r
 from prefero.datasets.formats.lerobot.tasks import list_tasks, of_task, with_tasks
 from prefero.datasets.formats.lerobot.videos import check_video, image_column_frames, video_frames
 from prefero.datasets.formats.lerobot.write_scores import REWARDS, write_copy
-from prefero.datasets.media.images import NO_VIDEO, choose_camera
+from prefero.datasets.media.images import (
+    ALL_CAMERAS,
+    CAMERA_HELP,
+    NO_VIDEO,
+    choose_cameras,
+    joined_views,
+)
 from prefero.datasets.media.video_files import damage_message
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 
@@ -37,19 +43,25 @@ class LeRobotOptions(FormatOptions):
     Args:
         videos: See `FormatOptions`.
         trust: See `FormatOptions`.
-        camera: The camera whose videos are shown, by its name; "none" for no videos.
+        camera: The cameras whose videos are shown side by side, by their names, separated by commas; "all" is
+            all of them, "none" no videos, and without a name it is the first.
         task: Only the episodes of this task.
     """
 
-    camera: str | None = option(None, "The camera whose videos are shown, by its name; none for no videos.")
+    camera: str | None = option(None, CAMERA_HELP)
     task: str | None = option(None, "Only the episodes of this task.")
+
+    def for_comparing(self) -> "LeRobotOptions":
+        """All cameras, unless one is chosen."""
+        return replace(super().for_comparing(), camera=self.camera or ALL_CAMERAS)
 
 
 class LeRobotDataset(EpisodeDataset, DatasetFormat):
     """A LeRobot dataset, or one task of it.
 
-    `camera` is the camera whose images are shown, by its whole name or its end, or "none". With
-    videos="check", an episode whose video is damaged is a bad episode, like one whose numbers are.
+    `cameras` are those whose images are shown, side by side if there are several; the option names them by
+    their whole names or the ends of them. With videos="check", an episode whose video is damaged is a bad
+    episode, like one whose numbers are.
     """
 
     format_name = "lerobot"
@@ -70,9 +82,9 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
         self.task, self.entries = of_task(entries, self.options.task)
         self.ids = tuple(str(entry.episode) for entry in self.entries)
         self._open_videos(entries)
-        known = replace(self.options, camera=self.camera or self.options.camera, task=self.task)
+        known = replace(self.options, camera=",".join(self.cameras) or self.options.camera, task=self.task)
         self.spec = DatasetSpec.of("lerobot", self.root.resolve(), known)
-        paths = {entry.path for entry in self.entries} | self._video_paths()
+        paths = {entry.path for entry in self.entries} | self._video_paths(*self.cameras)
         self.files = (self.root / INFO, *sorted(paths))
 
     @classmethod
@@ -112,22 +124,35 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
     # --- cameras and notices ------------------------------------------------------------------------------
 
     def _open_videos(self, entries: Sequence[EpisodeEntry]) -> None:
-        """Choose the camera; without its videos, the dataset is used as if it had none, and says so."""
+        """Choose the cameras; those without videos are not shown, which a notice says."""
         wanted = NO_VIDEO if self.options.videos == "ignore" else self.options.camera
-        self.camera = choose_camera(self._cameras(VIDEO, IMAGE), wanted)
-        missing = self._missing_videos()
-        self.notices = (*self._count_notice(entries), *self._task_notice(), *missing)
-        self.camera = None if missing else self.camera
-        self.has_video = self.camera is not None
+        known, colored = self._cameras(VIDEO, IMAGE), self._colored_cameras()
+        chosen = choose_cameras(known, wanted, colored)
+        missing = [camera for camera in chosen if self._is_missing(camera)]
+        self.cameras = tuple(camera for camera in chosen if camera not in missing)
+        self.notices = (*self._count_notice(entries), *self._task_notice(), *self._missing_notice(missing))
+        self.has_video = bool(self.cameras)
 
-    def _in_videos(self) -> bool:
-        """Are the images of the chosen camera in videos?"""
-        return self.camera is not None and self._features()[self.camera]["dtype"] == VIDEO
+    def _colored_cameras(self) -> list[str]:
+        return [key for key in self._cameras(VIDEO, IMAGE) if not _is_depth(self._features()[key])]
 
-    def _video_paths(self) -> set[Path]:
-        """All videos of the chosen camera."""
-        camera = self.camera or ""
-        return {entry.videos[camera].path for entry in self.entries if camera in entry.videos}
+    def _in_videos(self, camera: str) -> bool:
+        """Are the images of a camera in videos?"""
+        return bool(self._features()[camera]["dtype"] == VIDEO)
+
+    def _video_paths(self, *cameras: str) -> set[Path]:
+        """All videos of these cameras."""
+        return {e.videos[camera].path for e in self.entries for camera in cameras if camera in e.videos}
+
+    def _is_missing(self, camera: str) -> bool:
+        """A dataset may have been copied without its videos."""
+        return self._in_videos(camera) and not any(path.is_file() for path in self._video_paths(camera))
+
+    def _missing_notice(self, missing: Sequence[str]) -> list[str]:
+        if not missing:
+            return []
+        instead = "the other cameras are shown" if self.cameras else "episodes are shown by their features"
+        return [f"no video of {', '.join(missing)} is in {self.root}: {instead}"]
 
     def _count_notice(self, entries: Sequence[EpisodeEntry]) -> list[str]:
         total = self.info.get("total_episodes")
@@ -142,12 +167,6 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
             f"episodes of different tasks are compared in {self.name}: {list_tasks(self.entries)}. Choose "
             "one of them with --task (task=...)"
         ]
-
-    def _missing_videos(self) -> list[str]:
-        """A dataset may have been copied without its videos."""
-        if not self._in_videos() or any(video.is_file() for video in self._video_paths()):
-            return []
-        return [f"no video of {self.camera} is in {self.root}: episodes are shown by their features"]
 
     # --- episodes -----------------------------------------------------------------------------------------
 
@@ -176,8 +195,8 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
         if not entry.path.is_file():
             raise BadEpisode(str(entry.episode), f"its file {entry.path} is missing")
         columns = [*self.state_columns, *self.action_columns, *self._rewards(), *ORDER]
-        checked = self.options.videos == "check" and not self._in_videos()
-        images = [self.camera] if self.camera and checked else []
+        checked = self.cameras if self.options.videos == "check" else ()
+        images = [camera for camera in checked if not self._in_videos(camera)]
         parquet = need("pyarrow.parquet", extra="datasets")
         try:
             there = parquet.read_schema(entry.path).names
@@ -203,7 +222,7 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
             self.step_seconds,
             self._names(self.state_columns),
             self._names(self.action_columns),
-            entry.videos.get(self.camera or ""),
+            next((entry.videos[camera] for camera in self.cameras if camera in entry.videos), None),
         )
 
     def _names(self, columns: Sequence[str]) -> tuple[str, ...]:
@@ -212,21 +231,23 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
     # --- videos -------------------------------------------------------------------------------------------
 
     def check_video(self, number: int) -> None:
-        """`BadEpisode` unless the video is there, and long enough."""
-        if self.camera is not None and self._in_videos():
-            check_video(self.entries[number], self.camera, self.step_seconds)
+        """`BadEpisode` unless the videos are there, and long enough."""
+        for camera in self.cameras:
+            if self._in_videos(camera):
+                check_video(self.entries[number], camera, self.step_seconds)
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
-        """The camera's images of an episode or a segment of it."""
+        """The cameras' images of an episode or a segment of it."""
         entry = self.entries[number]
-        if self.camera is None:
+        if not self.cameras:
             raise ValueError(f"{self.name} has no videos: its columns are {', '.join(self._features())}")
-        first, last = steps or (0, entry.length)
-        if self._in_videos():
-            images = video_frames(entry, self.camera, self.step_seconds, first, last)
-        else:
-            images = image_column_frames(self.root, entry, self.camera, first, last)
-        return images, 1 / self.step_seconds
+        views = [self._view(entry, camera, *(steps or (0, entry.length))) for camera in self.cameras]
+        return joined_views(views), 1 / self.step_seconds
+
+    def _view(self, entry: EpisodeEntry, camera: str, first: int, last: int) -> Iterator[Image]:
+        if self._in_videos(camera):
+            return video_frames(entry, camera, self.step_seconds, first, last)
+        return image_column_frames(self.root, entry, camera, first, last)
 
     # --- scores -------------------------------------------------------------------------------------------
 

@@ -30,7 +30,15 @@ from prefero.datasets.formats.observations import (
     side_by_side,
     stack,
 )
-from prefero.datasets.media.images import NO_VIDEO, as_image, choose_camera, is_image
+from prefero.datasets.media.images import (
+    ALL_CAMERAS,
+    CAMERA_HELP,
+    NO_VIDEO,
+    as_image,
+    choose_cameras,
+    is_image,
+    joined_views,
+)
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 from prefero.rendering.environments import (
     drawn_by_mujoco,
@@ -51,20 +59,25 @@ class MinariOptions(FormatOptions):
         trust: See `FormatOptions`.
         step_seconds: How long a step lasts; with `render` or `trust` as the environment says, else 1.
         render: Render videos with the environment of the dataset.
-        camera: The image observation that is shown, where there are several.
+        camera: The image observations that are shown side by side, by their names, separated by commas; "all"
+            is all of them, "none" no videos, and without a name it is the first.
     """
 
     step_seconds: float | None = option(
         None, "How long a step lasts, in seconds; with --render or --trust as the environment says, else 1."
     )
     render: bool = option(False, "Render videos with the environment of the dataset.")
-    camera: str | None = option(None, "The camera whose videos are shown, by its name; none for no videos.")
+    camera: str | None = option(None, CAMERA_HELP)
+
+    def for_comparing(self) -> "MinariOptions":
+        """All cameras, unless one is chosen."""
+        return replace(super().for_comparing(), camera=self.camera or ALL_CAMERAS)
 
 
 class MinariDataset(EpisodeDataset, DatasetFormat):
     """A Minari dataset by id or folder.
 
-    Its videos are the images among its observations, those of `camera` if there are several; with `render`
+    Its videos are the images among its observations, those of `camera` if it is given; with `render`
     its environment is recovered and renders them instead.
     """
 
@@ -89,11 +102,11 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         opened = self._opened()
         self.name = str(opened.id)
         self.ids = tuple(map(str, opened.episode_indices.tolist()))
-        self.camera = self._choose_camera(dict(leaves(opened.observation_space)))
+        self.cameras = self._choose_cameras(dict(leaves(opened.observation_space)))
         self.render = options.render and options.videos != "ignore"
         if self.render:
             self._check_render(opened)  # before a question is about what cannot be shown
-        self.has_video = self.render or self.camera is not None
+        self.has_video = self.render or bool(self.cameras)
         self.step_seconds = self._environment_step_seconds(opened) if seconds is None else seconds
         known = replace(options, step_seconds=self.step_seconds)  # the environment is not recovered again
         self.spec = DatasetSpec.of("minari", self.root, known)
@@ -127,11 +140,11 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
                 f"{self.root} is a damaged Minari dataset, or of another version: {error!r}"
             ) from error
 
-    def _choose_camera(self, spaces: dict[str, Any]) -> str | None:
+    def _choose_cameras(self, spaces: dict[str, Any]) -> tuple[str, ...]:
         if not any(is_numeric(space) for space in spaces.values()):
             raise ValueError(f"{self.name} observes no numbers, so no features can be extracted of it")
         cameras = [key for key, space in spaces.items() if is_image(space.shape or (), space.dtype)]
-        return choose_camera(cameras, NO_VIDEO if self.options.videos == "ignore" else self.options.camera)
+        return choose_cameras(cameras, NO_VIDEO if self.options.videos == "ignore" else self.options.camera)
 
     def _environment_step_seconds(self, opened: Any) -> float:
         """How long a step lasts, as the environment says if it may run; otherwise 1 s."""
@@ -212,8 +225,8 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
     def _recorded_images(self, number: int, steps: StepRange | None) -> Iterator[Image]:
         recorded = self._recorded(self._opened(), number)
         first, last = steps or (0, len(recorded.rewards))
-        images = dict(leaves(recorded.observations))[self.camera or ""]
-        return (as_image(np.asarray(image)) for image in images[first:last])
+        seen = dict(leaves(recorded.observations))
+        return joined_views([map(as_image, map(np.asarray, seen[key][first:last])) for key in self.cameras])
 
     def _replay(self, number: int, steps: StepRange | None) -> Iterator[Image]:
         opened = self._opened()
