@@ -47,6 +47,9 @@ def test_a_session_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
                 seen = ok(page.answer(choice))
             history = page.history()
         assert first.stop() == 0
+        assert "After 2 answers it is too early to say what was learned." in first.out.read_text(
+            encoding="utf-8"
+        )
         assert re.search(
             r"^Stopped. To continue:  \S*prefero teach driver", first.out.read_text(encoding="utf-8"), re.M
         )

@@ -137,6 +137,7 @@ export function questions(
     ...STYLE,
     width,
     height: Math.min(width, 460),
+    inset: 6,
     x: { ...featureAxis(across, units[across], column(shown.x), width), nice: true },
     y: up === null ? { label: "question", tickFormat: "d" } : { ...featureAxis(up, units[up], column(shown.y ?? 0), width), nice: true },
     marks: [
