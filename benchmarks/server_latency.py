@@ -64,7 +64,8 @@ def participant(
     """Looks for a while, about `think` seconds, and answers."""
     rng = np.random.default_rng()
     with httpx.Client(base_url=address, timeout=120) as client:
-        client.post("/api/enter", json={"secret": code}).raise_for_status()
+        me = client.post("/api/enter", json={"secret": code}).raise_for_status().json()
+        client.headers["x-prefero-session"] = me["session"]
         state = client.get("/api/session").raise_for_status().json()
         ready.wait()  # after a restart all answers are learned anew, once
         for _ in range(answers):

@@ -15,7 +15,7 @@ from fastapi import FastAPI
 
 from prefero import Pool
 from prefero.server.app import create_app
-from prefero.server.auth import ServerContext, Visitor
+from prefero.server.auth import SESSION_HEADER, ServerContext, Visitor
 from prefero.server.serve import configuration, listen
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Protocol, StudyMethod, teaching_protocol
@@ -69,6 +69,7 @@ class Client:
         self.http = httpx.Client(base_url=address, timeout=30)
         if secret is not None:
             assert self.post("/api/enter", secret=secret).status_code == 200
+        self.http.headers[SESSION_HEADER] = self.get("/api/me").json().get("session") or ""
 
     def __enter__(self) -> Self:
         return self
@@ -92,12 +93,22 @@ class Client:
             "/api/session/events", key=key or new_key(), question=question, kind=choice, seconds=1.25
         )
 
+    def undo(self, key: str | None = None, question: int | None = None) -> httpx.Response:
+        """Undo the last answer, or that of another question."""
+        question = question or self.session()["undoable"] or 1
+        return self.post("/api/session/undo", key=key or new_key(), question=question)
+
     def submit(self, stage: str, **data: Any) -> dict[str, Any]:
         return ok(self.post("/api/session/stages", key=new_key(), stage=stage, data=data))
 
     def history(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = ok(self.get("/api/history"))["answers"]
         return found
+
+
+def rated(state: dict[str, Any], rating: int) -> dict[str, int]:
+    """What the page sends of a rating."""
+    return {name: state["rating"][name] for name in ("number", "trajectory")} | {"rating": rating}
 
 
 def ok(response: httpx.Response) -> dict[str, Any]:
@@ -199,7 +210,7 @@ def complete_stages(client: Client, until: str = "done") -> dict[str, Any]:
             case "compare":
                 state = ok(client.answer("left", state["question"]["id"]))
             case "rate":
-                state = client.submit("rate", trajectory=state["rating"]["trajectory"], rating=7)
+                state = client.submit("rate", **rated(state, 7))
             case _:
                 raise AssertionError(f"{state['stage']} came before {until}")
     return state

@@ -22,7 +22,7 @@ from sqlalchemy import event
 import prefero
 from prefero import Pool
 from prefero.server.app import create_app
-from prefero.server.auth import ServerContext
+from prefero.server.auth import SESSION_HEADER, ServerContext
 from prefero.server.openapi import openapi
 from prefero.studies.storage import database
 from prefero.studies.storage.database import open_database
@@ -53,6 +53,8 @@ CONTRACT = {
     "GET /api/display",
     "GET /api/trajectories/{index}",
     "GET /api/clips/{index}.mp4",
+    "GET /api/clips/{index}/status",
+    "GET /api/teaching",
     "GET /api/learning-summary",
     "GET /api/history",
     "POST /api/history",
@@ -64,7 +66,7 @@ CONTRACT = {
 }
 STATE = {
     *("stage", "title", "text", "answered", "total", "question", "choices"),
-    *("can_undo", "can_skip", "target_scores", "rating"),
+    *("undoable", "can_skip", "target_scores", "rating", "task_description", "own_scores"),
 }
 
 
@@ -86,7 +88,7 @@ def taught(driver_pool: Pool, tmp_path_factory: pytest.TempPathFactory) -> Itera
     with serving(guest_app(store, add_teaching(store, driver_pool))) as address, Client(address) as page:
         for choice in ("left", "right", "equal", "skip", "left", "right", "left"):
             ok(page.answer(choice))
-        ok(page.post("/api/session/undo", key=new_key()))
+        ok(page.undo())
         ok(page.answer("right"))
         third = page.history()[2]
         ok(page.post("/api/history", key=new_key(), question=third["question"], kind="delete"))
@@ -127,6 +129,7 @@ def test_on_a_loopback_address_a_visitor_without_a_secret_is_the_teacher(taught:
     assert ok(taught.get("/api/me")) == {
         "role": "teacher",
         "study": "robot",
+        "session": taught.http.headers[SESSION_HEADER],
         "version": prefero.__version__,
     }
 
@@ -144,7 +147,7 @@ def test_the_session_state_has_the_contracts_fields(taught: Client) -> None:
         30,
     )
     assert state["choices"] == ["left", "right", "equal"]
-    assert state["can_undo"] is state["can_skip"] is True
+    assert (state["undoable"] is not None, state["can_skip"]) == (True, True)
     assert state["text"] is state["target_scores"] is state["rating"] is None
 
 
@@ -255,7 +258,7 @@ def test_the_same_key_twice_is_one_answer(teacher: Client, file: Path) -> None:
     assert first == again
     assert (first["answered"], count(file)) == (1, 1)
     taken = new_key()
-    first, again = (ok(teacher.post("/api/session/undo", key=taken)) for _ in range(2))
+    first, again = (ok(teacher.undo(taken, question)) for _ in range(2))
     assert first == again
     assert (first["answered"], first["question"]["id"], count(file)) == (0, question, 2)
 
@@ -302,10 +305,10 @@ def test_answers_can_be_undone_back_to_the_first(teacher: Client) -> None:
     choices = ("left", "skip", "equal")
     seen = [teacher.session()["question"], *(ok(teacher.answer(choice))["question"] for choice in choices)]
     for question, done in zip(reversed(seen[:-1]), (1, 1, 0), strict=True):
-        state = ok(teacher.post("/api/session/undo", key=new_key()))
+        state = ok(teacher.undo())
         assert (state["question"], state["answered"]) == (question, done)
-    assert state["can_undo"] is False
-    assert error_of(teacher.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
+    assert state["undoable"] is None
+    assert error_of(teacher.undo()) == (409, "nothing-to-undo")
     assert error_of(teacher.answer("left", seen[-1]["id"])) == (409, "already-answered")
 
 
@@ -313,7 +316,7 @@ def test_a_skipped_pair_is_not_asked_again_and_does_not_count(teacher: Client) -
     first = teacher.session()["question"]
     state = ok(teacher.answer("skip"))
     pairs = [set(state["question"]["items"])]
-    assert (state["answered"], state["can_undo"]) == (0, True)
+    assert (state["answered"], state["undoable"]) == (0, first["id"])
     for _ in range(3):
         question = ok(teacher.answer("left"))["question"]
         pairs.append(set(question["items"]))
@@ -328,7 +331,7 @@ def test_skipping_every_pair_of_a_pool_is_possible(store: Store) -> None:
         question = page.session()["question"]["id"]
         answers = [page.answer("skip", question), page.get("/api/session"), page.get("/api/learning-summary")]
         assert [response.status_code for response in answers if response.status_code >= 500] == []
-        assert ok(page.post("/api/session/undo", key=new_key()))["question"]["id"] == question
+        assert ok(page.undo())["question"]["id"] == question
 
 
 def test_an_answer_can_be_deleted_and_restored(teacher: Client, file: Path) -> None:
@@ -380,7 +383,7 @@ def test_the_next_trajectories_can_be_prefetched_before_the_answer(teacher: Clie
     for choice in ("left", "right"):  # "equal" is prepared for those who have said it before
         question = ok(teacher.answer(choice))["question"]
         assert set(question["items"]) <= set(coming["trajectories"])
-        ok(teacher.post("/api/session/undo", key=new_key()))
+        ok(teacher.undo())
 
 
 def test_another_server_over_the_same_file_goes_on_where_this_one_was(

@@ -16,12 +16,14 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
 import pytest
 
 from prefero import Pool
+from prefero.server.auth import SESSION_HEADER
 from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import Protocol, StudyMethod
@@ -34,7 +36,7 @@ from soak import repetitions
 from systems import posix_only
 
 pytestmark = posix_only
-KILLS = repetitions(short=25, long=300)
+KILLS = repetitions("kills", short=25, long=1000)
 CLIENTS = 3
 OPEN_ENDED = Protocol(
     title="Walks",
@@ -63,6 +65,8 @@ class AnsweringClient:
     def run(self) -> None:
         try:
             with httpx.Client(base_url=self.address, cookies={"prefero": self.code}, timeout=20) as http:
+                me: Any = self._send_until_acknowledged(http, "GET", "/api/me", None)
+                http.headers[SESSION_HEADER] = me["session"]
                 state = self._send_until_acknowledged(http, "GET", "/api/session", None)
                 while self.going.is_set():
                     state = self._act(http, state["question"]["id"])
@@ -73,7 +77,9 @@ class AnsweringClient:
         """Answer, skip or undo; then remember it as acknowledged."""
         key, choice = new_key(), self.rng.choices(["left", "right", "skip", "undo"], [10, 10, 1, 3])[0]
         if choice == "undo" and self.active:
-            state = self._send_until_acknowledged(http, "POST", "/api/session/undo", {"key": key})
+            state = self._send_until_acknowledged(
+                http, "POST", "/api/session/undo", {"key": key, "question": self.active[-1][0]}
+            )
             self.active.pop()
         else:
             choice = "left" if choice == "undo" else choice

@@ -23,6 +23,7 @@ from server.served_studies import (
     error_of,
     new_key,
     ok,
+    rated,
     serving,
 )
 
@@ -53,7 +54,7 @@ def test_a_participant_goes_through_all_stages(golfer: Client) -> None:
     last = golfer.session()
     assert (last["text"], last["answered"], last["total"]) == ("Thank you!", 7, 7)
     assert last["question"] is last["rating"] is None
-    assert last["can_undo"] is last["can_skip"] is False
+    assert (last["undoable"], last["can_skip"]) == (None, False)
 
 
 def test_every_stage_has_what_its_page_needs(golfer: Client, golf_pool: Pool) -> None:
@@ -94,7 +95,7 @@ def test_an_invalid_submission_is_refused_and_the_stage_stays(
 ) -> None:
     state = complete_stages(participant, until=stage)
     for data, refused in wrong:
-        data = {"trajectory": state["rating"]["trajectory"]} | data if stage == "rate" else data
+        data = rated(state, 5) | data if stage == "rate" else data
         sent = participant.post("/api/session/stages", key=new_key(), stage=stage, data=data)
         assert error_of(sent) == refused
         assert participant.session() == state
@@ -147,10 +148,10 @@ def test_about_equal_is_refused_where_the_methods_cannot_learn_from_it(participa
 def test_an_answer_cannot_be_undone_once_a_rating_is_given(participant: Client) -> None:
     """The page offers no undo then; a request must not change what the ratings are about."""
     state = complete_stages(participant, until="rate")
-    participant.submit("rate", trajectory=state["rating"]["trajectory"], rating=3)
+    participant.submit("rate", **rated(state, 3))
     before = participant.session()
-    assert before["can_undo"] is False
-    assert error_of(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
+    assert before["undoable"] is None
+    assert error_of(participant.undo()) == (409, "nothing-to-undo")
     assert participant.session() == before
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from prefero import Pool
 from prefero.server.app import PAGE
+from prefero.studies.clip_folders import remember_folder
 from prefero.studies.displays import display_of
 from prefero.studies.protocol import teaching_protocol
 from prefero.studies.storage.store import Store, new_secret
@@ -35,7 +36,7 @@ def answers(page_client: Client) -> dict[str, httpx.Response]:
         "schema": http.get("/api/openapi.json"),
         "missing": http.get("/nothing"),
         "invalid": http.post("/api/session/events", json={}),
-        "refused": http.post("/api/session/undo", json={"key": "12345678"}),
+        "refused": http.post("/api/session/undo", json={"key": "12345678", "question": 1}),
         "forbidden": http.get("/api/progress"),
         "not json": http.post("/api/session/undo", content=b"x"),
         "too large": http.post("/api/session/undo", content=b"x" * 70_000, headers=JSON),
@@ -131,6 +132,7 @@ def lead_out(clip: Path) -> None:
 @posix_only
 def test_a_clip_that_became_a_link_out_of_its_folder_is_not_served(store: Store, clips: list[Path]) -> None:
     session = add_teaching(store, Pool(np.eye(2), ["a", "b"], clips=clips))
+    remember_folder(clips[0].parent)
     lead_out(clips[1])
     with serving(guest_app(store, session)) as address, Client(address) as page:
         assert page.get("/api/clips/0.mp4").content == b"video"

@@ -13,17 +13,21 @@ from typing import Any
 import httpx
 import pytest
 
+from prefero import Pool
 from prefero.server.app import create_app
-from prefero.server.auth import ServerContext
+from prefero.server.auth import SESSION_HEADER, ServerContext
 from prefero.server.middleware import rate_limit
+from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret
 from server.run_commands import RunningCommand
 from server.served_studies import (
+    FAST_TEACHING,
     JSON,
     Client,
     InvitedStudy,
     SharedServer,
     TeachingSession,
+    add_teaching,
     complete_stages,
     error_of,
     guest_app,
@@ -39,7 +43,7 @@ SESSION: list[tuple[str, dict[str, Any] | None]] = [
     ("/api/session", None),
     ("/api/session/prefetch", None),
     ("/api/session/events", ANSWER),
-    ("/api/session/undo", {"key": "12345678"}),
+    ("/api/session/undo", {"key": "12345678", "question": 1}),
     ("/api/session/stages", {"key": "12345678", "stage": "consent", "data": {"agreed": True}}),
 ]
 SHOWN: list[tuple[str, dict[str, Any] | None]] = [
@@ -149,7 +153,7 @@ def test_the_server_logs_no_secret(store: Store, invited: InvitedStudy, file: Pa
             for secret in secrets:
                 page.post("/api/enter", secret=secret)
                 page.post("/api/enter", secret=secret, more=secret)
-                page.post("/api/session/undo", key=secret)
+                page.post("/api/session/undo", key=secret, question=1)
                 page.get(f"/{secret}?secret={secret}")
             host, _, port = address.removeprefix("http://").partition(":")
             with socket.create_connection((host, int(port)), timeout=10) as broken:
@@ -224,7 +228,7 @@ def test_another_participants_question_cannot_be_answered(
         assert rows(file) == before
         assert (other.session(), participant.session()) == (theirs, mine)
         ok(other.answer("left"))
-        assert error_of(participant.post("/api/session/undo", key=new_key())) == (409, "nothing-to-undo")
+        assert error_of(participant.undo()) == (409, "nothing-to-undo")
         assert other.session()["answered"] == 1
 
 
@@ -252,7 +256,7 @@ def test_a_body_over_64_kilobytes_is_refused(teacher: Client, chunked: bool, fil
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_body_of_64_kilobytes_is_read(teacher: Client, chunked: bool) -> None:
-    content = b'{"key": "12345678"}'.ljust(64 * 1024)
+    content = b'{"key": "12345678", "question": 1}'.ljust(64 * 1024)
     body = iter([content[:40_000], content[40_000:]]) if chunked else content
     found = teacher.http.post("/api/session/undo", content=body, headers=JSON)
     assert error_of(found) == (409, "nothing-to-undo")
@@ -264,8 +268,8 @@ def test_too_many_requests_have_to_wait(
     monkeypatch.setattr(rate_limit, "RATE", 0.02)
     monkeypatch.setattr(rate_limit, "BURST", 5.0)
     with serving(guest_app(store, session)) as address, Client(address) as page:
-        found = [page.get("/api/me") for _ in range(8)]
-        assert [response.status_code for response in found] == [200] * 5 + [429] * 3
+        found = [page.get("/api/me") for _ in range(7)]  # after the one that asked for the session's name
+        assert [response.status_code for response in found] == [200] * 4 + [429] * 3
         assert error_of(found[-1]) == (429, "too-many-requests")
         assert 30 <= int(found[-1].headers["retry-after"]) <= 50
         neighbour = httpx.Client(transport=httpx.HTTPTransport(local_address="127.0.0.2"), base_url=address)
@@ -332,3 +336,57 @@ def test_content_types_that_a_form_can_send_are_refused(
     found = teacher.http.post("/api/session/events", content=content, headers=headers)
     assert error_of(found) == (415, "not-json")
     assert rows(file) == []
+
+
+# --- another session --------------------------------------------------------------------------------------
+
+ANOTHER = (409, "another-session")
+
+
+def test_what_one_participant_did_is_not_stored_as_anothers(
+    address: str, invited: InvitedStudy, file: Path
+) -> None:
+    """Two links in one browser: the second cookie replaces the first, whose page is still open."""
+    with Client(address, invited.codes[0]) as browser:
+        first = browser.http.headers[SESSION_HEADER]
+        ok(browser.post("/api/enter", secret=invited.codes[1]))
+        consent = browser.post("/api/session/stages", key=new_key(), stage="consent", data={"agreed": True})
+        assert error_of(consent) == ANOTHER
+        assert "signed in as P2 of 'walks' now" in consent.json()["error"]["message"]
+        assert error_of(browser.get("/api/session")) == ANOTHER
+        assert rows(file) == []
+        assert ok(browser.get("/api/me"))["session"] != first
+
+
+def test_a_request_that_names_no_session_changes_nothing(teacher: Client, file: Path) -> None:
+    question = teacher.session()["question"]["id"]
+    del teacher.http.headers[SESSION_HEADER]
+    assert error_of(teacher.answer("left", question)) == ANOTHER
+    assert rows(file) == []
+
+
+def test_what_was_kept_for_one_teaching_session_does_not_change_another(
+    teacher: Client, pool: Pool, tmp_path: Path
+) -> None:
+    """Sessions of two databases have the same ids of people and questions, but other names."""
+    ok(teacher.answer("left"))
+    kept = {"key": new_key(), "question": teacher.session()["undoable"]}
+    other = Store(open_database(tmp_path / "other.db"))
+    with serving(guest_app(other, add_teaching(other, pool, FAST_TEACHING))) as address:
+        with Client(address) as page:
+            ok(page.answer("left"))
+            assert page.session()["undoable"] == kept["question"]
+            page.http.headers[SESSION_HEADER] = teacher.http.headers[SESSION_HEADER]
+            assert error_of(page.http.post("/api/session/undo", json=kept)) == ANOTHER
+        with Client(address) as page:
+            assert page.session()["answered"] == 1
+    other.engine.dispose()
+    assert ok(teacher.http.post("/api/session/undo", json=kept))["answered"] == 0
+
+
+def test_an_undo_takes_back_the_answer_that_it_names_and_no_other(teacher: Client) -> None:
+    first = teacher.session()["question"]["id"]
+    for choice in ("left", "right"):
+        ok(teacher.answer(choice))
+    assert error_of(teacher.undo(question=first)) == (409, "nothing-to-undo")
+    assert teacher.session()["answered"] == 2

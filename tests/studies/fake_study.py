@@ -156,7 +156,8 @@ def respond(session: Session, now: SessionState) -> SessionState:
     elif now.stage == "practice":
         done = {"choice": "left"}
     elif now.rating is not None:
-        done = {"trajectory": now.rating.trajectory, "rating": now.rating.number}
+        number = now.rating.number
+        done = {"number": number, "trajectory": now.rating.trajectory, "rating": number}
     return session.submit(now.stage, done, new_key())
 
 

@@ -181,7 +181,7 @@ def test_the_log_agrees_with_a_plain_list_after_any_sequence_of_events(
     study_of(file_store)
     run_state_machine_as_test(
         lambda: ParticipantMachine(file_store, lambda: Store(open_database(tmp_path / "studies.db"))),  # type: ignore[arg-type]
-        settings=settings(max_examples=repetitions(short=25, long=1000), stateful_step_count=30),
+        settings=settings(max_examples=repetitions("histories", short=25, long=1000), stateful_step_count=30),
     )
 
 

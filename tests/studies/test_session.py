@@ -123,11 +123,13 @@ def test_a_rating_is_a_whole_number_from_1_to_9(sessions: SessionFactory, rating
     assert now.rating is not None
     best = now.rating.trajectory
     with refusal("bad-rating"):
-        session.submit("rate", {"trajectory": best, "rating": rating}, new_key())
+        session.submit("rate", {"number": 1, "trajectory": best, "rating": rating}, new_key())
     with refusal("wrong-stage"):
-        session.submit("rate", {"trajectory": (best + 1) % 12, "rating": 5}, new_key())
+        session.submit("rate", {"number": 1, "trajectory": (best + 1) % 12, "rating": 5}, new_key())
+    with refusal("wrong-stage"):
+        session.submit("rate", {"number": 2, "trajectory": best, "rating": 5}, new_key())
     assert session.state() == now
-    assert session.submit("rate", {"trajectory": best, "rating": 9}, new_key()).stage == "done"
+    assert session.submit("rate", {"number": 1, "trajectory": best, "rating": 9}, new_key()).stage == "done"
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def test_undo_shows_the_same_question_again_and_what_followed_may_change(session
     first = session.state()
     assert first.question is not None
     second = session.answer(first.question.id, "left", new_key())
-    assert second.can_undo
+    assert second.undoable is not None
     assert second.question is not None
     assert session.undo(new_key()) == first
     other = session.answer(first.question.id, "right", new_key())
@@ -225,7 +227,7 @@ def test_a_skip_teaches_nothing_leads_to_another_question_and_can_be_undone(sess
         assert session.questions.labels[0] == label
         skipped = session.answer(first.question.id, "skip", new_key())
         assert skipped.question is not None
-        assert (skipped.answered, skipped.can_undo) == (0, True)
+        assert (skipped.answered, skipped.undoable is not None) == (0, True)
         pairs = [set(q.items) for q in (first.question, skipped.question)]
         assert pairs[0] != pairs[1]
         assert session.learner(label="A").answers == ()
@@ -262,7 +264,7 @@ def test_after_the_last_answer_nothing_can_be_undone(sessions: SessionFactory) -
         assert now.stage == "rate"
         if rated:
             now = respond(session, now)
-        assert not now.can_undo
+        assert now.undoable is None
         with refusal("nothing-to-undo"):
             session.undo(new_key())
         assert session.state() == now

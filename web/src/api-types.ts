@@ -605,9 +605,14 @@ export interface components {
             statements: components["schemas"]["Statement"][];
             surprises: components["schemas"]["SurprisingAnswer"][];
         };
-        /** @description Who sent the request; the role is null without a valid link. */
+        /**
+         * @description Who sent the request; the role is null without a valid link.
+         *
+         *     Requests that change a session name it in the header X-Prefero-Session.
+         */
         Me: {
             role: ("teacher" | "participant" | "experimenter") | null;
+            session: string | null;
             study: string | null;
             version: string;
         };
@@ -745,11 +750,11 @@ export interface components {
          *     own_scores         the participant's scores of the targets, highest first; None before they are given
          *     answered           active answers
          *     total              questions that the protocol asks
+         *     undoable           the question whose answer or skip can be taken back now
          */
         SessionState: {
             answered: number;
             can_skip: boolean;
-            can_undo: boolean;
             choices: ("left" | "right" | "equal")[];
             own_scores: components["schemas"]["OwnScore"][] | null;
             question: components["schemas"]["ShownQuestion"] | null;
@@ -761,6 +766,7 @@ export interface components {
             text: string | null;
             title: string;
             total: number;
+            undoable: number | null;
         };
         /**
          * @description The question that waits for an answer.
@@ -861,9 +867,10 @@ export interface components {
             };
             replay: components["schemas"]["Replay"] | null;
         };
-        /** @description Take the last answer or skip back. */
+        /** @description Take the last answer or skip back, which is that of this question. */
         Undo: {
             key: string;
+            question: number;
         };
         /**
          * @description The visible part of a flat scene.

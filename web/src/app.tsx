@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 
 import type { Me } from "./api";
-import { Auth, storedOwner } from "./auth";
+import { Auth } from "./auth";
 import { Banner, Loading, LoadingOrError, ProblemBanner } from "./components";
 import { ExperimenterView } from "./experimenter/experimenter";
 import { useLoad } from "./hooks";
@@ -45,8 +45,8 @@ function RoleView({ auth, storage }: { auth: Auth; storage: Storage }): JSX.Elem
   const onSecret = (secret: string): void => void auth.signIn(secret);
   if (role === null) return <SignInPage message={auth.message.value} busy={auth.busy.value} onSecret={onSecret} />;
   if (role === "experimenter") return <ExperimenterView server={auth.server} />;
-  const owner = storedOwner(storage);
-  return <SessionView key={`${role} ${owner}`} role={role} server={auth.server} pending={new PendingRequests(storage, owner)} />;
+  const name = auth.me.value?.session ?? "";
+  return <SessionView key={`${role} ${name}`} role={role} server={auth.server} pending={new PendingRequests(storage, name)} />;
 }
 
 interface SessionViewProps {

@@ -6,7 +6,7 @@
 import { signal } from "@preact/signals";
 
 import type { Me } from "./api";
-import { type PendingRequest, PendingRequests } from "./pending";
+import { type PendingRequest, storedRequests } from "./pending";
 import { RejectedError, Server, withRetries } from "./server";
 import { unavailableMessage } from "./session";
 
@@ -37,7 +37,7 @@ export class Auth {
   }
 
   signIn(secret: string): Promise<void> {
-    return this.ask(() => exchangeSecret(this.server, this.storage, secret));
+    return this.ask(() => this.server.post("/api/enter", { secret }));
   }
 
   signOut(): Promise<void> {
@@ -49,7 +49,13 @@ export class Auth {
     const found = await this.server.get("/api/me").catch(() => null);
     if (!found) return;
     if (found.role === null) this.message.value = SIGNED_OUT;
-    this.me.value = found;
+    this.setMe(found);
+  }
+
+  /** Requests from now on are about this person's session. */
+  private setMe(me: Me): void {
+    this.server.session = me.session;
+    this.me.value = me;
   }
 
   private async ask(call: () => Promise<Me>): Promise<void> {
@@ -57,9 +63,10 @@ export class Auth {
     this.failure.value = null;
     this.message.value = "";
     try {
-      this.me.value = await withRetries(call, (error) => {
+      const found = await withRetries(call, (error) => {
         this.unavailable.value = error ? unavailableMessage(error, this.pendingRequest()) : "";
       });
+      this.setMe(found);
     } catch (error) {
       this.fail(error, call);
     } finally {
@@ -69,21 +76,19 @@ export class Auth {
 
   /** A request that an earlier visit could not send. */
   private pendingRequest(): PendingRequest | null {
-    return new PendingRequests(this.storage, storedOwner(this.storage)).all()[0] ?? null;
+    return storedRequests(this.storage)[0] ?? null;
   }
 
   private fail(error: unknown, call: () => Promise<Me>): void {
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof RejectedError && error.status < 500) {
       this.message.value = message;
-      this.me.value = { role: null, study: null, version: "" };
+      this.setMe({ role: null, study: null, session: null, version: "" });
     } else {
       this.failure.value = { message, retry: () => void this.ask(call) };
     }
   }
 }
-
-const OWNER = "prefero.owner";
 
 /** The secret in the URL's fragment, "" if there is none. */
 export function secretFromHash(hash: string): string {
@@ -100,26 +105,6 @@ export function secretFromPaste(text: string): string {
   const trimmed = text.trim();
   const hash = trimmed.indexOf("#");
   return hash < 0 ? trimmed : secretFromHash(trimmed.slice(hash));
-}
-
-/** Tells the stored requests of one person from another's, without storing the secret. */
-export function ownerId(secret: string): string {
-  let hash = 0xcbf29ce484222325n; // FNV-1a, 64 bits
-  for (const byte of new TextEncoder().encode(secret)) {
-    hash = ((hash ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
-  }
-  return hash.toString(16).padStart(16, "0");
-}
-
-/** Exchange the secret for a cookie, and remember who uses this browser now. */
-export async function exchangeSecret(server: Server, storage: Storage, secret: string): Promise<Me> {
-  const me = await server.post("/api/enter", { secret });
-  storage.setItem(OWNER, ownerId(secret));
-  return me;
-}
-
-export function storedOwner(storage: Storage): string {
-  return storage.getItem(OWNER) ?? "nobody";
 }
 
 /** Remove the secret from the URL, so that it is in no bookmark and no screenshot. */

@@ -4,7 +4,9 @@
  */
 
 import type { RequestBody, SessionPath, SessionState } from "./api";
-import { RejectedError, type Server, type UnavailableError, withRetries } from "./server";
+import { ANOTHER_SESSION, RejectedError, type Server, type UnavailableError, withRetries } from "./server";
+
+const PREFIX = "prefero.pending.";
 
 export interface PendingRequest {
   key: string;
@@ -17,11 +19,12 @@ export interface PendingRequest {
 export class PendingRequests {
   private readonly prefix: string;
 
+  /** `session` is the name that the server gives a person's session; it is another one in every database. */
   constructor(
     private readonly storage: Storage,
-    owner: string,
+    readonly session: string,
   ) {
-    this.prefix = `prefero.pending.${owner}.`;
+    this.prefix = `${PREFIX}${session}.`;
   }
 
   /** A full storage must not block an answer: it is still sent, and retried while the page is open. */
@@ -39,12 +42,17 @@ export class PendingRequests {
 
   /** In the order in which they were made. */
   all(): PendingRequest[] {
-    const names = Array.from({ length: this.storage.length }, (_, i) => this.storage.key(i) ?? "");
-    return names
-      .filter((name) => name.startsWith(this.prefix))
-      .flatMap((name) => parseRequest(this.storage.getItem(name)))
-      .sort((a, b) => a.at - b.at);
+    return storedRequests(this.storage, this.prefix);
   }
+}
+
+/** The stored requests of all sessions, or of those whose names begin so, in the order in which they were made. */
+export function storedRequests(storage: Storage, prefix = PREFIX): PendingRequest[] {
+  const names = Array.from({ length: storage.length }, (_, i) => storage.key(i) ?? "");
+  return names
+    .filter((name) => name.startsWith(prefix))
+    .flatMap((name) => parseRequest(storage.getItem(name)))
+    .sort((a, b) => a.at - b.at);
 }
 
 function parseRequest(text: string | null): PendingRequest[] {
@@ -75,7 +83,7 @@ export class RequestQueue {
   async sendPending(): Promise<void> {
     for (const request of this.pending.all()) {
       await this.post(request).catch((error: unknown) => {
-        if (!(error instanceof RejectedError && error.status === 409)) throw error;
+        if (!(error instanceof RejectedError && error.status === 409 && error.code !== ANOTHER_SESSION)) throw error;
       });
     }
   }
@@ -95,8 +103,8 @@ export class RequestQueue {
   }
 
   private async post(request: PendingRequest): Promise<SessionState> {
-    const body = { key: request.key, ...request.body };
-    const post = (): Promise<SessionState> => this.server.post(request.path, body);
+    const body = { key: request.key, ...request.body } as RequestBody<SessionPath>; // as it was stored
+    const post = (): Promise<SessionState> => this.server.post(request.path, body, this.pending.session);
     try {
       const report = (error: UnavailableError | null): void => this.report(error, request);
       const state = await withRetries(post, report, () => this.closed);
@@ -109,9 +117,13 @@ export class RequestQueue {
   }
 }
 
-/** Will the server never accept this request? After a 403 another link, after a 500 a repaired server may still help. */
+/**
+ * Will the server never accept this request? After a 403 or in another session the right link, after a 500 a repaired
+ * server may still help.
+ */
 function isFinal(error: unknown): boolean {
-  return error instanceof RejectedError && error.status < 500 && error.status !== 401 && error.status !== 403;
+  if (!(error instanceof RejectedError) || error.code === ANOTHER_SESSION) return false;
+  return error.status < 500 && error.status !== 401 && error.status !== 403;
 }
 
 /** A random UUID. Browsers have `randomUUID` only on pages served over HTTPS or from localhost. */

@@ -30,7 +30,13 @@ export class UnavailableError extends Error {
   }
 }
 
+export const ANOTHER_SESSION = "another-session"; // the code of a refusal
+export const SESSION_HEADER = "X-Prefero-Session";
+
 export class Server {
+  /** The session that requests are about; the server refuses those of another one. */
+  session: string | null = null;
+
   /** `onForbidden` is called after every 403: the cookie is gone, or belongs to somebody else now. */
   constructor(
     private readonly onForbidden: () => void = () => undefined,
@@ -39,12 +45,16 @@ export class Server {
 
   get<P extends PathOf<"get">>(path: P, ...[parameters]: PathParameters<P>): Promise<ResponseBody<"get", P>> {
     // Not cached: the same URL has another meaning after another person's link was opened in this browser.
-    return this.call(filledPath(path, parameters), { method: "GET", cache: "no-store" });
+    return this.call(filledPath(path, parameters), { method: "GET", cache: "no-store", headers: this.headers() });
   }
 
-  post<P extends PathOf<"post">>(path: P, body: RequestBody<P>): Promise<ResponseBody<"post", P>> {
-    const headers = { "Content-Type": "application/json" };
+  post<P extends PathOf<"post">>(path: P, body: RequestBody<P>, session = this.session): Promise<ResponseBody<"post", P>> {
+    const headers = { "Content-Type": "application/json", ...this.headers(session) };
     return this.call(path, { method: "POST", headers, body: JSON.stringify(body) });
+  }
+
+  private headers(session = this.session): Record<string, string> {
+    return session === null ? {} : { [SESSION_HEADER]: session };
   }
 
   private async call<Body>(path: string, request: RequestInit): Promise<Body> {

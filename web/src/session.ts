@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 
 import type { AnswerKind, HistoryChange, RequestBody, SessionPath, SessionState, StageData, SubmittedStage } from "./api";
 import { type PendingRequest, type PendingRequests, RequestQueue } from "./pending";
-import { RejectedError, type Server, type UnavailableError, withRetries } from "./server";
+import { ANOTHER_SESSION, RejectedError, type Server, type UnavailableError, withRetries } from "./server";
 
 export type Problem =
   | { kind: "unavailable"; message: string }
@@ -25,9 +25,11 @@ export class Session {
   readonly blocked = computed(() => this.busy.value || this.problem.value !== null);
   private readonly queue: RequestQueue;
 
+  /** `reload` shows the page of whoever is signed in by now. */
   constructor(
     private readonly server: Server,
     pending: PendingRequests,
+    private readonly reload: () => void = () => location.reload(),
   ) {
     this.queue = new RequestQueue(server, pending, (error, request) => this.showUnavailable(error, request));
   }
@@ -49,8 +51,10 @@ export class Session {
     return this.send(ANSWERS, { question, kind, seconds });
   }
 
+  /** Undo the last answer, if there is one. */
   undo(): Promise<void> {
-    return this.send("/api/session/undo", {});
+    const question = this.state.value?.undoable ?? null;
+    return question === null ? Promise.resolve() : this.send("/api/session/undo", { question });
   }
 
   submit(stage: SubmittedStage, data: StageData): Promise<void> {
@@ -86,13 +90,14 @@ export class Session {
 
   /** After a conflict, because another window was faster: say so, and load the state. */
   private recover(error: unknown): Promise<SessionState> {
-    if (!(error instanceof RejectedError && error.status === 409)) throw error;
+    if (!(error instanceof RejectedError && error.status === 409) || isAnother(error)) throw error;
     this.notice.value = NOTICES[error.code] ?? error.message;
     return this.load();
   }
 
   private failure(error: unknown): Problem {
     const message = error instanceof Error ? error.message : String(error);
+    if (isAnother(error)) return { kind: "failed", message, retry: this.reload, discard: null };
     const retry = (): void => void this.open();
     const discard = (): void => {
       this.queue.discard();
@@ -104,6 +109,11 @@ export class Session {
   private showUnavailable(error: UnavailableError | null, request: PendingRequest | null): void {
     this.problem.value = error && { kind: "unavailable", message: unavailableMessage(error, request) };
   }
+}
+
+/** Is somebody else signed in, or another session served, since this page was loaded? What is unsent stays stored. */
+function isAnother(error: unknown): boolean {
+  return error instanceof RejectedError && error.code === ANOTHER_SESSION;
 }
 
 /** What a person reads while the server is unavailable. */

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 
 import { Auth, SIGNED_OUT } from "../src/auth";
-import { ownerId, secretFromHash, secretFromPaste, storedOwner } from "../src/auth";
+import { secretFromHash, secretFromPaste } from "../src/auth";
 import { fakeFetch, rejection } from "./fakes";
 
-const TEACHER = { role: "teacher", study: null, version: "0.1.0" };
-const NOBODY = { role: null, study: null, version: "0.1.0" };
+const TEACHER = { role: "teacher", study: null, session: "a session", version: "0.1.0" };
+const NOBODY = { role: null, study: null, session: null, version: "0.1.0" };
 
 beforeEach(() => {
   localStorage.clear();
@@ -26,25 +26,18 @@ describe("a secret", () => {
     expect(secretFromPaste(" abc\n")).toBe("abc");
     expect(secretFromPaste("  ")).toBe("");
   });
-
-  it("identifies the owner of stored requests without being stored", () => {
-    expect(ownerId("abc")).toMatch(/^[0-9a-f]{16}$/);
-    expect(ownerId("abc")).not.toBe(ownerId("abd"));
-    expect(ownerId("")).toBe("cbf29ce484222325"); // FNV-1a of nothing
-    expect(ownerId("a")).toBe("af63dc4c8601ec8c"); // from the algorithm's own test vectors
-  });
 });
 
 describe("signing in", () => {
-  it("posts the secret, removes it from the URL and remembers the owner", async () => {
+  it("posts the secret, removes it from the URL and names the session from then on", async () => {
     history.replaceState(null, "", "/?view=learned#abc");
     const { fetcher, calls } = fakeFetch({ body: TEACHER });
     const auth = new Auth(localStorage, fetcher);
     await auth.start();
-    expect(calls).toEqual([{ method: "POST", path: "/api/enter", body: { secret: "abc" } }]);
+    expect(calls).toEqual([{ method: "POST", path: "/api/enter", body: { secret: "abc" }, session: null }]);
     expect(auth.me.value?.role).toBe("teacher");
     expect([location.hash, location.search]).toEqual(["", "?view=learned"]);
-    expect(storedOwner(localStorage)).toBe(ownerId("abc"));
+    expect(auth.server.session).toBe("a session");
     expect(JSON.stringify(localStorage)).not.toContain("abc");
   });
 
@@ -62,7 +55,7 @@ describe("signing in", () => {
     const auth = new Auth(localStorage, fetcher);
     await auth.signIn("wrong");
     expect([auth.me.value?.role, auth.message.value]).toEqual([null, "This link is not known here."]);
-    expect(storedOwner(localStorage)).toBe("nobody");
+    expect(auth.server.session).toBeNull();
   });
 
   it("returns to the sign-in page, with a message, after a 403", async () => {
@@ -89,7 +82,7 @@ describe("signing in", () => {
     const auth = new Auth(localStorage, fetcher);
     await auth.signIn("abc");
     await auth.signOut();
-    expect(calls.at(-1)).toEqual({ method: "POST", path: "/api/leave", body: {} });
+    expect(calls.at(-1)).toMatchObject({ method: "POST", path: "/api/leave", body: {} });
     expect(auth.me.value?.role).toBeNull();
   });
 });

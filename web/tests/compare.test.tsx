@@ -62,7 +62,7 @@ describe("comparing", () => {
   });
 
   it("offers only the choices that the server takes", async () => {
-    const { onAnswer, onUndo } = await shown(sessionState({ choices: ["left", "right"], can_skip: false, can_undo: false }));
+    const { onAnswer, onUndo } = await shown(sessionState({ choices: ["left", "right"], can_skip: false, undoable: null }));
     for (const key of ["e", "s", "z"]) press(key);
     expect(onAnswer).not.toHaveBeenCalled();
     expect(onUndo).not.toHaveBeenCalled();

@@ -1,6 +1,7 @@
 /** A fake `fetch`, and session states for it to respond with. */
 
 import type { SessionState } from "../src/api";
+import { SESSION_HEADER } from "../src/server";
 
 export type FakeResponse = { status?: number; body?: unknown; headers?: Record<string, string> } | Error;
 
@@ -8,6 +9,7 @@ export interface Call {
   method: string;
   path: string;
   body: Record<string, unknown> | null;
+  session: string | null; // that the request names
 }
 
 /** A `fetch` that gives these responses in turn, the last one repeatedly; `calls` records the requests. */
@@ -15,7 +17,8 @@ export function fakeFetch(...responses: FakeResponse[]): { fetcher: typeof fetch
   const calls: Call[] = [];
   const fetcher = (path: string, request: RequestInit): Promise<Response> => {
     const body = typeof request.body === "string" ? (JSON.parse(request.body) as Record<string, unknown>) : null;
-    calls.push({ method: request.method ?? "GET", path, body });
+    const session = new Headers(request.headers).get(SESSION_HEADER);
+    calls.push({ method: request.method ?? "GET", path, body, session });
     const next = responses.length > 1 ? responses.shift() : responses[0];
     if (next instanceof Error) return Promise.reject(next);
     const { status = 200, body: responseBody = {}, headers = {} } = next ?? {};
@@ -41,7 +44,7 @@ export function sessionState(changes: Partial<SessionState> = {}): SessionState 
     total: 30,
     question: { id: 1, number: 1, items: [10, 11], value: null, unit: null },
     choices: ["left", "right", "equal"],
-    can_undo: true,
+    undoable: 1,
     can_skip: true,
     target_scores: null,
     rating: null,

@@ -21,8 +21,8 @@ describe("a request", () => {
 
   it("posts JSON", async () => {
     const { fetcher, calls } = fakeFetch({});
-    await new Server(undefined, fetcher).post("/api/session/undo", { key: "k" });
-    expect(calls).toEqual([{ method: "POST", path: "/api/session/undo", body: { key: "k" } }]);
+    await new Server(undefined, fetcher).post("/api/session/undo", { key: "k", question: 3 });
+    expect(calls).toMatchObject([{ method: "POST", path: "/api/session/undo", body: { key: "k", question: 3 } }]);
   });
 
   it("is rejected with the server's message", async () => {

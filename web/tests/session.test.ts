@@ -85,14 +85,28 @@ describe("a session", () => {
   });
 
   it("sends every kind of request", async () => {
-    const { session, calls } = sessionWith({ body: sessionState() });
+    const { session, calls } = sessionWith({ body: sessionState({ undoable: 6 }) });
+    await session.open();
     await session.undo();
     await session.submit("consent", { agreed: true });
     await session.change(7, "delete");
-    expect(calls.map(({ path, body }) => [path, { ...body, key: "" }])).toEqual([
-      ["/api/session/undo", { key: "" }],
+    expect(calls.slice(1).map(({ path, body }) => [path, { ...body, key: "" }])).toEqual([
+      ["/api/session/undo", { key: "", question: 6 }],
       ["/api/session/stages", { key: "", stage: "consent", data: { agreed: true } }],
       ["/api/history", { key: "", question: 7, kind: "delete" }],
     ]);
+  });
+
+  it("names itself in every request, and keeps what was meant for it when somebody else is signed in", async () => {
+    const { fetcher, calls } = fakeFetch(rejection(409, "another-session", "This browser is signed in as P2 now."));
+    const reload = vi.fn();
+    const pending = new PendingRequests(localStorage, "mine");
+    const session = new Session(new Server(undefined, fetcher), pending, reload);
+    await session.answer(1, "left", 1);
+    expect(calls.map(({ path, session }) => [path, session])).toEqual([["/api/session/events", "mine"]]);
+    expect(session.problem.value).toMatchObject({ kind: "failed", message: "This browser is signed in as P2 now.", discard: null });
+    expect(pending.all().length).toBe(1);
+    if (session.problem.value?.kind === "failed") session.problem.value.retry();
+    expect(reload).toHaveBeenCalled();
   });
 });

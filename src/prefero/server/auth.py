@@ -11,12 +11,14 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from prefero.server.clip_preparation import ClipPreparation
+from prefero.server.middleware.cross_site import READING
 from prefero.server.models import Role
 from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.session import Session
-from prefero.studies.storage.store import Participant, Store, Study, digest_of
+from prefero.studies.storage.store import Participant, Refused, Store, Study, digest_of
 
 COOKIE = "prefero"
+SESSION_HEADER = "x-prefero-session"  # the session that a request is about, as `/api/me` names it
 COOKIE_SECONDS = 180 * 24 * 3600
 SESSIONS = 64  # that are kept in memory; others are taken up again from the database
 
@@ -138,13 +140,29 @@ def experimenter(request: Request) -> Visitor:
 
 
 def own_session(request: Request) -> Session:
-    """The session of the teacher or participant who sends the request."""
-    return context(request).session(visitor(request))
+    """The session of the teacher or participant who sends the request, which the request names."""
+    return _named_session(request, visitor(request))
 
 
 def teacher_session(request: Request) -> Session:
-    """The session of the teacher who sends the request."""
-    return context(request).session(_with_role("teacher", request))
+    """The session of the teacher who sends the request, which the request names."""
+    return _named_session(request, _with_role("teacher", request))
+
+
+def _named_session(request: Request, visitor: Visitor) -> Session:
+    """Two links may be opened in one browser, and another session be served on the same port."""
+    found = context(request).session(visitor)
+    named = request.headers.get(SESSION_HEADER)
+    if named is None and request.method not in READING:
+        raise Refused("another-session", "the request does not say whose session it is for")
+    if named not in (None, found.participant.session):
+        who = found.participant.label if visitor.role == "participant" else "the teacher"
+        raise Refused(
+            "another-session",
+            f"this browser is signed in as {who} of {visitor.study.name!r} now, and this was meant for "
+            "another session, so nothing was recorded: open your own link again, or load the page again",
+        )
+    return found
 
 
 Context = Annotated[ServerContext, Depends(context)]

@@ -52,9 +52,10 @@ class AnswerOrSkip(RequestBody):
 
 
 class Undo(RequestBody):
-    """Take the last answer or skip back."""
+    """Take the last answer or skip back, which is that of this question."""
 
     key: Key
+    question: QuestionId
 
 
 class HistoryChange(RequestBody):
@@ -93,10 +94,14 @@ class ErrorBody(ResponseBody):
 
 
 class Me(ResponseBody):
-    """Who sent the request; the role is null without a valid link."""
+    """Who sent the request; the role is null without a valid link.
+
+    Requests that change a session name it in the header X-Prefero-Session.
+    """
 
     role: Role | None
     study: str | None
+    session: str | None
     version: str = prefero.__version__
 
 

@@ -74,10 +74,15 @@ class Session:
                 told = problem if self.study.kind == "teach" else NOT_PLAYABLE
                 raise Refused("not-playable", f"{told}: skip this question")
 
-    def undo(self, key: str) -> SessionState:
-        """Take the last answer or skip back; not after the last question, since ratings rest on answers."""
+    def undo(self, key: str, question: int | None = None) -> SessionState:
+        """Take the last answer or skip back; not after the last question, since ratings rest on answers.
+
+        With `question`, only if it is the one that was answered last.
+        """
 
         def check(log: EventLog) -> None:
+            if question is not None and log.undoable not in (None, question):
+                raise Refused("nothing-to-undo", "another answer came after it, perhaps in another window")
             if stage_of(log, self.protocol) != "compare":
                 raise Refused("nothing-to-undo", "all questions are answered, and answers are final now")
 
@@ -153,7 +158,7 @@ class Session:
             total=self.protocol.total_questions,
             question=parts.get("question"),
             choices=list(self.choices),
-            can_undo=stage == "compare" and log.undoable is not None,
+            undoable=log.undoable if stage == "compare" else None,
             can_skip=stage == "compare",
             target_scores=parts.get("target_scores"),
             rating=parts.get("rating"),

@@ -71,6 +71,7 @@ class SessionState:
     own_scores         the participant's scores of the targets, highest first; None before they are given
     answered           active answers
     total              questions that the protocol asks
+    undoable           the question whose answer or skip can be taken back now
     """
 
     stage: Stage
@@ -82,7 +83,7 @@ class SessionState:
     total: int
     question: ShownQuestion | None
     choices: list[Choice]
-    can_undo: bool
+    undoable: int | None
     can_skip: bool
     target_scores: TargetScores | None
     rating: Rating | None

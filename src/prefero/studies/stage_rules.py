@@ -146,9 +146,9 @@ class Rate(StageRule):
 
     def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:
         """A rating of the trajectory that is shown."""
-        _, (label, best) = self._next(session, log)
+        number, (label, best) = self._next(session, log)
         rating = data.get("rating")
-        if data.get("trajectory") != best:
+        if (data.get("number"), data.get("trajectory")) != (number, best):
             raise Refused("wrong-stage", "another trajectory is to be rated now: load the page again")
         if type(rating) is not int or not LOWEST_RATING <= rating <= HIGHEST_RATING:
             raise Refused(

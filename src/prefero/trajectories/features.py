@@ -15,6 +15,7 @@ from prefero._support.arrays import Array, Flags
 from prefero._support.frames import Rows, column_keys, column_values
 from prefero._support.names import did_you_mean, listed
 
+SQUARABLE = 1e-100  # numbers from here to its reciprocal can be squared and summed
 CONSTANT = 1e-9  # a standard deviation this small relative to the values is rounding
 
 
@@ -47,8 +48,11 @@ def feature_matrix(features: npt.ArrayLike, names: Sequence[str] | None = None) 
 
 def location_and_scale(features: Array) -> tuple[Array, Array, Flags]:
     """Mean and standard deviation of every feature, and whether it varies by more than rounding."""
-    center, scale = features.mean(axis=0), features.std(axis=0)
-    return center, scale, scale > CONSTANT * np.abs(center)
+    largest = np.abs(features).max(axis=0)
+    extreme = (largest > 1 / SQUARABLE) | ((largest < SQUARABLE) & (largest > 0))
+    unit = np.where(extreme, largest, 1.0)  # so that no square overflows or vanishes
+    center, scale = (features / unit).mean(axis=0), (features / unit).std(axis=0)
+    return center * unit, scale * unit, scale > CONSTANT * np.abs(center)
 
 
 def log_name(name: str) -> str:

@@ -55,7 +55,7 @@ export function Compare({ state, question, trajectories, blocked, onAnswer, onUn
     if (option) answer(option.choice);
   };
   const undo = (): void => {
-    if (blocked || !state.can_undo) return;
+    if (blocked || state.undoable === null) return;
     remember("undo");
     onUndo();
   };

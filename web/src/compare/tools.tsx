@@ -20,14 +20,14 @@ interface ToolsProps {
 
 export function Tools({ state, options, blocked, onSkip, onUndo, children }: ToolsProps): JSX.Element {
   const [help, setHelp] = useState(false);
-  const missing = [...missingChoices(options), state.can_skip ? "" : "skip", state.can_undo ? "" : "undo"];
+  const missing = [...missingChoices(options), state.can_skip ? "" : "skip", state.undoable === null ? "undo" : ""];
   useKeys({ help: () => setHelp(true) });
   return (
     <div class="tools">
       {children}
       <div class="secondary">
         {state.can_skip && <SecondaryButton label="Skip" keyName="S" blocked={blocked} onClick={onSkip} />}
-        <SecondaryButton label="Undo" keyName="Z" blocked={blocked || !state.can_undo} onClick={onUndo} />
+        <SecondaryButton label="Undo" keyName="Z" blocked={blocked || state.undoable === null} onClick={onUndo} />
         <span class="for-keyboard">
           <SecondaryButton label="Keys" keyName="?" blocked={false} onClick={() => setHelp(true)} />
         </span>

@@ -118,6 +118,6 @@ function ScoresStage({ title, state, trajectories, blocked, onDone }: StageProps
 function RateStage({ state, trajectories, blocked, onDone }: StageProps): JSX.Element {
   const { rating } = state;
   if (!rating) return <p class="loading">There is nothing to rate at the moment.</p>;
-  const onRate = (value: number): void => onDone({ trajectory: rating.trajectory, rating: value });
+  const onRate = (value: number): void => onDone({ number: rating.number, trajectory: rating.trajectory, rating: value });
   return <Rate rating={rating} trajectories={trajectories} blocked={blocked} onRate={onRate} />;
 }

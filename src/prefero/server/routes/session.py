@@ -81,8 +81,9 @@ def leave(response: Response) -> Me:
 
 def _me(visitor: Visitor | None) -> Me:
     if visitor is None:
-        return Me(role=None, study=None)
-    return Me(role=visitor.role, study=visitor.study.name)
+        return Me(role=None, study=None, session=None)
+    session = None if visitor.participant is None else visitor.participant.session
+    return Me(role=visitor.role, study=visitor.study.name, session=session)
 
 
 @router.get("/session")
@@ -107,7 +108,7 @@ def answer(event: AnswerOrSkip, own: OwnSession) -> SessionState:
 @router.post("/session/undo")
 def undo(body: Undo, own: OwnSession) -> SessionState:
     """Take the last answer or skip back."""
-    return own.undo(body.key)
+    return own.undo(body.key, body.question)
 
 
 @router.post("/session/stages")

@@ -32,6 +32,7 @@ from prefero.studies.storage.log_rows import (
 )
 
 SECRET_BYTES = 18  # of randomness: 24 letters
+SESSION_LETTERS = 16
 SEEDS = 2**31 - 1
 LONGEST = 100  # letters of a name
 
@@ -60,13 +61,17 @@ class Study:
 
 @dataclass(frozen=True)
 class Participant:
-    """A person who answers; in a teaching session, the teacher."""
+    """A person who answers; in a teaching session, the teacher.
+
+    session   a name of their session, which is another one in every database, and no secret
+    """
 
     id: int
     study: int
     label: str
     seed: int
     at: str
+    session: str
 
 
 @dataclass(frozen=True)
@@ -192,9 +197,10 @@ class Store:
     def participants(self, study: Study) -> list[Participant]:
         """All participants of a study, in the order of their invitations."""
         c = schema.participants.c
-        wanted = select(c.id, c.study, c.label, c.seed, c.at).where(c.study == study.id).order_by(c.id)
+        wanted = select(c.id, c.study, c.label, c.seed, c.at, c.code)
         with reading(self.engine) as connection:
-            return [Participant(*row) for row in connection.execute(wanted)]
+            rows = connection.execute(wanted.where(c.study == study.id).order_by(c.id))
+            return [_participant(row) for row in rows]
 
     def renew_secret(self, study: Study, secret: str) -> None:
         """Give the experimenter another secret; the old one opens nothing from now on."""
@@ -230,7 +236,7 @@ class Store:
         found = participant.code if participant is not None else study.secret if study is not None else ""
         if study is None or not hmac.compare_digest(found, digest):
             return None
-        return _study(study), None if participant is None else Participant(*participant[:5])
+        return _study(study), None if participant is None else _participant(participant)
 
     # --- what a participant was asked and did -------------------------------------------------------------
 
@@ -354,6 +360,11 @@ def _check_event(log: EventLog, question: int, kind: EventKind) -> None:
         raise Refused("not-deleted", "there is no deleted answer to restore")
     if kind == "undo" and question not in answered | {asked.id for asked in log.skipped}:
         raise Refused("nothing-to-undo", "that answer was undone already, perhaps in another window")
+
+
+def _participant(row: Any) -> Participant:
+    session = digest_of(f"session {row.code}")[:SESSION_LETTERS]
+    return Participant(row.id, row.study, row.label, row.seed, row.at, session)
 
 
 def _study(row: Any) -> Study:
