@@ -16,7 +16,7 @@ from prefero.cli import app
 from prefero.cli.study import study as study_commands
 from prefero.studies.protocol import BUILT_IN, read_protocol
 from prefero.studies.storage.database import open_database
-from prefero.studies.storage.store import Store
+from prefero.studies.storage.store import Store, new_secret
 from studies.fake_study import ask, new_key, proposal
 
 Run = Callable[..., str]
@@ -143,6 +143,15 @@ def test_a_secret_that_nobody_saw_is_renewed(run: Run, tmp_path: Path) -> None:
         run("renew", "a", "--participant", "P7")
     with pytest.raises(ValueError, match="there is no study 'c'"):
         run("renew", "c")
+
+
+def test_new_participants_get_labels_that_are_free(run: Run, tmp_path: Path) -> None:
+    """Those of a merged study may have any."""
+    run("create", "mine", "--world", "walks.csv")
+    store = stored(tmp_path)
+    store.invite(store.study("mine"), "P3", new_secret())
+    store.engine.dispose()
+    assert re.findall(r"^(P\d+)  http", run("invite", "mine", "--participants", "2"), re.M) == ["P2", "P4"]
 
 
 # --- reports and exports ----------------------------------------------------------------------------------

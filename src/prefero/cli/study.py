@@ -1,6 +1,8 @@
 """`prefero study`: studies with many participants, from the protocol to the report."""
 
 from collections.abc import Mapping
+from itertools import count as numbers
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlsplit
@@ -381,9 +383,10 @@ def _say_next(name: str, base: str, database: str | None, *, invited: bool) -> N
 def _invite(store: "Store", known: "Study", count: int, base: str) -> None:
     from prefero.studies.storage.store import new_secret
 
-    first = len(store.participants(known)) + 1
+    taken = {participant.label for participant in store.participants(known)}
+    free = (label for label in map("P{}".format, numbers(len(taken) + 1)) if label not in taken)
     say("Links, one for each participant, which are not shown again:")
-    for number in range(first, first + count):
+    for label in islice(free, count):
         code = new_secret()
-        store.invite(known, f"P{number}", code)
-        say(f"P{number}  {_link(base, code)}")
+        store.invite(known, label, code)
+        say(f"{label}  {_link(base, code)}")

@@ -40,6 +40,7 @@ RULES = (
     "people would give who agree with themselves in 7 of 10 questions. They are reasons to look at the "
     "answers, and no proof.\n"
 )
+SIDES: dict[Choice, str] = {"left": "A", "equal": "about equal", "right": "B"}
 COLORS: dict[Choice, str] = {"left": "#0b6e99", "equal": "#bbbbbb", "right": "#d1662c"}  # as they are stacked
 
 
@@ -231,7 +232,7 @@ def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:
         bottom = 0.0
         for choice, color in COLORS.items():
             share = chosen.count(choice) / len(chosen)
-            axes[1].bar(place, share, bottom=bottom, color=color, label=choice if place == 0 else None)
+            axes[1].bar(place, share, bottom=bottom, color=color, label=SIDES[choice] if place == 0 else None)
             bottom += share
     axes[1].set_xticks(range(len(methods)), methods, fontsize=7)
     axes[1].legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
