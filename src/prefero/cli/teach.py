@@ -21,56 +21,50 @@ if TYPE_CHECKING:
 
 PORT = 8765
 
+What = Annotated[str, typer.Argument(help=f"A world, a pool file (.npz), or {describe_formats()}.")]
+
+
+def option(panel: str, help: str, **more: Any) -> Any:
+    """An option under a heading of the help."""
+    return typer.Option(rich_help_panel=panel, help=help, **more)
+
+
+Questions = Annotated[
+    int, option(SESSION, "How many questions you plan to answer; you may continue after them.", min=1)
+]
+Name = Annotated[str | None, option(SESSION, "The name of the session, to have several about one world.")]
+Trajectories = Annotated[
+    int | None,
+    option(
+        SESSION,
+        "How many trajectories a new session asks about: simulated, or those that differ most.",
+        min=2,
+    ),
+]
+Database = Annotated[str | None, option(SESSION, "The file of the database, or postgresql://...")]
+TaskDescription = Annotated[
+    str | None,
+    option(SESSION, "What to do, in a sentence that is shown above every question.", metavar="TEXT"),
+]
+Host = Annotated[
+    str, option(SERVER, "The address to listen on; other machines need the token that is printed.")
+]
+Port = Annotated[int, option(SERVER, "The port; 0 selects a free one.", min=0, max=65535)]
+Browser = Annotated[bool, option(SERVER, "Open the browser.")]
+
 
 @with_dataset_flags()
 def teach(
-    what: Annotated[str, typer.Argument(help=f"A world, a pool file (.npz), or {describe_formats()}.")],
-    questions: Annotated[
-        int,
-        typer.Option(
-            rich_help_panel=SESSION,
-            min=1,
-            help="How many questions you plan to answer; you may continue after them.",
-        ),
-    ] = 30,
-    name: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=SESSION, help="The name of the session, to have several about one world."
-        ),
-    ] = None,
-    trajectories: Annotated[
-        int | None,
-        typer.Option(
-            rich_help_panel=SESSION,
-            min=2,
-            help="How many trajectories a new session asks about: simulated, or those that differ most.",
-        ),
-    ] = None,
-    database: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=SESSION, help="The file of the database, or postgresql://..."),
-    ] = None,
-    task_description: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=SESSION,
-            metavar="TEXT",
-            help="What to do, in a sentence that is shown above every question.",
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=SERVER,
-            help="The address to listen on; other machines need the token that is printed.",
-        ),
-    ] = "127.0.0.1",
+    what: What,
+    questions: Questions = 30,
+    name: Name = None,
+    trajectories: Trajectories = None,
+    database: Database = None,
+    task_description: TaskDescription = None,
+    host: Host = "127.0.0.1",
     allow_host: AllowHost = None,
-    port: Annotated[
-        int, typer.Option(rich_help_panel=SERVER, min=0, max=65535, help="The port; 0 selects a free one.")
-    ] = PORT,
-    browser: Annotated[bool, typer.Option(rich_help_panel=SERVER, help="Open the browser.")] = True,
+    port: Port = PORT,
+    browser: Browser = True,
     *,
     features: FeatureOptions,
     opening: Mapping[str, object],
