@@ -27,7 +27,9 @@ GUESSES = {  # names that people try first, with what they mean
     **dict.fromkeys(("load", "from_json", "read"), 'prefero.load_reward("reward.json")'),
     **dict.fromkeys(("std", "uncertainty", "predict_std"), "reward.predict(features, return_std=True)"),
     **dict.fromkeys(("names", "features", "feature_names"), "reward.scaling.names"),
-    **dict.fromkeys(("to_onnx", "to_python", "export"), "prefero export reward.json --out FILE"),
+    **dict.fromkeys(
+        ("to_onnx", "to_python", "export"), 'prefero.deploy.export.export_reward(reward, "reward.onnx")'
+    ),
 }
 
 
