@@ -49,7 +49,7 @@ describe("the history", () => {
     shown(past);
     fireEvent.click(screen.getByRole("button", { name: "Replay question 1" }));
     expect(screen.getByText("Question 1: you answered “B”")).not.toBeNull();
-    expect((await screen.findByLabelText("Trajectory B")).textContent).toContain("2 m/s");
-    expect(Array.from(document.querySelectorAll("figcaption"), (one) => one.textContent)).toEqual(["A run03.mp4 no. 3", "B run12.mp4 no. 12"]);
+    expect((await screen.findByText("speed")).closest(".feature-row")?.textContent).toContain("2 m/s");
+    expect(Array.from(document.querySelectorAll(".replay-names > span"), (one) => one.textContent)).toEqual(["A run03.mp4 no. 3", "B run12.mp4 no. 12"]);
   });
 });

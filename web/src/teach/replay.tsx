@@ -4,6 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import type { PastAnswer } from "../api";
+import { FeatureTable, type FeatureTrajectory } from "../compare/feature-table";
 import { gridStyle, itemLabel } from "../compare/layout";
 import { LoadingOrError, TrajectoryName } from "../components";
 import { useTrajectories } from "../hooks";
@@ -51,13 +52,15 @@ function ReplayedItems({ answer, trajectories, playback }: ItemsProps): JSX.Elem
     if (items) playback.begin(Math.min(...items.map(frameSeconds)));
   }, [items, playback]);
   if (!items) return <LoadingOrError problem={problem} retry={retry} message="Loading the motions…" />;
+  const bare = items.filter((item): item is FeatureTrajectory => item.kind === "features");
+  if (bare.length === items.length) return <ReplayedFeatures answer={answer} items={bare} />;
   const plays = items.some(isPlayable);
   return (
     <div class="replay-items">
       {items.map((trajectory, i) => (
         <figure key={i}>
           <figcaption>
-            {itemLabel(i)} <TrajectoryName index={answer.items[i] ?? 0} id={answer.ids?.[i] ?? null} />
+            <ItemName answer={answer} position={i} />
           </figcaption>
           <div class="clip-frame">
             <TrajectoryView trajectory={trajectory} group={items} playback={playback} name={`Trajectory ${itemLabel(i)}`} />
@@ -67,5 +70,26 @@ function ReplayedItems({ answer, trajectories, playback }: ItemsProps): JSX.Elem
       ))}
       {plays && <PlayOverlay playback={playback} />}
     </div>
+  );
+}
+
+function ReplayedFeatures({ answer, items }: { answer: PastAnswer; items: FeatureTrajectory[] }): JSX.Element {
+  return (
+    <div class="replay-features">
+      <p class="replay-names">
+        {items.map((_, i) => (
+          <ItemName key={i} answer={answer} position={i} />
+        ))}
+      </p>
+      <FeatureTable items={items} />
+    </div>
+  );
+}
+
+function ItemName({ answer, position }: { answer: PastAnswer; position: number }): JSX.Element {
+  return (
+    <span>
+      <strong>{itemLabel(position)}</strong> <TrajectoryName index={answer.items[position] ?? 0} id={answer.ids?.[position] ?? null} />
+    </span>
   );
 }
