@@ -128,7 +128,7 @@ def test_the_followed_part_keeps_its_rows_and_the_others_pass() -> None:
 def test_the_window_goes_sideways_only_as_far_as_it_must() -> None:
     car = Part("car", (rectangle(-0.25, 0.25, -0.5, 0.5, RED),), moves=True)
     canvas = canvas_for(scene_2d(car, window=Window(0, 4, -1, 2, follow="car")))
-    images = [canvas.render(np.array([[x, 0.0, 0.0]])) for x in (2.0, 3.0, 9.0, -7.0)]
+    images = [canvas.render(np.array([[x, 0.0, 0.0]])) for x in (2.0, 3.0, 4.0, 0.0)]
     columns = [extent(where(image, RED))[2:] for image in images]
     wanted = [(210, 269), (330, 389), (370, 429), (50, 109)]  # 4 / 6 from an edge, 120 pixels a unit
     np.testing.assert_allclose(columns, wanted, atol=1)

@@ -106,6 +106,8 @@ def test_a_window_covers_those_of_all_poses() -> None:
     poses = np.array([[[9, 9, 0], [2, 0, 0]], [[9, 9, 0], [7, 3, 1]], [[9, 9, 0], [-1, -4, 2]]], dtype=float)
     assert scene.window_at(poses[0]) == Window(0, 6, -1, 1, "ball")
     assert scene.window_at(poses[1]) == Window(2, 8, 2, 4, "ball")
+    far = scene.window_at(np.array([[9, 9, 0], [12, 3, 1]]))
+    assert (far.left, far.right) == (pytest.approx(2.4), 13)  # wider: it still shows most of its first view
     assert scene.window_covering(poses) == Window(-2, 8, -5, 4, "ball")
     assert Scene(parts, Window(0, 6, -1, 1), 0.1).window_at(poses[1]) == Window(0, 6, -1, 1)
 

@@ -291,9 +291,10 @@ def test_the_own_car_is_in_the_picture_whatever_question_is_chosen(seed: int) ->
     actions = world.action_space.sample(world.pool_size, np.random.default_rng(seed))
     places = world.rollout(actions).poses[:, :, 0, :2].astype(float)
     assert np.mean(np.abs(places[..., 0]).max(axis=1) > 0.55) > 0.05
-    seen = places - view.shift(places)  # in the coordinates of a window that stays
-    low, high = np.array([view.left, view.bottom]), np.array([view.right, view.top])
-    assert np.all((seen >= low + radius) & (seen <= high - radius))
+    left, right, bottom, top = np.moveaxis(view.edges(places), -1, 0)
+    low, high = np.stack([left, bottom], axis=-1), np.stack([right, top], axis=-1)
+    assert np.all((places >= low + radius) & (places <= high - radius))
+    assert np.all((left <= -0.1) & (right >= 0.1))  # half of the road is in the picture, too
 
 
 def test_the_taught_car_is_the_one_that_the_question_names() -> None:

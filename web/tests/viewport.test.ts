@@ -59,8 +59,10 @@ describe("a window that follows", () => {
     };
     expect(at(1)).toEqual([-1, 3, 1, 3]);
     expect(at(2.3)).toEqual([-1, 3, 1, 3]);
-    expect(at(5)).toEqual([-1 + 8 / 3, 3 + 8 / 3, 1, 3].map((edge) => expect.closeTo(edge, 9) as number)); // 4 / 6 from its edge
-    expect(at(-9)).toEqual([-9 - 4 / 6, -5 - 4 / 6, 1, 3].map((edge) => expect.closeTo(edge, 9) as number));
+    const near = (...edges: number[]): number[] => edges.map((edge) => expect.closeTo(edge, 9) as number);
+    expect(at(3.5)).toEqual(near(-1 + 7 / 6, 3 + 7 / 6, 1, 3)); // the part is a sixth of the width from the edge
+    expect(at(5)).toEqual(near(0.6, 5 + 4 / 6, 1, 3)); // most of the first view is still in the picture
+    expect(at(-9)).toEqual(near(-9 - 4 / 6, 1.4, 1, 3));
   });
 
   it("stays if it follows nothing", () => {

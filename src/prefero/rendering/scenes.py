@@ -22,6 +22,7 @@ from prefero._support.arrays import Array
 FORMAT = 1  # of the JSON; a change that older pages cannot read increases it
 POSE_2D, POSE_3D = 3, 7  # numbers in a pose
 FOLLOW_MARGIN = 1 / 6  # of a window's width: it moves sideways when the followed part is nearer to an edge
+FOLLOW_KEEP = 0.6  # of a window's first width: it stays in view, however far the followed part goes
 REST = 0.005  # a part has arrived when it is nearer to its last position than this fraction of its path
 
 
@@ -145,6 +146,7 @@ class Window:
     """The visible rectangle of a 2-D scene.
 
     It moves up and down with the part that it follows, and sideways as far as is needed to show that part.
+    Most of what it shows at first stays in view: if the part goes farther, the window becomes wider.
 
     Args:
         left: The smallest x.
@@ -160,11 +162,14 @@ class Window:
     top: float
     follow: str | None = None
 
-    def shift(self, positions: Array) -> Array:
-        """How far the window moves while the part that it follows is at `positions`: (..., 2) -> (..., 2)."""
-        margin = FOLLOW_MARGIN * (self.right - self.left)
+    def edges(self, positions: Array) -> Array:
+        """Left, right, bottom and top while the followed part is at `positions`: (..., 2) -> (..., 4)."""
+        width = self.right - self.left
+        margin, farthest = FOLLOW_MARGIN * width, (1 - FOLLOW_KEEP) * width
         x, y = positions[..., 0], positions[..., 1]
-        return np.stack([x - np.clip(x, self.left + margin, self.right - margin), y], axis=-1)
+        sideways = x - np.clip(x, self.left + margin, self.right - margin)
+        left, right = np.minimum(sideways, farthest), np.maximum(sideways, -farthest)
+        return np.stack([self.left + left, self.right + right, self.bottom + y, self.top + y], axis=-1)
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values, for the browser."""
@@ -250,9 +255,9 @@ class Scene:
         window = self.view
         if window.follow is None:
             return window
-        shift = window.shift(poses[..., self.index(window.follow), :2]).reshape(-1, 2)
-        (x0, y0), (x1, y1) = shift.min(axis=0).tolist(), shift.max(axis=0).tolist()
-        return Window(window.left + x0, window.right + x1, window.bottom + y0, window.top + y1, window.follow)
+        edges = window.edges(poses[..., self.index(window.follow), :2]).reshape(-1, 4)
+        (left, _, bottom, _), (_, right, _, top) = edges.min(axis=0).tolist(), edges.max(axis=0).tolist()
+        return Window(left, right, bottom, top, window.follow)
 
     def arrival(self, poses: Array) -> int:
         """The index of the pose (T, P, 3 or 7) from which on the main part stays where it ends."""

@@ -224,7 +224,8 @@ class Mesh(ResponseBody):
 class Window(ResponseBody):
     """The visible part of a flat scene.
 
-    It moves up and down with the part it follows, and sideways as far as is needed to show that part.
+    It moves up and down with the part it follows, and sideways as far as is needed to show that part. Most of
+    what it shows at first stays in view: if the part goes farther, the window becomes wider.
     """
 
     kind: Literal["window"]

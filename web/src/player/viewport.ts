@@ -4,10 +4,11 @@
  *     x_pixel = scale * x + dx,   y_pixel = -scale * y + dy
  */
 
-import type { FlatScene, Point, Pose, Replay, Window } from "../api";
-import { boundingBox, pathOf } from "./poses";
+import type { FlatScene, Pose, Replay, Window } from "../api";
+import { pathOf } from "./poses";
 
 const FOLLOW_MARGIN = 1 / 6; // of the width: the window moves sideways when the followed part is nearer to an edge
+const FOLLOW_KEEP = 0.6; // of the first width: it stays in view, however far the followed part goes
 
 export interface ViewTransform {
   scale: number;
@@ -50,15 +51,23 @@ export function windowCovering(scene: FlatScene, replays: Replay[]): Window {
 
 /** The smallest window that contains the windows at all these poses of the part that it follows. */
 function covering(window: Window, poses: Pose[]): Window {
-  const [low, high] = boundingBox(poses.map((pose) => shiftOf(window, pose)));
-  const { left, right, bottom, top } = window;
-  return { ...window, left: left + low[0], right: right + high[0], bottom: bottom + low[1], top: top + high[1] };
+  const windows = poses.map((pose) => following(window, pose));
+  const lowest = (edge: "left" | "bottom"): number => Math.min(...windows.map((one) => one[edge]));
+  const highest = (edge: "right" | "top"): number => Math.max(...windows.map((one) => one[edge]));
+  return { ...window, left: lowest("left"), right: highest("right"), bottom: lowest("bottom"), top: highest("top") };
 }
 
-/** A window moves up and down with the part that it follows, and sideways as far as is needed to show that part. */
-function shiftOf({ left, right }: Window, [x = 0, y = 0]: Pose): Point {
+/**
+ * A window moves up and down with the part that it follows, and sideways as far as is needed to show that part.
+ * Most of what it shows at first stays in view: if the part goes farther, the window becomes wider.
+ */
+function following(window: Window, [x = 0, y = 0]: Pose): Window {
+  const { left, right, bottom, top } = window;
   const margin = FOLLOW_MARGIN * (right - left);
-  return [x - Math.min(Math.max(x, left + margin), right - margin), y];
+  const sideways = x - Math.min(Math.max(x, left + margin), right - margin);
+  const farthest = (1 - FOLLOW_KEEP) * (right - left);
+  const [leftward, rightward] = [Math.min(sideways, farthest), Math.max(sideways, -farthest)];
+  return { ...window, left: left + leftward, right: right + rightward, bottom: bottom + y, top: top + y };
 }
 
 export function aspectRatio(window: Window): number {
