@@ -58,8 +58,14 @@ def walk_through(store: Store, name: str) -> list[str]:
 # --- every world and any data -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("protocol", BUILT_IN)
-@pytest.mark.parametrize("what", ["driver", "tosser", "golf", "pendulum"])
+@pytest.mark.parametrize(
+    ("what", "protocol"),
+    [
+        ("driver", "paper"),
+        ("driver", "paper-and-prefero"),
+        *((w, "paper") for w in ("tosser", "golf", "pendulum")),
+    ],
+)
 def test_a_built_in_protocol_fits_every_world(
     what: str, protocol: str, file_store: Store, pendulum: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

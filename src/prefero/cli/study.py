@@ -13,7 +13,7 @@ from rich.table import Table
 
 from prefero._support.commands import prefero_command
 from prefero.cli.console import check_server, console, say
-from prefero.cli.options import AllowHost, with_dataset_flags
+from prefero.cli.options import SERVER, AllowHost, with_dataset_flags
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 
@@ -54,7 +54,7 @@ Database = Annotated[
     ),
 ]
 Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace the folder that an earlier command wrote.")
+    bool, typer.Option("--overwrite", help="Replace the folder if it is there: an earlier report or export.")
 ]
 
 
@@ -218,16 +218,22 @@ def list_studies(database: Database = None) -> None:
 @study.command()
 def serve(
     host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines reach it.")
+        str,
+        typer.Option(
+            rich_help_panel=SERVER, help="The address to listen on; 0.0.0.0 lets other machines reach it."
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 selects a free one.")] = PORT,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, rich_help_panel=SERVER, help="The port; 0 selects a free one.")
+    ] = PORT,
     base: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
             callback=check_base,
-            help="The server's address as people reach it, if a proxy is in front: its host name is then "
-            "answered to, and with https:// cookies are sent over HTTPS alone.",
+            rich_help_panel=SERVER,
+            help="The server's address as people reach it, for example through a proxy. The server answers "
+            "to its host name; with https:// cookies are sent over HTTPS alone.",
             show_default=False,
         ),
     ] = None,
@@ -235,6 +241,8 @@ def serve(
     trusted_proxy: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="ADDRESS",
+            rich_help_panel=SERVER,
             help="The address of a proxy that sends the participants' own addresses (X-Forwarded-For), for "
             "which limits hold then; may be given more than once.",
             show_default=False,
@@ -244,13 +252,16 @@ def serve(
         bool,
         typer.Option(
             "--https",
-            help="Participants reach it over HTTPS through a proxy; cookies are sent over HTTPS alone.",
+            rich_help_panel=SERVER,
+            help="Send cookies over HTTPS alone, also without --base; for a proxy that has HTTPS.",
         ),
     ] = False,
     clips: Annotated[
         list[Path] | None,
         typer.Option(
-            help="A folder whose videos may be sent, if the study was made elsewhere.", show_default=False
+            metavar="FOLDER",
+            help="A folder whose videos may be sent, if the study was made elsewhere; may be repeated.",
+            show_default=False,
         ),
     ] = None,
     trust: Annotated[
@@ -291,7 +302,8 @@ def serve(
 def report(
     name: Name,
     out: Annotated[
-        Path | None, typer.Option(help="The folder; by default NAME-report.", show_default=False)
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to write it; by default NAME-report.", show_default=False),
     ] = None,
     overwrite: Overwrite = False,
     database: Database = None,
@@ -313,7 +325,10 @@ def report(
 @study.command()
 def export(
     name: Name,
-    out: Annotated[Path | None, typer.Option(help="The folder; by default NAME.", show_default=False)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to write it; by default NAME.", show_default=False),
+    ] = None,
     overwrite: Overwrite = False,
     database: Database = None,
 ) -> None:
@@ -333,11 +348,19 @@ def export(
 @study.command("import")
 def import_folder(
     folder: Annotated[Path, typer.Argument(help="A folder that `prefero study export` wrote.")],
-    name: Annotated[str | None, typer.Option(help="A new name for the study.", show_default=False)] = None,
-    into: Annotated[
-        str | None, typer.Option(help="Add its participants to this study instead.", show_default=False)
+    name: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A new name for the study.", show_default=False)
     ] = None,
-    prefix: Annotated[str, typer.Option(help="A prefix for the participants' labels.")] = "",
+    into: Annotated[
+        str | None,
+        typer.Option(metavar="STUDY", help="Add its participants to this study instead.", show_default=False),
+    ] = None,
+    prefix: Annotated[
+        str,
+        typer.Option(
+            metavar="TEXT", help="A prefix for the participants' labels, as two studies may both have a P1."
+        ),
+    ] = "",
     base: Base = LOCAL,
     database: Database = None,
 ) -> None:
