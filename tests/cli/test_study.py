@@ -180,7 +180,7 @@ def test_a_report_is_a_table_with_the_careless_and_without_p_values(answered: Ru
     assert "|" not in told
     assert re.search(r"\bp\b", told) is None
     assert "nan" not in told
-    with pytest.raises(ValueError, match="^mine-report exists already: choose another --out, or replace it"):
+    with pytest.raises(ValueError, match=r"^mine-report exists already: choose another --out, or replace it"):
         answered("report", "mine")
 
 
