@@ -17,6 +17,7 @@ from prefero.rendering.environments import (
     failure_of,
     first_image,
     make_renderable,
+    say_mujoco_warnings_once,
 )
 from prefero.rendering.gl_process import RendererUnavailable
 from rendering.picky_environment import Picky
@@ -33,6 +34,22 @@ def test_mujoco_draws_what_has_a_model_of_it() -> None:
     assert drawn_by_mujoco(SimpleNamespace(unwrapped=SimpleNamespace(model=model)))
     assert not drawn_by_mujoco(Slide())
     assert isinstance(make_renderable(Slide, gl=False), Slide)
+
+
+def test_mujoco_says_each_warning_once(capfd: pytest.CaptureFixture[str]) -> None:
+    old = '<mujoco><compiler settotalmass="2"/><worldbody><geom size="1"/></worldbody></mujoco>'
+    before = mujoco.get_mju_user_warning()
+    say_mujoco_warnings_once()
+    try:
+        for _ in range(3):
+            mujoco.MjModel.from_xml_string(old)  # newer versions warn of it
+            if (warn := mujoco.get_mju_user_warning()) is not None:
+                warn("the simulation is unstable")
+    finally:
+        mujoco.set_mju_user_warning(before)
+    said = capfd.readouterr().err
+    assert said.count("the simulation is unstable") == 1
+    assert said.count("settotalmass") <= 1
 
 
 def test_a_library_that_works_is_chosen_for_the_process_alone() -> None:

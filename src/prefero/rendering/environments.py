@@ -38,6 +38,22 @@ def drawn_by_mujoco(environment: Any) -> bool:
     return mujoco is not None and isinstance(model, mujoco.MjModel)
 
 
+def say_mujoco_warnings_once() -> None:
+    """Let MuJoCo say each warning once, not for every environment that is made; a user's handler stays."""
+    mujoco = sys.modules.get("mujoco")
+    if mujoco is not None and mujoco.get_mju_user_warning() is None:
+        mujoco.set_mju_user_warning(_say_once)
+
+
+_SAID: set[str] = set()
+
+
+def _say_once(text: str) -> None:
+    if text not in _SAID:
+        _SAID.add(text)
+        print(f"MuJoCo: {text}", file=sys.stderr)
+
+
 def make_renderable(make: Make, *, gl: bool) -> Any:
     """An environment with the methods reset, step, render and close; `gl` says whether MuJoCo draws it."""
     return EnvironmentProcess(make) if gl else make(render_mode=RENDER_MODE)

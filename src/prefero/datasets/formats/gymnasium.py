@@ -50,6 +50,7 @@ from prefero.rendering.environments import (
     first_image,
     make_renderable,
     reason_without_images,
+    say_mujoco_warnings_once,
 )
 from prefero.rendering.video import save_video
 
@@ -88,6 +89,7 @@ class EnvironmentMaker:
 
     def __call__(self, **options: Any) -> Any:
         make = self.environment if callable(self.environment) else self._by_id
+        say_mujoco_warnings_once()
         try:
             return make(**options)
         except MissingExtra:
