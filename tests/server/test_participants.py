@@ -206,6 +206,20 @@ def test_the_experimenter_sees_every_participants_progress(participant: Client, 
     assert found["participants"][0]["retest_agreement"] in (0.0, 1.0)
 
 
+def test_a_renewed_link_continues_the_session_and_the_old_one_ends(
+    address: str, invited: InvitedStudy, participant: Client, store: Store
+) -> None:
+    """While the server runs, and has the session in memory."""
+    complete_stages(participant, until="compare")
+    ok(participant.answer("left"))
+    code = new_key()
+    store.renew_code(invited.study, "P1", code)
+    assert error_of(participant.get("/api/session")) == (403, "unknown-secret")
+    with Client(address, code) as again:
+        assert again.session()["answered"] == 1
+        assert ok(again.answer("right"))["answered"] == 2
+
+
 def test_after_signing_out_a_visitor_has_no_role(participant: Client, invited: InvitedStudy) -> None:
     assert ok(participant.get("/api/me"))["role"] == "participant"
     gone = ok(participant.post("/api/leave"))

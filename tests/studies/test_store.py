@@ -272,3 +272,23 @@ def test_an_answered_or_replaced_question_cannot_be_answered_again(store: Store,
         with refusal("already-answered", "answered or replaced, perhaps in another window"):
             store.add_event(person, question, choice, new_key())
     assert count(store, "events") == 3
+
+
+def test_a_renewed_secret_takes_the_place_of_the_old_one_alone(store: Store) -> None:
+    """As after a command that was killed before it printed the secret; nothing else changes."""
+    codes = {label: new_secret() for label in ("P1", "P2")}
+    study = store.add_study("one", "study", protocol_of().to_json(), features_only(), {}, "the-first-secret")
+    for label, code in codes.items():
+        store.invite(study, label, code)
+    people = store.participants(study)
+    store.renew_secret(study, "the-second-secret")
+    store.renew_code(study, "P2", "another-code")
+    assert [store.owner_of(secret) for secret in ("the-first-secret", codes["P2"])] == [None, None]
+    assert store.owner_of("the-second-secret") == (study, None)
+    assert store.owner_of(codes["P1"]) == (study, people[0])
+    found = store.owner_of("another-code")
+    assert found is not None
+    assert found[1] is not None
+    assert (found[1].id, found[1].label, found[1].seed) == (people[1].id, "P2", people[1].seed)
+    with refusal("no-participant", "'one' has no participant 'P3'; its participants are: P1, P2"):
+        store.renew_code(study, "P3", new_secret())

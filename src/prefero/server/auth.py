@@ -151,12 +151,13 @@ def teacher_session(request: Request) -> Session:
 
 def _named_session(request: Request, visitor: Visitor) -> Session:
     """Two links may be opened in one browser, and another session be served on the same port."""
-    found = context(request).session(visitor)
+    found, owner = context(request).session(visitor), visitor.participant
+    assert owner is not None  # otherwise there is no session
     named = request.headers.get(SESSION_HEADER)
     if named is None and request.method not in READING:
         raise Refused("another-session", "the request does not say whose session it is for")
-    if named not in (None, found.participant.session):
-        who = found.participant.label if visitor.role == "participant" else "the teacher"
+    if named not in (None, owner.session):  # a renewed link gives the session another name
+        who = owner.label if visitor.role == "participant" else "the teacher"
         raise Refused(
             "another-session",
             f"this browser is signed in as {who} of {visitor.study.name!r} now, and this was meant for "
