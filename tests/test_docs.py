@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,10 @@ def test_the_site_takes_nothing_from_elsewhere() -> None:
     assert "http" not in settings
     assert "font: false" in settings
     assert "http" not in (ROOT / "docs" / "style" / "site.css").read_text(encoding="utf-8")
+
+
+def test_the_extras_are_listed_where_installing_is_described() -> None:
+    text = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    described = text[text.index("## Install") :]
+    assert [extra for extra in project["optional-dependencies"] if f"`{extra}`" not in described] == []
