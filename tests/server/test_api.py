@@ -450,3 +450,11 @@ def test_a_server_without_the_built_page_says_how_to_build_it(
         found = httpx.get(address)
     assert found.status_code == 503
     assert "make page" in found.text
+
+
+def test_a_teacher_is_told_how_to_come_back(store: Store, session: TeachingSession) -> None:
+    place = ("prefero teach robot", "answers.db")
+    context = ServerContext(store, guest=session.visitor, place=place)
+    with serving(create_app(context)) as address, Client(address) as page:
+        told = ok(page.get("/api/teaching"))
+    assert told == {"command": place[0], "stored_in": place[1], "by_link": False}

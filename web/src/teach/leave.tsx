@@ -12,27 +12,16 @@ import type { TabProps } from "./tabs";
 export function LeaveView({ state, server, open }: TabProps): JSX.Element {
   const { value, problem, retry } = useLoad(() => server.get("/api/teaching"), "place");
   if (!value) return <LoadingOrError problem={problem} retry={retry} message="Loading…" />;
+  const { answered } = state;
   return (
     <div class="leave">
-      <h1>Your answers are saved</h1>
+      <h1>{answered > 0 ? "Your answers are saved" : "You have not answered a question yet"}</h1>
       <p>
-        {savedText(state.answered)}
-        {value.stored_in && (
-          <>
-            {" "}
-            They are in <code>{value.stored_in}</code>.
-          </>
-        )}{" "}
-        You can close this page now.
+        {answered > 0 ? `${pluralize(answered, "answer")} so far, stored in ` : "Answers will be stored in "}
+        <code>{value.stored_in}</code>. You can close this page now.
       </p>
       <ComeBack place={value} />
-      <Card title="What you taught">
-        <p>
-          <code>reward.json</code> is the reward that was learned from your answers: a function that gives every trajectory a number,
-          higher is better, with its uncertainty. Python reads it with <code>prefero.load_reward("reward.json")</code>.
-        </p>
-        <Download path="/api/export/reward.json" label="The reward" />
-      </Card>
+      {answered > 0 && <RewardFile />}
       <div class="row">
         <button type="button" class="button primary" onClick={() => open("compare")}>
           Continue comparing
@@ -43,8 +32,16 @@ export function LeaveView({ state, server, open }: TabProps): JSX.Element {
   );
 }
 
-function savedText(answered: number): string {
-  return answered === 0 ? "You have not answered a question yet." : `${pluralize(answered, "answer")} so far.`;
+function RewardFile(): JSX.Element {
+  return (
+    <Card title="What you taught">
+      <p>
+        <code>reward.json</code> is the reward that was learned from your answers: a function that gives every trajectory a number,
+        higher is better, with its uncertainty. Python reads it with <code>prefero.load_reward("reward.json")</code>.
+      </p>
+      <Download path="/api/export/reward.json" label="The reward" />
+    </Card>
+  );
 }
 
 function ComeBack({ place: { command, by_link } }: { place: TeachingPlace }): JSX.Element {
