@@ -238,7 +238,7 @@ def test_a_missing_package_is_named(
     capsys.readouterr()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert run("pool.npz") == 0
-    for words in (["pool.npz", "--out", "s.csv"], ["arm"]):
+    for words in (["pool.npz", "--out", "s.parquet"], ["arm"]):
         assert run(*words) == 2
         assert "[datasets]'" in capsys.readouterr().err
 

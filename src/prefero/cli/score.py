@@ -99,9 +99,9 @@ def _best_and_worst(columns: Columns) -> Table:
     order = np.argsort(-columns[MEAN], kind="stable")
     ranked = list(enumerate(order.tolist(), 1))
     first = id_column(columns, None) or next(iter(columns))
-    shown = Table("rank", escape(first), "index", MEAN, STD)
+    named = [first, INDEX] if INDEX in columns and first != INDEX else [first]
+    shown = Table("rank", *map(escape, named), MEAN, STD)
     for rank, row in ranked if len(ranked) <= SHOWN + 1 else [*ranked[:SHOWN], ranked[-1]]:
-        trajectory, mean, std = (columns[name][row] for name in (first, MEAN, STD))
-        index = str(columns[INDEX][row] if INDEX in columns else row)
-        shown.add_row(str(rank), escape(str(trajectory)), index, f"{mean:.3f}", f"{std:.3f}")
+        which = (escape(str(columns[name][row])) for name in named)
+        shown.add_row(str(rank), *which, f"{columns[MEAN][row]:.3f}", f"{columns[STD][row]:.3f}")
     return shown
