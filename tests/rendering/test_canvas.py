@@ -17,15 +17,9 @@ import prefero.rendering.canvas
 import prefero.rendering.rasterizer
 from prefero._support.arrays import Array, Flags, Image
 from prefero._support.optional import MissingExtra
-from prefero.rendering.canvas import (
-    Canvas,
-    Canvas3D,
-    canvas_for,
-    draw_2d,
-    draw_path,
-    render_poses,
-    save_filmstrip,
-)
+from prefero.rendering.canvas import Canvas, canvas_for, render_poses, save_filmstrip
+from prefero.rendering.canvas_2d import draw_2d, draw_path
+from prefero.rendering.canvas_3d import Canvas3D
 from prefero.rendering.scenes import (
     Camera,
     Capsule,

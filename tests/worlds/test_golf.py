@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 from prefero import Learner, Pool
 from prefero._support.arrays import Array
 from prefero._support.optional import MissingExtra
-from prefero.rendering.canvas import Canvas3D
+from prefero.rendering.canvas_3d import Canvas3D
 from prefero.rendering.labels import boxes_around, overlap
 from prefero.rendering.scenes import Mesh
 from prefero.simulation.users import SimulatedUser, on_targets, with_unit_std

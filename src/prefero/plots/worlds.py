@@ -11,7 +11,7 @@ from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.plots.style import new_figure, save_figure
 from prefero.pools.pool import Pool
-from prefero.rendering.canvas import draw_2d, draw_path
+from prefero.rendering.canvas_2d import draw_2d, draw_path
 from prefero.trajectories.diversity import sample_diverse
 
 if TYPE_CHECKING:
