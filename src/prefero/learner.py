@@ -24,7 +24,7 @@ from prefero._support.frames import Rows
 from prefero._support.names import no_attribute, shortened
 from prefero._support.texts import percent, pluralize
 from prefero.acquisition.base import (
-    AcquisitionFunction,
+    AnyAcquisitionFunction,
     Purpose,
     Strategy,
     acquisition_for,
@@ -32,7 +32,7 @@ from prefero.acquisition.base import (
     check_strategy,
 )
 from prefero.acquisition.mutual_information import MutualInformation
-from prefero.acquisition.pool_search import best_question, score_pair
+from prefero.acquisition.pool_search import best_question, score_question
 from prefero.acquisition.random_question import random_question
 from prefero.learner_file import LearnerFileError, LearnerState, unfitted
 from prefero.models.leave_one_out import leave_one_out
@@ -127,8 +127,9 @@ class Learner:
         seed: Decides the sides of questions, and random questions.
         model: How rewards are modelled. None is the default, Bayesian model averaging over structures;
             `PreferenceGP(...)` and `LinearPreference(...)` are others.
-        acquisition: What makes a question good: "mutual-information" (BALD), "expected-utility" (EUBO),
-            another registered name, or an `AcquisitionFunction` of your own.
+        acquisition: What makes a question good: "mutual-information" (BALD), "predictive-information"
+            (EPIG), "expected-utility" (EUBO), another registered name, or an `AcquisitionFunction` of your
+            own.
         answers: Of an earlier session, to continue it.
     """
 
@@ -138,7 +139,7 @@ class Learner:
         *,
         seed: int = 0,
         model: Model | None = None,
-        acquisition: AcquisitionFunction | str = "mutual-information",
+        acquisition: AnyAcquisitionFunction | str = "mutual-information",
         answers: Iterable[Answer] = (),
     ) -> None:
         if not isinstance(pool, Pool):
@@ -198,8 +199,8 @@ class Learner:
         if strategy == "random":
             pair = random_question(len(self.pool), rng, self._unavailable())
         else:
-            x, excluded = self.pool.scaled, self._unavailable()
-            pair = best_question(belief, x, acquisition=acquisition, exclude=excluded)
+            excluded = self._unavailable()
+            pair = best_question(belief, self.pool, acquisition=acquisition, exclude=excluded)
         left, right = pair.items if rng.random() < 0.5 else reversed(pair.items)
         question = self._valued(belief, left, right, acquisition, number)
         self._numbers, self._open[number] = number, question
@@ -210,11 +211,11 @@ class Learner:
         return [(q.left, q.right) for q in (*self._open.values(), *self._skipped.values())]
 
     def _valued(
-        self, belief: Distribution, left: int, right: int, acquisition: AcquisitionFunction, number: int
+        self, belief: Distribution, left: int, right: int, acquisition: AnyAcquisitionFunction, number: int
     ) -> Question:
         """The question with its value; bits are exact, also if another formula chose it."""
         valuer = MutualInformation() if isinstance(acquisition, MutualInformation) else acquisition
-        value = score_pair(belief, self.pool.scaled[left], self.pool.scaled[right], valuer)
+        value = score_question(belief, self.pool, left, right, valuer)
         return Question(left, right, value=value, unit=acquisition.unit, number=number)
 
     def tell(self, question: Question, choice: Choice) -> None:
@@ -316,7 +317,7 @@ class Learner:
         path: str | os.PathLike[str],
         *,
         model: Model | None = None,
-        acquisition: AcquisitionFunction | str | None = None,
+        acquisition: AnyAcquisitionFunction | str | None = None,
     ) -> Self:
         """What `save` wrote: a learner that asks the same next question.
 

@@ -19,7 +19,7 @@ import numpy as np
 from prefero import kernels
 from prefero._support.commands import upgrade_command
 from prefero._support.files import missing_file, write_atomically
-from prefero.acquisition.base import ACQUISITION_FUNCTIONS, AcquisitionFunction
+from prefero.acquisition.base import ACQUISITION_FUNCTIONS, AnyAcquisitionFunction
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP, PreferenceModel
@@ -46,7 +46,7 @@ class LearnerState:
     pool: Pool
     seed: int
     model: Any
-    acquisition: AcquisitionFunction | None
+    acquisition: AnyAcquisitionFunction | None
     told: tuple[Answer, ...]
     open: tuple[Question, ...]
     skipped: tuple[Question, ...]
@@ -156,7 +156,7 @@ def _acquisition_to_json(function: Any) -> dict[str, Any]:
     return {"own": repr(function)}
 
 
-def _acquisition_from_json(values: dict[str, Any]) -> AcquisitionFunction | None:
+def _acquisition_from_json(values: dict[str, Any]) -> AnyAcquisitionFunction | None:
     if "own" in values:
         return None
     given = {name: value for name, value in values.items() if name != "kind"}

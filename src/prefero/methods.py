@@ -21,7 +21,7 @@ from typing import Protocol
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.acquisition.base import AcquisitionFunction, Strategy
+from prefero.acquisition.base import AnyAcquisitionFunction, Strategy
 from prefero.acquisition.expected_utility import ExpectedUtility
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
@@ -80,7 +80,7 @@ class Method:
     name: str
     model: Builder
     strategy: Strategy = "active"
-    acquisition: AcquisitionFunction = MUTUAL_INFORMATION
+    acquisition: AnyAcquisitionFunction = MUTUAL_INFORMATION
 
     @property
     def asks_with_ties(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 import array_api_strict
 import numpy as np
+import pytest
 
 from prefero._support.arrays import Array, to_numpy
 from prefero.acquisition.base import (
@@ -19,6 +20,7 @@ from prefero.acquisition.base import (
     HasUpperBound,
     HasVarianceBound,
     PairMoments,
+    PoolAcquisitionFunction,
     acquisition_named,
 )
 from prefero.acquisition.pool_search import best_question, score_all
@@ -51,6 +53,34 @@ def check_acquisition_function(
             check_search_is_brute_force(acquisition, belief)
         check_variance_bound(acquisition, margin)
         check_moment_bound(acquisition, margin)
+
+
+def check_pool_acquisition_function(acquisition: PoolAcquisitionFunction) -> None:
+    """All checks of a function that searches a pool itself."""
+    assert acquisition_named(acquisition) is acquisition
+    assert acquisition.unit
+    for margin in (0.0, 0.3):
+        for belief in beliefs(margin):
+            check_pool_scores_and_search(acquisition, belief)
+
+
+def check_pool_scores_and_search(acquisition: PoolAcquisitionFunction, belief: Any) -> None:
+    """Scores are finite and symmetric; the search finds nearly the best, and nothing that is excluded."""
+    x = np.random.default_rng(2).standard_normal((20, 2))
+    pairs = np.column_stack(np.triu_indices(len(x), 1))
+    scores = acquisition.score_questions(belief, x, pairs)
+    assert scores.shape == (len(pairs),)
+    assert np.isfinite(scores).all()
+    np.testing.assert_allclose(acquisition.score_questions(belief, x, pairs[:, ::-1]), scores, atol=1e-9)
+    found = best_question(belief, x, acquisition=acquisition)
+    assert found == best_question(belief, x, acquisition=acquisition)
+    assert found.unit == acquisition.unit
+    at = int(np.flatnonzero((pairs == found.items).all(axis=1))[0])
+    assert found.value == pytest.approx(scores[at], abs=1e-9)
+    assert found.value >= 0.9 * scores.max()
+    assert best_question(belief, x, acquisition=acquisition, exclude=[(found.left, found.right)]) != found
+    with pytest.raises(ValueError, match="nothing is left to ask"):
+        best_question(belief, x, acquisition=acquisition, exclude=[tuple(pair) for pair in pairs.tolist()])
 
 
 def questions(seed: int, margin: float, length: int = 60) -> list[PairMoments]:

@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acquisition.conformance import check_acquisition_function
+from acquisition.conformance import check_acquisition_function, check_pool_acquisition_function
 from prefero import Learner, Pool
 from prefero._support.arrays import AnyArray, namespace_of
 from prefero._support.plugins import UnknownNameError
-from prefero.acquisition.base import ACQUISITION_FUNCTIONS, PairMoments, acquisition_for
+from prefero.acquisition.base import (
+    ACQUISITION_FUNCTIONS,
+    AcquisitionFunction,
+    PairMoments,
+    PoolAcquisitionFunction,
+    acquisition_for,
+)
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.pool_search import best_question, score_all
 from support.install_package import install_package
@@ -54,7 +60,11 @@ class OnlyVariance:
 
 @pytest.mark.parametrize("name", ACQUISITION_FUNCTIONS.names())
 def test_every_registered_acquisition_function_conforms(name: str) -> None:
-    check_acquisition_function(ACQUISITION_FUNCTIONS.get(name)())
+    acquisition = ACQUISITION_FUNCTIONS.get(name)()
+    if isinstance(acquisition, PoolAcquisitionFunction):
+        check_pool_acquisition_function(acquisition)
+    else:
+        check_acquisition_function(acquisition)
 
 
 @pytest.mark.parametrize("formula", ["houlsby", "paper"])
@@ -108,6 +118,7 @@ def test_an_acquisition_function_comes_from_another_package(
     points = {"prefero.acquisition_functions": {"gap-variance": "gap_variance_plugin:GapVariance"}}
     install_package(tmp_path, monkeypatch, "gap_variance_plugin", OUTSIDE, points)
     outside = ACQUISITION_FUNCTIONS.get("gap-variance")()
+    assert isinstance(outside, AcquisitionFunction)
     check_acquisition_function(outside)
     assert_asks_by(learner_with("gap-variance"), outside)
     learner = learner_with("mutual-information")

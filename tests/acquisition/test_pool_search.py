@@ -15,7 +15,7 @@ from prefero._support.arrays import Array
 from prefero.acquisition.base import AcquisitionFunction
 from prefero.acquisition.expected_utility import ExpectedUtility
 from prefero.acquisition.mutual_information import MutualInformation
-from prefero.acquisition.pool_search import best_question, score_all, score_pair
+from prefero.acquisition.pool_search import best_question, score_all
 from prefero.acquisition.projection import preference_probabilities
 from prefero.acquisition.random_question import random_question
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
@@ -143,7 +143,7 @@ def test_score_all_is_the_value_of_every_pair(seed: int, margin: float) -> None:
     judges, scores, worth = (
         judge_parts(belief, x),
         score_all(belief, x),
-        score_all(belief, x, "expected-utility"),
+        score_all(belief, x, ExpectedUtility()),
     )
     for i in range(6):
         for j in range(i + 1, 6):
@@ -328,7 +328,7 @@ def test_a_pair_that_is_no_question_excludes_nothing() -> None:
 def test_the_value_of_one_question_is_that_of_the_search() -> None:
     belief, x = belief_of(3, 2), pool(10, 20)
     best = best_question(belief, x)
-    assert score_pair(belief, x[best.left], x[best.right]) == pytest.approx(best.value, abs=1e-9)
+    assert score_all(belief, x)[best.left, best.right] == pytest.approx(best.value, abs=1e-9)
 
 
 # --- other array libraries --------------------------------------------------------------------------------

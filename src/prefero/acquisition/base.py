@@ -19,18 +19,24 @@ Your own function is an object with a `unit` and a `score`:
 
     Learner(pool, acquisition=UpperConfidenceBound())
 
+A function that needs more than the moments of each pair, such as predictive information, is a
+`PoolAcquisitionFunction`: it scores questions and searches a pool itself.
+
 The exact search over a pool uses the methods of `HasUpperBound`, `HasVarianceBound` and `HasMomentBound`
 where an acquisition function has them, to leave out questions that cannot be the best; without them it scores
 every pair. Arrays may belong to any library that follows the array API standard.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
-from prefero._support.arrays import AnyArray
+from prefero._support.arrays import AnyArray, Array, Indices
 from prefero._support.plugins import Registry
 from prefero.models.likelihood import Probit
+from prefero.models.posterior import Distribution
+from prefero.pools.pool import Pool
+from prefero.questions import Question
 
 Purpose = Literal["learn", "best"]
 Strategy = Literal["active", "random"]
@@ -81,6 +87,44 @@ class AcquisitionFunction(Protocol):
 
     def score(self, pairs: Sequence[PairMoments]) -> AnyArray:
         """The value of each question under the mixture, finite, and the same if A and B change places."""
+
+
+@runtime_checkable
+class PoolAcquisitionFunction(Protocol):
+    """An acquisition function that looks at a whole pool, not at each pair alone, and searches it itself."""
+
+    @property
+    def unit(self) -> str:
+        """Of the scores."""
+
+    def score_questions(self, belief: Distribution, pool: Pool | Array, questions: Indices) -> Array:
+        """The value of each question.
+
+        Args:
+            belief: The posterior over rewards.
+            pool: The trajectories; an array (M, d) is in the units of the belief.
+            questions: Pairs of trajectory indices, (Q, 2).
+
+        Returns:
+            The values, (Q,).
+        """
+
+    def best_question(
+        self, belief: Distribution, pool: Pool | Array, exclude: Iterable[tuple[int, int]] = ()
+    ) -> Question:
+        """The best question about a pool, or a good one.
+
+        Args:
+            belief: The posterior over rewards.
+            pool: The trajectories; an array (M, d) is in the units of the belief.
+            exclude: Pairs that are not asked.
+
+        Returns:
+            The question, with its value and unit.
+        """
+
+
+AnyAcquisitionFunction = AcquisitionFunction | PoolAcquisitionFunction
 
 
 @runtime_checkable
@@ -137,28 +181,29 @@ class HasMomentBound(Protocol):
         """
 
 
-ACQUISITION_FUNCTIONS: Registry[Callable[[], AcquisitionFunction]] = Registry(
+ACQUISITION_FUNCTIONS: Registry[Callable[[], AnyAcquisitionFunction]] = Registry(
     "acquisition function",
     "prefero.acquisition_functions",
     {
         "mutual-information": "prefero.acquisition.mutual_information:MutualInformation",
         "expected-utility": "prefero.acquisition.expected_utility:ExpectedUtility",
+        "predictive-information": "prefero.acquisition.predictive_information:PredictiveInformation",
     },
 )
 PURPOSES: dict[Purpose, str] = {"learn": "mutual-information", "best": "expected-utility"}
 
 
-def acquisition_for(purpose: Purpose) -> AcquisitionFunction:
+def acquisition_for(purpose: Purpose) -> AnyAcquisitionFunction:
     """Mutual information learns the reward everywhere, expected utility finds the best trajectory soon."""
     if purpose not in PURPOSES:
         raise ValueError(f"purpose must be 'learn' or 'best', but is {purpose!r}")
     return ACQUISITION_FUNCTIONS.get(PURPOSES[purpose])()
 
 
-def acquisition_named(given: AcquisitionFunction | str) -> AcquisitionFunction:
+def acquisition_named(given: AnyAcquisitionFunction | str) -> AnyAcquisitionFunction:
     """An acquisition function by its registered name, or a user's own object as it is."""
     function = ACQUISITION_FUNCTIONS.get(given)() if isinstance(given, str) else given
-    if isinstance(function, type) or not isinstance(function, AcquisitionFunction):
+    if isinstance(function, type) or not isinstance(function, AnyAcquisitionFunction):
         raise TypeError(
             f"an acquisition function has a unit and a method score(pairs), but this is {function!r}: "
             f"give an object like that, or one of the names {', '.join(ACQUISITION_FUNCTIONS)}"

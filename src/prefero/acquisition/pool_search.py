@@ -20,13 +20,16 @@ import numpy as np
 from prefero._support.arrays import AnyArray, Array, Indices, like_indices, namespace_of, one_thread, to_numpy
 from prefero.acquisition.base import (
     AcquisitionFunction,
+    AnyAcquisitionFunction,
     HasMomentBound,
     HasUpperBound,
     HasVarianceBound,
     MomentLimits,
     PairMoments,
+    PoolAcquisitionFunction,
     acquisition_named,
 )
+from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.projection import WHOLE, Projection, projections
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
@@ -34,6 +37,7 @@ from prefero.questions import Question
 from prefero.trajectories.features import feature_matrix
 
 DEFAULT = "mutual-information"
+MUTUAL_INFORMATION = MutualInformation()
 TIE_TOLERANCE = 1e-10  # scores this close are equal: the pair with the smaller indices is taken
 SPARSE = 0.03  # a share of a tile's pairs whose scores are cheaper than the whole tile's upper bound
 TILE_SIZE = {"cpu": 256, "gpu": 8192}
@@ -41,21 +45,23 @@ FIRST_LOOK = 48  # trajectories whose pairs are scored first
 
 
 def score_all(
-    belief: Distribution, x: AnyArray, acquisition: AcquisitionFunction | str = DEFAULT
+    belief: Distribution, x: AnyArray, acquisition: AcquisitionFunction = MUTUAL_INFORMATION
 ) -> AnyArray:
     """The value of every question about a pool, shape (M, M)."""
     xp, tiles = namespace_of(x), [view.pairs(WHOLE, WHOLE) for view in projections(belief, x)]
-    scores = acquisition_named(acquisition).score(
+    scores = acquisition.score(
         [replace(pairs, gap_variance=xp.clip(pairs.gap_variance, min=0.0)) for pairs in tiles]
     )
     return xp.broadcast_to(scores, (x.shape[0], x.shape[0]))
 
 
-def score_pair(
-    belief: Distribution, left: Array, right: Array, acquisition: AcquisitionFunction | str = DEFAULT
+def score_question(
+    belief: Distribution, pool: Pool, left: int, right: int, acquisition: AnyAcquisitionFunction
 ) -> float:
-    """The value of one question, about two rows of features."""
-    return float(score_all(belief, np.stack([left, right]), acquisition)[0, 1])
+    """The value of one question about a pool."""
+    if isinstance(acquisition, PoolAcquisitionFunction):
+        return float(acquisition.score_questions(belief, pool, np.array([[left, right]]))[0])
+    return float(score_all(belief, pool.features_for(belief)[[left, right]], acquisition)[0, 1])
 
 
 @one_thread
@@ -63,7 +69,7 @@ def best_question(
     belief: Distribution,
     pool: Pool | AnyArray,
     *,
-    acquisition: AcquisitionFunction | str = DEFAULT,
+    acquisition: AnyAcquisitionFunction | str = DEFAULT,
     exclude: Iterable[tuple[int, int]] = (),
     tile: int | None = None,
 ) -> Question:
@@ -76,8 +82,9 @@ def best_question(
         pool: A `Pool` gives its features in the units that the belief was fitted with, scaled or raw. An
             array (M, d) is taken to be in these units already; its library and device decide where the work
             is done: NumPy here, torch on a GPU.
-        acquisition: What is best: "mutual-information", "expected-utility", another registered name, or an
-            `AcquisitionFunction` of your own.
+        acquisition: What is best: "mutual-information", "expected-utility", "predictive-information",
+            another registered name, or an `AcquisitionFunction` of your own. A `PoolAcquisitionFunction`
+            searches by itself, and may find a good question instead of the best.
         exclude: Pairs that are not asked.
         tile: How many rows are worked on at once; None chooses.
 
@@ -90,8 +97,11 @@ def best_question(
         )
     x, excluded = _features_of(belief, pool), list(exclude)
     _check(x.shape[0], excluded, tile)
+    function = acquisition_named(acquisition)
+    if isinstance(function, PoolAcquisitionFunction):
+        return function.best_question(belief, pool if isinstance(pool, Pool) else to_numpy(x), excluded)
     size = tile or TILE_SIZE["cpu" if isinstance(x, np.ndarray) else "gpu"]
-    search = _Search(belief, x, acquisition_named(acquisition), excluded)
+    search = _Search(belief, x, function, excluded)
     search.look_at_a_sample()
     for rows, columns in _tiles(x.shape[0], size):
         search.look_at(rows, columns)

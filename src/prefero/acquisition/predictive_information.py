@@ -1,0 +1,230 @@
+"""Predictive information: what the answer to a question tells about the answers to target questions.
+
+Mutual information asks about the reward everywhere, so about the oddest trajectories first. Predictive
+information (EPIG: Bickford Smith et al., 2023) asks for what is to be predicted: the mutual information
+between the answer y_q to a question and the true preference y_t of a target question, averaged over targets,
+
+    I(y_q; y_t) = H(y_q) + H(y_t) - H(y_q, y_t).
+
+The joint probabilities come from the distribution function of two correlated normal variables, averaged over
+the components of the mixture. For one component, with d_q and d_t the differences of rewards,
+
+    P(y_q = A, y_t = A) = Phi2(a_q, a_t; r)
+    a_q = (E[d_q] - margin) / sqrt(Var[d_q] + 2 noise^2)     a person answers with noise
+    a_t = E[d_t] / sqrt(Var[d_t])                            what they truly prefer has none
+    r = Cov[d_q, d_t] / sqrt((Var[d_q] + 2 noise^2) Var[d_t]).
+
+When all targets are nearly known there is little left to choose by, so a small share of the mutual
+information with the reward itself is added.
+
+An estimate that is cheaper than Phi2 screens questions: to first order in r (tetrachoric series)
+Phi2 = Phi(a_q) Phi(a_t) + phi(a_q) phi(a_t) r, and the mutual information of two binary variables with
+covariance c and variances v, w is c^2 / (2 ln(2) v w) for small c.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from prefero._support.arrays import Array, Indices, one_thread
+from prefero.acquisition.base import PairMoments
+from prefero.acquisition.bivariate_normal import bivariate_normal_cdf
+from prefero.acquisition.entropy import TINY, entropy_of_probabilities
+from prefero.acquisition.exchange_search import ExchangeSearch
+from prefero.acquisition.mutual_information import mutual_information
+from prefero.acquisition.projection import Projection, projections
+from prefero.acquisition.targets import TargetQuestions, TargetSource, draw_targets
+from prefero.models.likelihood import SQRT_2PI
+from prefero.models.posterior import Distribution, rowwise
+from prefero.pools.pool import Pool
+from prefero.questions import Question
+
+MUTUAL_INFORMATION_SHARE = 0.05
+LARGE_POOL = 2000  # trajectories: of a larger pool, so many random ones are considered
+
+
+@dataclass(frozen=True)
+class PredictiveInformation:
+    """Information about the answers to target questions (EPIG): learns what is to be predicted.
+
+    Args:
+        targets: What the reward should predict well: None for pairs of the pool itself; another `Pool`; a
+            function of raw features that returns which trajectories of the pool count; or pairs of
+            trajectory indices, (T, 2).
+        mutual_information_share: How much of the mutual information with the reward is added.
+    """
+
+    targets: TargetSource | None = None
+    mutual_information_share: float = MUTUAL_INFORMATION_SHARE
+    unit: ClassVar[str] = "bits"
+
+    @one_thread
+    def score_questions(self, belief: Distribution, pool: Pool | Array, questions: Indices) -> Array:
+        """The value of each question, (Q,); the questions are pairs of trajectory indices, (Q, 2)."""
+        scorer = self._scorer(belief, pool, np.unique(questions))
+        places = np.searchsorted(scorer.considered, questions)
+        return scorer.scores(scorer.moments(places), places)
+
+    @one_thread
+    def best_question(
+        self, belief: Distribution, pool: Pool | Array, exclude: Iterable[tuple[int, int]] = ()
+    ) -> Question:
+        """The best question that the search finds."""
+        size = len(pool)
+        rng = _generator(belief, size)
+        considered = np.arange(size)
+        if size > LARGE_POOL:
+            considered = np.sort(rng.choice(size, LARGE_POOL, replace=False))
+        search = ExchangeSearch(self._scorer(belief, pool, considered), exclude, rng)
+        return search.run(self.unit)
+
+    def _scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> "_Scorer":
+        x = pool.features_for(belief) if isinstance(pool, Pool) else pool
+        targets = draw_targets(self.targets, belief, pool, _generator(belief, len(x)))
+        return _Scorer.of(belief, x, considered, targets, self.mutual_information_share)
+
+
+def _generator(belief: Distribution, size: int) -> np.random.Generator:
+    """The same for the same answers about the same pool, and another after every answer."""
+    answers = getattr(belief.components[0][1], "data", ())
+    return np.random.default_rng([size, len(answers)])
+
+
+@dataclass(frozen=True, eq=False)
+class _TargetMoments:
+    """Target questions under one component."""
+
+    a: Array  # (T,) mean over standard deviation of d_t
+    deviation: Array  # (T,) standard deviation of d_t
+    covariance: Array  # (M, T) of f(x_i) and d_t
+
+    @classmethod
+    def of(cls, view: Projection, points: Projection, pairs: Indices) -> "_TargetMoments":
+        first, second = pairs.T
+        left, right = points.x[first], points.x[second]
+        learned = points.learned[first] - points.learned[second]
+        prior = (
+            view.kernel.diagonal(left) + view.kernel.diagonal(right) - 2.0 * rowwise(view.kernel, left, right)
+        )
+        deviation = np.sqrt(np.maximum(prior - np.sum(learned * learned, axis=1), TINY))
+        covariance = view.kernel(view.x, left) - view.kernel(view.x, right) - view.learned @ learned.T
+        return cls((points.mean[first] - points.mean[second]) / deviation, deviation, covariance)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scorer:
+    """Scores questions about the considered trajectories of a pool; a place is an index into these.
+
+    considered   (M,)     indices of the trajectories
+    views        K        the posterior's components, projected onto them
+    targets      K        the target questions under each component
+    """
+
+    considered: Indices
+    views: list[Projection]
+    targets: list[_TargetMoments]
+    share: float
+
+    @classmethod
+    def of(
+        cls, belief: Distribution, x: Array, considered: Indices, targets: TargetQuestions, share: float
+    ) -> "_Scorer":
+        views, points = projections(belief, x[considered]), projections(belief, targets.points)
+        moments = [_TargetMoments.of(v, p, targets.pairs) for v, p in zip(views, points, strict=True)]
+        return cls(considered, views, moments, share)
+
+    @property
+    def uncertainty(self) -> Array:
+        """The variance of each trajectory's reward, averaged over the components."""
+        return np.asarray(sum(view.component.weight * view.variance for view in self.views))
+
+    def moments(self, places: Indices) -> list[PairMoments]:
+        """Means and variances of the questions' rewards under every component."""
+        a, b = places.T
+        return [
+            PairMoments(
+                view.component.weight,
+                view.component.probit,
+                view.mean[a],
+                view.mean[b],
+                np.maximum(view.diagonal[a] + view.diagonal[b] - 2.0 * _covariance(view, a, b), 0.0),
+            )
+            for view in self.views
+        ]
+
+    def estimates(self, moments: Sequence[PairMoments], places: Indices) -> Array:
+        """Cheap estimates of the scores."""
+        a, b = places.T
+        first, target = np.zeros(len(places)), np.zeros(len(self.targets[0].a))
+        joint = np.zeros((len(first), len(target)))
+        for part, at in zip(moments, self.targets, strict=True):
+            root = np.sqrt(part.gap_variance + part.probit.scale**2)
+            z = (part.gap - part.probit.margin) / root
+            by_target = (part.weight * _density(at.a) / at.deviation) * at.covariance
+            joint += np.outer(part.weight * ndtr(z), ndtr(at.a))
+            joint += (_density(z) / root)[:, None] * (by_target[a] - by_target[b])
+            first += part.weight * ndtr(z)
+            target += part.weight * ndtr(at.a)
+        variances = np.outer(first * (1.0 - first), target * (1.0 - target)) + TINY
+        information = (joint - np.outer(first, target)) ** 2 / (2.0 * np.log(2.0) * variances)
+        return self._with_share(np.minimum(information, 1.0), moments)
+
+    def scores(self, moments: Sequence[PairMoments], places: Indices) -> Array:
+        """The questions' predictive information, and the share of their mutual information."""
+        joints = [
+            _joint(part, at, at.covariance[places[:, 0]] - at.covariance[places[:, 1]])
+            for part, at in zip(moments, self.targets, strict=True)
+        ]
+        mixed = _Joint(*(np.sum(same, axis=0) for same in zip(*joints, strict=True)))
+        return self._with_share(_mutual_information(mixed), moments)
+
+    def _with_share(self, information: Array, moments: Sequence[PairMoments]) -> Array:
+        """The average over targets, with a share of the mutual information with the reward."""
+        return np.asarray(information.mean(axis=1) + self.share * mutual_information(moments))
+
+
+class _Joint(NamedTuple):
+    """Probabilities of a question's answer and of a target's preference, for Q questions and T targets."""
+
+    first: Array  # (Q, 1) the answer is A
+    second: Array  # (Q, 1) the answer is B; the rest is "about equal"
+    target: Array  # (1, T) the target's first trajectory is preferred
+    first_and_target: Array  # (Q, T)
+    second_and_target: Array  # (Q, T)
+
+
+def _joint(part: PairMoments, at: _TargetMoments, covariance: Array) -> _Joint:
+    """The probabilities under one component, multiplied by its weight."""
+    root = np.sqrt(part.gap_variance + part.probit.scale**2)
+    first, second = (((sign * part.gap - part.probit.margin) / root)[:, None] for sign in (1.0, -1.0))
+    correlation, target = covariance / np.outer(root, at.deviation), at.a[None, :]
+    both = bivariate_normal_cdf(first, target, correlation)
+    other = bivariate_normal_cdf(second, target, -correlation) if part.probit.margin else ndtr(target) - both
+    probabilities = ndtr(first), ndtr(second), ndtr(target), both, other
+    return _Joint(*(part.weight * p for p in probabilities))
+
+
+def _covariance(view: Projection, a: Indices, b: Indices) -> Array:
+    """Cov[f(x_a), f(x_b)], row by row."""
+    one = len(a) > 0 and bool(np.all(a == a[0]))
+    prior = view.kernel(view.x[a[:1]], view.x[b])[0] if one else rowwise(view.kernel, view.x[a], view.x[b])
+    covariance: Array = prior - np.sum(view.learned[a] * view.learned[b], axis=1)
+    return covariance
+
+
+def _mutual_information(joint: _Joint) -> Array:
+    """Mutual information in bits of the answers and the preferences, (Q, T)."""
+    first, second, target, both, other = joint
+    equal = np.maximum(1.0 - first - second, 0.0)
+    equal_and_target = np.clip(target - both - other, 0.0, equal)
+    cells = both, other, equal_and_target, first - both, second - other, equal - equal_and_target
+    entropy = -np.sum([np.maximum(p, 0.0) * np.log2(np.maximum(p, TINY)) for p in cells], axis=0)
+    separate = entropy_of_probabilities(first, second) + entropy_of_probabilities(target, 1.0 - target)
+    return np.asarray(np.maximum(separate - entropy, 0.0))
+
+
+def _density(z: Array) -> Array:
+    return np.exp(-0.5 * z * z) / SQRT_2PI
