@@ -80,6 +80,7 @@ def test_a_single_feature_is_not_said_to_matter_most() -> None:
     belief = MixtureFitter(1).fit(answers_about(x, x[:, 0], 12))
     (only,) = explain(belief, x, Scaling(("speed",), (0.0,), (1.0,)), 12, "your", {})
     assert only.sentence.startswith("A higher speed seems better")
+    assert "other features" not in only.meaning
 
 
 @pytest.mark.parametrize(

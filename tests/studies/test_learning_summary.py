@@ -8,7 +8,9 @@ import pytest
 
 from prefero import Learner, Pool, Question
 from prefero._support.arrays import Array
+from prefero.models.draws import Estimate
 from prefero.models.predictive_accuracy import expected_accuracy
+from prefero.models.profiles import profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.questions import Choice
 from prefero.studies.event_log import AskedQuestion, Event, EventLog
@@ -23,7 +25,6 @@ from prefero.studies.learning_summary import (
     closing_sentences,
     expected_gain,
     feature_curve,
-    feature_effects,
     feature_map,
     hint,
     learning_summary,
@@ -64,6 +65,10 @@ def reward_at(learner: Learner, features: Array) -> tuple[float, float]:
     above = drawn - drawn[:, 1:].mean(axis=1, keepdims=True)
     unit = np.sqrt(np.mean(above[:, 1:] ** 2))
     return float(above[:, 0].mean() / unit), float(above[:, 0].std() / unit)
+
+
+def effects_of(learner: Learner) -> dict[int, Estimate]:
+    return {profile.feature: profile.effect for profile in profiles(learner.belief(), learner.pool.scaled)}
 
 
 def standardized(learner: Learner) -> StandardizedRewards:
@@ -119,7 +124,7 @@ def test_maps_are_the_reward_at_their_points(learner: Learner) -> None:
 
 
 def test_the_feature_that_matters_has_the_largest_effect() -> None:
-    effects = feature_effects(taught(pool_of(), 14, "Prefero").reward(), pool_of())
+    effects = effects_of(taught(pool_of(), 14, "Prefero"))
     assert max(effects, key=lambda place: effects[place].mean) == 0
     assert sum(effect.mean for effect in effects.values()) == pytest.approx(1.0)
     assert all(0 <= effect.low <= effect.mean <= effect.high <= 1 for effect in effects.values())
@@ -219,7 +224,7 @@ def test_the_summary_holds_all_parts(learner: Learner) -> None:
     units = dict.fromkeys(pool.names, "m/s")
     assert found.statements == learner.reward().explain(pool, units=units)
     assert [(f.name, f.unit) for f in found.features] == [(name, "m/s") for name in pool.names]
-    assert {p: f.effect for p, f in enumerate(found.features)} == feature_effects(learner.reward(), pool)
+    assert {p: f.effect for p, f in enumerate(found.features)} == effects_of(learner)
     assert {(p.x, p.y) for p in found.feature_maps} == set(combinations(pool.names, 2))
     assert len(found.question_map.pairs) == 6
 
@@ -240,7 +245,7 @@ def test_before_there_are_enough_answers_nothing_is_claimed(answers: int) -> Non
 
 def test_the_question_map_shows_the_features_that_matter_most_first() -> None:
     learner = taught(pool_of(30, MOST_AXES + 2), answers=6)
-    effects = feature_effects(learner.reward(), learner.pool)
+    effects = effects_of(learner)
     found = question_map(log_of(learner), learner.pool, effects)
     means = [effects[learner.pool.names.index(name)].mean for name in found.axes]
     assert means == sorted((effect.mean for effect in effects.values()), reverse=True)[:MOST_AXES]

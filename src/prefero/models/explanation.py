@@ -5,7 +5,7 @@ or some value in between is best, and which feature matters most. It is made onl
 answers, and not at all before there are a few of them: nothing is claimed from the prior.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from prefero._support.arrays import Array
@@ -54,7 +54,14 @@ def explain(
     """
     if answers < ENOUGH_ANSWERS:
         return [_too_early(answers, whose)]
-    found = sorted(profiles(belief, x), key=lambda profile: -profile.effect.mean)
+    return statements_about(profiles(belief, x), scaling, whose, units)
+
+
+def statements_about(
+    found: Sequence[Profile], scaling: Scaling, whose: str, units: Mapping[str, str]
+) -> list[Statement]:
+    """What the profiles of a reward's features say about it."""
+    found = sorted(found, key=lambda profile: -profile.effect.mean)
     words = _Words(scaling, whose, units)
     stated = [words.of_shape(profile) for profile in found if _is_sure(profile, len(found))]
     return [*words.of_largest(found), *stated[:MOST_STATEMENTS]] or [words.of_open(found[0])]
@@ -88,8 +95,9 @@ class _Words:
         sure = percent(profile.shapes[shape])
         at = "" if profile.extreme is None else self._value(profile, profile.extreme[1])
         sentence = SENTENCES[shape].format(name=name, at=at, whose=self.whose.capitalize())
-        meaning = f"{self._share(profile, shape)}, with all other features at their mean."
-        return Statement(f"{sentence} ({sure} sure).", meaning + self._place(profile))
+        others = ", with all other features at their mean" if len(self.scaling.names) > 1 else ""
+        meaning = f"{self._share(profile, shape)}{others}.{self._place(profile)}"
+        return Statement(f"{sentence} ({sure} sure).", meaning)
 
     def of_largest(self, found: list[Profile]) -> list[Statement]:
         """Which feature matters most, if that is probable."""

@@ -18,7 +18,7 @@ from prefero._support.arrays import Array, one_thread
 from prefero._support.texts import pluralize
 from prefero.learner import Learner
 from prefero.models.draws import Estimate
-from prefero.models.explanation import Statement
+from prefero.models.explanation import Statement, statements_about
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.models.predictive_accuracy import expected_accuracy
 from prefero.models.profiles import profiles
@@ -160,7 +160,9 @@ def learning_summary(
     pool, reward, progress = learner.pool, learner.reward(), learner.progress()
     curve = learning_curve(log, progress.answers, progress.accuracy)
     gain = likely_gain(curve, expected_gain(learner, question, progress.accuracy) if question else 0.0)
-    effects = feature_effects(reward, pool)
+    found = profiles(reward.belief, pool.scaled)
+    effects = {profile.feature: profile.effect for profile in found}
+    units = {label.name: label.unit for label in labels}
     rewards = StandardizedRewards(reward.belief, reference_of(pool.scaled))
     return LearningSummary(
         answers=progress.answers,
@@ -169,7 +171,7 @@ def learning_summary(
         learning_curve=curve,
         expected_gain=gain,
         hint=hint(progress.answers, gain),
-        statements=reward.explain(pool, units={label.name: label.unit for label in labels}),
+        statements=statements_about(found, pool.scaling, "your", units),
         features=[
             FeatureEffect(label.name, label.unit, effects.get(place), feature_curve(rewards, pool, place))
             for place, label in enumerate(labels)
@@ -265,11 +267,6 @@ def hint(answers: int, gain: float) -> str:
     if gain < SMALL_GAIN:
         return "Five more answers would add hardly anything. You may stop here."
     return f"Five more answers are likely to add about {100 * gain:.1f} percentage points."
-
-
-def feature_effects(reward: Reward, pool: Pool) -> dict[int, Estimate]:
-    """By column: a feature's share of the reward's standard deviation when each varies alone."""
-    return {profile.feature: profile.effect for profile in profiles(reward.belief, pool.scaled)}
 
 
 def feature_curve(rewards: StandardizedRewards, pool: Pool, place: int) -> list[CurvePoint]:

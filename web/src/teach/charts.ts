@@ -7,12 +7,13 @@ import type { AnsweredPair, CurvePoint, Estimate, FeatureEffect, FeatureMap, Lea
 const LINE = "var(--accent)";
 const INK = "var(--ink)";
 const GRID = "var(--line)";
-const STYLE = { className: "plot", marginTop: 24, marginBottom: 40, marginLeft: 48 };
+const STYLE = { className: "plot", marginTop: 24, marginBottom: 40, marginLeft: 56 };
 const LEGEND = { marginLeft: 20, marginRight: 20, width: 280 };
 const SCHEMES = { mean: "viridis", std: "cividis" } as const;
 const REWARD = "reward (standard deviations)";
 const LETTER = 6.5; // pixels, on average
-const LARGE = 10_000; // numbers from here on are shortened: 12k
+const LARGE = 1000; // numbers from here on are shortened: 12k
+const SMALL = 0.01; // an axis whose numbers are all below this has exponents
 
 function withUnitLabel(name: string, unit: string | undefined): string {
   return unit ? `${name} (${unit})` : name;
@@ -22,10 +23,11 @@ function withUnitLabel(name: string, unit: string | undefined): string {
 function featureAxis(name: string, unit: string | undefined, values: number[], width: number): Plot.ScaleOptions {
   const label = withUnitLabel(name, unit);
   const most = Math.floor((width - STYLE.marginLeft) / LETTER) - 3;
-  const large = values.some((value) => Math.abs(value) >= LARGE);
+  const largest = Math.max(...values.map(Math.abs));
+  const format = largest >= LARGE ? "~s" : largest < SMALL ? "~e" : null;
   return {
     label: label.length > most ? `${label.slice(0, most - 1)}…` : label,
-    ...(large && { tickFormat: "~s" }),
+    ...(format !== null && { tickFormat: format }),
   };
 }
 

@@ -134,6 +134,7 @@ function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
 }
 
 function WhatMatters({ summary, features }: { summary: LearningSummary; features: FeatureEffect[] }): JSX.Element {
+  const left = features.filter(({ effect }) => effect === null).length;
   return (
     <Card title="What matters">
       <Statements statements={summary.statements} />
@@ -141,6 +142,7 @@ function WhatMatters({ summary, features }: { summary: LearningSummary; features
       <p class="soft">
         How much the reward varies when one feature alone varies as it does over all trajectories, as a share of the sum
         over all features. The thin line is a 90% interval.
+        {left > 0 && ` The other ${left} features, which seem to matter less, are left out.`}
       </p>
     </Card>
   );
