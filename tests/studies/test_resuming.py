@@ -6,6 +6,7 @@ import pytest
 
 from prefero import Pool
 from prefero.studies.compute_slots import ComputeSlots
+from prefero.studies.displays import display_of
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import StudyMethod, teaching_protocol
 from prefero.studies.session import Session
@@ -43,7 +44,10 @@ class EqualStudies:
 
     def begin(self, name: str) -> tuple[Study, Participant]:
         protocol = protocol_of(methods=self.methods, tests=1, retests=1)
-        study = self.store.add_study(name, "study", protocol.to_json(), self.pool, {}, f"secret of {name}")
+        display = display_of(self.pool)
+        study = self.store.add_study(
+            name, "study", protocol.to_json(), self.pool, display, f"secret of {name}"
+        )
         return study, invited(self.store, "P1", study, seed=11)
 
     def prepared(self) -> EventLog:
@@ -176,7 +180,7 @@ def test_a_teacher_never_comes_to_the_end(file_store: Store, pool: Pool) -> None
     protocol = teaching_protocol("Own", 2).to_json() | {
         "methods": [{"label": "A", "method": "CorrectedGP 1 0.1", "questions": 2}]
     }
-    study = file_store.add_study("teach", "teach", protocol, pool, {}, "secret")
+    study = file_store.add_study("teach", "teach", protocol, pool, display_of(pool), "secret")
     person, slots = invited(file_store, study=study), ComputeSlots()
     session = Session(file_store, study, person, slots)
     now = session.state()
