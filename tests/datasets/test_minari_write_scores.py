@@ -201,7 +201,9 @@ def test_what_cannot_be_leaves_nothing(storage: str, root: Path, tmp_path: Path)
 def test_links_are_followed(root: Path, tmp_path: Path) -> None:
     """As a cache has them, in which files are kept once."""
     made("walks-v0", "hdf5")
-    store = Path(shutil.move(root / "walks-v0" / "data" / "main_data.hdf5", tmp_path / "blob"))
+    store = Path(
+        shutil.move(root / "walks-v0" / "data" / "main_data.hdf5", root / "walks-v0" / "data" / "blob")
+    )
     (root / "walks-v0" / "data" / "main_data.hdf5").symlink_to(store)
     before = store.read_bytes()
     write_scores(extracted("walks-v0"), MEANS, STDS, tmp_path / "scored")

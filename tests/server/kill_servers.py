@@ -2,9 +2,9 @@
 
     python kill_servers.py DATABASE PORT KILLS
 
-Every child is the real server over the database file. Most are killed a random time after they begin to
-serve, some while they start. It prints a line when all kills are done; the last server runs until input ends.
-It is a script so that it forks from a process without threads.
+Every child is the real server over the database, a file or a URL. Most are killed a random time after they
+begin to serve, some while they start. It prints a line when all kills are done; the last server runs until
+input ends. It is a script so that it forks from a process without threads.
 """
 
 import os
@@ -51,7 +51,7 @@ def warm_up() -> None:
         store.engine.dispose()
 
 
-def start_server(file: Path, port: int) -> tuple[int, int]:
+def start_server(database: str, port: int) -> tuple[int, int]:
     """Fork a server; its process id, and a pipe that is written to when it serves."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -63,7 +63,7 @@ def start_server(file: Path, port: int) -> tuple[int, int]:
         os.write(writer, b".")
 
     try:
-        serve(create_app(ServerContext(Store(open_database(file)))), listen("127.0.0.1", port), ready)
+        serve(create_app(ServerContext(Store(open_database(database)))), listen("127.0.0.1", port), ready)
     finally:
         os._exit(1)
 
@@ -82,12 +82,12 @@ def kill_server(child: int, reader: int, rng: random.Random) -> None:
 
 
 def main() -> None:
-    file, port, kills = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    database, port, kills = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     warm_up()
     rng = random.Random(kills)
     for _ in range(kills):
-        kill_server(*start_server(file, port), rng)
-    child, reader = start_server(file, port)
+        kill_server(*start_server(database, port), rng)
+    child, reader = start_server(database, port)
     print("all servers but the last were killed", flush=True)
     sys.stdin.read()
     os.kill(child, signal.SIGKILL)

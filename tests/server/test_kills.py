@@ -2,7 +2,7 @@
 
 The clients do as the page does: every request has a key, and is sent again under that key until it is
 acknowledged. In the end the database holds what was acknowledged, no more, no less, and in order.
-A soak kills hundreds of servers.
+A soak kills a thousand servers over each kind of database.
 """
 
 import os
@@ -14,9 +14,11 @@ import sys
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 import numpy as np
@@ -32,7 +34,8 @@ from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret
 from server.run_commands import PLAIN_TERMINAL
 from server.served_studies import new_key
-from soak import repetitions
+from soak import SOAK, repetitions
+from studies import postgres
 from systems import posix_only
 
 pytestmark = posix_only
@@ -112,11 +115,32 @@ def free_port() -> int:
         return port
 
 
-@pytest.fixture(scope="module")
-def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[AnsweringClient]]:
+class Survived(NamedTuple):
     """A database that several clients answered into while its servers were killed, and the clients."""
-    file = tmp_path_factory.mktemp("killed") / "answers.db"
-    store = Store(open_database(file))
+
+    database: str
+    clients: list[AnsweringClient]
+
+    def rows(self, columns: str, table: str, order: str = "id") -> list[Any]:
+        engine = open_database(self.database)
+        with engine.connect() as connection:
+            found = connection.exec_driver_sql(f"SELECT {columns} FROM {table} ORDER BY {order}").fetchall()
+        engine.dispose()
+        return list(found)
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"] if SOAK else ["sqlite"])
+def survived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Survived]:
+    with ExitStack() as stack:
+        if request.param == "sqlite":
+            yield survive(str(tmp_path_factory.mktemp("killed") / "answers.db"))
+        else:
+            yield survive(stack.enter_context(stack.enter_context(postgres.running()).database()))
+
+
+def survive(database: str) -> Survived:
+    """Answer while servers are killed."""
+    store = Store(open_database(database))
     pool = Pool(np.random.default_rng(0).normal(size=(20, 2)), ["speed", "distance"])
     study = store.add_study("walks", "study", OPEN_ENDED.to_json(), pool, display_of(pool), new_secret())
     codes = [new_secret() for _ in range(CLIENTS)]
@@ -132,7 +156,7 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Answe
     command = [
         sys.executable,
         str(Path(__file__).with_name("kill_servers.py")),
-        str(file),
+        database,
         str(port),
         str(KILLS),
     ]
@@ -154,56 +178,49 @@ def survived(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Answe
             thread.join()
         process.communicate()
     assert printed == "all servers but the last were killed\n"
-    return file, clients
+    return Survived(database, clients)
 
 
-def test_no_client_met_an_error(survived: tuple[Path, list[AnsweringClient]]) -> None:
-    assert [client.failure for client in survived[1]] == [None] * CLIENTS
+def test_no_client_met_an_error(survived: Survived) -> None:
+    assert [client.failure for client in survived.clients] == [None] * CLIENTS
 
 
-def test_the_servers_were_killed_while_clients_were_answering(
-    survived: tuple[Path, list[AnsweringClient]],
-) -> None:
+def test_the_servers_were_killed_while_clients_were_answering(survived: Survived) -> None:
     """Otherwise the test would show nothing: requests were cut off, and answers went on between the kills."""
-    assert min(client.lost for client in survived[1]) > KILLS / 4
-    assert sum(len(client.keys) for client in survived[1]) > KILLS / 4
+    sent = sum(len(client.keys) for client in survived.clients)
+    print(f"{KILLS} kills, {sent} events, {sum(client.lost for client in survived.clients)} requests cut off")
+    assert min(client.lost for client in survived.clients) > KILLS / 4
+    assert sent > KILLS / 4
 
 
-def test_every_acknowledged_event_is_recorded_once(survived: tuple[Path, list[AnsweringClient]]) -> None:
-    file, clients = survived
-    connection = sqlite3.connect(file)
-    kept = Counter(key for (key,) in connection.execute("SELECT key FROM events"))
-    connection.close()
-    acknowledged = Counter(key for client in clients for key in client.keys)
-    assert kept == acknowledged
+def test_every_acknowledged_event_is_recorded_once(survived: Survived) -> None:
+    kept = Counter(key for (key,) in survived.rows("key", "events"))
+    assert kept == Counter(key for client in survived.clients for key in client.keys)
     assert max(kept.values()) == 1
 
 
-def test_no_question_was_answered_twice(survived: tuple[Path, list[AnsweringClient]]) -> None:
+def test_no_question_was_answered_twice(survived: Survived) -> None:
     """The events of a question alternate: answered, undone, answered again."""
-    connection = sqlite3.connect(survived[0])
-    rows = connection.execute("SELECT question, kind FROM events ORDER BY id").fetchall()
-    connection.close()
     undone: dict[int, list[bool]] = {}
-    for question, kind in rows:
+    for question, kind in survived.rows("question, kind", "events"):
         undone.setdefault(question, []).append(kind == "undo")
     assert all(flags == [bool(place % 2) for place in range(len(flags))] for flags in undone.values())
 
 
-def test_the_database_is_not_damaged(survived: tuple[Path, list[AnsweringClient]]) -> None:
-    connection = sqlite3.connect(survived[0])
+def test_the_database_is_not_damaged(survived: Survived) -> None:
+    if "://" in survived.database:
+        assert survived.rows("count(*)", "events", "1")
+        return
+    connection = sqlite3.connect(survived.database)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     connection.close()
 
 
-def test_every_learner_is_rebuilt_from_what_its_client_remembers(
-    survived: tuple[Path, list[AnsweringClient]],
-) -> None:
-    file, clients = survived
-    store, slots = Store(open_database(file)), ComputeSlots()
+def test_every_learner_is_rebuilt_from_what_its_client_remembers(survived: Survived) -> None:
+    store, slots = Store(open_database(survived.database)), ComputeSlots()
     study = store.study("walks")
-    for person, remembered in zip(store.participants(study), clients, strict=True):
+    for person, remembered in zip(store.participants(study), survived.clients, strict=True):
         log = store.event_log(person)
         answers = [(answer.asked.id, answer.choice) for answer in log.answers]
         assert answers == [(question, kind) for question, kind in remembered.active if kind != "skip"]

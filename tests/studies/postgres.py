@@ -22,6 +22,8 @@ USER = "prefero"
 # The server stops when its input ends, which it does when the tests end, in whatever way. It stops at once,
 # since what it holds is thrown away.
 LEASH = '"$@" & server=$!; read -r _; kill -QUIT $server; wait $server'
+LEASH_AGAIN = """while [ ! -e stopped ]; do "$@"; sleep 0.2; done & read -r _; : > stopped
+kill -QUIT "$(head -n 1 "$3/postmaster.pid")"; wait"""  # started again when it has stopped, as a service is
 LEAVE = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()"""
 EMPTY = """DO $$ DECLARE name text; BEGIN
@@ -36,6 +38,8 @@ FAST_SETTINGS = {  # what is safe to leave out where nothing outlives the tests
     "listen_addresses": "",  # only the socket: no port can be taken, and nobody else comes in
     "shared_buffers": "16MB",
 }
+
+DURABLE = {"fsync": "on", "synchronous_commit": "on"}  # for tests of servers that stop
 
 
 class Server:
@@ -100,12 +104,12 @@ def _servant() -> tuple[int, int] | None:
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running(parent: Path | None = None, *, durable: bool = False) -> Iterator[Server]:
     """A server in a folder of its own; the folder's path is short, since it names a socket."""
     skip_except_on_linux("PostgreSQL")
     bin_folder, servant = programs(), _servant()
     user, group = servant or (None, None)
-    folder = Path(tempfile.mkdtemp(prefix="prefero-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="prefero-pg-", dir=parent))
     try:
         if servant:
             os.chown(folder, *servant)
@@ -117,6 +121,7 @@ def running() -> Iterator[Server]:
                 "--auth=trust",
                 "--no-sync",
                 "--encoding=UTF8",
+                "--wal-segsize=1",
             ]
             subprocess.run(
                 [bin_folder / "initdb", *making, "--locale=C"],
@@ -127,9 +132,22 @@ def running() -> Iterator[Server]:
                 user=user,
                 group=group,
             )
-            options = [word for name, value in FAST_SETTINGS.items() for word in ("-c", f"{name}={value}")]
+            settings = FAST_SETTINGS | (DURABLE if durable else {})
+            options = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+            leash = LEASH_AGAIN if durable else LEASH
             process = subprocess.Popen(
-                ["sh", "-c", LEASH, "sh", bin_folder / "postgres", "-D", data, "-k", folder, *options],
+                [
+                    "sh",
+                    "-c",
+                    leash,
+                    "sh",
+                    bin_folder / "postgres",
+                    "-D",
+                    data,
+                    "-k",
+                    folder,
+                    *options,
+                ],
                 stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=output,

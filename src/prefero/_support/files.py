@@ -148,6 +148,18 @@ def file_names(paths: Sequence[str | Path]) -> list[str]:
     return [place.absolute().relative_to(common).as_posix() for place in places]
 
 
+def inside(folder: Path, path: str | Path, what: str) -> Path:
+    """A path that a file in `folder` names, relative to it; an error if it leads out, also by a link.
+
+    A link into the store of Hugging Face's cache, which keeps the files of its folders there, is no way out.
+    """
+    place, own = folder / path, folder.resolve()
+    store = [own.parent.parent / "blobs"] if own.parent.name == "snapshots" else []
+    if not any(place.resolve().is_relative_to(root) for root in (own, *store)):
+        raise ValueError(f"{folder} names {what} outside of itself, {str(path)!r}: it is not opened")
+    return place
+
+
 def cache_folder() -> Path:
     """The folder for what can be computed again; the variable PREFERO_CACHE changes it."""
     return Path(os.environ.get("PREFERO_CACHE") or program_folder("cache"))

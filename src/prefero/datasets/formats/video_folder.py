@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from prefero._support.files import missing_file
+from prefero._support.files import inside, missing_file
 from prefero.datasets.base import Dataset, DatasetFormat, DatasetSpec, FeatureDataset, FormatOptions, option
 from prefero.datasets.formats.tables import (
     ID_COLUMNS,
@@ -149,5 +149,5 @@ def find_table(folder: Path) -> Path:
 
 
 def _video(folder: Path, name: str) -> Path:
-    path = folder / name
+    path = inside(folder, name, "a video")
     return path if path.suffix else path.with_suffix(SUFFIX)

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.files import inside
 from prefero.datasets.episode import BadEpisode
 
 ORIGINAL = "original_reward"
@@ -86,9 +87,15 @@ def check_new_columns(names: Sequence[str], existing: Sequence[str], dataset: st
 
 
 def files_in(folder: Path) -> Iterator[Path]:
-    """Every file in a folder and below it, links followed, in order."""
+    """Every file in a folder and below it, in order; links are followed, and an error if one leads out."""
+    seen: set[Path] = set()
     for place, folders, files in os.walk(folder, followlinks=True):
-        folders.sort()
+        own = Path(place).relative_to(folder)
+        inner = [inside(folder, own / name, "a folder") for name in sorted(folders)]
+        folders[:] = [path.name for path in inner if path.resolve() not in seen]  # a link may lead upwards
+        seen.update(path.resolve() for path in (*inner, folder))
+        for name in files:
+            inside(folder, own / name, "a file")
         yield from (path for path in (Path(place) / name for name in sorted(files)) if path.is_file())
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from prefero._support.files import inside
 from prefero._support.optional import need
 from prefero.datasets.episode import VideoSpan
 from prefero.datasets.media.video_files import damage_message
@@ -46,6 +47,10 @@ def read_info(folder: Path) -> dict[str, Any]:
     missing = [key for key in WANTED if not isinstance(info, dict) or key not in info]
     if missing:
         raise ValueError(f"{path} is damaged: it has no {missing[0]!r}")
+    for key in ("data_path", "video_path"):
+        parts = Path(str(info.get(key) or ".")).parts
+        if ".." in parts or Path(*parts).is_absolute():
+            raise ValueError(f"{path} has a {key} that leads out of the dataset: {info[key]!r}")
     rate, features = info["fps"], info["features"]
     if not isinstance(rate, int | float) or not 0 < rate < math.inf:
         raise ValueError(f"{path} is damaged: fps is a positive number, but here {rate!r}")
@@ -80,9 +85,12 @@ def _filled(folder: Path, info: Info, key: str, where: dict[str, Any]) -> Path:
     try:
         if not isinstance(template, str):
             raise ValueError("it is not a text")
-        return folder / template.format(**where)
-    except (KeyError, IndexError, ValueError) as error:
+        filled = template.format(**where)
+    except (KeyError, IndexError, ValueError, AttributeError) as error:
         raise ValueError(f"{folder / INFO} has a {key} that cannot be filled in: {template!r}") from error
+    if ".." in Path(filled).parts:
+        raise ValueError(f"{folder / INFO} has a {key} that leads elsewhere: {template!r}")
+    return inside(folder, filled, "a file")
 
 
 # --- version 3.0 ------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.arrays import Image
+from prefero._support.files import inside
 from prefero._support.optional import need
 from prefero.datasets.episode import BadEpisode, VideoSpan
 from prefero.datasets.formats.lerobot.episode_index import EpisodeEntry
@@ -89,12 +90,12 @@ def _values(entry: EpisodeEntry, camera: str, first: int, last: int) -> Iterator
 
 def _content(folder: Path, entry: EpisodeEntry, camera: str, value: Any) -> bytes | Path:
     """An image itself, or where it is: Hugging Face stores its bytes, its path, or both."""
-    inside = value.get("bytes") if isinstance(value, dict) else value if isinstance(value, bytes) else None
-    if inside:
-        return bytes(inside)
+    content = value.get("bytes") if isinstance(value, dict) else value if isinstance(value, bytes) else None
+    if content:
+        return bytes(content)
     path = value.get("path") if isinstance(value, dict) else value
     if not isinstance(path, str) or not path:
         return b""
     filled = [folder / f.format(camera=camera, episode=entry.episode) / Path(path).name for f in FOLDERS]
     there = [known for known in (folder / path, *filled) if known.is_file()]
-    return there[0] if there else folder / path
+    return inside(folder, there[0] if there else folder / path, "an image")

@@ -1,0 +1,94 @@
+"""A disk that becomes full while people answer, and has room again: what was acknowledged is there.
+
+The disk is a small file system in memory, which only root may mount; elsewhere the test is skipped.
+"""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from prefero.studies.storage.database import DatabaseUnavailable, open_database
+from prefero.studies.storage.store import Participant, Store
+from soak import SOAK, repetitions
+from studies import postgres
+from studies.fake_study import ask, invited, new_key
+from waiting import wait_until
+
+SIZES = {"sqlite": 2, "postgresql": 120}  # MB
+ROOM = {"sqlite": 200_000, "postgresql": 3_000_000}  # bytes that answers can take
+FILLINGS = repetitions("fillings", short=2, long=20)  # how often the disk becomes full
+MOST = 3000  # answers until it is
+
+
+@pytest.fixture(params=["sqlite", "postgresql"] if SOAK else ["sqlite"])
+def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """The kind of database, and the folder of a small file system."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    size = f"size={SIZES[request.param]}m"
+    mount = ["mount", "-t", "tmpfs", "-o", f"{size},mode=0777", "tmpfs", str(folder)]
+    if not sys.platform.startswith("linux") or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a small disk can only be mounted on Linux by root")
+    try:
+        yield request.param, folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def database(disk: tuple[str, Path]) -> Iterator[str]:
+    kind, folder = disk
+    with ExitStack() as stack:
+        if kind == "sqlite":
+            yield str(folder / "studies.db")
+        else:
+            for parent in (folder, *folder.parents[:3]):  # PostgreSQL runs as another user
+                parent.chmod(0o777)
+            yield stack.enter_context(stack.enter_context(postgres.running(folder, durable=True)).database())
+
+
+def fill(folder: Path, room: int) -> Path:
+    """A file that takes the room that is left, but for a little."""
+    filler = folder / "filler"
+    filler.write_bytes(b"x" * max(shutil.disk_usage(folder).free - room, 0))
+    return filler
+
+
+def answer_until_refused(store: Store, person: Participant) -> list[str]:
+    """The keys that were acknowledged before the disk was full."""
+    keys: list[str] = []
+    for _ in range(MOST):
+        key = new_key()
+        try:
+            store.add_event(person, ask(store, person), "left", key)
+        except DatabaseUnavailable:
+            return keys
+        keys.append(key)
+    raise AssertionError(f"the disk is not full after {MOST} answers")
+
+
+def test_a_full_disk_loses_nothing(disk: tuple[str, Path], database: str) -> None:
+    store = Store(open_database(database))
+    person, acknowledged = invited(store), list[str]()
+
+    def recorded() -> tuple[list[str]] | None:
+        try:
+            return ([event.key for event in store.event_log(person).events],)
+        except DatabaseUnavailable:
+            return None  # PostgreSQL starts again after its log could not be written
+
+    for _ in range(FILLINGS):
+        filler = fill(disk[1], ROOM[disk[0]])
+        acknowledged += answer_until_refused(store, person)
+        filler.unlink()
+        (found,) = wait_until(recorded, "the database") or ([],)
+        assert found[: len(acknowledged)] == acknowledged
+        assert len(found) <= len(acknowledged) + 1  # one may be recorded whose acknowledgement was lost
+        acknowledged = found
+    print(f"{len(acknowledged)} answers, {FILLINGS} full disks")
+    store.engine.dispose()
