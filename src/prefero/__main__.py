@@ -7,7 +7,7 @@ from typing import Any
 
 from prefero._support.files import missing_file
 from prefero._support.optional import MissingExtra, message_for, missing_packages, need
-from prefero._support.systems import print_unknown_characters
+from prefero._support.systems import end_like_interrupt, print_unknown_characters
 from prefero._support.text import printable
 
 COMMAND_EXTRAS = {  # beside cli, which all need
@@ -60,6 +60,7 @@ def main() -> None:
     """Run the command line; errors that a user can mend end in one line and exit code 2."""
     warnings.formatwarning = _in_one_line
     print_unknown_characters()
+    end_like_interrupt()
     try:
         need("typer", extra="cli")
         need("rich", extra="cli")
@@ -69,7 +70,9 @@ def main() -> None:
     except MissingExtra as error:
         print(f"prefero: {_all_missing(error, sys.argv[1:])}", file=sys.stderr)
         sys.exit(2)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RuntimeError, MemoryError) as error:
+        if type(error) is RuntimeError:  # one of nobody's, which a developer wants to see whole
+            raise
         print(f"prefero: {printable(_words(error))}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

@@ -22,7 +22,9 @@ USER = "prefero"
 # The server stops when its input ends, which it does when the tests end, in whatever way. It stops at once,
 # since what it holds is thrown away.
 LEASH = '"$@" & server=$!; read -r _; kill -QUIT $server; wait $server'
-LEASH_AGAIN = """while [ ! -e stopped ]; do "$@"; sleep 0.2; done & read -r _; : > stopped
+LEASH_AGAIN = """while [ ! -e stopped ]; do
+find . -maxdepth 2 '(' -name postmaster.pid -o -name '.s.PGSQL*.lock' ')' -empty -delete
+"$@"; sleep 0.2; done & read -r _; : > stopped
 kill -QUIT "$(head -n 1 "$3/postmaster.pid")"; wait"""  # started again when it has stopped, as a service is
 LEAVE = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()"""

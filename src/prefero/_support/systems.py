@@ -1,12 +1,14 @@
 """What differs between Linux, macOS and Windows. No other module asks which system it runs on."""
 
 import io
+import multiprocessing
 import os
 import shlex
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -91,6 +93,30 @@ def break_like_interrupt() -> None:
     """Make Ctrl+Break end a program as Ctrl+C does; only Windows has it, and other programs can send it."""
     if sys.platform == "win32":
         signal.signal(signal.SIGBREAK, signal.default_int_handler)
+
+
+def end_like_interrupt() -> None:
+    """Make a command that is asked to end (SIGTERM) end as Ctrl+C does, so that it leaves nothing behind."""
+    with suppress(ValueError):  # outside of the main thread
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def end_with_parent(seconds: float = 1.0) -> None:
+    """End this worker process soon after the process that started it, which may have been killed."""
+    if multiprocessing.parent_process() is None or _WATCHES:
+        return
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(seconds)
+        os._exit(1)
+
+    _WATCHES.append(threading.Thread(target=watch, name="prefero-parent", daemon=True))
+    _WATCHES[0].start()
+
+
+_WATCHES: list[threading.Thread] = []  # of this process: one, or none
 
 
 def shell_command(words: Sequence[str]) -> str:

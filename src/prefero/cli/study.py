@@ -207,7 +207,11 @@ def list_studies(database: Database = None) -> None:
     store = _store(database)
     table = Table("study", "kind", "invited", "began", "finished", "created", title=None)
     for known in store.studies():
-        progress = progress_of(store, known)
+        try:
+            progress = progress_of(store, known)
+        except (ValueError, KeyError, TypeError) as error:
+            say(f"The study {known.name!r} cannot be read: {error}")
+            continue
         begun = sum(one.started is not None for one in progress)
         done = sum(one.stage == "done" for one in progress)
         at = known.at[:16].replace("T", " ")

@@ -76,7 +76,7 @@ def teach(
     from prefero.server.serve import listen, names_of
     from prefero.studies.protocol import Protocol
     from prefero.studies.session import task_description as task_description_of
-    from prefero.studies.start import begin_teaching, opening_options
+    from prefero.studies.start import begin_teaching, continues_alone, opening_options
     from prefero.studies.storage.database import open_database
     from prefero.studies.storage.store import Store
 
@@ -84,7 +84,8 @@ def teach(
     with taken:
         where = database or str(data_folder() / "teach.db")
         store = Store(open_database(where))
-        options, trust = opening_options(what, opening), bool(opening["trust"])
+        alone, trust = continues_alone(store, what, name), bool(opening["trust"])
+        options = None if alone else opening_options(what, opening)
         study, participant, known = begin_teaching(
             store,
             what,

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from prefero._support.files import missing_file, paths_beside
 from prefero._support.names import did_you_mean
 from prefero._support.plugins import PluginError, Registry
+from prefero._support.systems import end_with_parent
 from prefero.datasets.base import Dataset, DatasetFormat, DatasetSpec, FormatOptions
 
 BUILT_IN = {
@@ -241,4 +242,5 @@ def for_workers(dataset: Dataset, processes: int) -> Dataset | DatasetSpec:
 
 def in_worker(sent: Dataset | DatasetSpec) -> Dataset:
     """The dataset that was sent, by the process whose user named it."""
+    end_with_parent()
     return open_once(sent, trust=True) if isinstance(sent, DatasetSpec) else sent

@@ -25,14 +25,16 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DataError, IntegrityError
 
 import prefero
 from prefero._support.files import csv_text, missing_file, read_csv, write_atomically
 from prefero._support.folders import whole_folder
+from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.pools.pool import Pool
 from prefero.studies.displays import display_of
 from prefero.studies.event_log import EventLog
+from prefero.studies.import_checks import check_rows
 from prefero.studies.protocol import Protocol
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import writing
@@ -169,10 +171,12 @@ def import_study(
     document = _document(folder)
     protocol = document["protocol"]
     pool = Pool.load(folder / "pool.npz")
-    display = json.loads((folder / "display.json").read_text(encoding="utf-8"))
-    if pool.clips is not None:
-        display = display_of(pool)  # a file from elsewhere must not name folders of this machine
+    display = _own_display(pool)
     found = {table: _read(folder / f"{table}.csv", COLUMNS[table]) for table in COLUMNS}
+    try:
+        check_rows(found, pool, protocol, display)
+    except ValueError as error:
+        raise StudyFolderError(f"{folder} is damaged: {error}") from error
     known = set()
     if into is not None:
         study = store.study(into)
@@ -192,10 +196,21 @@ def import_study(
             owner = store.study_in(connection, name)
             for participant in found["participants"]:
                 _import_participant(connection, owner, participant, found, prefix)
-    except (KeyError, IndexError, IntegrityError) as error:
+    except (KeyError, IndexError, IntegrityError, DataError) as error:
         why = " ".join(str(error).split())
         raise StudyFolderError(f"{folder} is damaged: its rows do not fit together ({why})") from error
     return store.study(name)
+
+
+def _own_display(pool: Pool) -> dict[str, Any]:
+    """How this machine shows the pool: studies share it, so it never comes from a file.
+
+    A world that is not installed here is shown by its features.
+    """
+    try:
+        return display_of(pool)
+    except (UnknownNameError, PluginError):
+        return display_of(Pool(pool.features, pool.names, ids=pool.ids, scaling=pool.scaling))
 
 
 def _check_same(store: Store, study: Study, pool: Pool, protocol: dict[str, Any], folder: Path) -> None:

@@ -35,6 +35,10 @@ from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
 
+MOST_QUESTIONS = 10_000  # of one method: nobody answers as many
+MOST_METHODS = 50
+LONGEST_TEXT = 20_000
+TEXTS = ("title", "consent", "instructions", "thanks", "task_description")
 TEST, RETEST = "test", "retest"  # questions that no method learns from
 QUESTIONS = 15  # of a method, as in the paper
 LONGEST_LABEL = 100  # letters, as many as the database keeps
@@ -67,14 +71,17 @@ class StudyMethod:
     questions: int
 
     def __post_init__(self) -> None:
+        if not self.label.isprintable():
+            raise ValueError(f"the label {self.label!r} has characters that cannot be printed")
         if self.label in (TEST, RETEST) or not 0 < len(self.label) <= LONGEST_LABEL:
             raise ValueError(
                 f"a method needs a label of 1 to {LONGEST_LABEL} letters other than {TEST!r} and {RETEST!r}, "
                 f"but this is {self.label!r}"
             )
-        if type(self.questions) is not int or self.questions < 1:
+        if type(self.questions) is not int or not 1 <= self.questions <= MOST_QUESTIONS:
             raise ValueError(
-                f"method {self.label!r} must ask one question or more, but questions = {self.questions!r}"
+                f"method {self.label!r} must ask 1 to {MOST_QUESTIONS} questions, but questions = "
+                f"{self.questions!r}"
             )
         method_named(self.method, STUDY_NAMES)
         try:
@@ -126,6 +133,15 @@ class Protocol:
             raise ValueError(f"a protocol has a world or a pool, not both {self.world!r} and {self.pool!r}")
         if self.trajectories is not None and self.trajectories < 2:
             raise ValueError(f"a study is about 2 trajectories or more, not {self.trajectories}")
+        if len(labels) > MOST_METHODS or max(self.tests, self.retests) > MOST_QUESTIONS:
+            raise ValueError(
+                f"a protocol has at most {MOST_METHODS} methods, and {MOST_QUESTIONS} tests and retests, but "
+                f"this one has {len(labels)}, {self.tests} and {self.retests}"
+            )
+        texts = {name: getattr(self, name) for name in TEXTS}
+        long = [name for name, text in texts.items() if len(text) > LONGEST_TEXT or "\0" in text]
+        if long:
+            raise ValueError(f"{long[0]} is a text of at most {LONGEST_TEXT:,} letters")
         if len(set(labels)) != len(labels):
             raise ValueError(f"every method needs a different label, but they are {', '.join(labels)}")
         strict = [method.method for method in self.methods if self.ties and not method.accepts_ties]

@@ -81,6 +81,16 @@ def opening_options(what: str, given: Mapping[str, object]) -> FormatOptions | N
     return None
 
 
+def continues_alone(store: Store, what: str, name: str | None) -> bool:
+    """Is this a session whose file is gone? Its trajectories are in the database."""
+    return is_gone(what) and (name or Path(what).stem) in {study.name for study in store.studies()}
+
+
+def is_gone(what: str) -> bool:
+    """Is this neither a world nor anything that can be opened, perhaps because it was deleted or moved?"""
+    return _without_options(what) is None and not Path(what).exists() and recognize(what)[0] is None
+
+
 def _without_options(what: str) -> str | None:
     """What it is if it is not a dataset: a world or a pool."""
     return "a world" if what in worlds.names() else "a pool" if is_pool_file(Path(what)) else None
@@ -173,6 +183,13 @@ def _continued(
     Answers are about trajectories by number: those of another pool would mean something else.
     """
     kept = store.pool(study)
+    if is_gone(what):
+        warnings.warn(
+            f"{what} is not there any more: the session {study.name!r} continues with the trajectories that "
+            "its database holds",
+            stacklevel=3,
+        )
+        return study
     if what in worlds.names():
         if kept.source is not None and kept.source.world == what:
             return study

@@ -7,6 +7,7 @@ and so does PostgreSQL. A transaction that writes takes its lock at the start, n
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from prefero._support.commands import upgrade_command
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
+FILE = "prefero.file"  # in what a connection knows: the file that it was opened with
 WAIT = 5.0  # seconds for another writer
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -30,7 +32,7 @@ class DatabaseError(ValueError):
     """The database cannot be used; the message says why, and what to do."""
 
 
-class DatabaseUnavailable(Exception):
+class DatabaseUnavailable(RuntimeError):
     """Nothing was recorded, for now: the same request can be sent again. `code` names the reason."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -71,7 +73,7 @@ def _engine(where: str) -> Engine:
     except OSError as error:
         raise DatabaseError(f"the folder of the database {path} cannot be made: {error.strerror}") from error
     engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": WAIT})
-    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "connect", partial(_prepare_sqlite, path))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
@@ -86,18 +88,39 @@ def _url(where: str) -> URL:
         ) from None  # the parser's own message would show a password
 
 
-def _prepare_sqlite(connection: "DBAPIConnection", _: Any) -> None:
+def _prepare_sqlite(path: Path, connection: "DBAPIConnection", record: Any) -> None:
     connection.isolation_level = None  # SQLAlchemy begins transactions, not the driver
     cursor = connection.cursor()
     for line in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
         cursor.execute(f"PRAGMA {line}")
     cursor.close()
+    record.info[FILE] = _file(path)
 
 
 def _begin_sqlite(connection: Connection) -> None:
     """A transaction that begins by reading may not get the lock to write later; so it takes it now."""
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _file(path: Path) -> tuple[int, int] | None:
+    """Which file is at a path; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _check_file(connection: Connection) -> None:
+    """A file that was deleted can still be written to, and is lost when the program ends."""
+    opened = connection.info.get(FILE)
+    if opened is not None and _file(Path(connection.engine.url.database or "")) != opened:
+        raise DatabaseUnavailable(
+            "database-gone",
+            "the file of the database was deleted or replaced while it was in use, so nothing was recorded: "
+            "put it back and start again",
+        )
 
 
 @contextmanager
@@ -107,6 +130,7 @@ def reading(engine: Engine) -> Iterator[Connection]:
         if engine.name == "postgresql":  # where by default every statement sees another state
             connection.execution_options(isolation_level="REPEATABLE READ")
         with connection.begin():
+            _check_file(connection)
             yield connection
 
 
@@ -115,6 +139,7 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes: all of it is on disk when this ends well, and nothing of it otherwise."""
     with _clear_errors(), engine.connect().execution_options(writes=True) as connection, connection.begin():
         yield connection
+        _check_file(connection)  # before the commit
 
 
 @contextmanager

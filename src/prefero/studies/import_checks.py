@@ -1,0 +1,107 @@
+"""Checks of an exported study's rows before any of them is written: a stranger's folder may hold anything.
+
+Databases differ in what they refuse: PostgreSQL stores no longer texts than a column has letters, and SQLite
+stores any. What is read later must be readable, or one study would stop the others.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Float, Integer, String, Table
+
+from prefero.pools.pool import Pool
+from prefero.studies.displays import targets_of
+from prefero.studies.event_log import EVENT_KINDS
+from prefero.studies.protocol import RETEST, TEST
+from prefero.studies.stages import SUBMITTED_STAGES
+from prefero.studies.storage import schema
+
+LARGEST = 2**31 - 1
+TABLES: dict[str, Table] = {
+    "participants": schema.participants,
+    "questions": schema.questions,
+    "events": schema.events,
+    "stage_events": schema.stage_events,
+}
+Rows = Sequence[Mapping[str, Any]]
+
+
+def check_rows(
+    found: Mapping[str, Rows], pool: Pool, protocol: Mapping[str, Any], display: dict[str, Any]
+) -> None:
+    """`ValueError` if a row could not be stored, or not be understood once it is."""
+    for name, table in TABLES.items():
+        for number, row in enumerate(found[name], 1):
+            try:
+                _check_columns(table, row)
+                CHECKS[name](row, pool, protocol, display)
+            except ValueError as error:
+                raise ValueError(f"row {number} of {name}.csv: {error}") from error
+
+
+def _check_columns(table: Table, row: Mapping[str, Any]) -> None:
+    for name, value in row.items():
+        column = table.c.get(name)
+        kind = None if column is None or name == "participant" else column.type
+        if isinstance(value, str) and ("\0" in value or len(value) > (getattr(kind, "length", 0) or LARGEST)):
+            raise ValueError(f"its {name} is too long, or has characters that cannot be stored")
+        if isinstance(kind, Integer) and not (type(value) is int and 0 <= value <= LARGEST):
+            raise ValueError(f"its {name} is {value!r}")
+        if isinstance(kind, Float) and value is not None and not math.isfinite(value):
+            raise ValueError(f"its {name} is {value}")
+        if isinstance(kind, String) and not isinstance(value, str | None):
+            raise ValueError(f"its {name} is {value!r}")
+
+
+def _participant(row: Mapping[str, Any], *_: Any) -> None:
+    if not row["participant"].isprintable():
+        raise ValueError(f"the label {row['participant']!r} has characters that cannot be printed")
+
+
+def _question(row: Mapping[str, Any], pool: Pool, protocol: Mapping[str, Any], _: Any) -> None:
+    items = row["items"]
+    if len(items) < 2 or len(set(items)) != len(items) or not all(0 <= item < len(pool) for item in items):
+        raise ValueError(f"it asks about {items}, and there are trajectories 0 to {len(pool) - 1}")
+    if row["method"] not in {TEST, RETEST, *(method["label"] for method in protocol["methods"])}:
+        raise ValueError(f"the protocol has no method {row['method']!r}")
+
+
+def _event(row: Mapping[str, Any], *_: Any) -> None:
+    if row["kind"] not in EVENT_KINDS:
+        raise ValueError(f"its kind is {row['kind']!r}")
+
+
+def _stage_event(row: Mapping[str, Any], pool: Pool, _: Any, display: dict[str, Any]) -> None:
+    if row["stage"] not in SUBMITTED_STAGES:
+        raise ValueError(f"its stage is {row['stage']!r}")
+    try:
+        data = json.loads(row["data"])
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"its data are no JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise ValueError("its data are no JSON object")
+    if row["stage"] == "rate":
+        _check_rating(data, pool)
+    labels = {target["label"] for target in targets_of(display)}
+    whole = labels <= set(data) and all(type(score) is int for score in data.values())
+    if row["stage"] == "target_scores" and not whole:
+        raise ValueError("it does not score every target")
+
+
+def _check_rating(data: Mapping[str, Any], pool: Pool) -> None:
+    if not (_is_index(data.get("rating"), 10) and _is_index(data.get("trajectory"), len(pool))):
+        raise ValueError("it rates no trajectory")
+
+
+def _is_index(value: Any, count: int) -> bool:
+    return type(value) is int and 0 <= value < count
+
+
+CHECKS = {
+    "participants": _participant,
+    "questions": _question,
+    "events": _event,
+    "stage_events": _stage_event,
+}
