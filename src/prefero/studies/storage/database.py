@@ -139,7 +139,8 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes: all of it is on disk when this ends well, and nothing of it otherwise."""
     with _clear_errors(), engine.connect().execution_options(writes=True) as connection, connection.begin():
         yield connection
-        _check_file(connection)  # before the commit
+        if not connection.closed:
+            _check_file(connection)  # before the commit
 
 
 @contextmanager
