@@ -10,6 +10,7 @@ CHECKS := web/node_modules/.checks
 INSTALL = command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) was not found: install Python 3.11 or newer, or say 'make PYTHON=/path/to/python3'"; exit 1; }; \
           $(PYTHON) tools/install.py $(VENV)
 PAGE   := src/prefero/server/page/index.html
+SOAK   := PREFERO_SOAK=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -rP
 WEB    := $(shell find web -name node_modules -prune -o -type f -print)
 export PATH := $(abspath $(BIN)):$(PATH)
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
@@ -46,9 +47,10 @@ coverage: $(READY) $(PAGE)  ## which lines and branches the tests run: a table, 
 	@mkdir -p results/coverage
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --cov-report=html $(TESTS)
 
-soak: $(READY) $(PAGE)  ## long forms of tests: hundreds of killed servers, thousands of random requests and histories
+soak: $(READY) $(PAGE)  ## long forms of tests, an hour or more: 1000 kills on each database, 100,000 requests and sequences of answers, full disks
 	tests/system-packages
-	PREFERO_SOAK=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal tests/server/test_kills.py tests/server/test_fuzz.py tests/studies/test_event_log.py
+	$(SOAK) --dist loadfile tests/server/test_kills.py tests/studies/test_full_disk.py tests/server/test_mutated_requests.py
+	$(SOAK) --dist worksteal tests/server/test_fuzz.py tests/studies/test_event_log.py tests/test_hostile_pools.py
 
 bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks

@@ -30,7 +30,7 @@ from server.served_studies import FAST_TEACHING, Client, add_study, add_teaching
 from soak import repetitions
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
-EXAMPLES = repetitions("requests", short=8, long=300)
+EXAMPLES = repetitions("examples", short=8, long=300)
 ROLES = ["nobody", "participant", "experimenter", "teacher"]
 
 
