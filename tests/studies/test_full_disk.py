@@ -20,7 +20,7 @@ from studies.fake_study import ask, invited, new_key
 from waiting import wait_until
 
 SIZES = {"sqlite": 2, "postgresql": 120}  # MB
-ROOM = {"sqlite": 200_000, "postgresql": 3_000_000}  # bytes that answers can take
+ROOM = {"sqlite": 200_000, "postgresql": 1_200_000}  # bytes that answers can take
 FILLINGS = repetitions("fillings", short=2, long=20)  # how often the disk becomes full
 MOST = 3000  # answers until it is
 
