@@ -12,6 +12,8 @@ from typing import Any
 
 import httpx
 
+from prefero.server.auth import SESSION_HEADER
+
 START_SECONDS = 90
 PORTS = range(
     20_000, 32_000
@@ -62,10 +64,12 @@ class Server:
 
     def answer(self, *choices: str) -> None:
         """Answer the next questions of a teacher's session, without a browser."""
+        named = {SESSION_HEADER: str(self.get("/api/me")["session"])}
         for choice in choices:
             question = self.get("/api/session")["question"]["id"]
             body = {"key": uuid.uuid4().hex, "question": question, "kind": choice, "seconds": 1.0}
-            httpx.post(f"{self.address}/api/session/events", json=body, timeout=30).raise_for_status()
+            path = f"{self.address}/api/session/events"
+            httpx.post(path, json=body, headers=named, timeout=30).raise_for_status()
 
 
 def free_port() -> int:
