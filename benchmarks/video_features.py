@@ -25,7 +25,7 @@ from prefero.worlds import make
 
 FPS, WIDTH, HEIGHT = 10.0, 320, 240
 NOISE = 0.1
-WORDS = ("", "mean", "pca(8)", "random-network(8)")
+WORDS = ("", "mean", "random-network(8)")
 
 
 def write_video(folder: Path, world: str, count: int, number: int) -> None:
@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             parallel = Parallel(options.jobs)
             parallel(delayed(write_video)(folder, world, count, number) for number in range(count))
             sets = {"the world's own features": true}
-            sets |= {f"{word or 'default'}": video_features(folder, word, "statistics") for word in WORDS}
+            sets |= {word or "default, pca(8)": video_features(folder, word, "statistics") for word in WORDS}
             sets["pca(8) of pixels"] = video_features(folder, "pca(8)", "pixels")
         for label, features in sets.items():
             work = (

@@ -35,8 +35,14 @@ def function_name(function: Callable[..., Any], default: str) -> str:
     return str(getattr(function, "__name__", default))
 
 
-def _imported(module: str) -> ModuleType:
+def find_modules_here() -> None:
+    """Let modules in the working folder be imported, as those of a script are that is run there."""
     here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+
+
+def _imported(module: str) -> ModuleType:
     if module.endswith(".py"):
         spec = importlib.util.spec_from_file_location(Path(module).stem, module)
         assert spec is not None
@@ -44,8 +50,7 @@ def _imported(module: str) -> ModuleType:
         code = compile(Path(module).read_bytes(), module, "exec")  # not from Python's cache, which does not
         exec(code, vars(made))  # notice an edit of the same size within a second
         return made
-    if here not in sys.path:
-        sys.path.append(here)
+    find_modules_here()
     made = importlib.import_module(module)
     digest = _file_digest(getattr(made, "__file__", None))
     if IMPORTED.setdefault(module, digest) != digest:  # it was edited since

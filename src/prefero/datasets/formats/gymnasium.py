@@ -36,6 +36,7 @@ from prefero.datasets.base import (
 )
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.user_functions import (
+    find_modules_here,
     function_digest,
     function_name,
     import_function,
@@ -100,6 +101,7 @@ class EnvironmentMaker:
 
     def _by_id(self, **options: Any) -> Any:
         gymnasium = need("gymnasium", extra="worlds")
+        find_modules_here()  # for ids such as my_module:Mine-v0, which registers it
         unknown = self.registered is not None and self.environment not in gymnasium.registry
         return gymnasium.make(self.registered if unknown else self.environment, **options)
 
@@ -178,7 +180,8 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         player = policy if policy is not None else self.options.policy
         code = [] if player is None else [function_digest(player)]
         made = getattr(self.make.registered, "entry_point", None)
-        code += [function_digest(made)] if isinstance(made, str) else []
+        if made is not None and function_digest(made) == function_digest(made):  # a lambda has no fixed one
+            code.append(function_digest(made))
         if self.spec is not None:
             return code
         made = self.environment if isinstance(self.environment, str) else function_digest(self.environment)

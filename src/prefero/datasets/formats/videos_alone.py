@@ -19,7 +19,7 @@ from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.media.frame_states import Kind, frame_states, state_names
 from prefero.datasets.media.video_files import VideoError, check_complete, frame_rate, read_frames
 
-ENOUGH = 10  # videos for principal components
+COMPONENTS = 8  # principal components, of half as many videos at most
 
 
 class VideoEpisodes(EpisodeDataset):
@@ -34,10 +34,8 @@ class VideoEpisodes(EpisodeDataset):
 
     @property
     def default_features(self) -> tuple[str, ...]:  # type: ignore[override]  # it depends on how many there are
-        """Where there are enough videos, principal components too."""
-        if self.kind == "pixels":
-            return (f"pca({max(min(8, len(self) // 2), 1)})",)
-        return ("mean", "pca(4)") if len(self) >= ENOUGH else ("mean",)
+        """Principal components: they carried most about unknown rewards in benchmarks.video_features."""
+        return (f"pca({max(min(COMPONENTS, len(self) // 2), 1)})",)
 
     def version_parts(self) -> list[Any]:
         """Which states they have, and which files."""
