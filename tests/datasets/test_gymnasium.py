@@ -179,6 +179,19 @@ def test_an_id_is_recognised_and_says_when_an_episode_ends() -> None:
     assert set(np.round(found.features[:, -1] * 50) % 1) == {0.0}  # 50 steps a second
 
 
+def test_a_module_in_the_working_folder_may_register_an_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    code = "from datasets.slide_environment import Slide\ngymnasium.register('Here-v0', Slide)\n"
+    Path("environment_of_this_test.py").write_text(f"import gymnasium\n{code}", encoding="utf-8")
+    dataset = open_dataset("gymnasium:environment_of_this_test:Here-v0", GymnasiumOptions(max_steps=5))
+    assert isinstance(dataset, GymnasiumDataset)
+    assert len(dataset.episode(0)) == 5
+    gymnasium.registry.pop("Here-v0")
+
+
 @pytest.mark.parametrize(
     ("environment", "options", "message"),
     [

@@ -101,7 +101,8 @@ class EnvironmentMaker:
 
     def _by_id(self, **options: Any) -> Any:
         gymnasium = need("gymnasium", extra="worlds")
-        find_modules_here()  # for ids such as my_module:Mine-v0, which registers it
+        if ":" in str(self.environment):  # my_module:Mine-v0, which registers it
+            find_modules_here()
         unknown = self.registered is not None and self.environment not in gymnasium.registry
         return gymnasium.make(self.registered if unknown else self.environment, **options)
 
