@@ -60,7 +60,7 @@ def test_simulate_says_what_was_learned_and_where_it_is(
     told = simulated[1].stdout
     assert "active questions" in told
     assert "random questions" in told
-    assert "After 3 active questions the reward" in told
+    assert "it is too early to say how many further answers" in " ".join(told.split())
     assert "prefero.load_reward('reward.json')" in told
     assert f"The figure is in {Path('new', 'p.png')}." in told
     assert simulated[1].stderr == ""
@@ -81,13 +81,13 @@ def test_the_seed_decides_what_simulate_prints() -> None:
 def test_the_best_of_two_is_better_than_all_the_others() -> None:
     words = ["--reward", "linear", "--questions", "2", "--trajectories", "2", "--noise", "0.01"]
     told = run("simulate", *words).stdout
-    assert "above that of 100.0% of the others" in told
+    assert "above that of 100.0% of the others" in " ".join(told.split())
 
 
 def test_a_simulated_person_teaches_in_a_world(tmp_path: Path) -> None:
     done = run("simulate", "driver", "--questions", "2", "--trajectories", "20", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "After 2 active questions" in done.stdout
+    assert "It is too early to say what the user's reward looks like." in done.stdout
 
 
 def test_worlds_lists_every_world_with_its_features_and_physics() -> None:

@@ -84,7 +84,7 @@ def test_a_single_feature_is_not_said_to_matter_most() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.0, "0%"), (0.001, "under 1%"), (0.86, "86%"), (0.998, "over 99%"), (1.0, "100%")]
+    ("share", "text"), [(0.0, "under 1%"), (0.006, "1%"), (0.86, "86%"), (0.994, "99%"), (1.0, "over 99%")]
 )
 def test_a_share_near_the_ends_is_not_called_certain(share: float, text: str) -> None:
     assert percent(share) == text

@@ -3,9 +3,9 @@
 
 def percent(share: float) -> str:
     """A share in whole percents, which never says that something is certain."""
-    if 0.995 <= share < 1.0:
+    if share >= 0.995:
         return "over 99%"
-    if 0.0 < share < 0.005:
+    if share < 0.005:
         return "under 1%"
     return f"{share:.0%}"
 
