@@ -6,6 +6,7 @@ The disk is a small file system in memory, which only root may mount; elsewhere 
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -26,18 +27,19 @@ MOST = 3000  # answers until it is
 
 
 @pytest.fixture(params=["sqlite", "postgresql"] if SOAK else ["sqlite"])
-def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The kind of database, and the folder of a small file system."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
+def disk(request: pytest.FixtureRequest) -> Iterator[tuple[str, Path]]:
+    """The kind of database, and the folder of a small file system, which PostgreSQL's user may enter too."""
+    folder = Path(tempfile.mkdtemp(prefix="prefero-disk-"))
     size = f"size={SIZES[request.param]}m"
     mount = ["mount", "-t", "tmpfs", "-o", f"{size},mode=0777", "tmpfs", str(folder)]
     if not sys.platform.startswith("linux") or subprocess.run(mount, capture_output=True).returncode:
+        folder.rmdir()
         pytest.skip("a small disk can only be mounted on Linux by root")
     try:
         yield request.param, folder
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=True)
+        folder.rmdir()
 
 
 @pytest.fixture
@@ -47,8 +49,7 @@ def database(disk: tuple[str, Path]) -> Iterator[str]:
         if kind == "sqlite":
             yield str(folder / "studies.db")
         else:
-            for parent in (folder, *folder.parents[:3]):  # PostgreSQL runs as another user
-                parent.chmod(0o777)
+            folder.chmod(0o777)
             yield stack.enter_context(stack.enter_context(postgres.running(folder, durable=True)).database())
 
 
