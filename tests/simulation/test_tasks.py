@@ -10,7 +10,15 @@ from prefero import Learner, Pool, PreferenceGP, Question
 from prefero._support.arrays import Array
 from prefero.kernels import Anchored, Linear, Quadratic
 from prefero.pools.simulate import Source
-from prefero.simulation.tasks import TEST_SET_SEED, Task, accuracy_of, make_task, teach, world_task
+from prefero.simulation.tasks import (
+    TEST_SET_SEED,
+    Task,
+    accuracy_of,
+    make_task,
+    predicted_share,
+    teach,
+    world_task,
+)
 from prefero.simulation.test_sets import TestSet
 from prefero.simulation.users import REWARD_KINDS
 from prefero.worlds import make
@@ -299,3 +307,17 @@ def test_with_a_margin_the_likelier_of_both_choices_is_predicted() -> None:
         for i, j in combinations(range(12), 2)
     ]
     assert accuracy_of(reward, task) == pytest.approx(np.mean(right))
+
+
+def test_the_predicted_share_is_that_of_answers() -> None:
+    """The judge: the user answers every pair twelve times, and the answers as predicted are counted."""
+    task = make_task("linear", trajectories=25, noise=0.3, lapse_rate=0.1, seed=2)
+    learner = Learner(task.pool, seed=0)
+    list(teach(task, learner, 4))
+    reward, x, rng = learner.reward(), task.pool.scaled, np.random.default_rng(0)
+    right = []
+    for i in range(25):
+        for j in range(i):
+            first = reward.predict_proba(task.pool.features[[i]], task.pool.features[[j]])[0] > 0.5
+            right += [(task.user.answer(x[i], x[j], rng) == "left") == first for _ in range(12)]
+    assert predicted_share(reward, task) == pytest.approx(np.mean(right), abs=0.03)

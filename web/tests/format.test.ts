@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { progressText } from "../src/compare/progress";
-import { formatAgo, formatNumber, formatPercent, formatWithUnit, pluralize } from "../src/format";
+import { formatAgo, formatNumber, formatPercent, formatReward, formatWithUnit, pluralize } from "../src/format";
 import { fractionOf } from "../src/player/trajectory-view";
 import { ratingOfKey } from "../src/study/rate";
 import { tabOf } from "../src/teach/tabs";
@@ -16,6 +16,10 @@ describe("formatting", () => {
       "2",
     ]);
     expect([formatPercent(0.874), pluralize(1, "answer"), pluralize(2, "answer")]).toEqual(["87%", "1 answer", "2 answers"]);
+  });
+
+  it("writes a reward with its uncertainty", () => {
+    expect([formatReward({ mean: -1.26, std: 0.31 }), formatReward({ mean: -0.01, std: 0 })]).toEqual(["\u22121.3 ± 0.3", "0.0 ± 0.0"]);
   });
 
   it("says how long ago something was", () => {
