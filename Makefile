@@ -12,6 +12,7 @@ INSTALL = command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) was not fou
 PAGE   := src/prefero/server/page/index.html
 SOAK   := PREFERO_SOAK=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -rP
 WEB    := $(shell find web -name node_modules -prune -o -type f -print)
+SHELL_PATH := $(PATH)
 export PATH := $(abspath $(BIN)):$(PATH)
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
@@ -20,8 +21,11 @@ export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=f
 help:  ## list the targets
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Prefero's messages name commands as they work in the person's shell, so it gets the PATH of that shell.
+teach demo: export PATH := $(SHELL_PATH)
+
 teach:  ## teach a robot to play mini-golf in the browser
-	@$(MAKE) --no-print-directory --jobs 2 $(TEACH) $(PAGE)
+	@$(MAKE) --no-print-directory --silent --jobs 2 $(TEACH) $(PAGE)
 	$(BIN)/prefero teach golf
 
 demo: $(VENV)/.demo  ## a simulated user teaches the tosser robot in the terminal; a figure is saved

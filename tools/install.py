@@ -90,7 +90,8 @@ def progress(line: str) -> str | None:
     if found := DOWNLOAD.match(line):
         return f"{found[1]}, {found[2]}"
     if found := INSTALL.match(line):
-        return f"{found[1].count(',') + 1} packages are being unpacked"
+        count = found[1].count(",") + 1
+        return f"{count} {'package is' if count == 1 else 'packages are'} being unpacked"
     return None
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from models.taught import answers_about, pool
-from prefero._support.texts import percent
+from prefero._support.texts import number, percent
 from prefero.models.explanation import Statement, explain
 from prefero.models.mixture import MixtureFitter
 from prefero.models.profiles import profiles
@@ -88,3 +88,19 @@ def test_a_single_feature_is_not_said_to_matter_most() -> None:
 )
 def test_a_share_near_the_ends_is_not_called_certain(share: float, text: str) -> None:
     assert percent(share) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "text"),
+    [
+        (-3.64e-15, 21.0, "0"),
+        (10.62, 2.0, "10.62"),
+        (12345.6, 3000.0, "12350"),
+        (1.234e-9, 2e-9, "1.23e-09"),
+        (300.004, 0.5, "300.004"),
+    ],
+)
+def test_values_have_the_digits_that_matter_where_they_vary_so_much(
+    value: float, spread: float, text: str
+) -> None:
+    assert number(value, spread) == text

@@ -152,18 +152,24 @@ def test_the_gain_is_the_expectation_over_both_answers(learner: Learner) -> None
 
 
 @pytest.mark.parametrize(
-    ("answers", "gain", "words"),
+    ("answers", "gain", "width", "words"),
     [
-        (0, 0.2, "Nothing is known yet. The first answers tell the most."),
-        (1, 0.0, "Continue: the first answers tell the most."),
-        (7, 0.05, "Continue: the first answers tell the most."),
-        (8, 0.009999, "Five more answers would add hardly anything. You may stop here."),
-        (8, 0.01, "Five more answers are likely to add about 1.0 percentage points."),
-        (30, 0.0123, "Five more answers are likely to add about 1.2 percentage points."),
+        (0, 0.2, 1.0, "Nothing is known yet. The first answers tell the most."),
+        (1, 0.0, 1.0, "Continue: the first answers tell the most."),
+        (7, 0.05, 0.1, "Continue: the first answers tell the most."),
+        (8, 0.009999, 0.2, "Five more answers would add hardly anything. You may stop here."),
+        (
+            8,
+            0.0,
+            0.3,
+            "Five more answers are not likely to change this number much, but will make it more certain.",
+        ),
+        (8, 0.01, 0.2, "Five more answers are likely to add about 1.0 percentage points."),
+        (30, 0.0123, 0.1, "Five more answers are likely to add about 1.2 percentage points."),
     ],
 )
-def test_the_hint_says_in_words_whether_to_go_on(answers: int, gain: float, words: str) -> None:
-    assert hint(answers, gain) == words
+def test_the_hint_says_in_words_whether_to_go_on(answers: int, gain: float, width: float, words: str) -> None:
+    assert hint(answers, gain, width) == words
 
 
 # --- all of it --------------------------------------------------------------------------------------------
@@ -220,7 +226,8 @@ def test_the_summary_holds_all_parts(learner: Learner) -> None:
     assert found.accuracy.low < accuracy < found.accuracy.high
     assert found.learning_curve == [LearningCurvePoint(5, 0.62), LearningCurvePoint(6, accuracy)]
     assert found.expected_gain == pytest.approx(max(0, 5 * expected_gain(learner, question, accuracy)))
-    assert found.hint == hint(6, found.expected_gain)
+    width = found.accuracy.high - found.accuracy.low
+    assert found.hint == hint(6, found.expected_gain, width)
     units = dict.fromkeys(pool.names, "m/s")
     assert found.statements == learner.reward().explain(pool, units=units)
     assert [(f.name, f.unit) for f in found.features] == [(name, "m/s") for name in pool.names]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from prefero._support.arrays import Array
-from prefero._support.texts import percent, pluralize
+from prefero._support.texts import number, percent, pluralize
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.models.posterior import Distribution
 from prefero.models.profiles import Profile, Shape, profiles
@@ -142,6 +142,6 @@ class _Words:
 
     def _value(self, profile: Profile, scaled: float) -> str:
         """A value of a feature in its own unit."""
-        place = profile.feature
+        scale, center = self.scaling.scale[profile.feature], self.scaling.center[profile.feature]
         unit = self.units.get(self._name(profile), "")
-        return f"{scaled * self.scaling.scale[place] + self.scaling.center[place]:.3g} {unit}".strip()
+        return f"{number(scaled * scale + center, scale)} {unit}".strip()

@@ -34,6 +34,7 @@ RANKED = 9
 AHEAD = 5
 MIN_ANSWERS = 8  # before which nobody is told to stop
 SMALL_GAIN = 0.01  # in accuracy, for five answers
+NARROW = 0.2  # width of the interval of the accuracy up to which nobody is told that it is uncertain
 MOST_AXES = 6  # features that a picture of the questions can show
 MOST_DOTS = 400  # trajectories in that picture
 
@@ -170,7 +171,7 @@ def learning_summary(
         accuracy=Estimate(progress.accuracy, progress.low, progress.high),
         learning_curve=curve,
         expected_gain=gain,
-        hint=hint(progress.answers, gain),
+        hint=hint(progress.answers, gain, progress.high - progress.low),
         statements=statements_about(found, pool.scaling, "your", units),
         features=[
             FeatureEffect(label.name, label.unit, effects.get(place), feature_curve(rewards, pool, place))
@@ -191,7 +192,7 @@ def _early_summary(log: EventLog, learner: Learner) -> LearningSummary:
         accuracy=None,
         learning_curve=[],
         expected_gain=0.0,
-        hint=hint(answers, 0.0),
+        hint=hint(answers, 0.0, 1.0),
         statements=learner.reward().explain(learner.pool),
         features=[],
         feature_maps=[],
@@ -258,12 +259,14 @@ def expected_gain(learner: Learner, question: Question, accuracy: float) -> floa
     return after - accuracy
 
 
-def hint(answers: int, gain: float) -> str:
-    """Whether to continue, in words."""
+def hint(answers: int, gain: float, width: float) -> str:
+    """Whether to continue, in words; `width` is that of the interval of the accuracy."""
     if answers == 0:
         return "Nothing is known yet. The first answers tell the most."
     if answers < MIN_ANSWERS:
         return "Continue: the first answers tell the most."
+    if gain < SMALL_GAIN and width > NARROW:
+        return "Five more answers are not likely to change this number much, but will make it more certain."
     if gain < SMALL_GAIN:
         return "Five more answers would add hardly anything. You may stop here."
     return f"Five more answers are likely to add about {100 * gain:.1f} percentage points."
