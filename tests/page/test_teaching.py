@@ -275,7 +275,7 @@ def test_what_was_learned_from_enough_answers(visit: Visit, teach: Teach) -> Non
     assert page.evaluate(CLIPPED) == []
     assert overflow(page) == 0
     expect(page.get_by_text("you answered “A”, which it found 4% likely")).to_be_visible()
-    page.get_by_role("button", name="Watch it again, question 1").click()
+    page.get_by_role("button", name="Look at it again, question 1").click()
     page.get_by_role("dialog").get_by_role("button", name="Close").click()
     page.get_by_role("button", name="A slip: answer it again, question 1").click()
     wait_for_answers(page, 5)

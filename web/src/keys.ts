@@ -32,6 +32,9 @@ export const KEYS: readonly { command: Command; keys: readonly string[]; labels:
   { command: "help", keys: ["?"], labels: ["?"], description: "Show these keys" },
 ];
 
+/** The commands that control a player, which do nothing where there is nothing to play. */
+export const PLAYER_COMMANDS: readonly Command[] = ["pause", "replay", "end", "back", "forward", "slower", "faster"];
+
 /** The labels of a command's keys. */
 export function labelsOf(command: Command): readonly string[] {
   return KEYS.find((key) => key.command === command)?.labels ?? [];

@@ -84,7 +84,8 @@ describe("comparing", () => {
     const { onAnswer } = await shown(sessionState());
     await act(() => void press("?"));
     const dialog = screen.getByRole("dialog");
-    expect(dialog.textContent).toContain("One frame forward");
+    expect(dialog.textContent).toContain("Skip this question");
+    expect(dialog.textContent).not.toContain("One frame forward"); // features cannot be played
     fireEvent.keyDown(dialog, { key: "f" });
     expect(onAnswer).not.toHaveBeenCalled();
     await act(() => void fireEvent.keyDown(dialog, { key: "?" }));
@@ -137,6 +138,9 @@ describe("clips", () => {
     fireEvent.click(document.querySelectorAll(".item .clip-frame")[1] ?? document.body);
     expect(onAnswer).not.toHaveBeenCalled();
     expect(waiting()).toContain("Watch both to the end, or skip ahead");
+    await act(() => void press("?"));
+    expect(screen.getByRole("dialog").textContent).toContain("One frame forward");
+    await act(() => void fireEvent.keyDown(screen.getByRole("dialog"), { key: "?" }));
     press("l");
     await draw();
     expect(waiting()).toBe("");

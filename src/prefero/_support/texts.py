@@ -5,7 +5,7 @@ import math
 
 def number(value: float, spread: float) -> str:
     """A value without the digits that do not matter, where such values have this standard deviation."""
-    digits = 2 - math.floor(math.log10(spread))
+    digits = 1 - math.floor(math.log10(spread))
     return f"{round(value, digits) + 0.0:.10g}"  # + 0.0: not "-0"
 
 

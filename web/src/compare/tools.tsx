@@ -5,6 +5,7 @@ import { useState } from "preact/hooks";
 
 import type { SessionState } from "../api";
 import { useKeys } from "../hooks";
+import { PLAYER_COMMANDS } from "../keys";
 import { keepFocus } from "../player/controls";
 import { type AnswerOption, missingChoices } from "./answers";
 import { Help } from "./help";
@@ -21,6 +22,7 @@ interface ToolsProps {
 export function Tools({ state, options, blocked, onSkip, onUndo, children }: ToolsProps): JSX.Element {
   const [help, setHelp] = useState(false);
   const missing = [...missingChoices(options), state.can_skip ? "" : "skip", state.undoable === null ? "undo" : ""];
+  if (!children) missing.push(...PLAYER_COMMANDS);
   useKeys({ help: () => setHelp(true) });
   return (
     <div class="tools">

@@ -31,7 +31,7 @@ export function Rate({ rating, trajectories, blocked, onRate }: RateProps): JSX.
       <Player trajectories={trajectories} index={rating.trajectory} name="The robot's motion" />
       <fieldset class="scale">
         <legend>
-          <h1>How well does this motion do what you want?</h1>
+          <h1>How well does this {trajectories.display.kind === "features" ? "one" : "motion"} do what you want?</h1>
         </legend>
         <div class="choices">
           {scaleOf(rating).map((value) => (

@@ -6,6 +6,7 @@ import { useState } from "preact/hooks";
 import { answerOptions, missingChoices } from "../compare/answers";
 import { KeyTable } from "../compare/help";
 import { Paragraphs } from "../components";
+import { PLAYER_COMMANDS } from "../keys";
 import type { StageProps } from "./stages";
 
 type TextProps = Pick<StageProps, "title" | "state" | "blocked" | "onDone">;
@@ -30,14 +31,18 @@ export function Consent({ title, state, blocked, onDone }: TextProps): JSX.Eleme
   );
 }
 
-export function Instructions({ title, state, blocked, onDone }: TextProps): JSX.Element {
+export function Instructions({ title, state, trajectories, blocked, onDone }: StageProps): JSX.Element {
+  const missing = [
+    ...missingChoices(answerOptions(2, state.choices)),
+    ...(trajectories.display.kind === "features" ? PLAYER_COMMANDS : []),
+  ];
   return (
     <div class="text-page">
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
       <div class="for-keyboard">
         <h2>Keys</h2>
-        <KeyTable without={missingChoices(answerOptions(2, state.choices))} />
+        <KeyTable without={missing} />
         <p>There is a button on the page for each of these keys.</p>
       </div>
       <p class="for-touch">Tap a button below the two, or tap the one that you prefer.</p>

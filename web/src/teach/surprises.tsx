@@ -70,8 +70,8 @@ function Surprise({ surprise, blocked, onReplay, onAgain, onDelete }: SurprisePr
         {probability < 0.01 ? "less than 1%" : formatPercent(probability)} likely.
       </p>
       <div class="row">
-        <button type="button" class="button" aria-label={`Watch it again, question ${number}`} onClick={onReplay}>
-          Watch it again
+        <button type="button" class="button" aria-label={`Look at it again, question ${number}`} onClick={onReplay}>
+          Look at it again
         </button>
         <button type="button" class="button" disabled={blocked} aria-label={`A slip: answer it again, question ${number}`} onClick={onAgain}>
           A slip: answer it again
