@@ -36,6 +36,18 @@ def test_mujoco_draws_what_has_a_model_of_it() -> None:
     assert isinstance(make_renderable(Slide, gl=False), Slide)
 
 
+@pytest.mark.parametrize(("screen", "driver"), [("", "dummy"), (":0", None)])
+def test_pygame_looks_for_a_screen_only_where_there_is_one(
+    screen: str, driver: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "linux")
+    for name, value in {"DISPLAY": screen, "WAYLAND_DISPLAY": "", "SDL_VIDEODRIVER": "x"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("SDL_VIDEODRIVER")
+    make_renderable(Slide, gl=False)
+    assert os.environ.get("SDL_VIDEODRIVER") == driver
+
+
 def test_mujoco_says_each_warning_once(capfd: pytest.CaptureFixture[str]) -> None:
     old = '<mujoco><compiler settotalmass="2"/><worldbody><geom size="1"/></worldbody></mujoco>'
     before = mujoco.get_mju_user_warning()

@@ -58,6 +58,12 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def screenless() -> bool:
+    """Is this a Linux without a screen? Other systems always have one."""
+    screens = ("DISPLAY", "WAYLAND_DISPLAY")
+    return sys.platform.startswith("linux") and not any(map(os.environ.get, screens))
+
+
 def gl_libraries() -> tuple[str, ...]:
     """Values of MUJOCO_GL that draw without a screen, best first; other systems have no choice."""
     return ("egl", "osmesa") if sys.platform.startswith("linux") else ()

@@ -23,6 +23,7 @@ import numpy as np
 from prefero._support.arrays import Image
 from prefero._support.commands import pip_command
 from prefero._support.optional import need
+from prefero._support.systems import screenless
 from prefero.rendering.gl_process import RendererUnavailable, gl_choices, last_line, start_with_gl
 
 RENDER_MODE = "rgb_array"
@@ -56,7 +57,16 @@ def _say_once(text: str) -> None:
 
 def make_renderable(make: Make, *, gl: bool) -> Any:
     """An environment with the methods reset, step, render and close; `gl` says whether MuJoCo draws it."""
-    return EnvironmentProcess(make) if gl else make(render_mode=RENDER_MODE)
+    if gl:
+        return EnvironmentProcess(make)
+    use_pygame_without_screen()
+    return make(render_mode=RENDER_MODE)
+
+
+def use_pygame_without_screen() -> None:
+    """Let pygame, where it draws, look for no screen if there is none; it would print an error about that."""
+    if screenless():
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 
 
 def first_image(environment: Any) -> Image:
