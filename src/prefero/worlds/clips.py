@@ -26,7 +26,7 @@ def check_clip(path: Path) -> None:
         raise ValueError(f"a clip is one of {', '.join(CLIP_SUFFIXES)}, but the path is {path}")
 
 
-def save_clip(path: Path, world: World, trajectory: Trajectory, *, frames: int = 6) -> None:
+def save_clip(path: str | Path, world: World, trajectory: Trajectory, *, frames: int = 6) -> None:
     """Save a clip of a trajectory.
 
     Args:
@@ -35,6 +35,7 @@ def save_clip(path: Path, world: World, trajectory: Trajectory, *, frames: int =
         trajectory: One trajectory of it.
         frames: How many images a filmstrip has.
     """
+    path = Path(path)
     check_clip(path)
     kind = path.suffix.lower()
     if not world.scene.parts and kind != ".mp4":
