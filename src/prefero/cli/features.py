@@ -49,10 +49,13 @@ def features(
 def _say_summary(table: FeatureTable) -> None:
     what = "windows" if any(table.segments) else "trajectories"
     console.print(f"{escape(table.dataset.name)}: {len(table)} {what}, {len(table.names)} features.")
-    shown = Table("feature", "min", "median", "max", "histogram", "", title=None)
-    for one in summarize(table):
+    summaries = summarize(table)
+    problems = ["problems"] if any(one.problems for one in summaries) else []
+    shown = Table("feature", "min", "median", "max", "histogram", *problems, title=None)
+    for one in summaries:
         numbers = (f"{value:.4g}" for value in (one.min, one.median, one.max))
-        shown.add_row(escape(one.name), *numbers, one.histogram, f"[yellow]{one.problems}[/]")
+        last = [f"[yellow]{one.problems}[/]"] if problems else []
+        shown.add_row(escape(one.name), *numbers, one.histogram, *last)
     console.print(shown)
     for diagnostic in table.diagnostics():
         problem = f"[yellow]{diagnostic.kind}[/]: {escape(diagnostic.message)}."
