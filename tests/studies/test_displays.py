@@ -9,8 +9,9 @@ import pytest
 from prefero import Pool
 from prefero.studies.displays import details_of, display_of, labels_of
 from prefero.studies.learning_summary import FeatureLabel
+from prefero.studies.session import task_description
 from prefero.worlds.base import TASK_DESCRIPTION
-from studies.fake_study import features_only
+from studies.fake_study import features_only, protocol_of
 
 
 def with_clips(folder: Path) -> Pool:
@@ -32,6 +33,14 @@ def test_a_simulated_pool_is_shown_in_its_scene(driver_pool: Pool) -> None:
     assert json.loads(json.dumps(display)) == display
     assert labels_of(display) == [FeatureLabel(feature.name, feature.unit) for feature in world.features]
     assert [unit.name for unit in labels_of(display)] == list(driver_pool.names)
+
+
+def test_a_display_of_another_version_is_refused_in_words(pool: Pool) -> None:
+    display = display_of(pool)
+    assert task_description(protocol_of(), display) == TASK_DESCRIPTION
+    del display["task_description"]
+    with pytest.raises(ValueError, match="another version of Prefero.*--name or --database"):
+        task_description(protocol_of(), display)
 
 
 def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:
