@@ -39,7 +39,7 @@ def test_a_display_of_another_version_is_refused_in_words(pool: Pool) -> None:
     display = display_of(pool)
     assert task_description(protocol_of(), display) == TASK_DESCRIPTION
     del display["task_description"]
-    with pytest.raises(ValueError, match="another version of Prefero.*--name or --database"):
+    with pytest.raises(ValueError, match=r"another version of Prefero.*--name or --database"):
         task_description(protocol_of(), display)
 
 

@@ -35,8 +35,8 @@ def task_description(
     """What to do, in a sentence: the protocol's; by the scores that the participant gave; or the world's."""
     if "task_description" not in display:
         raise ValueError(
-            "this database was written by another version of Prefero, without a description of the task: begin a "
-            "new session or study with another --name or --database"
+            "this database was written by another version of Prefero, without a description of the task: "
+            "begin a new session or study with another --name or --database"
         )
     world: str = display["task_description"]
     return protocol.task_description or (BY_OWN_SCORES if own_scores else world)
