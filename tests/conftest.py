@@ -2,10 +2,15 @@
 
 They keep their pools and data in a folder of their own. It is named before any test is imported, since those
 of the command line copy the environment; workers of pytest-xdist inherit it, and so share the folder.
+
+The shell finds the programs of this Python's environment, as where the environment is active, so that
+messages name commands in the same way wherever the tests are run.
 """
 
 import os
+import sys
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -22,6 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.TemporaryDirectory(prefix="prefero-tests-", ignore_cleanup_errors=True)
         os.environ["PREFERO_CACHE"] = folder.name
         os.environ["PREFERO_DATA"] = os.path.join(folder.name, "data")  # noqa: PTH118
+        os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         os.environ["PYTHONUTF8"] = "1"  # so that what commands print can be read on Windows too
         config.add_cleanup(folder.cleanup)
 

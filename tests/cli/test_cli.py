@@ -24,8 +24,11 @@ def run(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[
 
 
 def run_without(package: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """The same where a package is not installed."""
-    code = f"import sys; sys.modules[{package!r}] = None; from prefero.__main__ import main; main()"
+    """The same where a package is not installed, and Prefero came from PyPI: a checkout has any name."""
+    code = (
+        f"import sys; sys.modules[{package!r}] = None; from prefero.__main__ import main; "
+        "from prefero._support import commands; commands._origin = lambda: None; main()"
+    )
     command = [sys.executable, "-c", code, *words]
     return subprocess.run(command, capture_output=True, encoding="utf-8", env=os.environ | WIDE, check=False)
 

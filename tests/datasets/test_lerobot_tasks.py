@@ -77,7 +77,8 @@ def test_a_task_that_nobody_did_is_refused_with_those_that_there_are(made: Path)
 def test_words_that_differ_by_letters_alone_are_told_apart(tmp_path: Path) -> None:
     folder = write_lerobot_3(tmp_path / "arm", cameras=(), tasks=("Pick", "pick"))
     assert LeRobotDataset(folder, LeRobotOptions(task="pick")).ids == ("1", "3")
-    with pytest.raises(ValueError, match="no episode has the task 'PICK': the tasks are 'Pick', 'pick'"):
+    told = r"no episode has the task 'PICK'; did you mean 'pick'\? the tasks are 'Pick', 'pick'"
+    with pytest.raises(ValueError, match=told):
         LeRobotDataset(folder, LeRobotOptions(task="PICK"))
 
 

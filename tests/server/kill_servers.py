@@ -2,11 +2,14 @@
 
     python kill_servers.py DATABASE PORT KILLS
 
-Every child is the real server over the database, a file or a URL. Most are killed a random time after they
-begin to serve, some while they start. It prints a line when all kills are done; the last server runs until
-input ends. It is a script so that it forks from a process without threads.
+Every child is the real server over the database, a file or a URL. Clients write a byte to the input for every
+event that was acknowledged to them. Most servers are killed at a random moment after some events, some while
+they start or work on their first requests: no moment depends on how fast the machine is. It prints a line
+when all kills are done; the last server runs until input ends. It is a script so that it forks from a process
+without threads.
 """
 
+import importlib
 import os
 import random
 import select
@@ -14,7 +17,7 @@ import signal
 import sys
 import tempfile
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,14 +33,16 @@ from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 
-LIFETIME = 3.0  # the most that a server serves, relative to the time that it took to start: machines differ
-LONGEST_LIFETIME = 0.4  # seconds
+EVENTS = (0, 1, 2, 3, 5, 8)  # after so many a server is killed, one of these at random
 EARLY_KILLS = 0.1  # the share of servers that are killed before they serve
-TIMEOUT = 60.0
+TIMEOUT = 60.0  # seconds in which a server must begin to serve, and clients must be answered
+IMPORTED_LATE = ("anyio._backends._asyncio", "uvicorn.lifespan.off", "uvicorn.loops.asyncio")
 
 
 def warm_up() -> None:
     """Do once what is slow the first time in a process, so that the forked servers start fast."""
+    for module in IMPORTED_LATE:
+        importlib.import_module(module)
     with tempfile.TemporaryDirectory() as folder:
         store, slots = Store(open_database(Path(folder) / "warm.db")), ComputeSlots()
         method, pool = StudyMethod("R", "RandomGP 1 0.1", 1), Pool(np.eye(4))
@@ -68,25 +73,60 @@ def start_server(database: str, port: int) -> tuple[int, int]:
         os._exit(1)
 
 
-def kill_server(child: int, reader: int, rng: random.Random) -> None:
-    """After a random time."""
-    if rng.random() < EARLY_KILLS:
-        time.sleep(rng.uniform(0.0, 0.05))
-    else:
+@dataclass
+class Killer:
+    """Kills servers at random moments, in steps of how long the servers before them took."""
+
+    rng: random.Random
+    start: float = 0.0  # seconds until a server served
+    first: float = 0.0  # seconds from then until its first event was acknowledged
+    event: float = 0.0  # seconds between two events, the mean of the last ones
+    events: int = field(default_factory=sys.stdin.fileno)
+
+    def kill(self, child: int, reader: int) -> None:
+        try:
+            if self.start and self.rng.random() < EARLY_KILLS:
+                self._within(self.start)
+            else:
+                self._serve(reader, self.rng.choice(EVENTS))
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            os.close(reader)
+        self._forget_events()
+
+    def _serve(self, reader: int, events: int) -> None:
+        """Let it serve until so many events were acknowledged, and then a moment of the next one."""
+        self.start = self._seconds_until_read(reader)
+        for number in range(events):
+            seconds = self._seconds_until_read(self.events)
+            if number:
+                self.event = (self.event + seconds) / 2  # some come at the same time
+            else:
+                self.first = seconds
+        self._within(self.event if events else self.first)
+
+    def _within(self, seconds: float) -> None:
+        time.sleep(self.rng.uniform(0.0, seconds))
+
+    def _seconds_until_read(self, pipe: int) -> float:
         start = time.monotonic()
-        select.select([reader], [], [], TIMEOUT)
-        time.sleep(rng.uniform(0.0, min(LIFETIME * (time.monotonic() - start), LONGEST_LIFETIME)))
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    os.close(reader)
+        if not (select.select([pipe], [], [], TIMEOUT)[0] and os.read(pipe, 1)):
+            sys.exit(f"a server ended or did nothing for {TIMEOUT:.0f} seconds")
+        return time.monotonic() - start
+
+    def _forget_events(self) -> None:
+        """Those that the killed server acknowledged in its last moment do not count for the next one."""
+        while select.select([self.events], [], [], 0)[0] and os.read(self.events, 1024):
+            pass
 
 
 def main() -> None:
     database, port, kills = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
     warm_up()
-    rng = random.Random(kills)
+    killer = Killer(random.Random(kills))
     for _ in range(kills):
-        kill_server(*start_server(database, port), rng)
+        killer.kill(*start_server(database, port))
     child, reader = start_server(database, port)
     print("all servers but the last were killed", flush=True)
     sys.stdin.read()

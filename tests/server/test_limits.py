@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from event_loops import run_in_own_loop
 from prefero.server import connections
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
@@ -254,7 +255,7 @@ def test_one_persons_requests_wait_for_each_other_in_order(monkeypatch: pytest.M
         await asyncio.gather(*greedy)
         assert not share._turns
 
-    asyncio.run(run())
+    run_in_own_loop(run)
     assert done == ["honest", "0", "1", "2", "3", "4"]
 
 
