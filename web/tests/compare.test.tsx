@@ -113,7 +113,7 @@ describe("clips", () => {
   });
   afterEach(() => void vi.restoreAllMocks());
 
-  async function clips(now: SessionState): Promise<{ onAnswer: ReturnType<typeof vi.fn>; show: (next: SessionState) => Promise<void> }> {
+  async function clips(now: SessionState): Promise<{ onAnswer: ReturnType<typeof vi.fn>; show: (next: SessionState, key?: string) => Promise<void> }> {
     const { fetcher } = fakeFetch({ body: { state: "failed", frames: 0, total: null, problem: "episode 7: the recording is cut short" } });
     const trajectories = new Trajectories(new Server(undefined, fetcher), { ...TEXTS, kind: "clips", features: [] });
     const onAnswer = vi.fn<(kind: AnswerKind, seconds: number) => void>();
@@ -126,7 +126,9 @@ describe("clips", () => {
       show = (state) => rerender(view(state));
     });
     await act(() => new Promise((resolve) => setTimeout(resolve)));
-    return { onAnswer, show: (next) => act(() => new Promise((resolve) => (show(next), setTimeout(resolve)))) };
+    const showThenPress = (next: SessionState, key = ""): Promise<void> =>
+      act(() => new Promise((resolve) => (show(next), press(key), setTimeout(resolve)))); // the key comes before the effects
+    return { onAnswer, show: showThenPress };
   }
   const asked = (id: number): SessionState => sessionState({ question: { id, number: id, items: [2 * id, 2 * id + 1], value: null, unit: null } });
   const waiting = (): string => document.querySelector(".waiting")?.textContent ?? "";
@@ -153,6 +155,18 @@ describe("clips", () => {
     await draw();
     fireEvent.click(document.querySelectorAll(".item .clip-frame")[1] ?? document.body);
     expect(onAnswer.mock.calls.map(([kind]) => kind as AnswerKind)).toEqual(["left", "right"]);
+  });
+
+  it("obey a key that is pressed as soon as they are there", async () => {
+    const { show } = await clips(asked(1));
+    await show(asked(2));
+    expect(screen.queryByRole("button", { name: "Play" })).toBeNull();
+    await show(asked(1), " ");
+    await draw();
+    expect(screen.getByRole("button", { name: "Play" })).toBeTruthy();
+    await show(asked(2), "l");
+    await draw();
+    expect(waiting()).toBe("");
   });
 
   it("that cannot be played are refused with the reason, and can be skipped", async () => {

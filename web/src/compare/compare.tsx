@@ -1,7 +1,7 @@
 /** A question: k trajectories that play in step, and the answers. */
 
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { AnswerKind, SessionState, ShownQuestion } from "../api";
 import { Banner } from "../components";
@@ -78,10 +78,13 @@ export function Compare({ state, question, trajectories, blocked, onAnswer, onUn
   );
 }
 
-/** Play each new question from its start. Returns when it was shown, in milliseconds. */
+/**
+ * Play each new question from its start. Returns when it was shown, in milliseconds. A layout effect, as the listening to
+ * keys is: an effect after it would undo a key that the person pressed at once.
+ */
 function useRestart(playback: Playback, items: Trajectory[] | null, question: number): { current: number } {
   const since = useRef(performance.now());
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!items) return;
     playback.begin(Math.min(...items.map(frameSeconds)), question);
     since.current = performance.now();

@@ -1,7 +1,7 @@
 /** A video clip: its preparation with progress, the video itself, or why it cannot be played. */
 
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { ClipStatus } from "../api";
 import { Meter } from "../components";
@@ -22,12 +22,13 @@ interface ClipProps {
   onProblem?: ((problem: string) => void) | undefined;
 }
 
+/** The clip is shown in a layout effect: the playback of its question begins right after it. */
 export function ClipView({ index, clips, playback, name, onProblem }: ClipProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const [status, setStatus] = useState<ClipStatus | null>(null); // null: nothing to say
   const [problem, setProblem] = useState("");
   const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
+  useLayoutEffect(() => {
     setStatus(null);
     setProblem("");
     if (!box.current) return undefined;

@@ -1,7 +1,7 @@
 /** A player for one trajectory. */
 
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 
 import { LoadingOrError } from "../components";
 import { useTrajectories } from "../hooks";
@@ -14,7 +14,7 @@ export function Player({ trajectories, index, name }: { trajectories: Trajectori
   const { items, problem, retry } = useTrajectories(trajectories, [index]);
   const playback = useMemo(() => new Playback(), []);
   const [trajectory] = items ?? [];
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (trajectory) playback.begin(frameSeconds(trajectory));
   }, [trajectory, playback]);
   if (!items || !trajectory) return <LoadingOrError problem={problem} retry={retry} message="Loading the motion…" />;

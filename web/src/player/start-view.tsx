@@ -1,7 +1,7 @@
 /** How a scene looks before anything moves: where its parts are, with their labels. */
 
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useLayoutEffect, useMemo } from "preact/hooks";
 
 import { useTrajectories } from "../hooks";
 import { frameSeconds, type Trajectories } from "../trajectories";
@@ -14,7 +14,7 @@ export function StartView({ trajectories, name }: { trajectories: Trajectories; 
   const { items } = useTrajectories(trajectories, [ANY]);
   const playback = useMemo(() => new Playback(false), []);
   const [trajectory] = items ?? [];
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!trajectory) return;
     playback.begin(frameSeconds(trajectory));
     playback.toggle(); // paused at its first frame

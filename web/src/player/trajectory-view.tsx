@@ -1,7 +1,7 @@
 /** One trajectory: as a scene, a video clip, or bars of its features. */
 
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { FeatureRange, Replay, Scene } from "../api";
 import { formatWithUnit } from "../format";
@@ -39,17 +39,18 @@ interface SceneProps {
   onProblem?: ((problem: string) => void) | undefined;
 }
 
+/** The view is made and loaded in layout effects: the playback of its question begins right after them. */
 function SceneBox({ scene, replay, group, playback, name, onProblem }: SceneProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<SceneView | null>(null);
   const [failure, setFailure] = useState("");
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!box.current) return undefined;
     const created = new SceneView(scene, box.current, playback, setFailure);
     view.current = created;
     return () => created.dispose();
   }, [scene, playback]);
-  useEffect(() => view.current?.load(replay, replaysOf(group)), [scene, replay, group, playback]);
+  useLayoutEffect(() => view.current?.load(replay, replaysOf(group)), [scene, replay, group, playback]);
   useEffect(() => onProblem?.(failure), [failure, replay]);
   return (
     <div class="screen">
