@@ -8,6 +8,7 @@ The page places its labels by the same rules: `web/src/player/labels.ts`.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,41 +20,77 @@ CORNERS = ((0.6, -1), (-0.6, -1), (0.6, 1), (-0.6, 1), (1, -0.7), (-1, -0.7), (1
 DIRECTIONS = ((0, -1), (0, 1), (1, 0), (-1, 0), *CORNERS)  # the best first
 
 
+@dataclass(frozen=True)
+class _Picture:
+    anchors: Array
+    obstacles: Array
+    bounds: Array | None
+
+
+@dataclass(frozen=True, order=True)
+class _Cost:
+    """What a label covers, as areas in pixels: the first matters more."""
+
+    hides: float = 0.0  # of labelled parts and other labels; all of it if it seems to belong to another part
+    crosses: float = 0.0  # of obstacles
+
+
+@dataclass(frozen=True)
+class _Place:
+    box: Array
+    cost: _Cost
+
+
+FREE = _Cost()
+
+
 def place_labels(
     sizes: Array, anchors: Array, obstacles: Array, bounds: Array | None = None
 ) -> list[Array | None]:
     """The boxes of the labels: inside `bounds`, without overlap with any anchor, obstacle or other label.
 
-    A label that fits nowhere near its part is left out (None).
+    A label that fits nowhere near its part is where it covers least. Only labels of parts outside `bounds`
+    are left out (None).
     """
-    order = list(range(len(sizes)))
-    best = _place_in_order(order, sizes, anchors, obstacles, bounds)
-    while missing := _missing_from(best):
-        order = [*missing, *(own for own in order if own not in missing)]  # they choose first this time
-        placed = _place_in_order(order, sizes, anchors, obstacles, bounds)
-        if len(_missing_from(placed)) >= len(missing):
+    picture = _Picture(anchors, obstacles, bounds)
+    order = [own for own in range(len(sizes)) if bounds is None or overlap(bounds, anchors[[own]]).any()]
+    best = _place_in_order(order, sizes, picture)
+    while crowded := [own for own, place in sorted(best.items()) if place.cost != FREE]:
+        order = [*crowded, *(own for own in order if own not in crowded)]  # they choose first this time
+        places = _place_in_order(order, sizes, picture)
+        if _total_cost(places) >= _total_cost(best):
             break
-        best = placed
+        best = places
+    return [best[own].box if own in best else None for own in range(len(sizes))]
+
+
+def _place_in_order(order: list[int], sizes: Array, picture: _Picture) -> dict[int, _Place]:
+    """Each label in turn takes the best place that is left."""
+    taken = picture.anchors.reshape(-1, 4)
+    places: dict[int, _Place] = {}
+    for own in order:
+        places[own] = _best_place(own, sizes[own], taken, picture)
+        taken = np.vstack([taken, places[own].box])
+    return places
+
+
+def _best_place(own: int, size: Array, taken: Array, picture: _Picture) -> _Place:
+    best: _Place | None = None
+    for candidate in _candidates(picture.anchors[own], size):
+        box = _moved_into(candidate, picture.bounds)
+        misleads = 0.0 if _nearest(box, picture.anchors) == own else float(np.prod(size))
+        cost = _Cost(_covered_area(box, taken) + misleads, _covered_area(box, picture.obstacles))
+        if best is None or cost < best.cost:
+            best = _Place(box, cost)
+        if cost == FREE:
+            break
+    assert best is not None  # there are always candidates
     return best
 
 
-def _missing_from(boxes: list[Array | None]) -> list[int]:
-    return [own for own, box in enumerate(boxes) if box is None]
-
-
-def _place_in_order(
-    order: list[int], sizes: Array, anchors: Array, obstacles: Array, bounds: Array | None
-) -> list[Array | None]:
-    """Each label in turn takes the best place that is still free."""
-    taken = np.concatenate([anchors.reshape(-1, 4), obstacles.reshape(-1, 4)])
-    placed: list[Array | None] = [None] * len(sizes)
-    for own in order:
-        for box in _candidates(anchors[own], sizes[own]):
-            free = not overlap(box, taken).any() and _nearest(box, anchors) == own
-            if free and _inside(box, bounds):
-                placed[own], taken = box, np.vstack([taken, box])
-                break
-    return placed
+def _total_cost(places: dict[int, _Place]) -> _Cost:
+    costs = [place.cost for place in places.values()]
+    return _Cost(sum(cost.hides for cost in costs), sum(cost.crosses for cost in costs))
 
 
 def _candidates(anchor: Array, size: Array) -> Iterator[Array]:
@@ -70,8 +107,20 @@ def overlap(box: Array, others: Array) -> Array:
     return np.asarray((others[:, :2] < box[2:]).all(axis=1) & (others[:, 2:] > box[:2]).all(axis=1))
 
 
-def _inside(box: Array, bounds: Array | None) -> bool:
-    return bounds is None or bool(np.all(box[:2] >= bounds[:2]) and np.all(box[2:] <= bounds[2:]))
+def _covered_area(box: Array, others: Array) -> float:
+    """In pixels; a part that is thinner than a pixel counts as one."""
+    others = others[overlap(box, others)]
+    shared = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
+    return float(np.maximum(shared.prod(axis=1), 1.0).sum())
+
+
+def _moved_into(box: Array, bounds: Array | None) -> Array:
+    """The box, moved as far as is needed to lie inside the bounds."""
+    if bounds is None:
+        return box
+    size = box[2:] - box[:2]
+    corner = np.maximum(np.minimum(box[:2], bounds[2:] - size), bounds[:2])
+    return np.concatenate([corner, corner + size])
 
 
 def _nearest(box: Array, anchors: Array) -> int:
