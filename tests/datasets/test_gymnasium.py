@@ -115,19 +115,19 @@ def test_a_clip_shows_what_the_features_were_extracted_of(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("environment", "policy", "film", "filmed"),
+    ("environment", "policy", "record_video", "videos"),
     [(Bright, None, False, 0), (Bright, noisy, False, 0), (Bright, noisy, True, 3), (loose, noisy, False, 3)],
 )
 def test_a_clip_shows_a_noisy_episode_as_it_was_played(
-    environment: Any, policy: Any, film: bool, filmed: int, tmp_path: Path, cache: Path
+    environment: Any, policy: Any, record_video: bool, videos: int, tmp_path: Path, cache: Path
 ) -> None:
-    """Actions can be played again where the seed determines the rest; otherwise an episode is filmed."""
-    options = GymnasiumOptions(episodes=3, max_steps=99, film=film)
+    """Actions can be played again where the seed determines the rest; otherwise a video is recorded."""
+    options = GymnasiumOptions(episodes=3, max_steps=99, record_video=record_video)
     dataset = GymnasiumDataset(environment, options, policy=policy)
     pool = Pool.from_dataset(
         dataset, FeatureOptions(["final(light)"], jobs=1), clip_folder=tmp_path / "clips"
     )
-    assert len(list((cache / "clips").rglob("*.mp4"))) == filmed
+    assert len(list((cache / "clips").rglob("*.mp4"))) == videos
     assert pool.clips is not None
     for number, clip in enumerate(pool.clips):
         wanted = lights(dataset, number)
@@ -146,7 +146,7 @@ def test_actions_in_dictionaries_and_tuples_are_played_again(tmp_path: Path) -> 
 
     dataset = GymnasiumDataset(Wrapped, GymnasiumOptions(episodes=2, max_steps=99))
     wanted = np.floor(lights(dataset, 1)[:-1, None])
-    assert not dataset.films
+    assert not dataset.records_video
     np.testing.assert_allclose(colors_in(dataset.cut_clip(1, tmp_path)), np.tile(wanted, 3), atol=4)
 
 
@@ -157,7 +157,9 @@ def test_a_replay_that_differs_from_the_recording_says_so(
     dataset.episode(0)
     step = Bright.step
     monkeypatch.setattr(Bright, "step", lambda self, action: step(self, action + 1))  # another version of it
-    with pytest.raises(BadEpisode, match=r"^episode 0: played again, it differs .* at step 1, .* Use --film"):
+    with pytest.raises(
+        BadEpisode, match=r"^episode 0: played again, it differs .* at step 1, .* Use --record-video"
+    ):
         dataset.cut_clip(0, tmp_path)
 
 

@@ -170,7 +170,7 @@ def data_of(folder: Path, episode: int) -> Path:
     return LeRobotDataset(folder).entries[episode].path
 
 
-def film_of(folder: Path, episode: int) -> Path:
+def video_of(folder: Path, episode: int) -> Path:
     return LeRobotDataset(folder).entries[episode].videos[CAMERAS[0]].path
 
 
@@ -284,21 +284,21 @@ def test_an_episode_that_was_repaired_is_read_again(mine: Path, tmp_path: Path) 
 def test_a_video_that_is_cut_short_is_named_and_no_clip_is_left_behind(
     mine: Path, tmp_path: Path, share: float
 ) -> None:
-    truncate(film_of(mine, 3), share)
+    truncate(video_of(mine, 3), share)
     with pytest.raises(BadEpisode, match=r"^episode 3: its video is damaged: .*\.mp4"):
         LeRobotDataset(mine).cut_clip(3, tmp_path / "clips")
     assert list((tmp_path / "clips").iterdir()) == []
 
 
 def test_a_video_that_is_missing_is_named(mine: Path, tmp_path: Path) -> None:
-    film_of(mine, 3).unlink()
+    video_of(mine, 3).unlink()
     with pytest.raises(BadEpisode, match=r"^episode 3: its video is damaged: the video .* is missing"):
         LeRobotDataset(mine).cut_clip(3, tmp_path)
 
 
 def test_a_video_that_is_shorter_than_its_episode_is_named(tmp_path: Path) -> None:
     folder = write_lerobot_2(tmp_path / "arm", lengths=(12, 8))
-    shutil.copy(film_of(folder, 1), film_of(folder, 0))
+    shutil.copy(video_of(folder, 1), video_of(folder, 0))
     with pytest.raises(BadEpisode, match=r"^episode 0: its video is damaged: .* shows 8 of its 12 frames"):
         LeRobotDataset(folder).cut_clip(0, tmp_path)
 

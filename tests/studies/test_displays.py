@@ -15,13 +15,13 @@ from studies.fake_study import features_only, protocol_of
 
 
 def with_clips(folder: Path) -> Pool:
-    films = []
+    videos = []
     for number in range(12):
-        film = folder / ("early" if number < 6 else "late") / f"{number}.mp4"
-        film.parent.mkdir(parents=True, exist_ok=True)
-        film.write_bytes(b"film")
-        films.append(film)
-    return Pool(features_only().features, ["speed", "distance"], clips=films)
+        video = folder / ("early" if number < 6 else "late") / f"{number}.mp4"
+        video.parent.mkdir(parents=True, exist_ok=True)
+        video.write_bytes(b"video")
+        videos.append(video)
+    return Pool(features_only().features, ["speed", "distance"], clips=videos)
 
 
 def test_a_simulated_pool_is_shown_in_its_scene(driver_pool: Pool) -> None:
@@ -61,20 +61,20 @@ def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:
 
 def test_clips_are_shown_from_their_common_folder(tmp_path: Path) -> None:
     """The server serves files of that folder alone."""
-    films = with_clips(tmp_path / "films")
-    display = display_of(films)
+    videos = with_clips(tmp_path / "videos")
+    display = display_of(videos)
     assert display["kind"] == "clips"
-    assert Path(display["folder"]) == (tmp_path / "films").resolve()
+    assert Path(display["folder"]) == (tmp_path / "videos").resolve()
     assert labels_of(display) == [FeatureLabel("speed", ""), FeatureLabel("distance", "")]
     assert json.loads(json.dumps(display)) == display
 
 
 def test_missing_clips_are_counted_and_named(tmp_path: Path) -> None:
-    films = with_clips(tmp_path)
+    videos = with_clips(tmp_path)
     for number in (3, 7):
         next(tmp_path.rglob(f"{number}.mp4")).unlink()
     with pytest.raises(ValueError, match=r"2 clips of the pool are missing, the first is .*3\.mp4"):
-        display_of(films)
+        display_of(videos)
 
 
 def test_a_replay_holds_the_poses_to_a_tenth_of_a_millimetre(driver_pool: Pool) -> None:

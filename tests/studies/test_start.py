@@ -194,9 +194,9 @@ def test_a_session_without_its_participant_is_completed(file_store: Store, pool_
 
 
 def test_no_session_is_left_behind_by_a_pool_that_cannot_be_shown(file_store: Store, tmp_path: Path) -> None:
-    films = [tmp_path / f"{number}.mp4" for number in range(12)]
-    path = tmp_path / "films.npz"
-    Pool(features_only().features, clips=films).save(path)
+    videos = [tmp_path / f"{number}.mp4" for number in range(12)]
+    path = tmp_path / "videos.npz"
+    Pool(features_only().features, clips=videos).save(path)
     with pytest.raises(ValueError, match="12 clips of the pool are missing"):
         begin_teaching(file_store, str(path), None, 10)
     assert file_store.studies() == []

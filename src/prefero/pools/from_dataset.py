@@ -231,13 +231,13 @@ def from_gymnasium(
     policy: str | Callable[[Any], Any] | None = None,
     max_steps: int | None = None,
     seed: int = 0,
-    film: bool = False,
+    record_video: bool = False,
     **pool: Unpack[PoolOptions],
 ) -> Pool:
     """A pool of episodes of a Gymnasium environment.
 
-    Videos of episodes that can be repeated are rendered from the recorded actions; others are filmed while
-    they are played, and so are all with `film`.
+    Videos of episodes that can be repeated are rendered from the recorded actions; those of
+    others are recorded while they are played, and so are all with `record_video`.
 
     Args:
         environment: The id of a registered environment, or a function that makes one.
@@ -246,7 +246,7 @@ def from_gymnasium(
         policy: A function of an observation, or its `module:function`; None plays at random.
         max_steps: The largest number of steps of an episode; None leaves it to the environment.
         seed: Of the environment, and of random actions; episode n has this seed plus n.
-        film: Film every episode while it is played.
+        record_video: Record a video of every episode while it is played.
         **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
 
     Returns:
@@ -259,7 +259,7 @@ def from_gymnasium(
         policy=policy if isinstance(policy, str) else None,
         max_steps=max_steps,
         seed=seed,
-        film=film,
+        record_video=record_video,
         videos="ignore" if pool.get("clips") == "never" else "use",
     )
     played = GymnasiumDataset(environment, options, policy=None if isinstance(policy, str) else policy)

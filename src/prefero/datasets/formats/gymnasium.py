@@ -6,8 +6,8 @@
 
 An episode is played once and recorded, so a policy may be noisy. Its video is rendered when it is first
 shown: the recorded actions are played again, and compared with the recorded states. An environment whose
-seed does not determine what it does cannot be played again, and is filmed while it is played: so is every
-episode whose recorded actions do not give the same states at once.
+seed does not determine what it does cannot be played again. Its videos are recorded while it is played, and
+so are those of every episode whose recorded actions do not give the same states at once.
 """
 
 import hashlib
@@ -118,7 +118,7 @@ class GymnasiumOptions(FormatOptions):
         policy: A function of an observation, or its `module:function`; None plays at random.
         max_steps: The largest number of steps of an episode; None leaves it to the environment.
         seed: Of the environment, and of random actions.
-        film: Film every episode while it is played.
+        record_video: Record a video of every episode while it is played.
     """
 
     episodes: int = option(100, "How many episodes are played; 100.", minimum=1)
@@ -127,14 +127,16 @@ class GymnasiumOptions(FormatOptions):
     )
     max_steps: int | None = option(None, "The largest number of steps of an episode.", minimum=1)
     seed: int = option(0, "The seed of the environment and of random actions; 0.", minimum=0)
-    film: bool = option(False, "Film all episodes while they are played, not only those that do not repeat.")
+    record_video: bool = option(
+        False, "Record videos of all episodes while they are played, not only of those that do not repeat."
+    )
 
 
 class GymnasiumDataset(EpisodeDataset, DatasetFormat):
     """Episodes that are played when they are first read, and recorded.
 
-    `policy` is a function itself, in place of the one that the options name. `films` says whether episodes
-    are filmed while they are played.
+    `policy` is a function itself, in place of the one that the options name. `records_video`
+    says whether videos are recorded while episodes are played.
     """
 
     format_name = "gymnasium"
@@ -165,7 +167,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         if isinstance(environment, str) and policy is None:
             self.spec = DatasetSpec.of("gymnasium", environment, self.options)
         self._parts = self._digests(policy)
-        self.films = self.options.film
+        self.records_video = self.options.record_video
         self.recordings = Recordings(cache_folder() / "clips" / self._recording_name())
 
     def _check_options(self) -> None:
@@ -190,7 +192,13 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
 
     def _recording_name(self) -> str:
         """All that determines an episode, apart from chance."""
-        about = [self.name, self.options.max_steps, self.options.seed, self.options.film, *self._parts]
+        about = [
+            self.name,
+            self.options.max_steps,
+            self.options.seed,
+            self.options.record_video,
+            *self._parts,
+        ]
         return (
             f"{file_name(self.name)}-recorded-{hashlib.sha256(json.dumps(about).encode()).hexdigest()[:12]}"
         )
@@ -266,10 +274,10 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         """Play an episode, and record it if there may be a video of it."""
         if not self.renders or self.options.videos == "ignore":
             return self._played(number)
-        played = None if self.films and self.has_video else self._played(number)
+        played = None if self.records_video and self.has_video else self._played(number)
         if played is None or (self.has_video and not self._repeats(number, played)):
-            self.films = True  # one that cannot be repeated is seldom the only one
-            played = self._filmed(number)
+            self.records_video = True  # one that cannot be repeated is seldom the only one
+            played = self._played_on_video(number)
         self.recordings.write(number, played)
         return played
 
@@ -280,8 +288,8 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         finally:
             environment.close()
 
-    def _filmed(self, number: int) -> Recording:
-        """Play an episode and film it."""
+    def _played_on_video(self, number: int) -> Recording:
+        """Play an episode and record its video."""
         environment, transitions = self._renderable(), []
 
         def images() -> Iterator[Image]:
@@ -375,16 +383,16 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
     # --- videos -------------------------------------------------------------------------------------------
 
     def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The video that was filmed while the episode was played; otherwise where one is rendered to."""
-        filmed = self.recordings.video(number)
-        return filmed if steps is None and filmed.is_file() else super().clip_path(number, folder, steps)
+        """The video that was recorded while the episode was played; otherwise where one is rendered to."""
+        video = self.recordings.video(number)
+        return video if steps is None and video.is_file() else super().clip_path(number, folder, steps)
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
-        """What was filmed, or what the environment renders while the recorded actions are played again."""
+        """The recorded video, or what the environment renders while the recorded actions are played again."""
         if not self.renders:
             raise ValueError(f"{self.name} does not render images ({RENDER_MODE}): there are no videos of it")
-        filmed = self.recordings.video(number)
-        shown = read_frames(filmed) if filmed.is_file() else self._replay(number)
+        video = self.recordings.video(number)
+        shown = read_frames(video) if video.is_file() else self._replay(number)
         return islice(shown, *(steps or (None,))), 1 / self.step_seconds
 
     def _replay(self, number: int) -> Iterator[Image]:
@@ -432,7 +440,8 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
                     self.ids[number],
                     f"played again, it differs from the recording at step {step}, so its video would show "
                     "something else: its seed does not determine what the environment does, or a package "
-                    "has changed since. Use --film (film=True) to film episodes while they are played",
+                    "has changed since. Use --record-video (record_video=True) to record videos while "
+                    "episodes are played",
                 )
             yield transition
 

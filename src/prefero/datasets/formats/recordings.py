@@ -1,7 +1,7 @@
 """Recorded episodes of an environment, in Prefero's cache: what was played, and perhaps its video.
 
     000012.npz   states, actions and rewards of episode 12, and `taken`: its actions as the policy gave them
-    000012.mp4   its video, if it was filmed while it was played
+    000012.mp4   its video, if that was recorded while it was played
 
 An episode that is recorded is read from here, so it is the same whenever it is read, also if the policy or
 the environment draws random numbers. The actions as they were given can be played again.
