@@ -111,8 +111,8 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": "prefero reward"}, "is no file of a learner: a learner is what Learner.save writes"),
-        ({"version": 2}, "is a learner of version 2, and this Prefero reads version 1"),
+        ({"format": "prefero reward"}, "is not a learner file: wanted JSON with format 'prefero learner'"),
+        ({"version": 2}, "is a learner file of version 2, and this Prefero reads version 1"),
         ({"seed": "x"}, "is damaged: ValueError"),
         ({"model": {"kind": "Oracle"}}, "is damaged: KeyError"),
         ({"model": {"kind": "PreferenceGP", "noise": -1.0}}, "is damaged: ValueError"),
@@ -137,7 +137,7 @@ def test_files_that_are_not_there_or_no_json_are_refused(tmp_path: Path) -> None
     with pytest.raises(FileNotFoundError, match=r"^no such file: "):
         Learner.load(tmp_path / "learner.json")
     (tmp_path / "learner.json").write_text("{NaN", encoding="utf-8")
-    with pytest.raises(LearnerFileError, match="is damaged or no file of a learner"):
+    with pytest.raises(LearnerFileError, match="is damaged or no learner file"):
         Learner.load(tmp_path / "learner.json")
 
 

@@ -17,8 +17,8 @@ from typing import Any, cast
 import numpy as np
 
 from prefero import kernels
-from prefero._support.commands import upgrade_command
-from prefero._support.files import missing_file, write_atomically
+from prefero._support.files import write_atomically
+from prefero._support.json_documents import read_document
 from prefero.acquisition.base import ACQUISITION_FUNCTIONS, AnyAcquisitionFunction
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPreference
@@ -72,19 +72,7 @@ def write(path: Path, state: LearnerState) -> None:
 
 def read(path: Path) -> LearnerState:
     """What `write` wrote, or an error that says what is wrong with the file."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
-    except FileNotFoundError as error:
-        raise missing_file(path) from error
-    except (ValueError, RecursionError) as error:
-        raise LearnerFileError(f"{path} is damaged or no file of a learner: {error}") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise LearnerFileError(f"{path} is no file of a learner: a learner is what Learner.save writes")
-    if document.get("version") != VERSION:
-        raise LearnerFileError(
-            f"{path} is a learner of version {document.get('version')}, and this Prefero reads version "
-            f"{VERSION}: upgrade with  {upgrade_command()}"
-        )
+    document = read_document(path, "learner", FORMAT, VERSION, LearnerFileError)
     try:
         return _state(document, path)
     except DAMAGED as error:
@@ -168,7 +156,3 @@ def _plain(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     raise TypeError(f"a learner's file cannot hold {value!r}")
-
-
-def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number that a learner can have")

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prefero import kernels
-from prefero._support.commands import upgrade_command
-from prefero._support.files import missing_file
+from prefero._support.json_documents import read_document
 from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.models.inference import posterior_from_sites
 from prefero.models.likelihood import Probit
@@ -54,21 +53,7 @@ def to_json(parts: RewardParts) -> str:
 
 def read(path: Path) -> RewardParts:
     """What a reward's file says, or an error that says what is wrong with the file."""
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
-    except FileNotFoundError as error:
-        raise missing_file(path) from error
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise RewardFileError(
-            f"{path} is damaged or no reward file ({error}): save the reward again, or restore the file"
-        ) from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise RewardFileError(f"{path} is not a reward file: wanted JSON with format {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise RewardFileError(
-            f"{path} is a reward file of version {document.get('version')}, and this Prefero reads version "
-            f"{VERSION}: upgrade with  {upgrade_command()}"
-        )
+    document = read_document(path, "reward", FORMAT, VERSION, RewardFileError)
     try:
         belief = _posterior_from_json(document)
         _check_predictions(belief)
@@ -81,10 +66,6 @@ def read(path: Path) -> RewardParts:
         raise RewardFileError(f"{path} is damaged: {type(error).__name__} {error}") from error
     except RecursionError as error:
         raise RewardFileError(f"{path} is damaged: its kernels are nested too deeply") from error
-
-
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
 
 
 def _object(value: Any) -> dict[str, Any]:
