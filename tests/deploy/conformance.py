@@ -14,7 +14,18 @@ import numpy as np
 from prefero import Learner, LinearPreference, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
 from prefero.deploy.export import export_reward
-from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic, Selected, Standardized
+from prefero.kernels import (
+    RBF,
+    Additive,
+    Anchored,
+    Kernel,
+    Linear,
+    Matern,
+    Quadratic,
+    Selected,
+    Standardized,
+    Warped,
+)
 from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Posterior
 from prefero.questions import Choice
@@ -35,6 +46,8 @@ KERNELS: dict[str, Kernel] = {
     "subtracted": Anchored(RBF(theta=0.3) + 0.2 * Linear(), ANCHOR),
     "conditioned": Anchored(RBF(theta=1.0), ANCHOR, mode="condition"),
     "selected": Anchored(Selected(RBF(theta=(0.5, 2.0)) + Linear(), (2, 0)), ANCHOR),
+    "additive": Anchored(Additive(RBF(0.4)), ANCHOR),
+    "warped": Warped(Anchored(Additive(Matern()), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
     "standardized": Standardized(Anchored(Matern(), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
 }
 MODELS: dict[str, Any] = {

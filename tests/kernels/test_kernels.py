@@ -12,6 +12,7 @@ from kernels.conformance import CHECKS, points, shared_points
 from prefero._support.arrays import Array
 from prefero.kernels import (
     RBF,
+    Additive,
     Anchored,
     Kernel,
     Linear,
@@ -21,6 +22,7 @@ from prefero.kernels import (
     Selected,
     Standardized,
     Sum,
+    Warped,
     from_json,
 )
 
@@ -52,6 +54,9 @@ KERNELS: dict[str, Kernel] = {
     ),
     "selected": Selected(RBF(theta=(0.5, 2.0)) + 0.5 * Linear(), (2, 0)),
     "selected, subtracted": Anchored(Selected(Linear() + Quadratic(), (1,)), ANCHOR),
+    "additive": Additive(RBF(theta=0.4)),
+    "additive sum": Additive(0.7 * Matern(0.8, 1.5) + 0.2 * Linear()),
+    "warped": Warped(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
     "standardized": Standardized(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
     "standardized, subtracted": Anchored(Standardized(Matern(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)), ANCHOR),
     "scaled anchored + linear": 2.0 * Anchored(RBF(), ANCHOR, mode="condition") + 0.1 * Linear(),
@@ -151,6 +156,19 @@ def test_standardized_features_are_centered_and_scaled() -> None:
     kernel = Standardized(RBF(theta=ARD), tuple(center), tuple(scale))
     inner = RBF(theta=ARD)((x - center) / scale, (y - center) / scale)
     np.testing.assert_allclose(kernel(x, y), inner, rtol=1e-12)
+
+
+def test_an_additive_reward_is_a_sum_of_independent_functions_of_one_feature() -> None:
+    x, y = shared_points()
+    each = [Selected(RBF(0.4), (j,))(x, y) for j in range(3)]
+    np.testing.assert_allclose(Additive(RBF(0.4))(x, y), np.mean(each, axis=0), rtol=1e-12)
+
+
+def test_warped_features_are_linear_near_the_center_and_logarithmic_far_from_it() -> None:
+    near, far, one = np.array([[1.0 + 1e-6]]), np.array([[1.0 + 1e6]]), np.array([[1.0 + np.sinh(1.0)]])
+    kernel = Warped(Linear(), (1.0,), (1.0,))
+    assert kernel(near, one)[0, 0] == pytest.approx(1e-6, rel=1e-9)
+    assert kernel(far, one)[0, 0] == pytest.approx(np.log(2e6), rel=1e-9)
 
 
 def test_a_kernel_is_a_value() -> None:

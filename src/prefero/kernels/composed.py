@@ -1,4 +1,4 @@
-"""Kernels made of kernels: scaled, added, and for features in their own units."""
+"""Kernels made of kernels: scaled, added, and for features that are selected or transformed first."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -150,13 +150,7 @@ class Standardized(Wrapped):
     scale: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        for name in ("center", "scale"):
-            object.__setattr__(self, name, tuple(np.atleast_1d(getattr(self, name)).astype(float).tolist()))
-        if len(self.center) != len(self.scale) or not all(0 < s < np.inf for s in self.scale):
-            raise ValueError(
-                "every feature needs a center and a positive scale, "
-                f"but the centers are {self.center} and the scales {self.scale}"
-            )
+        _check_center_and_scale(self)
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
         return self.kernel(self._unit(x), self._unit(y))
@@ -177,3 +171,88 @@ class Standardized(Wrapped):
 
     def _unit(self, x: AnyArray) -> AnyArray:
         return (x - like(self.center, x)) / like(self.scale, x)
+
+
+@dataclass(frozen=True)
+class Additive(Wrapped):
+    """The average over the features of a kernel of one feature: the reward is a sum of functions of one each.
+
+    Args:
+        kernel: Of one feature.
+    """
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        covariance = self.kernel(x[:, :1], y[:, :1])
+        for j in range(1, x.shape[1]):
+            covariance += self.kernel(x[:, j : j + 1], y[:, j : j + 1])
+        covariance /= x.shape[1]
+        return covariance
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        features = x.shape[1]
+        return sum(self.kernel.diagonal(x[:, j : j + 1]) for j in range(features)) / features
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        each = [self.kernel.gradient(x[:, [j]], y[:, [j]], weights) for j in range(x.shape[1])]
+        return np.mean(each, axis=0)
+
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        each = [self.kernel.input_gradient(x[:, [j]], y[:, [j]]) for j in range(x.shape[1])]
+        gradient: Array = np.concatenate(each, axis=2) / x.shape[1]
+        return gradient
+
+    @property
+    def for_differences(self) -> Kernel:
+        return replace(self, kernel=self.kernel.for_differences)
+
+
+@dataclass(frozen=True)
+class Warped(Wrapped):
+    """A kernel of compressed features, asinh((x - center) / scale): logarithmic far from the center.
+
+    Under it rare extreme values are no farther away than a few ordinary ones.
+
+    Args:
+        kernel: Of the compressed features.
+        center: What is subtracted, (d,).
+        scale: What is divided by, (d,): up to about this distance from the center nothing is compressed.
+    """
+
+    center: tuple[float, ...]
+    scale: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _check_center_and_scale(self)
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        return self.kernel(self._compressed(x), self._compressed(y))
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        return self.kernel.diagonal(self._compressed(x))
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        return self.kernel.gradient(self._compressed(x), self._compressed(y), weights)
+
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        slope = 1.0 / np.hypot(x - np.array(self.center), self.scale)
+        gradient: Array = self.kernel.input_gradient(self._compressed(x), self._compressed(y))
+        return gradient * slope[:, None, :]
+
+    @property
+    def for_differences(self) -> Kernel:
+        return replace(self, kernel=self.kernel.for_differences)
+
+    def _compressed(self, x: AnyArray) -> AnyArray:
+        return namespace_of(x).asinh((x - like(self.center, x)) / like(self.scale, x))
+
+
+def _check_center_and_scale(kernel: "Standardized | Warped") -> None:
+    """Store both as tuples of floats, and check them."""
+    for name in ("center", "scale"):
+        numbers = np.atleast_1d(getattr(kernel, name)).astype(float)
+        object.__setattr__(kernel, name, tuple(numbers.tolist()))
+    if len(kernel.center) != len(kernel.scale) or not all(0 < s < np.inf for s in kernel.scale):
+        raise ValueError(
+            "every feature needs a center and a positive scale, "
+            f"but the centers are {kernel.center} and the scales {kernel.scale}"
+        )

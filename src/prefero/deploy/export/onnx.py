@@ -11,6 +11,7 @@ from prefero._support.optional import need
 from prefero.deploy.export.components import gaussian_components
 from prefero.kernels import (
     RBF,
+    Additive,
     Anchored,
     Kernel,
     Linear,
@@ -20,6 +21,7 @@ from prefero.kernels import (
     Selected,
     Standardized,
     Sum,
+    Warped,
 )
 from prefero.models.linear import LinearPosterior
 from prefero.models.posterior import Posterior
@@ -52,6 +54,10 @@ class Graph:
     def total(self, tensor: str, axis: int = -1) -> str:
         """The sum along an axis."""
         return self.node("ReduceSum", tensor, self.constant([axis], np.int64), keepdims=0)
+
+    def average(self, tensor: str) -> str:
+        """The mean along the last axis."""
+        return self.node("ReduceMean", tensor, axes=[-1], keepdims=0)
 
     def with_axis(self, tensor: str, axis: int) -> str:
         """The tensor with a new axis of length 1."""
@@ -209,3 +215,23 @@ def _(kernel: Standardized, graph: Graph, x: str, y: str) -> str:
     center, scale = graph.constant(kernel.center), graph.constant(kernel.scale)
     x, y = (graph.node("Div", graph.node("Sub", tensor, center), scale) for tensor in (x, y))
     return covariance(kernel.kernel, graph, x, y)
+
+
+@covariance.register
+def _(kernel: Additive, graph: Graph, x: str, y: str) -> str:
+    # an axis more, so that every feature becomes a trajectory of one feature
+    each = covariance(kernel.kernel, graph, graph.with_axis(x, -1), graph.with_axis(y, -1))
+    return graph.average(each)
+
+
+@covariance.register
+def _(kernel: Warped, graph: Graph, x: str, y: str) -> str:
+    return covariance(kernel.kernel, graph, *(_compressed(kernel, graph, tensor) for tensor in (x, y)))
+
+
+def _compressed(kernel: Warped, graph: Graph, x: str) -> str:
+    """asinh(u) = sign(u) log(|u| + sqrt(u^2 + 1)): runtimes lack Asinh in double precision."""
+    u = graph.node("Div", graph.node("Sub", x, graph.constant(kernel.center)), graph.constant(kernel.scale))
+    root = graph.node("Sqrt", graph.node("Add", graph.square(u), graph.constant(1.0)))
+    logarithm = graph.node("Log", graph.node("Add", graph.node("Abs", u), root))
+    return graph.node("Mul", graph.node("Sign", u), logarithm)

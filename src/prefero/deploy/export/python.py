@@ -11,6 +11,7 @@ from prefero._support.arrays import Array
 from prefero.deploy.export.components import gaussian_components, kernel_types
 from prefero.kernels import (
     RBF,
+    Additive,
     Anchored,
     Kernel,
     Linear,
@@ -20,6 +21,7 @@ from prefero.kernels import (
     Selected,
     Standardized,
     Sum,
+    Warped,
 )
 from prefero.models.linear import LinearPosterior
 from prefero.models.posterior import Posterior
@@ -112,6 +114,14 @@ def selected(kernel, columns):
     Standardized: """
 def standardized(kernel, center, scale):
     return lambda x, y: kernel((x - center) / scale, (y - center) / scale)
+""",
+    Additive: """
+def additive(kernel):
+    return lambda x, y: kernel(x[..., None], y[..., None]).mean(-1)
+""",
+    Warped: """
+def warped(kernel, center, scale):
+    return lambda x, y: kernel(np.arcsinh((x - center) / scale), np.arcsinh((y - center) / scale))
 """,
 }
 
