@@ -101,7 +101,7 @@ def test_the_search_finds_nearly_the_best_of_all_questions(seed: int) -> None:
 
 
 def test_of_a_large_pool_some_trajectories_are_considered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prefero.acquisition.predictive_information.LARGE_POOL", 20)
+    monkeypatch.setattr("prefero.acquisition.exchange_search.LARGE_POOL", 20)
     belief, x = learned()
     question = best_question(belief, x, acquisition="predictive-information")
     assert question.left != question.right

@@ -1,24 +1,29 @@
 """A good question by a search that need not look at every pair, for functions that are dear to score.
 
-    place        index of a trajectory among those that are considered
+    considered   (M,)     indices of the trajectories that questions are about: of a large pool, a part
+    place                 index of a trajectory among those that are considered
 
 The pairs of a sample are estimated, and the most promising of them are scored. Then one side of the best
 question is kept and the other exchanged for every trajectory in turn, a few times. Of a small pool this
 finds nearly always the maximum (`python -m benchmarks.predictive_search` measures how often).
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from prefero._support.arrays import Array, Indices
+from prefero._support.arrays import Array, Indices, one_thread
 from prefero.acquisition.base import PairMoments
+from prefero.models.posterior import Distribution
+from prefero.pools.pool import Pool
 from prefero.questions import Question
 
 FIRST_LOOK = 64  # trajectories whose pairs are all estimated first
 SCORED = 48  # questions that are scored after an estimate of many
 EXCHANGES = 4  # times that one side of the best question is exchanged
+LARGE_POOL = 2000  # trajectories: of a larger pool, so many are considered
 
 
 class Scorer(Protocol):
@@ -29,8 +34,8 @@ class Scorer(Protocol):
         """Indices in the pool of the trajectories that are considered."""
 
     @property
-    def uncertainty(self) -> Array:
-        """How uncertain the reward of each of them is."""
+    def priority(self) -> Array:
+        """Which of them to look at first: those where this is largest."""
 
     def moments(self, places: Indices) -> list[PairMoments]:
         """Means and variances of questions, pairs of places (Q, 2), under every component."""
@@ -63,13 +68,13 @@ class ExchangeSearch:
         return Question(min(a, b), max(a, b), value=float(self.value), unit=unit)
 
     def _sample(self) -> Indices:
-        """All pairs of some trajectories: half of them the most uncertain, half of them random."""
-        order = np.argsort(-self.scorer.uncertainty, kind="stable")
+        """All pairs of some trajectories: half of them of the highest priority, half of them random."""
+        order = np.argsort(-self.scorer.priority, kind="stable")
         size = min(FIRST_LOOK, len(order))
-        uncertain, others = np.split(order, [size // 2])
-        chosen = np.concatenate([uncertain, self.rng.permutation(others)[: size - size // 2]])
-        first, second = np.triu_indices(size, 1)
-        return np.column_stack([chosen[first], chosen[second]])
+        first, others = np.split(order, [size // 2])
+        chosen = np.concatenate([first, self.rng.permutation(others)[: size - size // 2]])
+        one, other = np.triu_indices(size, 1)
+        return np.column_stack([chosen[one], chosen[other]])
 
     def _with_one_side(self, kept: int) -> Indices:
         """All pairs with this trajectory."""
@@ -90,3 +95,52 @@ class ExchangeSearch:
     def _is_excluded(self, a: int, b: int) -> bool:
         pair = int(self.scorer.considered[a]), int(self.scorer.considered[b])
         return (min(pair), max(pair)) in self.excluded
+
+
+class SearchedAcquisition(ABC):
+    """A `PoolAcquisitionFunction` that this search maximizes; a subclass makes the scorer."""
+
+    unit: ClassVar[str]
+
+    @abstractmethod
+    def scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> Scorer:
+        """What scores questions about some trajectories of a pool."""
+
+    @abstractmethod
+    def considered(self, belief: Distribution, x: Array, rng: np.random.Generator) -> Indices:
+        """The trajectories of the pool x, (M, d), that questions are about: of a large pool, a part."""
+
+    @one_thread
+    def score_questions(self, belief: Distribution, pool: Pool | Array, questions: Indices) -> Array:
+        """The value of each question, (Q,); the questions are pairs of trajectory indices, (Q, 2)."""
+        scorer = self.scorer(belief, pool, np.unique(questions))
+        places = np.searchsorted(scorer.considered, questions)
+        return scorer.scores(scorer.moments(places), places)
+
+    @one_thread
+    def best_question(
+        self, belief: Distribution, pool: Pool | Array, exclude: Iterable[tuple[int, int]] = ()
+    ) -> Question:
+        """The best question that the search finds."""
+        x = features_of(belief, pool)
+        rng = generator(belief, len(x))
+        scorer = self.scorer(belief, pool, self.considered(belief, x, rng))
+        return ExchangeSearch(scorer, exclude, rng).run(self.unit)
+
+
+def random_part(size: int, rng: np.random.Generator) -> Indices:
+    """All trajectories of a pool; of a large one, random ones."""
+    if size <= LARGE_POOL:
+        return np.arange(size)
+    return np.sort(rng.choice(size, LARGE_POOL, replace=False))
+
+
+def features_of(belief: Distribution, pool: Pool | Array) -> Array:
+    """The features of a pool in the units of a belief."""
+    return pool.features_for(belief) if isinstance(pool, Pool) else pool
+
+
+def generator(belief: Distribution, size: int) -> np.random.Generator:
+    """The same for the same answers about the same pool, and another after every answer."""
+    answers = getattr(belief.components[0][1], "data", ())
+    return np.random.default_rng([size, len(answers)])

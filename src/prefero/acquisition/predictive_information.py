@@ -22,32 +22,30 @@ Phi2 = Phi(a_q) Phi(a_t) + phi(a_q) phi(a_t) r, and the mutual information of tw
 covariance c and variances v, w is c^2 / (2 ln(2) v w) for small c.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtr
 
-from prefero._support.arrays import Array, Indices, one_thread
+from prefero._support.arrays import Array, Indices
 from prefero.acquisition.base import PairMoments
 from prefero.acquisition.bivariate_normal import bivariate_normal_cdf
 from prefero.acquisition.entropy import TINY, entropy_of_probabilities
-from prefero.acquisition.exchange_search import ExchangeSearch
+from prefero.acquisition.exchange_search import SearchedAcquisition, features_of, generator, random_part
 from prefero.acquisition.mutual_information import mutual_information
 from prefero.acquisition.projection import Projection, projections
 from prefero.acquisition.targets import TargetQuestions, TargetSource, draw_targets
 from prefero.models.likelihood import SQRT_2PI
 from prefero.models.posterior import Distribution, rowwise
 from prefero.pools.pool import Pool
-from prefero.questions import Question
 
 MUTUAL_INFORMATION_SHARE = 0.05
-LARGE_POOL = 2000  # trajectories: of a larger pool, so many random ones are considered
 
 
 @dataclass(frozen=True)
-class PredictiveInformation:
+class PredictiveInformation(SearchedAcquisition):
     """Information about the answers to target questions (EPIG): learns what is to be predicted.
 
     Args:
@@ -61,36 +59,18 @@ class PredictiveInformation:
     mutual_information_share: float = MUTUAL_INFORMATION_SHARE
     unit: ClassVar[str] = "bits"
 
-    @one_thread
-    def score_questions(self, belief: Distribution, pool: Pool | Array, questions: Indices) -> Array:
-        """The value of each question, (Q,); the questions are pairs of trajectory indices, (Q, 2)."""
-        scorer = self._scorer(belief, pool, np.unique(questions))
-        places = np.searchsorted(scorer.considered, questions)
-        return scorer.scores(scorer.moments(places), places)
+    def scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> "TargetScorer":
+        """Scores questions by what they tell about the targets."""
+        x = features_of(belief, pool)
+        targets = draw_targets(self.targets, belief, pool, generator(belief, len(x)))
+        return TargetScorer.of(belief, x, considered, targets, self._share)
 
-    @one_thread
-    def best_question(
-        self, belief: Distribution, pool: Pool | Array, exclude: Iterable[tuple[int, int]] = ()
-    ) -> Question:
-        """The best question that the search finds."""
-        size = len(pool)
-        rng = _generator(belief, size)
-        considered = np.arange(size)
-        if size > LARGE_POOL:
-            considered = np.sort(rng.choice(size, LARGE_POOL, replace=False))
-        search = ExchangeSearch(self._scorer(belief, pool, considered), exclude, rng)
-        return search.run(self.unit)
+    def considered(self, _: Distribution, x: Array, rng: np.random.Generator) -> Indices:
+        """Of a large pool, random trajectories."""
+        return random_part(len(x), rng)
 
-    def _scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> "_Scorer":
-        x = pool.features_for(belief) if isinstance(pool, Pool) else pool
-        targets = draw_targets(self.targets, belief, pool, _generator(belief, len(x)))
-        return _Scorer.of(belief, x, considered, targets, self.mutual_information_share)
-
-
-def _generator(belief: Distribution, size: int) -> np.random.Generator:
-    """The same for the same answers about the same pool, and another after every answer."""
-    answers = getattr(belief.components[0][1], "data", ())
-    return np.random.default_rng([size, len(answers)])
+    def _share(self, moments: Sequence[PairMoments]) -> Array:
+        return np.asarray(self.mutual_information_share * mutual_information(moments))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,29 +95,36 @@ class _TargetMoments:
 
 
 @dataclass(frozen=True, eq=False)
-class _Scorer:
+class TargetScorer:
     """Scores questions about the considered trajectories of a pool; a place is an index into these.
 
     considered   (M,)     indices of the trajectories
     views        K        the posterior's components, projected onto them
     targets      K        the target questions under each component
+    bonus                 what is added to the predictive information of questions
     """
 
     considered: Indices
     views: list[Projection]
     targets: list[_TargetMoments]
-    share: float
+    bonus: Callable[[Sequence[PairMoments]], Array]
 
     @classmethod
     def of(
-        cls, belief: Distribution, x: Array, considered: Indices, targets: TargetQuestions, share: float
-    ) -> "_Scorer":
+        cls,
+        belief: Distribution,
+        x: Array,
+        considered: Indices,
+        targets: TargetQuestions,
+        bonus: Callable[[Sequence[PairMoments]], Array],
+    ) -> Self:
+        """For a pool x, (M, d), in the units of the belief."""
         views, points = projections(belief, x[considered]), projections(belief, targets.points)
         moments = [_TargetMoments.of(v, p, targets.pairs) for v, p in zip(views, points, strict=True)]
-        return cls(considered, views, moments, share)
+        return cls(considered, views, moments, bonus)
 
     @property
-    def uncertainty(self) -> Array:
+    def priority(self) -> Array:
         """The variance of each trajectory's reward, averaged over the components."""
         return np.asarray(sum(view.component.weight * view.variance for view in self.views))
 
@@ -170,20 +157,20 @@ class _Scorer:
             target += part.weight * ndtr(at.a)
         variances = np.outer(first * (1.0 - first), target * (1.0 - target)) + TINY
         information = (joint - np.outer(first, target)) ** 2 / (2.0 * np.log(2.0) * variances)
-        return self._with_share(np.minimum(information, 1.0), moments)
+        return self._with_bonus(np.minimum(information, 1.0), moments)
 
     def scores(self, moments: Sequence[PairMoments], places: Indices) -> Array:
-        """The questions' predictive information, and the share of their mutual information."""
+        """The questions' predictive information, and the bonus."""
         joints = [
             _joint(part, at, at.covariance[places[:, 0]] - at.covariance[places[:, 1]])
             for part, at in zip(moments, self.targets, strict=True)
         ]
         mixed = _Joint(*(np.sum(same, axis=0) for same in zip(*joints, strict=True)))
-        return self._with_share(_mutual_information(mixed), moments)
+        return self._with_bonus(_mutual_information(mixed), moments)
 
-    def _with_share(self, information: Array, moments: Sequence[PairMoments]) -> Array:
-        """The average over targets, with a share of the mutual information with the reward."""
-        return np.asarray(information.mean(axis=1) + self.share * mutual_information(moments))
+    def _with_bonus(self, information: Array, moments: Sequence[PairMoments]) -> Array:
+        """The average over targets, and the bonus."""
+        return np.asarray(information.mean(axis=1) + self.bonus(moments))
 
 
 class _Joint(NamedTuple):
