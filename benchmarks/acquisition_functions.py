@@ -1,4 +1,4 @@
-"""Acquisition functions compared: accuracy and log-likelihood after 5 to 40 questions, on pools of many kinds.
+"""Acquisition functions compared: accuracy and log-likelihood after 5 to 40 questions, on many pools.
 
 Every function has the same pools and the same simulated users, and the differences to the first one are
 paired by user. Accuracy is the share of held-out pairs whose better trajectory is predicted, without noise;
@@ -62,24 +62,24 @@ def series_of(rows: Sequence[Row]) -> list[Series]:
     return list(dict.fromkeys(Series(row["label"], row["model"], row["acquisition"]) for row in rows))
 
 
-def table(rows: Sequence[Row], task: str, measure: str, reference: Series) -> Iterator[str]:
+def table(rows: Sequence[Row], task: str, column: str, reference: Series) -> Iterator[str]:
     """Means, and paired differences to the reference with their standard errors."""
     mine = [row for row in rows if row["task"] == task]
     at = [answers for answers in SHOWN if any(row["answers"] == answers for row in mine)]
     people = len({row["seed"] for row in mine})
-    yield f"\n{task}: {MEASURES[measure]}, {people} simulated users; in brackets, minus {reference}"
+    yield f"\n{task}: {MEASURES[column]}, {people} simulated users; in brackets, minus {reference}"
     yield f"{'questions':36s}" + "".join(f"{answers:>22d}" for answers in at)
     for series in series_of(mine):
-        cells = (_cell(mine, measure, series, reference, answers) for answers in at)
+        cells = (_cell(mine, column, series, reference, answers) for answers in at)
         yield f"{series!s:36s}" + "".join(f"{cell:>22s}" for cell in cells)
 
 
-def _cell(rows: Sequence[Row], measure: str, series: Series, reference: Series, answers: int) -> str:
-    own = values(rows, measure, answers=answers, **series._asdict())
+def _cell(rows: Sequence[Row], column: str, series: Series, reference: Series, answers: int) -> str:
+    own = values(rows, column, answers=answers, **series._asdict())
     mean, _ = mean_and_error(own.values())
     if series == reference:
         return f"{mean:.3f}"
-    gain, error = paired_difference(own, values(rows, measure, answers=answers, **reference._asdict()))
+    gain, error = paired_difference(own, values(rows, column, answers=answers, **reference._asdict()))
     return f"{mean:.3f} ({gain:+.3f}±{error:.3f})"
 
 
@@ -88,10 +88,10 @@ def draw(path: Path, rows: Sequence[Row], tasks: Sequence[str]) -> None:
     figure, _ = new_figure(len(tasks), width=2.9, height=5.6)
     figure.clear()
     axes = figure.subplots(len(MEASURES), len(tasks), squeeze=False, sharex=True)
-    for line, (measure, label) in zip(axes, MEASURES.items(), strict=True):
+    for line, (column, label) in zip(axes, MEASURES.items(), strict=True):
         for axis, task in zip(line, tasks, strict=True):
-            _draw(axis, [row for row in rows if row["task"] == task], measure)
-            style_axis(axis, **({"title": task} if measure == "accuracy" else {"xlabel": "questions"}))
+            _draw(axis, [row for row in rows if row["task"] == task], column)
+            style_axis(axis, **({"title": task} if column == "accuracy" else {"xlabel": "questions"}))
         line[0].set_ylabel(label)
     handles = axes[0][0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
@@ -99,10 +99,10 @@ def draw(path: Path, rows: Sequence[Row], tasks: Sequence[str]) -> None:
     save_figure(figure, path)
 
 
-def _draw(axis: Any, rows: Sequence[Row], measure: str) -> None:
+def _draw(axis: Any, rows: Sequence[Row], column: str) -> None:
     at = sorted({row["answers"] for row in rows})
     for place, series in enumerate(series_of(rows)):
-        found = [mean_and_error(values(rows, measure, answers=n, **series._asdict()).values()) for n in at]
+        found = [mean_and_error(values(rows, column, answers=n, **series._asdict()).values()) for n in at]
         means, errors = zip(*found, strict=True)
         color = COLORS[place % len(COLORS)]
         axis.errorbar(at, means, errors, color=color, linewidth=1.6, capsize=2, label=str(series))

@@ -1,10 +1,10 @@
 """Teaching by simulated users, and how good the predictions are after some numbers of answers.
 
-    accuracy                 share of the test set's pairs whose better trajectory is predicted; noiseless
-    log_likelihood           mean log probability of the true preference
-    answer_log_likelihood    mean log probability of the user's answer, which has noise and lapses: its expectation
-    bin_...                  calibration, by predicted probability of the likelier answer from 0.5 to 1: number of
-                             pairs, sum of the predicted probabilities, sum of the user's true ones
+accuracy                 share of the test set's pairs whose better trajectory is predicted; noiseless
+log_likelihood           mean log probability of the true preference
+answer_log_likelihood    expected mean log probability of the user's answers, with noise and lapses
+bin_...                  calibration, by predicted probability of the likelier answer from 0.5 to 1:
+                         number of pairs, sum of the predicted probabilities, sum of the true ones
 """
 
 from collections.abc import Iterator, Sequence
