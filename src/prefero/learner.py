@@ -366,7 +366,7 @@ class Learner:
         }
         if isinstance(belief, MixturePosterior):
             diagnostics["looks"] = belief.describe()
-        return Reward(belief, diagnostics)
+        return Reward(belief, diagnostics, self.pool.feature_spec)
 
     def progress(self) -> Progress:
         """How many further answers are predicted, as far as the answers so far tell."""

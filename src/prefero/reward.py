@@ -20,7 +20,13 @@ from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
 from prefero.reward_file import RewardFileError, RewardParts
 from prefero.trajectories.diversity import diverse_best
+from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling, check_same_shape
+
+if TYPE_CHECKING:
+    from prefero.datasets import Dataset, FeatureTable
+    from prefero.datasets.features.from_spec import EpisodeFeatures
+    from prefero.datasets.features.options import Features
 
 GUESSES = {  # names that people try first, with what they mean
     **dict.fromkeys(("score", "evaluate", "mean", "value"), "reward(features)"),
@@ -58,10 +64,13 @@ class Reward:
     Args:
         belief: The posterior over rewards.
         diagnostics: What is known of the learning, for the file: number of answers, noise, structures.
+        feature_spec: How its features are computed from an episode: words, windows, logarithms, and the
+            arrays of fitted embeddings; None where that is not known.
     """
 
     belief: Distribution
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    feature_spec: FeatureSpec | None = None
 
     def __post_init__(self) -> None:
         if self.belief.scaling is None:
@@ -162,6 +171,50 @@ class Reward:
         """The pool's trajectories, best first."""
         return np.argsort(-self.belief.marginals(pool.features_for(self.belief))[0], kind="stable")
 
+    def extract_features(
+        self, dataset: "Dataset | str | Path", features: "Features" = None, *, trust: bool = False
+    ) -> "FeatureTable":
+        """Compute the features of this reward for every episode of a dataset.
+
+        Args:
+            dataset: A dataset, or the path or id of one.
+            features: In place of those that the reward's file names, what extracts the features; or
+                `FeatureOptions`.
+            trust: Import the functions that the reward's file names.
+
+        Returns:
+            The features, in the reward's order: `reward(table.features)` are the scores.
+
+        Raises:
+            ValueError: If the dataset lacks one of the features.
+        """
+        from prefero.datasets import extract_for_reward, open_dataset
+
+        opened = open_dataset(dataset) if isinstance(dataset, str | Path) else dataset
+        return extract_for_reward(opened, self.scaling.names, features, spec=self.feature_spec, trust=trust)
+
+    def episode_features(self, *, trust: bool = False) -> "EpisodeFeatures":
+        """What computes the features of one episode, also of one that is not over yet.
+
+        Args:
+            trust: Import the functions that the reward's file names.
+
+        Returns:
+            A function of a `prefero.datasets.Episode`.
+
+        Raises:
+            ValueError: If the reward does not know how its features are computed.
+        """
+        from prefero.datasets.features.from_spec import EpisodeFeatures
+
+        if self.feature_spec is None:
+            raise ValueError(
+                f"this reward knows the names of its features ({', '.join(self.scaling.names)}), but not how "
+                "they are computed, since it was not taught with a dataset of states: pass a function that "
+                "computes them"
+            )
+        return EpisodeFeatures.of(self.feature_spec, self.scaling, trust=trust)
+
     def describe(self) -> str:
         """What the reward looks like, in words."""
         if isinstance(self.belief, MixturePosterior):
@@ -210,7 +263,7 @@ class Reward:
 
     def to_json(self) -> str:
         """The content of the reward's file."""
-        return reward_file.to_json(RewardParts(self.belief, self.diagnostics))
+        return reward_file.to_json(RewardParts(self.belief, self.diagnostics, self.feature_spec))
 
 
 def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Reward:

@@ -1,4 +1,4 @@
-"""The JSON file of a reward: features and their scaling, answers, and the posterior's components.
+"""The JSON file of a reward: features, how they are computed and scaled, answers, and the components.
 
 Each component has its kernel, noise, margin, log evidence and sites. The sites are what inference found, so
 that loading computes the same posterior again without iterating, and needs only NumPy and SciPy. No code is
@@ -20,6 +20,7 @@ from prefero.models.linear import LinearPosterior
 from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Distribution, Posterior
 from prefero.questions import Comparisons
+from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
 from prefero.trajectories.features import Scaling
 
 FORMAT, VERSION = "prefero reward", 1
@@ -35,6 +36,7 @@ class RewardParts(NamedTuple):
 
     belief: Distribution  # with the scaling of its features
     diagnostics: dict[str, Any]
+    feature_spec: FeatureSpec | None = None  # how the features are computed, where that is known
 
 
 def to_json(parts: RewardParts) -> str:
@@ -45,6 +47,7 @@ def to_json(parts: RewardParts) -> str:
         "format": FORMAT,
         "version": VERSION,
         "features": scaling.to_json(),
+        "feature_spec": spec_to_json(parts.feature_spec),
         **_posterior_to_json(parts.belief),
         "diagnostics": parts.diagnostics,
     }
@@ -57,7 +60,8 @@ def read(path: Path) -> RewardParts:
     try:
         belief = _posterior_from_json(document)
         _check_predictions(belief)
-        return RewardParts(belief, _object(document["diagnostics"]))
+        spec = spec_from_json(document.get("feature_spec"))
+        return RewardParts(belief, _object(document["diagnostics"]), spec)
     except (UnknownNameError, PluginError) as error:
         raise RewardFileError(
             f"{path} has a kernel of another package: {error}. Install that package, or register its kernel"

@@ -5,7 +5,14 @@ import pytest
 from sklearn.decomposition import PCA
 
 from prefero.datasets import LIBRARY, BadEpisode, Episode
-from prefero.datasets.features.embeddings import SAMPLES, Embedding, encoder, pca, random_network, resample
+from prefero.datasets.features.embeddings import (
+    SAMPLES,
+    Embedding,
+    PrincipalComponents,
+    RandomNetwork,
+    encoder,
+    resample,
+)
 from prefero.datasets.features.library import FEATURE_WORDS
 
 RNG = np.random.default_rng(5)
@@ -25,7 +32,7 @@ def test_resampled_states_are_at_evenly_spaced_times_whatever_the_length() -> No
 
 def test_the_principal_components_are_those_of_scikit_learn() -> None:
     examples = [walk(i) for i in range(40)]
-    extract = pca(examples, 3)
+    extract = PrincipalComponents.fit(examples, 3)
     mine = np.array([list(extract(example).values()) for example in examples])
     resampled = np.stack([resample(example) for example in examples])
     judge = PCA(3, whiten=True).fit_transform((resampled - resampled.mean(axis=0)) / resampled.std(axis=0))
@@ -37,16 +44,16 @@ def test_the_principal_components_are_those_of_scikit_learn() -> None:
 def test_one_component_describes_what_differs_in_one_way() -> None:
     heights = RNG.normal(size=25)
     examples = [Episode(str(h), h * np.sin(np.linspace(0, 3, 20)), np.zeros(20)) for h in heights]
-    extract = pca(examples, 1)
+    extract = PrincipalComponents.fit(examples, 1)
     found = np.array([extract(example)["pca 1"] for example in examples])
     assert abs(np.corrcoef(found, heights)[0, 1]) == pytest.approx(1.0)
     with pytest.raises(ValueError, match=r"have 1 principal components, but pca\(2\) asks for 2"):
-        pca(examples, 2)
+        PrincipalComponents.fit(examples, 2)
 
 
 def test_the_network_is_the_same_for_everybody_and_tells_episodes_apart() -> None:
     examples = [walk(i) for i in range(6)]
-    first, again = random_network(examples, 5), random_network(examples, 5)
+    first, again = RandomNetwork.fit(examples, 5), RandomNetwork.fit(examples, 5)
     rows = np.array([list(first(example).values()) for example in examples])
     np.testing.assert_array_equal(rows, [list(again(example).values()) for example in examples])
     assert list(first(examples[0])) == [f"random network {i + 1}" for i in range(5)]
@@ -57,7 +64,7 @@ def test_the_network_is_the_same_for_everybody_and_tells_episodes_apart() -> Non
 def test_the_network_does_not_care_in_which_unit_a_state_is() -> None:
     examples = [walk(i) for i in range(6)]
     larger = [Episode(e.id, e.states * [1000.0, 1.0, 0.01] + 7.0, e.actions) for e in examples]
-    one, other = random_network(examples, 4)(examples[2]), random_network(larger, 4)(larger[2])
+    one, other = RandomNetwork.fit(examples, 4)(examples[2]), RandomNetwork.fit(larger, 4)(larger[2])
     np.testing.assert_allclose(list(one.values()), list(other.values()), atol=1e-9)
 
 
@@ -117,8 +124,8 @@ def test_every_word_is_a_feature_or_an_embedding() -> None:
 
 
 def test_episodes_with_other_states_than_the_examples_are_named() -> None:
-    extract = random_network([walk(0), walk(1)], 2)
+    extract = RandomNetwork.fit([walk(0), walk(1)], 2)
     with pytest.raises(BadEpisode, match="episode 9: it has 2 states, but the examples have 3"):
         extract(walk(9, states=2))
     with pytest.raises(ValueError, match="two examples or more, but there are 1"):
-        pca([walk(0)], 1)
+        PrincipalComponents.fit([walk(0)], 1)

@@ -120,9 +120,12 @@ def test_there_is_no_return_without_rewards() -> None:
         extractor_for("return")(moving(np.zeros((5, 2)), rewards=None))
 
 
-def test_jerk_needs_four_states_and_names_the_episode_that_has_fewer() -> None:
-    with pytest.raises(BadEpisode, match="episode e: its jerk needs four states"):
-        extractor_for("jerk")(moving(np.zeros((3, 2))))
+@pytest.mark.parametrize("word", ["jerk", "log-dimensionless-jerk"])
+@pytest.mark.parametrize("states", [2, 3])
+def test_there_is_no_jerk_before_the_fourth_state(word: str, states: int) -> None:
+    rng = np.random.default_rng(0)
+    (value,) = extractor_for(word)(moving(rng.normal(size=(states, 2)))).values()
+    assert value == 0.0
 
 
 def test_every_default_is_in_the_library_and_every_word_has_a_meaning() -> None:

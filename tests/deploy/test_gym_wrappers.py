@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import warnings
 from typing import Any
 
 import gymnasium
@@ -22,8 +23,10 @@ from prefero import (
     Reward,
     RewardFromPreferences,
     VectorRewardFromPreferences,
+    load_reward,
 )
 from prefero._support.arrays import Array
+from prefero.datasets import Episode as RecordedEpisode
 from prefero.kernels import RBF, Anchored, Linear, Quadratic
 
 BONUS = 0.25  # the environment's own reward, at every step
@@ -94,6 +97,43 @@ def run_episode(env: Any, actions: Any, **options: Any) -> list[tuple[Any, ...]]
 
 def random_actions(steps: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).uniform(-1.0, 1.0, (steps, 1))
+
+
+# --- features that the reward's file describes ------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> Reward:
+    """A reward of the library's default features, and more, of played episodes; read from its file."""
+    words = ["path-length", "log-dimensionless-jerk", "control-effort", "return", "pca(1)"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the environment's own reward is constant
+        pool = Pool.from_gymnasium(lambda **_: Walk(6), words, episodes=12, clips="never")
+    learner = Learner(pool)
+    learner.tell(learner.ask(), "left")
+    path = tmp_path_factory.mktemp("described") / "reward.json"
+    learner.reward().save(path)
+    return load_reward(path)
+
+
+def test_a_dense_reward_needs_nothing_but_the_file(described: Reward) -> None:
+    env, actions = RewardFromPreferences(Walk(6), described, reward_type="dense"), random_actions(6, seed=3)
+    given = [step[1] for step in run_episode(env, actions)]
+    x = np.concatenate([[0.0], np.cumsum(actions[:, 0])])
+    episode = RecordedEpisode("e", np.column_stack([x, np.arange(7.0)]), actions, np.full(6, BONUS), 1 / 30)
+    assert sum(given) == pytest.approx(described(described.episode_features()(episode)[None])[0])
+    assert np.isfinite(given).all()
+
+
+@every_mode
+def test_vector_environments_need_nothing_but_the_file(described: Reward, mode: AutoresetMode) -> None:
+    actions = random_actions(6, seed=4)
+    alone = RewardFromPreferences(Walk(6), described)
+    last = run_episode(alone, actions)[-1][1]
+    envs = VectorRewardFromPreferences(SyncVectorEnv([lambda: Walk(6)] * 2, autoreset_mode=mode), described)
+    rewards = [step[1] for step in run_episode(envs, np.stack([actions, -actions], axis=1))]
+    assert rewards[-1][0] == pytest.approx(last)
+    assert rewards[-1][1] != pytest.approx(last)
 
 
 # --- one environment --------------------------------------------------------------------------------------
@@ -355,9 +395,9 @@ def test_monitors_of_a_vector_record_the_rewards_that_they_see(reward: Reward, m
 @pytest.mark.parametrize(
     ("features", "options", "message"),
     [
-        ("features", {}, "or 'info:KEY' if the environment's info has them, but are 'features'"),
+        ("features", {}, "'info:KEY' if the environment's info has them, .* but are 'features'"),
         ("info:", {}, "but are 'info:'"),
-        (None, {}, "but are None"),
+        (None, {}, "but not how they are computed"),
         (features_of, {"reward_type": "later"}, "reward_type is sparse or dense, but is 'later'"),
         (features_of, {"caution": -1.0}, "caution is a number of standard deviations"),
         (features_of, {"reward": "reward.json"}, "wanted a learned reward, .* but got 'reward.json'"),

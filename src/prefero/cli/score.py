@@ -14,7 +14,7 @@ from prefero.cli.console import check_apart, console, say, say_skipped
 from prefero.cli.options import with_dataset_flags
 from prefero.datasets import Dataset, FeatureDataset, FeatureOptions, extract_for_reward, open_dataset
 from prefero.datasets.base import Columns, matrix_columns
-from prefero.datasets.features.match_reward import scoring_warnings
+from prefero.datasets.features.match_reward import scoring_warnings, windows_for
 from prefero.datasets.formats.tables import id_column
 from prefero.datasets.registry import describe_formats, options_for
 from prefero.datasets.scores.table import (
@@ -55,19 +55,20 @@ def score(
     """Compute the mean and the standard deviation of a learned reward for each trajectory."""
     _check(out, copy_to, replace_reward)
     learned = load_reward(reward)
+    spec, trust = learned.feature_spec, bool(opening["trust"])
     dataset = _opened(trajectories, opening)
     if out is not None:
         check_apart(out, trajectories, dataset)
     if copy_to is not None:
-        check_score_copy(dataset, copy_to, features.windows)
-    table = extract_for_reward(dataset, learned.scaling.names, features)
+        check_score_copy(dataset, copy_to, windows_for(features, spec))
+    table = extract_for_reward(dataset, learned.scaling.names, features, spec=spec, trust=trust)
     mean, std = learned.predict(table.features, return_std=True)
     columns = score_columns(table, mean, std)
     console.print(_best_and_worst(columns))
     what = "windows" if any(table.at_origin().segments) else "trajectories"
     console.print(f"{len(table)} {what} were scored; {learned.describe()}.", markup=False)
     say_skipped(table.skipped)
-    for warning in scoring_warnings(table, learned.scaling, features):
+    for warning in scoring_warnings(table, learned.scaling, features, spec):
         say(warning if warning.endswith("?") else f"{warning}.")
     if copy_to is not None:
         write_scores(table, mean, std, copy_to, replace_reward=replace_reward)

@@ -17,6 +17,7 @@ from prefero.datasets.base import (
 )
 from prefero.datasets.episode import BadEpisode, Episode, VideoSpan
 from prefero.datasets.features.extract import extract_features
+from prefero.datasets.features.from_spec import EpisodeFeatures
 from prefero.datasets.features.library import LIBRARY
 from prefero.datasets.features.match_reward import extract_for_reward
 from prefero.datasets.features.options import FeatureOptions
@@ -39,6 +40,7 @@ __all__ = [
     "DatasetSpec",
     "Episode",
     "EpisodeDataset",
+    "EpisodeFeatures",
     "EpisodeScores",
     "FeatureDataset",
     "FeatureOptions",

@@ -39,6 +39,7 @@ from prefero.datasets.media.video_files import (
 )
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 from prefero.rendering.video import save_video
+from prefero.trajectories.feature_spec import FeatureSpec
 
 Columns = dict[str, npt.NDArray[Any]]
 T = TypeVar("T")
@@ -128,6 +129,7 @@ class Dataset(ABC):
         send_whole: Whether worker processes are sent the dataset itself, since its spec may not open it
             there.
         origin: Where its features were extracted from, if they were and that is known.
+        feature_spec: How its features are computed from episodes, if it has features and that is known.
     """
 
     name: str
@@ -138,6 +140,7 @@ class Dataset(ABC):
     notices: tuple[str, ...] = ()
     send_whole: bool = False
     origin: "Origin | None" = None
+    feature_spec: FeatureSpec | None = None
 
     def __len__(self) -> int:
         return len(self.ids)

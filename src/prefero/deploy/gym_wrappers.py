@@ -1,6 +1,7 @@
 """Gymnasium wrappers that replace the reward of an environment by a learned one, for training policies.
 
-    features       a function of an episode's observations (T + 1, ...) and actions (T, ...), or "info:KEY"
+    features       a function of an episode's observations (T + 1, ...) and actions (T, ...), or "info:KEY";
+                   None computes them as the reward's file says
     reward_type    "sparse": the last step gets the whole reward; "dense": each step gets the increase
     caution        k in the lower confidence bound, mean - k std
     total          the sum of the rewards of an episode so far
@@ -13,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import gymnasium
@@ -23,7 +25,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from gymnasium.vector.utils import iterate
 
 from prefero._support.arrays import Array, Flags
+from prefero.datasets.episode import Episode as RecordedEpisode
+from prefero.datasets.formats.observations import side_by_side
 from prefero.deploy.planning import check_caution, lower_confidence_bound
+from prefero.deploy.prefix_rewards import PrefixRewards
 from prefero.reward import Reward
 
 RewardType = Literal["sparse", "dense"]
@@ -40,6 +45,7 @@ class Episode:
 
     observations: list[Any]
     actions: list[Any] = field(default_factory=list)
+    original_rewards: list[float] = field(default_factory=list)
     total: float = 0.0
 
 
@@ -48,9 +54,10 @@ class EpisodeReward:
     """Computes the reward of every step of an episode."""
 
     reward: Reward
-    features: Features
+    features: Features | None = None
     reward_type: RewardType = "sparse"
     caution: float = 0.0
+    trust: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.reward, Reward):
@@ -59,26 +66,35 @@ class EpisodeReward:
                 f"but got {self.reward!r}"
             )
         named = isinstance(self.features, str) and re.fullmatch(f"{INFO_PREFIX}.+", self.features)
-        if not (named or callable(self.features)):
+        if not (named or self.features is None or callable(self.features)):
             raise ValueError(
-                "features are a function of observations and actions, or 'info:KEY' if the environment's "
-                f"info has them, but are {self.features!r}"
+                "features are a function of observations and actions, 'info:KEY' if the environment's info "
+                f"has them, or None for those that the reward's file describes, but are {self.features!r}"
             )
         if self.reward_type not in get_args(RewardType):
             raise ValueError(
                 f"reward_type is {' or '.join(get_args(RewardType))}, but is {self.reward_type!r}"
             )
         check_caution(self.caution)
+        if self.features is None:
+            _ = self._of_spec  # which is an error if the reward does not know how they are computed
+
+    @cached_property
+    def _of_spec(self) -> PrefixRewards:
+        return PrefixRewards.of(self.reward, caution=self.caution, trust=self.trust)
 
     def new_episode(self, observation: Any) -> Episode:
         """An episode that starts with this observation."""
         return Episode([deepcopy(observation)])
 
-    def step(self, episode: Episode, action: Any, observation: Any, done: bool, info: Info) -> float:
-        """The reward of this step of the episode."""
-        if callable(self.features):  # otherwise nothing needs to be recorded
+    def step(
+        self, episode: Episode, action: Any, observation: Any, original: float, done: bool, info: Info
+    ) -> float:
+        """The reward of this step of the episode; `original` is the environment's own."""
+        if not isinstance(self.features, str):  # otherwise nothing needs to be recorded
             episode.actions.append(deepcopy(action))
             episode.observations.append(deepcopy(observation))
+            episode.original_rewards.append(float(original))
         if self.reward_type == "sparse" and not done:
             return 0.0
         before, episode.total = episode.total, self.evaluate(episode, info)
@@ -86,6 +102,8 @@ class EpisodeReward:
 
     def evaluate(self, episode: Episode, info: Info) -> float:
         """The learned reward of the episode up to now."""
+        if self.features is None:
+            return self._of_spec.whole(self._as_recorded(episode))
         row = np.asarray(self._compute_features(episode, info), dtype=float)
         names = self.reward.scaling.names
         if row.shape != (len(names),):
@@ -96,9 +114,25 @@ class EpisodeReward:
         x = self.reward.scaling(row[None])
         return float(lower_confidence_bound(self.reward.belief, x, self.caution)[0])
 
+    def _as_recorded(self, episode: Episode) -> RecordedEpisode:
+        """The episode as a dataset of such episodes has it."""
+        assert self.reward.feature_spec is not None
+        states, state_names = side_by_side(stack(episode.observations), "state")
+        actions, action_names = side_by_side(stack(episode.actions), "action")
+        return RecordedEpisode(
+            "so far",
+            states,
+            actions,
+            np.array(episode.original_rewards),
+            self.reward.feature_spec.step_seconds,
+            state_names,
+            action_names,
+        )
+
     def _compute_features(self, episode: Episode, info: Info) -> npt.ArrayLike:
         if callable(self.features):
             return self.features(stack(episode.observations), stack(episode.actions))
+        assert isinstance(self.features, str)
         key = self.features.removeprefix(INFO_PREFIX)
         if key not in info:
             keys = ", ".join(map(repr, info)) or "nothing"
@@ -133,20 +167,24 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
         reward: From `learner.reward()` or `prefero.load_reward`.
         features: A function of an episode's observations (T + 1, ...) and actions (T, ...) that returns the
             features of the reward; or "info:KEY" if the environment's info has them, as that of Prefero's
-            worlds has at the end of an episode: "info:features".
+            worlds has at the end of an episode: "info:features". None computes them from observations and
+            actions as the reward's file says, for a reward that was taught with episodes of such an
+            environment.
         reward_type: "sparse": the last step gets the whole reward; "dense": every step gets the increase of
             the reward of the episode up to now, and `features` is called at every step.
         caution: k in mean - k std, so that a policy prefers what is known to be good.
+        trust: Without `features`, import the functions that the reward's file names.
     """
 
     def __init__(
         self,
         env: gymnasium.Env[Any, Any],
         reward: Reward,
-        features: Features,
+        features: Features | None = None,
         *,
         reward_type: RewardType = "sparse",
         caution: float = 0.0,
+        trust: bool = False,
     ) -> None:
         RecordConstructorArgs.__init__(
             self,
@@ -154,10 +192,11 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
             features=features,
             reward_type=reward_type,
             caution=caution,
+            trust=trust,
             _disable_deepcopy=True,
         )
         gymnasium.Wrapper.__init__(self, env)
-        self._episode_reward = EpisodeReward(reward, features, reward_type, caution)
+        self._episode_reward = EpisodeReward(reward, features, reward_type, caution, trust)
         self._episode = Episode([])
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
@@ -177,7 +216,8 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
         """One step, with the learned reward; the environment's own is in the info."""
         observation, original, terminated, truncated, info = super().step(action)
-        reward = self._episode_reward.step(self._episode, action, observation, terminated or truncated, info)
+        done = terminated or truncated
+        reward = self._episode_reward.step(self._episode, action, observation, float(original), done, info)
         return observation, reward, terminated, truncated, {**info, ORIGINAL_REWARD: original}
 
 
@@ -189,22 +229,24 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
     Args:
         env: Any Gymnasium vector environment.
         reward: From `learner.reward()` or `prefero.load_reward`.
-        features: A function of one episode, or "info:KEY"; see `RewardFromPreferences`.
+        features: A function of one episode, "info:KEY" or None; see `RewardFromPreferences`.
         reward_type: "sparse" or "dense".
         caution: k in mean - k std.
+        trust: Without `features`, import the functions that the reward's file names.
     """
 
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
         reward: Reward,
-        features: Features,
+        features: Features | None = None,
         *,
         reward_type: RewardType = "sparse",
         caution: float = 0.0,
+        trust: bool = False,
     ) -> None:
         super().__init__(env)
-        self._episode_reward = EpisodeReward(reward, features, reward_type, caution)
+        self._episode_reward = EpisodeReward(reward, features, reward_type, caution, trust)
         self._same_step = env.metadata.get("autoreset_mode") == AutoresetMode.SAME_STEP
         self._episodes: list[Episode | None] = [None] * env.num_envs  # None: ended, and not reset yet
 
@@ -226,14 +268,19 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         each = zip(
             iterate(self.action_space, actions), iterate(self.observation_space, observations), strict=True
         )
-        rewards = [self._step(number, *pair, bool(done[number]), infos) for number, pair in enumerate(each)]
+        rewards = [
+            self._step(number, *pair, float(original[number]), bool(done[number]), infos)
+            for number, pair in enumerate(each)
+        ]
         originals = {
             ORIGINAL_REWARD: np.array(original),
             f"_{ORIGINAL_REWARD}": np.ones(self.num_envs, dtype=bool),
         }
         return observations, np.array(rewards), terminated, truncated, {**infos, **originals}
 
-    def _step(self, number: int, action: Any, observation: Any, done: bool, infos: Info) -> float:
+    def _step(
+        self, number: int, action: Any, observation: Any, original: float, done: bool, infos: Info
+    ) -> float:
         episode = self._episodes[number]
         if episode is None:  # this step was its reset, and the action was ignored
             self._episodes[number] = self._episode_reward.new_episode(observation)
@@ -241,7 +288,7 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         last, info = observation, info_of(infos, number)
         if done and self._same_step:  # the returned observation is the next episode's
             last, info = info["final_obs"], info["final_info"]
-        reward = self._episode_reward.step(episode, action, last, done, info)
+        reward = self._episode_reward.step(episode, action, last, original, done, info)
         if done:
             self._episodes[number] = (
                 self._episode_reward.new_episode(observation) if self._same_step else None

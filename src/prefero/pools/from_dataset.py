@@ -72,7 +72,7 @@ def from_dataset(
 
         reasons = skipped_reasons(table.skipped)
         warnings.warn(f"{len(table.skipped)} of {len(opened)} were left out: {reasons}", stacklevel=2)
-    return Pool(table.features, table.names, clips=paths, ids=table.ids)
+    return Pool(table.features, table.names, clips=paths, ids=table.ids, feature_spec=table.spec)
 
 
 def _prepared(table: FeatureTable) -> FeatureTable:

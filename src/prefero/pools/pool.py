@@ -21,6 +21,7 @@ from prefero.pools import from_dataset as datasets
 from prefero.pools import pool_cache, pool_file
 from prefero.pools.simulate import Sampling, Source, actions_of, simulate
 from prefero.trajectories.diversity import sample_diverse
+from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling, feature_matrix
 from prefero.trajectories.trajectory import Trajectory
 
@@ -61,6 +62,8 @@ class Pool(metaclass=HintsAtNames):
         source: The world, its options and the seed, if the trajectories are simulated.
         scaling: The standardization of the features. Without it, the mean and the standard deviation of these
             rows.
+        feature_spec: How the features are computed from an episode, where that is known; a reward of this
+            pool keeps it.
 
     Raises:
         ValueError: If there are fewer than two trajectories, or numbers that do not fit each other or are not
@@ -76,6 +79,7 @@ class Pool(metaclass=HintsAtNames):
     clips: tuple[str, ...] | None
     ids: tuple[str, ...] | None
     source: Source | None
+    feature_spec: FeatureSpec | None
 
     def __init__(
         self,
@@ -88,6 +92,7 @@ class Pool(metaclass=HintsAtNames):
         ids: Sequence[str] | None = None,
         source: Source | None = None,
         scaling: Scaling | None = None,
+        feature_spec: FeatureSpec | None = None,
     ) -> None:
         if column_keys(features) is not None:
             features, names, own_ids = datasets.from_frame(features, names)
@@ -117,6 +122,7 @@ class Pool(metaclass=HintsAtNames):
             ids = file_names(clips)
         object.__setattr__(self, "ids", None if ids is None else tuple(map(str, ids)))
         object.__setattr__(self, "source", source)
+        object.__setattr__(self, "feature_spec", feature_spec)
 
     @classmethod
     def simulate(
@@ -250,6 +256,7 @@ class Pool(metaclass=HintsAtNames):
             ids=self.ids,
             source=self.source,
             scaling=self.scaling,
+            feature_spec=self.feature_spec,
         )
 
     def diverse(self, count: int, seed: int = 0) -> Pool:
@@ -277,6 +284,7 @@ class Pool(metaclass=HintsAtNames):
             clips=None if self.clips is None else [self.clips[row] for row in rows],
             ids=[str(ids[row]) for row in rows],
             source=self.source,
+            feature_spec=self.feature_spec,
         )
 
     def extended(self, trajectories: Trajectory | Rows) -> Pool:
@@ -303,6 +311,7 @@ class Pool(metaclass=HintsAtNames):
             ids=None if self.ids is None else [*self.ids, *(str(len(self) + n) for n in range(len(rows)))],
             source=self.source,
             scaling=self.scaling,
+            feature_spec=self.feature_spec,
         )
 
     def _rows(self, features: npt.ArrayLike) -> Array:

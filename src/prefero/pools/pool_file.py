@@ -20,6 +20,7 @@ from prefero._support.files import (
     write_archive,
 )
 from prefero.pools.simulate import Source
+from prefero.trajectories.feature_spec import spec_from_json, spec_to_json
 from prefero.trajectories.features import Scaling
 from prefero.trajectories.trajectory import Trajectory
 
@@ -104,6 +105,7 @@ def _pack(pool: Pool) -> tuple[Header, Arrays]:
         "source": None if pool.source is None else asdict(pool.source),
         "clips": pool.clips,
         "ids": pool.ids,
+        "feature_spec": spec_to_json(pool.feature_spec),
     }
     arrays: Arrays = {"features": pool.features}
     if pool.actions is not None:
@@ -145,6 +147,7 @@ def _unpack(kind: type[P], header: Header, arrays: Arrays, place: Callable[[str]
         ids=header["ids"],
         source=None if header["source"] is None else Source(**header["source"]),
         scaling=scaling,
+        feature_spec=spec_from_json(header.get("feature_spec")),
     )
 
 

@@ -211,7 +211,14 @@ def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequenc
     if kept.clips is not None and not missing_clips(kept.clips):
         return study
     own = [clips[row] for row in rows]
-    changed = Pool(kept.features, kept.names, clips=own, ids=kept.ids, scaling=kept.scaling)
+    changed = Pool(
+        kept.features,
+        kept.names,
+        clips=own,
+        ids=kept.ids,
+        scaling=kept.scaling,
+        feature_spec=kept.feature_spec,
+    )
     return store.replace_pool(study, changed, serve_clips(display_of(changed)))
 
 

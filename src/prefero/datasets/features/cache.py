@@ -28,6 +28,7 @@ from prefero._support.optional import need
 from prefero.datasets.base import Dataset, DatasetSpec
 from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.formats.tables import METADATA
+from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
 
 ROW_COLUMNS = ("episode", "number", "first", "last", "steps")
 
@@ -44,6 +45,7 @@ class FeatureRows:
     values: list[list[float]] = field(default_factory=list)
     bad: dict[str, str] = field(default_factory=dict)  # episodes that cannot be used, with the reason
     short: dict[str, str] = field(default_factory=dict)  # episodes that are too short for a window
+    spec: FeatureSpec | None = None  # how they were computed, where that is known
 
     @property
     def skipped(self) -> dict[str, str]:
@@ -84,6 +86,7 @@ class FeatureRows:
                 getattr(joined, name).extend(getattr(batch, name))
             joined.bad |= batch.bad
             joined.short |= batch.short
+            joined.spec = joined.spec or batch.spec
         return joined
 
 
@@ -115,6 +118,7 @@ def write_rows(path: Path, rows: FeatureRows, key: str, spec: DatasetSpec | None
         "features": rows.names,
         "bad": rows.bad,
         "short": rows.short,
+        "feature_spec": spec_to_json(rows.spec),
     }
     _write(path, arrow.table(columns), about)
 
@@ -126,14 +130,16 @@ def _write(path: Path, table: Any, about: dict[str, Any]) -> None:
     write_atomically(path, memory.getvalue())
 
 
-def choose_features(path: Path, features: Array, names: Sequence[str]) -> None:
+def choose_features(
+    path: Path, features: Array, names: Sequence[str], spec: FeatureSpec | None = None
+) -> None:
     """Say in a finished file which features are to be used, and add those that are not in it yet."""
     table = need("pyarrow.parquet", extra="datasets").read_table(path)
     about = json.loads(table.schema.metadata[METADATA])
     for name, values in zip(names, features.T, strict=True):
         if name not in table.column_names:
             table = table.append_column(name, need("pyarrow", extra="datasets").array(values))
-    _write(path, table, about | {"features": list(names)})
+    _write(path, table, about | {"features": list(names), "feature_spec": spec_to_json(spec)})
 
 
 def read_rows(path: Path, key: str) -> FeatureRows | None:
@@ -156,6 +162,7 @@ def read_rows(path: Path, key: str) -> FeatureRows | None:
             values.tolist(),
             dict(about["bad"]),
             dict(about["short"]),
+            spec_from_json(about["feature_spec"]),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

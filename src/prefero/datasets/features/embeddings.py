@@ -8,13 +8,15 @@
     scaled                         states with mean 0 and standard deviation 1 over the examples
 
 These are a first step toward features that are learned together with the reward. The first two are fitted on
-example episodes; after that they are functions of an episode like any other feature.
+example episodes; after that they are functions of an episode like any other feature, made of a few arrays
+that a file can hold.
 """
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
@@ -56,7 +58,44 @@ class Embedding:
         """What it extracts of an episode, fitted on these examples."""
         if self.kind == "encoder":
             return encoder(import_function(self.inside))
-        return {"pca": pca, "random-network": random_network}[self.kind](examples, int(self.inside))
+        return FITTED[self.kind].fit(examples, int(self.inside))
+
+    def from_arrays(self, arrays: Mapping[str, Array]) -> Extractor:
+        """The same, from the arrays of one that was fitted before; an error unless they fit each other."""
+        return FITTED[self.kind].from_arrays(arrays, int(self.inside))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedEmbedding:
+    """An embedding that was fitted on examples: its fields are all that it consists of."""
+
+    @classmethod
+    def fit(cls, examples: Sequence[Episode], count: int) -> Self:
+        """Fit it to examples, with so many features."""
+        raise NotImplementedError
+
+    def __call__(self, episode: Episode) -> NamedValues:
+        """The features of an episode."""
+        raise NotImplementedError
+
+    def arrays(self) -> dict[str, Array]:
+        """All that it consists of, by name."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Array], count: int) -> Self:
+        """What `arrays` gave; an error unless they fit each other, and give so many features."""
+        made = cls(**{one.name: np.asarray(arrays[one.name], dtype=float) for one in fields(cls)})
+        known = made.arrays()
+        if made.shapes(count) != {name: array.shape for name, array in known.items()}:
+            raise ValueError("the arrays of an embedding do not fit each other")
+        if any((known[name] <= 0).any() for name in ("scale", "unit") if name in known):
+            raise ValueError("the units of an embedding must be positive")
+        return made
+
+    def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
+        """The shapes that the arrays must have."""
+        raise NotImplementedError
 
 
 # --- principal components ---------------------------------------------------------------------------------
@@ -68,42 +107,91 @@ def resample(episode: Episode, samples: int = SAMPLES) -> Array:
     return np.concatenate([np.interp(at, known, column) for column in episode.states.T])
 
 
-def pca(examples: Sequence[Episode], count: int) -> Extractor:
-    """The first `count` principal components, whitened: the examples have mean 0 and variance 1 in each."""
-    resampled = np.stack([resample(episode) for episode in _with_same_states(examples)])
-    center, scale = _units(resampled)
-    _, sizes, axes = np.linalg.svd((resampled - center) / scale, full_matrices=False)
-    rank = int(np.sum(sizes > 1e-9 * max(sizes[0], 1e-300)))
-    if count > rank:
-        raise ValueError(
-            f"{len(examples)} examples of {examples[0].states.shape[1]} states have {rank} principal "
-            f"components, but pca({count}) asks for {count}"
-        )
-    axes = axes[:count] * np.sign(axes[:count].sum(axis=1, keepdims=True) + 1e-12)  # the same sign every time
-    unit = sizes[:count] / np.sqrt(len(resampled))
+@dataclass(frozen=True, eq=False)
+class PrincipalComponents(FittedEmbedding):
+    """The first principal components, whitened: the examples have mean 0 and variance 1 in each.
 
-    def extract(episode: Episode) -> NamedValues:
-        place = axes @ ((resample(_checked(episode, examples[0])) - center) / scale) / unit
+    center, scale   (SAMPLES * s,)      of resampled states
+    axes            (n, SAMPLES * s)    the components
+    unit            (n,)                their standard deviations over the examples
+    """
+
+    center: Array
+    scale: Array
+    axes: Array
+    unit: Array
+
+    @classmethod
+    def fit(cls, examples: Sequence[Episode], count: int) -> Self:
+        """The components that vary most over the examples."""
+        resampled = np.stack([resample(episode) for episode in _with_same_states(examples)])
+        center, scale = _units(resampled)
+        _, sizes, axes = np.linalg.svd((resampled - center) / scale, full_matrices=False)
+        rank = int(np.sum(sizes > 1e-9 * max(sizes[0], 1e-300)))
+        if count > rank:
+            raise ValueError(
+                f"{len(examples)} examples of {examples[0].states.shape[1]} states have {rank} principal "
+                f"components, but pca({count}) asks for {count}"
+            )
+        axes = axes[:count] * np.sign(axes[:count].sum(axis=1, keepdims=True) + 1e-12)  # always the same sign
+        return cls(center, scale, axes, sizes[:count] / np.sqrt(len(resampled)))
+
+    def __call__(self, episode: Episode) -> NamedValues:
+        """Where the episode is along each component."""
+        resampled = resample(_checked(episode, len(self.center) // SAMPLES))
+        place = self.axes @ ((resampled - self.center) / self.scale) / self.unit
         return {f"pca {i + 1}": float(value) for i, value in enumerate(place)}
 
-    return extract
+    def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
+        """By the number of states."""
+        size = (len(self.center) // SAMPLES * SAMPLES,)
+        return {"center": size, "scale": size, "axes": (count, *size), "unit": (count,)}
 
 
 # --- a random network -------------------------------------------------------------------------------------
 
 
-def random_network(examples: Sequence[Episode], count: int) -> Extractor:
-    """Fixed random layers with tanh between them, the same for the same number of states."""
-    center, scale = _units(np.concatenate([episode.states for episode in _with_same_states(examples)]))
-    layers = random_layers(examples[0].states.shape[1], count)
+@dataclass(frozen=True, eq=False)
+class RandomNetwork(FittedEmbedding):
+    """Fixed random layers with tanh between them, the same for the same number of states.
 
-    def extract(episode: Episode) -> NamedValues:
-        values = (_checked(episode, examples[0]).states - center) / scale
-        for weights, bias in layers:
-            values = np.tanh(values @ weights + bias)
+    center, scale   (s,)     of states
+    weights         (W,)     of all layers one after the other: a matrix (a, b) and a bias (b,) each
+    """
+
+    center: Array
+    scale: Array
+    weights: Array
+
+    @classmethod
+    def fit(cls, examples: Sequence[Episode], count: int) -> Self:
+        """The examples set the units of the states."""
+        center, scale = _units(np.concatenate([one.states for one in _with_same_states(examples)]))
+        layers = random_layers(len(center), count)
+        return cls(center, scale, np.concatenate([part.ravel() for layer in layers for part in layer]))
+
+    def __call__(self, episode: Episode) -> NamedValues:
+        """The mean over time of the last layer."""
+        values = (_checked(episode, len(self.center)).states - self.center) / self.scale
+        for matrix, bias in self._layers():
+            values = np.tanh(values @ matrix + bias)
         return {f"random network {i + 1}": float(value) for i, value in enumerate(values.mean(axis=0))}
 
-    return extract
+    def _layers(self) -> Iterator[tuple[Array, Array]]:
+        """The matrix and the bias of each layer; the size of the last follows from the rest."""
+        rest, inputs = self.weights, len(self.center)
+        for layer in range(LAYERS + 1):
+            outputs = HIDDEN if layer < LAYERS else len(rest) // (inputs + 1)
+            matrix, rest = rest[: inputs * outputs].reshape(inputs, outputs), rest[inputs * outputs :]
+            bias, rest = rest[:outputs], rest[outputs:]
+            yield matrix, bias
+            inputs = outputs
+
+    def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
+        """By the number of states."""
+        sizes = [len(self.center), *[HIDDEN] * LAYERS, count]
+        weights = sum((a + 1) * b for a, b in pairwise(sizes))
+        return {"center": (sizes[0],), "scale": (sizes[0],), "weights": (weights,)}
 
 
 def random_layers(inputs: int, outputs: int) -> list[tuple[Array, Array]]:
@@ -111,6 +199,9 @@ def random_layers(inputs: int, outputs: int) -> list[tuple[Array, Array]]:
     rng = np.random.default_rng([inputs, outputs])
     sizes = [inputs, *[HIDDEN] * LAYERS, outputs]
     return [(rng.normal(0.0, 1.5 / np.sqrt(a), (a, b)), rng.normal(0.0, 0.5, b)) for a, b in pairwise(sizes)]
+
+
+FITTED: dict[str, type[FittedEmbedding]] = {"pca": PrincipalComponents, "random-network": RandomNetwork}
 
 
 # --- the user's own encoder -------------------------------------------------------------------------------
@@ -142,11 +233,11 @@ def encoder(function: Callable[[Array], Array]) -> Extractor:
 def _with_same_states(examples: Sequence[Episode]) -> Sequence[Episode]:
     if len(examples) < 2:
         raise ValueError(f"an embedding needs two examples or more, but there are {len(examples)}")
-    return [_checked(episode, examples[0]) for episode in examples]
+    return [_checked(episode, examples[0].states.shape[1]) for episode in examples]
 
 
-def _checked(episode: Episode, example: Episode) -> Episode:
-    wanted, count = example.states.shape[1], episode.states.shape[1]
+def _checked(episode: Episode, wanted: int) -> Episode:
+    count = episode.states.shape[1]
     if count != wanted:
         raise BadEpisode(episode.id, f"it has {count} states, but the examples have {wanted}")
     return episode

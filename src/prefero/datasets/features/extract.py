@@ -19,16 +19,18 @@ import numpy as np
 from prefero._support.names import listed, no_such
 from prefero._support.optional import need
 from prefero._support.progress_bar import Advance, progress
-from prefero.datasets.base import Dataset, DatasetSpec, EpisodeDataset, FeatureDataset
+from prefero.datasets.base import Dataset, DatasetSpec, EpisodeDataset, FeatureDataset, array_digest
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.cache import FeatureCache, FeatureRows, cache_path
 from prefero.datasets.features.embeddings import Embedding
+from prefero.datasets.features.from_spec import describe_features, with_functions
 from prefero.datasets.features.library import DEFAULT, Extractor, extractor_for, features_of
 from prefero.datasets.features.options import Feature, FeatureOptions, Features
 from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.user_functions import function_digest
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.registry import for_workers, in_worker, open_dataset
+from prefero.trajectories.feature_spec import FeatureSpec, Fitted
 
 SERIAL_BATCHES = 4  # so many are done before worker processes have started
 EXAMPLES = 256  # that an embedding is fitted on
@@ -38,7 +40,9 @@ B = TypeVar("B")  # a batch of episodes
 R = TypeVar("R")  # what is made of it
 
 
-def extract_features(dataset: Dataset, features: Features = None) -> FeatureTable:
+def extract_features(
+    dataset: Dataset, features: Features = None, fitted: Fitted | None = None
+) -> FeatureTable:
     """Extract features of every episode of a dataset, or of every window of each.
 
     With a cache, the same call resumes an earlier one. Of a dataset that has its features already, columns
@@ -47,6 +51,7 @@ def extract_features(dataset: Dataset, features: Features = None) -> FeatureTabl
     Args:
         dataset: The dataset.
         features: Words of the library or functions of your own; `FeatureOptions` says more.
+        fitted: Embeddings that were fitted before, by word: `FeatureSpec.fitted`. They are not fitted again.
 
     Returns:
         The features, with the episodes that were left out.
@@ -59,7 +64,7 @@ def extract_features(dataset: Dataset, features: Features = None) -> FeatureTabl
         table = _known_features(dataset, options)
     else:
         assert isinstance(dataset, EpisodeDataset)
-        table = _extracted(dataset, options)
+        table = _extracted(dataset, options, fitted or {})
     dropped = [name for name in options.drop if not _is_ignored(dataset, table, name)]
     table = table.without(dropped) if dropped else table
     return table.log_transformed(options.log_transform) if options.log_transform else table
@@ -82,17 +87,18 @@ def skipped_reasons(skipped: Mapping[str, str]) -> str:
 # --- features of episodes ---------------------------------------------------------------------------------
 
 
-def _extracted(dataset: EpisodeDataset, options: FeatureOptions) -> FeatureTable:
+def _extracted(dataset: EpisodeDataset, options: FeatureOptions, fitted: Fitted) -> FeatureTable:
     options = replace(options, features=options.features or dataset.default_features or DEFAULT)
     _ = dataset.has_video  # so that a missing renderer is named before anything is simulated
     fitted_on = _dataset_to_fit_on(dataset, options)
     path = _cache_path(dataset, options)
-    key = "" if path is None else _key(dataset, options, None if fitted_on is dataset else fitted_on)
+    key = "" if path is None else _key(dataset, options, None if fitted_on is dataset else fitted_on, fitted)
     cache = FeatureCache(path, key, dataset.spec)
     rows = cache.finished()
     if rows is None or (rows.bad and not options.skip_bad):
-        extractors = _extractors(fitted_on, options)
+        extractors = _extractors(fitted_on, options, fitted)
         rows = FeatureRows.join(_batches(dataset, extractors, options, cache))
+        rows.spec = rows.spec and describe_features(rows.spec, options, extractors)
         cache.finish(rows)
     if not rows.values:
         reasons = skipped_reasons(rows.skipped) or "it has none"
@@ -106,6 +112,7 @@ def _extracted(dataset: EpisodeDataset, options: FeatureOptions) -> FeatureTable
         np.array(rows.steps, dtype=np.intp),
         rows.skipped,
         path,
+        rows.spec and with_functions(rows.spec, options.features),
     )
 
 
@@ -115,11 +122,12 @@ def _cache_path(dataset: Dataset, options: FeatureOptions) -> Path | None:
     return Path(options.cache)
 
 
-def _key(dataset: EpisodeDataset, options: FeatureOptions, fitted_on: Dataset | None) -> str:
+def _key(dataset: EpisodeDataset, options: FeatureOptions, fitted_on: Dataset | None, fitted: Fitted) -> str:
     """A digest of all that determines the features: dataset, words, the user's code and windows."""
     about = [dataset.version, [_digest(word) for word in options.features], str(options.windows)]
     about += [str(dataset.batch_size)]
     about += [] if fitted_on is None else [fitted_on.version]
+    about += [array_digest(array) for arrays in fitted.values() for array in arrays.values()]
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()
 
 
@@ -145,15 +153,22 @@ def _dataset_to_fit_on(dataset: EpisodeDataset, options: FeatureOptions) -> Epis
     return found
 
 
-def _extractors(dataset: EpisodeDataset, options: FeatureOptions) -> list[Extractor]:
-    """What extracts each feature; embeddings are fitted on examples of the dataset."""
+def _extractors(dataset: EpisodeDataset, options: FeatureOptions, fitted: Fitted) -> list[Extractor]:
+    """What extracts each feature; embeddings are fitted on examples of the dataset, unless they are known."""
     embeddings = [Embedding.of(word) if isinstance(word, str) else None for word in options.features]
-    fitting = any(embedding is not None and embedding.needs_examples for embedding in embeddings)
+    pairs = list(zip(options.features, embeddings, strict=True))
+    fitting = any(found and found.needs_examples and word not in fitted for word, found in pairs)
     examples = _examples(dataset, options) if fitting else []
-    return [
-        extractor_for(word) if embedding is None else embedding.fit(examples)
-        for word, embedding in zip(options.features, embeddings, strict=True)
-    ]
+    return [_extractor(word, embedding, examples, fitted) for word, embedding in pairs]
+
+
+def _extractor(
+    word: Feature, embedding: Embedding | None, examples: Sequence[Episode], fitted: Fitted
+) -> Extractor:
+    if embedding is None:
+        return extractor_for(word)
+    known = fitted.get(str(word))
+    return embedding.fit(examples) if known is None else embedding.from_arrays(known)
 
 
 def _examples(dataset: EpisodeDataset, options: FeatureOptions) -> list[Episode]:
@@ -266,6 +281,11 @@ def _add_episode(
         rows.short[episode.id] = f"its {len(episode)} steps are fewer than a window has"
     pieces = [_segment(episode, segment) for segment in segments]
     found = [features_of(extractors, piece) for piece in pieces]  # of all windows of an episode, or of none
+    rows.spec = rows.spec or FeatureSpec(
+        state_names=episode.state_names,
+        action_names=episode.action_names,
+        step_seconds=episode.step_seconds,
+    )
     for segment, piece, values in zip(segments, pieces, found, strict=True):
         rows.add(episode.id, number, segment, len(piece), values)
 
@@ -300,7 +320,10 @@ def _known_features(dataset: FeatureDataset, options: FeatureOptions) -> Feature
         raise ValueError(f"{dataset.name} has no trajectory that can be used: {reasons}")
     whole = (None,) * len(rows.numbers)
     matrix = chosen.features[rows.numbers]
-    return FeatureTable(chosen, matrix, chosen.names, tuple(rows.numbers), whole, None, rows.bad)
+    numbers = tuple(rows.numbers)
+    return FeatureTable(
+        chosen, matrix, chosen.names, numbers, whole, None, rows.bad, spec=dataset.feature_spec
+    )
 
 
 def _column(dataset: FeatureDataset, feature: Feature) -> str:

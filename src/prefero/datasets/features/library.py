@@ -61,9 +61,8 @@ def path_length(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
 
 
 def jerk(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
-    """The root mean square of the third derivative."""
-    third = _derivative(episode, names, 3)
-    return {"jerk": float(np.sqrt(np.mean(np.sum(third**2, axis=1))))}
+    """The root mean square of the third derivative; 0 where there are fewer than four states."""
+    return {"jerk": float(np.sqrt(_mean_square(_derivative(episode, names, 3))))}
 
 
 def log_dimensionless_jerk(episode: Episode, names: Sequence[str] = ()) -> NamedValues:
@@ -72,21 +71,21 @@ def log_dimensionless_jerk(episode: Episode, names: Sequence[str] = ()) -> Named
     It is -log(1 + J) with J = duration^3 / (peak speed)^2 times the integral of the squared jerk.
     """
     third, speed = _derivative(episode, names, 3), _derivative(episode, names, 1)
-    peak = float(np.max(np.sum(speed**2, axis=1)))
-    squares = float(np.mean(np.sum(third**2, axis=1)))
-    dimensionless = episode.duration**4 * squares / peak if peak > 0 else 0.0
+    peak = float(np.max(np.sum(speed**2, axis=1), initial=0.0))
+    dimensionless = episode.duration**4 * _mean_square(third) / peak if peak > 0 else 0.0
     return {"log dimensionless jerk": -float(np.log1p(dimensionless))}
 
 
 def _derivative(episode: Episode, names: Sequence[str], order: int) -> Array:
+    """The differences of this order, (T - order, s): none of them while there are too few states."""
     path = episode.states[:, _columns(episode, names)]
-    if len(path) <= order:
-        raise BadEpisode(
-            episode.id,
-            f"its jerk needs four states or more, but it has {len(path)}: leave out such episodes",
-        )
     derivative: Array = np.diff(path, n=order, axis=0) / episode.step_seconds**order
     return derivative
+
+
+def _mean_square(derivative: Array) -> float:
+    """The mean over time of the squared length; 0 before there is any, so that it is defined from step 1."""
+    return float(np.mean(np.sum(derivative**2, axis=1))) if len(derivative) else 0.0
 
 
 def goal(episode: Episode, **place: float) -> NamedValues:
@@ -153,9 +152,9 @@ GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, one in LIBRARY.items(
 def extractor_for(feature: str | FeatureFunction) -> Extractor:
     """What extracts a feature of the library, or one of the user's own functions."""
     if callable(feature):
-        return _user_extractor(feature, function_name(feature, "feature"))
+        return user_extractor(feature, function_name(feature, "feature"))
     if ":" in feature.partition("(")[0]:
-        return _user_extractor(import_function(feature), feature.partition(":")[2])
+        return user_extractor(import_function(feature), feature.partition(":")[2])
     parsed = WORD.fullmatch(feature)
     if parsed is None or parsed[1] not in LIBRARY:
         raise ValueError(f"{no_such('feature', feature, FEATURE_WORDS)}, and your own as module:function")
@@ -183,7 +182,9 @@ def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
 # --- the user's own ---------------------------------------------------------------------------------------
 
 
-def _user_extractor(function: FeatureFunction, name: str) -> Extractor:
+def user_extractor(function: FeatureFunction, name: str) -> Extractor:
+    """What extracts a function's features; a single one has this name."""
+
     def extract(episode: Episode) -> NamedValues:
         try:
             values = function(episode)

@@ -17,24 +17,37 @@ from prefero.datasets.base import Dataset, EpisodeDataset, FeatureDataset
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.extract import extract_features
+from prefero.datasets.features.from_spec import features_in
 from prefero.datasets.features.library import LIBRARY, extractor_for, features_of
 from prefero.datasets.features.options import FeatureOptions, Features
 from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.features.windows import Windows
+from prefero.trajectories.feature_spec import FeatureSpec, Fitted
 from prefero.trajectories.features import Scaling, log_name, name_in_log
 
 PCA = "pca "  # the beginning of the names of principal components
 FAR = 6.0  # standard deviations of the features that the reward was taught with
 
 
-def extract_for_reward(dataset: Dataset, names: Sequence[str], features: Features = None) -> FeatureTable:
+def extract_for_reward(
+    dataset: Dataset,
+    names: Sequence[str],
+    features: Features = None,
+    *,
+    spec: FeatureSpec | None = None,
+    trust: bool = False,
+) -> FeatureTable:
     """Extract the features that a reward needs; see `extract_features`.
 
     Args:
         dataset: The dataset.
         names: The reward's features, in its order.
-        features: Without features in the options, the words of the library that give these names are taken;
-            functions of your own must be given. Without `log_transform`, the logarithms are those that are
-            called log(NAME).
+        features: Without features in the options, those of the spec are taken, or else the words of the
+            library that give these names. Without `log_transform`, the logarithms are those of the spec, or
+            those that are called log(NAME).
+        spec: How the reward's features are computed, `Reward.feature_spec`: its features, windows, logarithms
+            and fitted embeddings are taken where the options do not say otherwise.
+        trust: Import the functions that the spec names.
 
     Returns:
         The features, in the order of `names`.
@@ -43,7 +56,7 @@ def extract_for_reward(dataset: Dataset, names: Sequence[str], features: Feature
     if options.drop:
         raise ValueError("the reward decides which features it needs: drop none of them")
     if isinstance(dataset, EpisodeDataset):
-        found = _extracted(dataset, names, options)
+        found = _extracted(dataset, names, _as_taught(options, spec, trust), spec)
     else:
         assert isinstance(dataset, FeatureDataset)
         found = _chosen(dataset, names, options)
@@ -52,12 +65,35 @@ def extract_for_reward(dataset: Dataset, names: Sequence[str], features: Feature
     return replace(found, dataset=dataset, features=found.features[:, columns], names=tuple(names))
 
 
-def _extracted(dataset: EpisodeDataset, names: Sequence[str], options: FeatureOptions) -> FeatureTable:
+def _as_taught(options: FeatureOptions, spec: FeatureSpec | None, trust: bool) -> FeatureOptions:
+    """The options with what the reward was taught with, where the user does not say otherwise."""
+    if spec is None or options.features:
+        return options
+    logs = options.log_transform or spec.log_transform
+    taught = replace(options, features=features_in(spec, trust=trust), log_transform=logs)
+    if options.window is not None:
+        return taught
+    return replace(taught, window=spec.window, stride=spec.stride)
+
+
+def _extracted(
+    dataset: EpisodeDataset, names: Sequence[str], options: FeatureOptions, spec: FeatureSpec | None
+) -> FeatureTable:
     logs = options.log_transform or ([] if options.features else log_transforms_in(names))
     words = options.features or library_words_for(names_before_log(names, logs))
     options = replace(options, features=words, log_transform=logs)
     _check_first_episode(dataset, names, options)
-    return extract_features(dataset, options)
+    return extract_features(dataset, options, fitted_for(options, spec))
+
+
+def windows_for(options: FeatureOptions, spec: FeatureSpec | None) -> Windows | None:
+    """How episodes are cut into windows: as the options say, or else as the reward was taught."""
+    return options.windows or (None if spec is None else Windows.maybe(spec.window, spec.stride))
+
+
+def fitted_for(options: FeatureOptions, spec: FeatureSpec | None) -> Fitted:
+    """The embeddings of a spec, unless the user says what they are to be fitted on."""
+    return {} if spec is None or options.fit_embeddings_on is not None else spec.fitted
 
 
 def _chosen(dataset: FeatureDataset, names: Sequence[str], options: FeatureOptions) -> FeatureTable:
@@ -158,21 +194,24 @@ def _remedy(dataset: Dataset, known: Sequence[str], missing: str) -> str:
 # --- warnings ---------------------------------------------------------------------------------------------
 
 
-def scoring_warnings(table: FeatureTable, taught: Scaling, features: Features = None) -> list[str]:
+def scoring_warnings(
+    table: FeatureTable, taught: Scaling, features: Features = None, spec: FeatureSpec | None = None
+) -> list[str]:
     """Warnings about what may differ from when the reward was learned.
 
     `table` is what `extract_for_reward` gave for these options, and `taught` the scaling of the reward.
     """
     options, found = FeatureOptions.of(features), []
     words = list(options.features)
-    if isinstance(table.dataset, EpisodeDataset) and not words:
+    if isinstance(table.dataset, EpisodeDataset) and not words and spec is None:
         raw = names_before_log(table.names, log_transforms_in(table.names))
         words += library_words_for(raw)
         listed = ", ".join(map(str, words))
         found.append(f"extracted of all states: {listed}. Give --features if the reward was taught otherwise")
     for word in words:
         embedding = Embedding.of(word) if isinstance(word, str) else None
-        if embedding is not None and embedding.needs_examples and options.fit_embeddings_on is None:
+        known = options.fit_embeddings_on is not None or word in fitted_for(options, spec)
+        if embedding is not None and embedding.needs_examples and not known:
             found.append(
                 f"{word} is fitted on the trajectories that are scored, so it is the reward's feature only "
                 "if the reward was taught with the same ones. Name those with --fit-embeddings-on"

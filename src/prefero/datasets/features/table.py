@@ -14,6 +14,7 @@ from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.features.cache import FeatureRows, choose_features, write_rows
 from prefero.datasets.features.diagnostics import Diagnostic, diagnose, redundant
 from prefero.trajectories.diversity import sample_diverse
+from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import location_and_scale, log_name
 
 
@@ -30,6 +31,7 @@ class FeatureTable:
         steps: How many steps, (M,); None where that is not known.
         skipped: Episodes that have no row, with the reason.
         cached_in: The file in which the feature cache keeps them, if any.
+        spec: How the features are computed from an episode, where that is known.
     """
 
     dataset: Dataset
@@ -40,6 +42,7 @@ class FeatureTable:
     steps: Indices | None
     skipped: dict[str, str]
     cached_in: Path | None = None
+    spec: FeatureSpec | None = None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -78,9 +81,9 @@ class FeatureTable:
         for i, name in enumerate(self.names):
             if name in names:
                 features[:, i] = _logarithm(name, features[:, i])
-        return replace(
-            self, features=features, names=tuple(log_name(n) if n in names else n for n in self.names)
-        )
+        spec = self.spec and replace(self.spec, log_transform=(*self.spec.log_transform, *names))
+        renamed = tuple(log_name(n) if n in names else n for n in self.names)
+        return replace(self, features=features, names=renamed, spec=spec)
 
     def _check(self, wanted: Sequence[str] | set[str]) -> None:
         unknown = sorted(set(wanted) - set(self.names))
@@ -138,12 +141,12 @@ class FeatureTable:
         """Write these features to a Parquet file; in the file that they are cached in, choose them."""
         path = Path(path)
         if self.cached_in is not None and path.resolve() == self.cached_in.resolve():
-            choose_features(path, self.features, self.names)
+            choose_features(path, self.features, self.names, self.spec)
             return
         steps: list[int | None] = [None] * len(self) if self.steps is None else self.steps.tolist()
         ids = [self.dataset.ids[number] for number in self.numbers]
         places = list(self.numbers), list(self.segments), steps
-        rows = FeatureRows(self.names, ids, *places, self.features.tolist(), self.skipped)
+        rows = FeatureRows(self.names, ids, *places, self.features.tolist(), self.skipped, spec=self.spec)
         write_rows(path, rows, "", self.dataset.spec)
 
 

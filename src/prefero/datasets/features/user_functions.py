@@ -35,6 +35,13 @@ def function_name(function: Callable[..., Any], default: str) -> str:
     return str(getattr(function, "__name__", default))
 
 
+def module_name(function: Callable[..., Any]) -> str:
+    """The module that has a function under its own name; empty where none has that can be imported again."""
+    module = str(getattr(function, "__module__", "") or "")
+    top = getattr(function, "__qualname__", None) == getattr(function, "__name__", "")
+    return module if top and module != "__main__" and _in_its_module(function) else ""
+
+
 def find_modules_here() -> None:
     """Let modules in the working folder be imported, as those of a script are that is run there."""
     here = str(Path.cwd())

@@ -35,7 +35,9 @@ from prefero.datasets.base import (
     option,
 )
 from prefero.datasets.episode import StepRange, segment_id
-from prefero.datasets.registry import open_spec, spec_from_json
+from prefero.datasets.registry import open_spec
+from prefero.datasets.registry import spec_from_json as dataset_spec_from_json
+from prefero.trajectories.feature_spec import spec_from_json
 
 ID_COLUMNS = ("id", "episode", "trajectory", "name")
 TABLE_SUFFIXES = (".parquet", ".csv")
@@ -70,6 +72,7 @@ class TableDataset(FeatureDataset, DatasetFormat):
             rows = zip(columns["episode"].tolist(), _segments(columns), strict=True)
             columns["episode"] = np.array([segment_id(episode, segment) for episode, segment in rows])
             names = about["features"]
+            self.feature_spec = spec_from_json(about.get("feature_spec"))
         ids = id_column(columns, options.ids) or text_ids(columns)
         found, ignored = feature_columns(columns, without=(ids,)) if names is None else (names, {})
         super().__init__(path.stem, columns, row_ids(columns, ids), names=found)
@@ -138,7 +141,7 @@ def table_in_memory(table: Any, ids: str | None = None, name: str = "table") -> 
 def _origin(path: Path, columns: Columns, spec: Any, trust: bool) -> Origin | None:
     """Where the rows of a table were extracted from; a warning if that cannot be opened or has changed."""
     try:
-        dataset: Dataset = open_spec(spec_from_json(spec), trust=trust)
+        dataset: Dataset = open_spec(dataset_spec_from_json(spec), trust=trust)
     except (ValueError, OSError, TypeError, KeyError, AttributeError) as error:  # a stranger's options
         warnings.warn(f"{path} has features, but their videos are not shown: {error}", stacklevel=4)
         return None

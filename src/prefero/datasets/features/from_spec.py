@@ -1,0 +1,184 @@
+"""Features as a spec describes them: computed from episodes anywhere, without the dataset that taught them.
+
+A spec may come from somebody else's file, and name functions. None of them is imported unless this process
+named the function itself, or the user trusts the file.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero._support.names import no_such
+from prefero.datasets.episode import Episode, StepRange
+from prefero.datasets.features.embeddings import Embedding, FittedEmbedding, encoder
+from prefero.datasets.features.library import Extractor, extractor_for, features_of, user_extractor
+from prefero.datasets.features.options import Feature, FeatureOptions
+from prefero.datasets.features.user_functions import import_function, module_name
+from prefero.datasets.features.windows import Windows
+from prefero.datasets.registry import Untrusted
+from prefero.trajectories.feature_spec import FeatureSpec
+from prefero.trajectories.features import Scaling, log_name
+
+LOWEST = 6.0  # a logarithm of 0 is so many standard deviations below the mean
+
+
+# --- from options to a spec -------------------------------------------------------------------------------
+
+
+def describe_features(seen: FeatureSpec, options: FeatureOptions, made: Sequence[Extractor]) -> FeatureSpec:
+    """The spec of what these extractors compute, one for each of the options' features.
+
+    `seen` says which states, actions and times the episodes have.
+    """
+    words = [word_for(feature) for feature in options.features]
+    pairs = zip(words, made, strict=True)
+    windows = options.windows
+    described = replace(
+        seen,
+        words=tuple(words),
+        window=None if windows is None else str(windows.length),
+        stride=None if windows is None else str(windows.stride),
+        fitted={word: one.arrays() for word, one in pairs if isinstance(one, FittedEmbedding)},
+    )
+    return with_functions(described, options.features)
+
+
+def with_functions(spec: FeatureSpec, features: Sequence[Feature]) -> FeatureSpec:
+    """The same spec with the functions among its features, which this process has named."""
+    functions = {
+        word_for(one): one if callable(one) else import_function(_place(one))
+        for one in features
+        if callable(one) or names_code(one)
+    }
+    return replace(spec, functions=functions)
+
+
+def word_for(feature: Feature) -> str:
+    """The word of a feature; for a function, `module:function`, or `:function` where no module has it."""
+    if isinstance(feature, str):
+        return feature
+    return f"{module_name(feature)}:{getattr(feature, '__name__', 'feature')}"
+
+
+def names_code(word: str) -> bool:
+    """Does a word name a function, so that computing its feature runs code?"""
+    embedding = Embedding.of(word)
+    return ":" in word.partition("(")[0] if embedding is None else not embedding.needs_examples
+
+
+def _place(word: str) -> str:
+    """The `module:function` that a word names."""
+    embedding = Embedding.of(word)
+    return word if embedding is None else embedding.inside
+
+
+# --- from a spec to features ------------------------------------------------------------------------------
+
+
+def extractors_from(spec: FeatureSpec, *, trust: bool = False) -> list[Extractor]:
+    """What computes the features of a spec; `Untrusted` if that would run code that nobody has allowed."""
+    return [_extractor(word, spec, trust) for word in spec.words]
+
+
+def features_in(spec: FeatureSpec, *, trust: bool = False) -> list[Feature]:
+    """The features of a spec as options take them: words, and the functions that this process has named."""
+    return [_named_code(word, spec, trust) if names_code(word) else word for word in spec.words]
+
+
+def _extractor(word: str, spec: FeatureSpec, trust: bool) -> Extractor:
+    embedding = Embedding.of(word)
+    if embedding is not None and embedding.needs_examples:
+        if word not in spec.fitted:
+            raise ValueError(f"{word} was fitted to other episodes, but its arrays are missing")
+        return embedding.from_arrays(spec.fitted[word])
+    if not names_code(word):
+        return extractor_for(word)
+    named = _named_code(word, spec, trust)
+    function: Callable[..., Any] = named if callable(named) else import_function(_place(word))
+    return user_extractor(function, word.partition(":")[2]) if embedding is None else encoder(function)
+
+
+def _named_code(word: str, spec: FeatureSpec, trust: bool) -> Feature:
+    """The function of a word that names code, or the word itself where it may be imported."""
+    if word in spec.functions:
+        return spec.functions[word] if Embedding.of(word) is None else word
+    if word.startswith(":"):
+        raise ValueError(
+            f"the reward was taught with a function {word[1:]!r} that no module has, so no file can name it: "
+            "give the features again (features=, --features)"
+        )
+    if not trust:
+        raise Untrusted(
+            f"that would run {_place(word)!r}, which computes a feature of the reward: add --trust "
+            "(trust=True) if you trust its file, or give the features yourself with --features"
+        )
+    return word
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodeFeatures:
+    """Computes the features of a reward for single episodes, also while they are not over yet.
+
+    Args:
+        spec: How they are computed.
+        scaling: Of the reward: the names of its features, and their usual range.
+        extractors: One for each word of the spec.
+    """
+
+    spec: FeatureSpec
+    scaling: Scaling
+    extractors: Sequence[Extractor]
+
+    @classmethod
+    def of(cls, spec: FeatureSpec, scaling: Scaling, *, trust: bool = False) -> "EpisodeFeatures":
+        """With what the spec names; `Untrusted` if that is code that nobody has allowed.
+
+        Args:
+            spec: How the features are computed.
+            scaling: Of the reward.
+            trust: Import the functions that the spec names.
+
+        Returns:
+            What computes the features.
+        """
+        return cls(spec, scaling, extractors_from(spec, trust=trust))
+
+    def __call__(self, episode: Episode) -> Array:
+        """The features of an episode, in the reward's order, (d,)."""
+        found = features_of(self.extractors, episode)
+        for name in self.spec.log_transform:
+            if name in found:
+                found[log_name(name)] = self._logarithm(log_name(name), found.pop(name))
+        missing = [name for name in self.scaling.names if name not in found]
+        if missing:
+            raise ValueError(
+                f"the reward is a function of {missing[0]!r}, but this episode has other features: "
+                f"{no_such('feature', missing[0], tuple(found))}"
+            )
+        return np.array([found[name] for name in self.scaling.names])
+
+    def _logarithm(self, name: str, value: float) -> float:
+        """Of a number that is still 0 at the beginning of an episode, a value far below the usual ones."""
+        if value > 0 or name not in self.scaling.names:
+            return float(np.log(value)) if value > 0 else 0.0
+        column = self.scaling.names.index(name)
+        return self.scaling.center[column] - LOWEST * self.scaling.scale[column]
+
+    def segments(self, episode: Episode, steps: int) -> list[StepRange]:
+        """The parts of an episode's first steps that the reward is about: whole windows of it, or all.
+
+        Steps that are fewer than a window are one segment too.
+
+        Args:
+            episode: The episode.
+            steps: How many steps of it.
+
+        Returns:
+            The first step of each part, and the one after its last.
+        """
+        windows = Windows.maybe(self.spec.window, self.spec.stride)
+        begun: StepRange = (0, steps)
+        return [begun] if windows is None else list(windows.segments(episode.segment(begun))) or [begun]

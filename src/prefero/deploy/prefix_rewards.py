@@ -1,0 +1,67 @@
+"""The learned reward of an episode that is not over yet: of its first step, of its first two, and so on.
+
+    prefix     the first t steps of an episode
+    segments   the parts of a prefix that the reward is about: the prefix itself; for a reward that was taught
+               with windows, the whole windows in it, or the prefix while it is shorter than one
+
+The reward of a prefix is the mean of the rewards of its segments. Its features are computed as the reward's
+file says, so that nothing else is needed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.datasets.episode import Episode, StepRange
+from prefero.datasets.features.from_spec import EpisodeFeatures
+from prefero.deploy.planning import lower_confidence_bound
+from prefero.reward import Reward
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixRewards:
+    """Computes the learned reward of episodes and of their prefixes.
+
+    Args:
+        reward: The reward.
+        features: What computes its features.
+        caution: k in mean - k std, the lower confidence bound.
+    """
+
+    reward: Reward
+    features: EpisodeFeatures
+    caution: float = 0.0
+
+    @classmethod
+    def of(cls, reward: Reward, *, caution: float = 0.0, trust: bool = False) -> "PrefixRewards":
+        """For a reward that knows how its features are computed.
+
+        Args:
+            reward: The reward.
+            caution: k in mean - k std.
+            trust: Import the functions that the reward's file names.
+
+        Returns:
+            What computes its values for episodes.
+        """
+        return cls(reward, reward.episode_features(trust=trust), caution)
+
+    def __call__(self, episode: Episode) -> Array:
+        """The rewards of all prefixes, (T,): the last one is that of the whole episode."""
+        return self._of_prefixes(episode, range(1, len(episode) + 1))
+
+    def whole(self, episode: Episode) -> float:
+        """The reward of the whole episode, as far as it goes."""
+        return float(self._of_prefixes(episode, range(len(episode), len(episode) + 1))[0])
+
+    def _of_prefixes(self, episode: Episode, lengths: range) -> Array:
+        """Every segment is computed once, though many prefixes may have it."""
+        prefixes = [self.features.segments(episode, steps) for steps in lengths]
+        distinct: dict[StepRange, int] = {}
+        for segment in (segment for segments in prefixes for segment in segments):
+            distinct.setdefault(segment, len(distinct))
+        rows = np.stack([self.features(episode.segment(segment)) for segment in distinct])
+        x = self.reward.scaling(rows)
+        values = lower_confidence_bound(self.reward.belief, x, self.caution)
+        return np.array([values[[distinct[s] for s in segments]].mean() for segments in prefixes])

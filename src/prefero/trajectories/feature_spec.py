@@ -1,0 +1,131 @@
+"""How features are computed from episodes, as values that the files of pools and rewards hold.
+
+words        what extracts the features: words of the library, or `module:function` for the user's own
+fitted       the arrays of each fitted embedding, by its word and their names
+functions    the user's own functions by their words, in the process that named them; no file holds them
+
+A spec holds no code: a function of the user's own is stored by its name. `prefero.datasets` computes what a
+spec describes.
+"""
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from prefero._support.arrays import Array
+
+Fitted = Mapping[str, Mapping[str, Array]]
+DTYPE = "<f8"  # of arrays in files: 8 bytes a number, the same on every machine
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureSpec:
+    """What computes the features of an episode again, elsewhere and without the dataset.
+
+    Args:
+        words: Words of the library, or `module:function`; `:function` for one that no module has.
+        window: The length of windows, "2s" or "50 steps"; None for whole episodes.
+        stride: The distance between the starts of windows.
+        log_transform: The features whose logarithm is taken.
+        fitted: The arrays of fitted embeddings, by word.
+        state_names: Of the states that the features were computed of.
+        action_names: Of the actions.
+        step_seconds: How long a step lasted.
+        functions: The user's own functions, by word; they are in no file.
+    """
+
+    words: tuple[str, ...] = ()
+    window: str | None = None
+    stride: str | None = None
+    log_transform: tuple[str, ...] = ()
+    fitted: Fitted = field(default_factory=dict)
+    state_names: tuple[str, ...] = ()
+    action_names: tuple[str, ...] = ()
+    step_seconds: float = 1.0
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle, which does not have every function."""
+        return {**vars(self), "functions": {}}
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for a file."""
+        return {
+            "words": list(self.words),
+            "window": self.window,
+            "stride": self.stride,
+            "log_transform": list(self.log_transform),
+            "fitted": {
+                word: {name: array_to_json(array) for name, array in arrays.items()}
+                for word, arrays in self.fitted.items()
+            },
+            "state_names": list(self.state_names),
+            "action_names": list(self.action_names),
+            "step_seconds": self.step_seconds,
+        }
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Self:
+        """What `to_json` wrote, or a ValueError that says what is wrong with it."""
+        fitted = {
+            str(word): {str(name): array_from_json(array) for name, array in arrays.items()}
+            for word, arrays in values["fitted"].items()
+        }
+        seconds = values["step_seconds"]
+        if not isinstance(seconds, int | float) or not 0 < seconds < np.inf:
+            raise ValueError(f"a step lasts a positive time, but here {seconds!r}")
+        return cls(
+            words=_texts(values, "words"),
+            window=_text_or_none(values, "window"),
+            stride=_text_or_none(values, "stride"),
+            log_transform=_texts(values, "log_transform"),
+            fitted=fitted,
+            state_names=_texts(values, "state_names"),
+            action_names=_texts(values, "action_names"),
+            step_seconds=float(seconds),
+        )
+
+
+def spec_to_json(spec: FeatureSpec | None) -> dict[str, Any] | None:
+    """A spec, or none, for a file."""
+    return None if spec is None else spec.to_json()
+
+
+def spec_from_json(values: dict[str, Any] | None) -> FeatureSpec | None:
+    """What `spec_to_json` wrote, or a ValueError that says what is wrong with it."""
+    try:
+        return None if values is None else FeatureSpec.from_json(values)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"what says how features are computed is damaged: {error!r}") from error
+
+
+def array_to_json(array: Array) -> dict[str, Any]:
+    """An array to the last bit: its shape, and its numbers in base 64."""
+    numbers = np.ascontiguousarray(array, dtype=DTYPE)
+    return {"shape": list(numbers.shape), "float64": base64.b64encode(numbers.tobytes()).decode("ascii")}
+
+
+def array_from_json(values: dict[str, Any]) -> Array:
+    """What `array_to_json` wrote; the numbers are finite."""
+    content = base64.b64decode(values["float64"], validate=True)
+    array = np.frombuffer(content, dtype=DTYPE).astype(float).reshape(values["shape"])
+    if not np.isfinite(array).all():
+        raise ValueError("the arrays of an embedding must be finite, but some are not")
+    return array
+
+
+def _texts(document: dict[str, Any], name: str) -> tuple[str, ...]:
+    values = document[name]
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise ValueError(f"{name} is a list of texts, but here {values!r}")
+    return tuple(values)
+
+
+def _text_or_none(document: dict[str, Any], name: str) -> str | None:
+    value = document[name]
+    if value is not None and not isinstance(value, str):
+        raise ValueError(f"{name} is a text, but here {value!r}")
+    return value
