@@ -6,6 +6,7 @@
     C               (N, N)   prior covariance of the differences
     noise                    the paper's sigma; scale = sqrt(2) noise
     margin                   within it a person says "about equal"
+    lapse                    the probability of an answer at random
     gap, spread              mean and variance of the difference of two rewards
 
 The paper's Laplace with its 2N x 2N matrices, the best pair by trying every one, information by adaptive
@@ -31,16 +32,21 @@ LogLikelihood = Callable[[Array], Array]
 # --- the person -------------------------------------------------------------------------------------------
 
 
-def answer_probability(d: Array, tied: Flags, noise: float, margin: float = 0.0) -> Array:
+def answer_probability(d: Array, tied: Flags, noise: float, margin: float = 0.0, lapse: float = 0.0) -> Array:
     """P(answer | differences d), where answer i is "the first" or, if tied, "about equal"."""
     scale = np.sqrt(2.0) * noise
     chosen = special.ndtr((d - margin) / scale)
     equal = special.ndtr((margin - d) / scale) - special.ndtr((-margin - d) / scale)
-    return np.asarray(np.where(tied, equal, chosen))
+    answers = 3 if margin > 0 else 2
+    return np.asarray(np.where(tied, equal, chosen) * (1.0 - lapse) + lapse / answers)
 
 
-def log_answer_probability(d: Array, tied: Flags, noise: float, margin: float = 0.0) -> Array:
+def log_answer_probability(
+    d: Array, tied: Flags, noise: float, margin: float = 0.0, lapse: float = 0.0
+) -> Array:
     """Its logarithm, good in the tails: log(Phi(b) - Phi(a)) from log Phi(-a) and log Phi(-b), a > 0."""
+    if lapse > 0:  # there are no tails
+        return np.log(answer_probability(d, tied, noise, margin, lapse))
     scale = np.sqrt(2.0) * noise
     near, far = (np.abs(d) - margin) / scale, (np.abs(d) + margin) / scale  # -b and -a of the mirror image
     with np.errstate(divide="ignore"):
@@ -139,12 +145,14 @@ class Moments(NamedTuple):
     log_evidence: float
 
 
-def exact_moments_of_one(variance: float, tied: bool, noise: float, margin: float = 0.0) -> Moments:
+def exact_moments_of_one(
+    variance: float, tied: bool, noise: float, margin: float = 0.0, lapse: float = 0.0
+) -> Moments:
     """One answer: adaptive quadrature over d ~ N(0, variance)."""
     sd, flag = np.sqrt(variance), np.array([tied])
 
     def weighted(u: float, power: int) -> float:
-        probability = answer_probability(np.array([sd * u]), flag, noise, margin)
+        probability = answer_probability(np.array([sd * u]), flag, noise, margin, lapse)
         return float(u**power * probability[0] * np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi))
 
     edges = [e / sd for e in (-margin, 0.0, margin) for e in (e - 4 * noise, e, e + 4 * noise)]
@@ -156,14 +164,16 @@ def exact_moments_of_one(variance: float, tied: bool, noise: float, margin: floa
     return Moments(np.array([mean]), np.array([[square - mean**2]]), float(np.log(zeroth)))
 
 
-def exact_moments_of_two(C: Array, tied: Flags, noise: float, margin: float = 0.0) -> Moments:
+def exact_moments_of_two(
+    C: Array, tied: Flags, noise: float, margin: float = 0.0, lapse: float = 0.0
+) -> Moments:
     """Two answers: the trapezoid rule, which converges exponentially here, over two standard normals."""
     line = np.linspace(-9.0, 9.0, 601)
     u = np.stack(np.meshgrid(line, line, indexing="ij"), axis=-1).reshape(-1, 2)
     values, vectors = np.linalg.eigh(C)
     d = u @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
     weight = np.exp(-0.5 * np.sum(u**2, axis=1)) / (2 * np.pi) * (line[1] - line[0]) ** 2
-    weight *= np.prod(answer_probability(d, tied, noise, margin), axis=1)
+    weight *= np.prod(answer_probability(d, tied, noise, margin, lapse), axis=1)
     mass = weight.sum()
     mean = weight @ d / mass
     centred = d - mean
@@ -237,6 +247,7 @@ def sample_differences(
     rng: np.random.Generator,
     *,
     margin: float = 0.0,
+    lapse: float = 0.0,
     chains: int = 400,
     steps: int = 300,
     burn: int = 100,
@@ -245,7 +256,7 @@ def sample_differences(
     """Samples of the differences given the answers, to judge EP and Laplace by."""
 
     def log_likelihood(d: Array) -> Array:
-        return np.asarray(log_answer_probability(d, tied, noise, margin).sum(axis=1))
+        return np.asarray(log_answer_probability(d, tied, noise, margin, lapse).sum(axis=1))
 
     return elliptical_slice(C, log_likelihood, rng, chains=chains, steps=steps, burn=burn, thin=thin)
 
@@ -259,7 +270,13 @@ class Predicted(NamedTuple):
 
 
 def predict_from_samples(
-    samples: Array, C: Array, across: Array, prior: Array, noise: float, margin: float = 0.0
+    samples: Array,
+    C: Array,
+    across: Array,
+    prior: Array,
+    noise: float,
+    margin: float = 0.0,
+    lapse: float = 0.0,
 ) -> Predicted:
     """Of pairs with prior variance `prior` (M,) and covariance `across` (M, N) with the differences.
 
@@ -269,7 +286,8 @@ def predict_from_samples(
     rest = np.maximum(prior - np.sum(share * across, axis=1), 0.0)
     centres = samples @ share.T
     chosen = special.ndtr((centres - margin) / np.sqrt(2 * noise**2 + rest))
-    return Predicted(centres.mean(axis=0), centres.var(axis=0) + rest, chosen.mean(axis=0))
+    probability = (1.0 - lapse) * chosen.mean(axis=0) + lapse / (3 if margin > 0 else 2)
+    return Predicted(centres.mean(axis=0), centres.var(axis=0) + rest, probability)
 
 
 # --- information ------------------------------------------------------------------------------------------

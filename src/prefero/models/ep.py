@@ -10,9 +10,16 @@
 It is written for u instead of the differences: no term is a difference of large numbers, however small the
 noise. Parallel updates are accelerated by Anderson's method; where they do not converge, sequential EP takes
 over.
+
+With lapses an answer's likelihood is not log-concave, so a site may have a negative precision: an unexpected
+answer makes less certain. Such sites are allowed as long as the posterior and all cavity distributions are
+proper. Where that leads nowhere the precisions are bounded by 0, and the sites match the mean alone there.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from prefero._support.arrays import Array, Flags
 from prefero.models.likelihood import Likelihood, Probit
@@ -21,42 +28,140 @@ from prefero.models.solution import ConvergenceError, Solution, WarmStart
 
 PARALLEL_SWEEPS = 60  # before the sites are updated one by one
 DIVERGED = 1e4  # standard deviations: a residual beyond this means that the parallel updates diverge
+FREE_SWEEPS = 40  # with lapses, before precisions below 0 are given up
+IMPROPER_SWEEPS = 5  # and as many that lead to improper distributions
+CAUTIOUS = 0.5  # the share of a step that is taken after that
+PROPER = 1e-10  # the least that may remain of a difference's precision without its own site
 
 
 def expectation_propagation(
     basis: Array, tied: Flags, probit: Probit, start: WarmStart, tolerance: float, limit: int = 300
 ) -> Solution:
     """EP with accelerated parallel updates, and sequential sweeps where these do not converge."""
+    updates = _Updates(basis, tied, probit)
     precision, shift = start.precision, start.shift
-    acceleration = AndersonAcceleration()
     for sweep in range(1, limit + 1):
-        factor = precision_factor(basis, precision)
+        at = updates.sweep(precision, shift)
+        if at is None:
+            precision, shift = updates.back(precision, shift)
+            continue
+        if np.isnan(at.residual):
+            raise ConvergenceError(
+                f"expectation propagation gave nan in sweep {sweep}: are all features finite?"
+            )
+        if at.residual <= tolerance:
+            return at.solution(sweep)
+        precision, shift = updates.next(at, sweep)
+    if probit.lapse and updates.closest is not None:  # it may have no stable fixed point
+        return updates.closest.solution(limit)
+    raise ConvergenceError(
+        f"expectation propagation did not converge in {limit} sweeps: the moments are still off by "
+        f"{at.residual if at else np.inf:.1e} standard deviations, asked for {tolerance:.1e} "
+        f"({len(basis)} answers, noise {probit.noise:g}): is the noise tiny relative to the reward?"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sweep:
+    """The moments that sites give, and the steps to sites that match those of the tilted distributions."""
+
+    precision: Array
+    shift: Array
+    factor: Array
+    inverse: Array
+    u_mean: Array
+    mean: Array
+    tilted: Likelihood
+    cavity: tuple[Array, Array]
+    to_precision: Array
+    to_shift: Array
+    residual: float
+
+    def solution(self, sweep: int) -> Solution:
+        """What the sites say, when they are as they should be."""
+        log_evidence = _log_evidence(
+            self.tilted, self.cavity, self.precision, self.shift, self.mean, self.factor
+        )
+        return Solution(
+            self.u_mean,
+            self.precision,
+            self.shift,
+            self.factor,
+            log_evidence,
+            sweep,
+            self.residual,
+            self.tilted,
+            self.cavity,
+        )
+
+
+class _Updates:
+    """The next sites: by parallel updates, and where these do not converge, by ever more cautious ones."""
+
+    def __init__(self, basis: Array, tied: Flags, probit: Probit) -> None:
+        self.basis, self.tied, self.probit = basis, tied, probit
+        self.lowest = -np.inf if probit.lapse else 0.0
+        self.acceleration, self.damping = AndersonAcceleration(), 1.0
+        self.last: _Sweep | None = None  # the last one whose distributions were proper
+        self.closest: _Sweep | None = None
+        self.improper = 0
+
+    def sweep(self, precision: Array, shift: Array) -> _Sweep | None:
+        """The moments that these sites give; None if a distribution would be improper."""
+        basis = self.basis
+        try:
+            factor = precision_factor(basis, precision)
+        except LinAlgError:
+            return None
         inverse = triangular_inverse(factor)
         u_mean = inverse.T @ (inverse @ (basis.T @ shift))
         mean = basis @ u_mean
         variance = np.sum((basis @ inverse.T) ** 2, axis=1)
-        tilted, cavity, to_precision, to_shift = _site_steps(mean, variance, precision, shift, tied, probit)
-        residual = _residual(to_precision, to_shift, mean, variance)
-        if np.isnan(residual):
-            raise ConvergenceError(
-                f"expectation propagation gave nan in sweep {sweep}: are all features finite?"
-            )
-        if residual <= tolerance:
-            log_evidence = _log_evidence(tilted, cavity, precision, shift, mean, factor)
-            return Solution(u_mean, precision, shift, factor, log_evidence, sweep, residual, tilted, cavity)
-        if sweep > PARALLEL_SWEEPS or not residual < DIVERGED:
-            precision, shift = _sequential_sweep(basis, tied, probit, precision, shift, inverse, u_mean)
-        else:
-            precision, shift = acceleration(precision, shift, to_precision, to_shift, residual, probit.scale)
-    raise ConvergenceError(
-        f"expectation propagation did not converge in {limit} sweeps: the moments are still off by "
-        f"{residual:.1e} standard deviations, asked for {tolerance:.1e} ({len(basis)} answers, "
-        f"noise {probit.noise:g}): is the noise tiny relative to the reward?"
-    )
+        if self.lowest < 0 and np.min(1.0 - precision * variance, initial=1.0) < PROPER:
+            return None
+        steps = _site_steps(mean, variance, precision, shift, self.tied, self.probit, self.lowest)
+        residual = _residual(*steps[2:], mean, variance)
+        return _Sweep(precision, shift, factor, inverse, u_mean, mean, *steps, residual)
+
+    def back(self, precision: Array, shift: Array) -> tuple[Array, Array]:
+        """Half of the last step; in the end, or after a misleading start, no negative precisions."""
+        self.improper += 1
+        self.acceleration = AndersonAcceleration()
+        if self.last is None:
+            return np.maximum(precision, 0.0), shift
+        if self.improper >= IMPROPER_SWEEPS:
+            self._bound()
+            return np.maximum(self.last.precision, 0.0), self.last.shift
+        return 0.5 * (precision + self.last.precision), 0.5 * (shift + self.last.shift)
+
+    def next(self, at: _Sweep, sweep: int) -> tuple[Array, Array]:
+        """The sites to try after these."""
+        self.last = at
+        if self.closest is None or at.residual < self.closest.residual:
+            self.closest = at
+        if self.lowest < 0 and (sweep > FREE_SWEEPS or not at.residual < DIVERGED):
+            self._bound()
+            return np.maximum(at.precision, 0.0), at.shift
+        if sweep > (FREE_SWEEPS if self.damping < 1.0 else 0) + PARALLEL_SWEEPS or not at.residual < DIVERGED:
+            return _sequential_sweep(self.basis, self.tied, self.probit, at, self.damping)
+        return self.acceleration(
+            at.precision, at.shift, at.to_precision, at.to_shift, at.residual, self.probit.scale, self.lowest
+        )
+
+    def _bound(self) -> None:
+        """From here on without negative precisions, and with smaller steps."""
+        self.lowest, self.damping, self.closest = 0.0, CAUTIOUS, None
+        self.acceleration = AndersonAcceleration(self.damping)
 
 
 def _site_steps(
-    mean: Array, variance: Array, precision: Array, shift: Array, tied: Flags, probit: Probit
+    mean: Array,
+    variance: Array,
+    precision: Array,
+    shift: Array,
+    tied: Flags,
+    probit: Probit,
+    lowest: float,
 ) -> tuple[Likelihood, tuple[Array, Array], Array, Array]:
     """The tilted distributions, their cavities, and the steps of the sites that match the moments."""
     rest = 1.0 - precision * variance
@@ -65,22 +170,27 @@ def _site_steps(
     left_over = 1.0 - cavity[1] * tilted.curvature
     to_precision = tilted.curvature / left_over - precision
     to_shift = (tilted.gradient + cavity[0] * tilted.curvature) / left_over - shift
+    if probit.lapse and lowest == 0.0:
+        bounded = tilted.curvature < 0.0  # a site of precision 0 that matches the mean
+        to_precision = np.where(bounded, -precision, to_precision)
+        to_shift = np.where(bounded, tilted.gradient - shift, to_shift)
     return tilted, cavity, to_precision, to_shift
 
 
 def _sequential_sweep(
-    basis: Array, tied: Flags, probit: Probit, precision: Array, shift: Array, inverse: Array, u_mean: Array
+    basis: Array, tied: Flags, probit: Probit, at: _Sweep, damping: float
 ) -> tuple[Array, Array]:
     """A sweep of sequential EP (GPML, Algorithm 3.5): slower, and steady where answers contradict sharply."""
-    precision, shift, u_mean = precision.copy(), shift.copy(), u_mean.copy()
-    covariance = inverse.T @ inverse
+    precision, shift, u_mean = at.precision.copy(), at.shift.copy(), at.u_mean.copy()
+    covariance = at.inverse.T @ at.inverse
     for i in range(len(basis)):
         one = slice(i, i + 1)
         along = covariance @ basis[i]
         variance, mean = basis[one] @ along, basis[one] @ u_mean
         _, _, to_precision, to_shift = _site_steps(
-            mean, variance, precision[one], shift[one], tied[one], probit
+            mean, variance, precision[one], shift[one], tied[one], probit, 0.0
         )
+        to_precision, to_shift = damping * to_precision, damping * to_shift
         gain = along / (1.0 + to_precision * variance)
         u_mean += gain * (to_shift - to_precision * mean)
         covariance -= to_precision * np.outer(gain, along)
@@ -116,10 +226,10 @@ class AndersonAcceleration:
     residual has grown, the memory is dropped; when it grows without any, the steps are halved.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, damping: float = 1.0) -> None:
         self.points: list[Array] = []
         self.steps: list[Array] = []
-        self.damping, self.best = 1.0, np.inf
+        self.damping, self.best = damping, np.inf
 
     def __call__(
         self,
@@ -129,6 +239,7 @@ class AndersonAcceleration:
         to_shift: Array,
         residual: float,
         unit: float,
+        lowest: float,
     ) -> tuple[Array, Array]:
         """The next sites, given the present ones, the steps they would take, and the residual."""
         if residual > 2.0 * self.best:
@@ -140,7 +251,7 @@ class AndersonAcceleration:
         self.points = [*self.points[-3:], np.concatenate([unit * precision, shift])]
         self.steps = [*self.steps[-3:], np.concatenate([unit * to_precision, to_shift])]
         scaled, shift = np.split(self._extrapolated(), 2)
-        return np.maximum(scaled / unit, 0.0), shift
+        return np.maximum(scaled / unit, lowest), shift
 
     def _extrapolated(self) -> Array:
         plain: Array = self.points[-1] + self.damping * self.steps[-1]

@@ -10,6 +10,7 @@ small the noise.
 """
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from prefero._support.arrays import Array, Flags
 from prefero.models.likelihood import Likelihood, Probit
@@ -21,18 +22,18 @@ def laplace(
     basis: Array, tied: Flags, probit: Probit, start: WarmStart, tolerance: float, limit: int = 100
 ) -> Solution:
     """The posterior mode by Newton steps with backtracking (GPML, Algorithm 3.1)."""
-    u = posterior_mean(basis, precision_factor(basis, start.precision), start.shift)
+    u = posterior_mean(basis, precision_factor(basis, np.maximum(start.precision, 0.0)), start.shift)
     d, likelihood, log_posterior = _log_posterior(basis, tied, probit, u)
     last = np.inf
     for iteration in range(1, limit + 1):
-        shift = likelihood.curvature * d + likelihood.gradient
-        factor = precision_factor(basis, likelihood.curvature)
+        W, factor = _newton_matrix(basis, likelihood.curvature)
+        shift = W * d + likelihood.gradient
         target = posterior_mean(basis, factor, shift)
         residual = float(np.max(np.abs(basis @ (target - u)), initial=0.0)) / probit.noise
         at_rounding = residual < 1e-4 and residual > 0.5 * last
         if residual <= tolerance or at_rounding:
             log_evidence = log_posterior - float(np.sum(np.log(factor.diagonal())))  # line 10
-            W, cavity = likelihood.curvature, (d, np.zeros(len(d)))
+            cavity = d, np.zeros(len(d))
             return Solution(target, W, shift, factor, log_evidence, iteration, residual, likelihood, cavity)
         last = residual
         u, d, likelihood, log_posterior = _line_search(basis, tied, probit, u, target, log_posterior)
@@ -40,6 +41,15 @@ def laplace(
         f"Laplace's method did not converge in {limit} Newton steps: the last one still moved by "
         f"{residual:.1e} of the noise, asked for {tolerance:.1e}"
     )
+
+
+def _newton_matrix(basis: Array, curvature: Array) -> tuple[Array, Array]:
+    """W and the factor of Lambda; where lapses make the log-posterior convex, without the negative ones."""
+    try:
+        return curvature, precision_factor(basis, curvature)
+    except LinAlgError:
+        W = np.maximum(curvature, 0.0)
+        return W, precision_factor(basis, W)
 
 
 def _log_posterior(basis: Array, tied: Flags, probit: Probit, u: Array) -> tuple[Array, Likelihood, float]:

@@ -1,4 +1,4 @@
-"""The likelihood of an answer: a probit model of a choice and of "about equal", stable in both tails.
+"""The likelihood of an answer: a probit model of a choice and of "about equal", and of lapses.
 
     difference d            f(winner) - f(loser)
     noise                   the paper's sigma
@@ -6,21 +6,28 @@
     margin                  within it the person says "about equal"; 0 where that is no answer
     low, high               the answer says that d + v lies between them
     a, b                    (low - d) / scale, (high - d) / scale
-    Z = Phi(b) - Phi(a)     the probability of the answer
+    Z = Phi(b) - Phi(a)     the probability of the answer, if the person attends
+    lapse                   the probability that the person answers at random instead
+    n                       how many answers there are: 3 with a margin, 2 without
+    attended                the probability, given the answer, that it was no lapse
 
 A choice is the interval (margin, infinity), so that P = Phi((d - margin) / (sqrt(2) noise)), and "about
 equal" is (-margin, margin). All that inference needs follows from one function of a and b, since
 log Z generates the cumulants of a standard normal truncated to [a, b]. Where d itself is uncertain with
 variance V, scale^2 becomes 2 noise^2 + V and nothing else changes: that is how EP uses it.
+
+With lapses the probability of the answer is (1 - lapse) Z + lapse / n, and the derivatives of its logarithm
+follow from those of log Z and from attended = (1 - lapse) Z / ((1 - lapse) Z + lapse / n). Its logarithm is
+no longer concave: far from the answer it is flat. All functions are stable in both tails.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import erfcx, expit, log_ndtr, ndtr
 
-from prefero._support.arrays import Array, Flags
+from prefero._support.arrays import AnyArray, Array, Flags
 
 SQRT_2 = float(np.sqrt(2.0))
 SQRT_2PI = float(np.sqrt(2.0 * np.pi))
@@ -42,7 +49,7 @@ class Likelihood(NamedTuple):
 
     log: Array
     gradient: Array
-    curvature: Array  # negated, so that it is positive: log Z is concave
+    curvature: Array  # negated, so that without lapses it is positive: log Z is concave
     third: Array
 
 
@@ -61,10 +68,12 @@ class Probit:
     Args:
         noise: The paper's sigma.
         margin: Perceived differences below it are answered "about equal".
+        lapse: The lapse rate, the probability of an answer at random.
     """
 
     noise: float
     margin: float = 0.0
+    lapse: float = 0.0
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.noise) and self.noise > 0):
@@ -75,11 +84,27 @@ class Probit:
             )
         if not (np.isfinite(self.margin) and self.margin >= 0):
             raise ValueError(f"margin must be 0 (no ties) or positive, but is {self.margin!r}")
+        if not 0.0 <= self.lapse < 1.0:
+            raise ValueError(
+                f"lapse must be 0 (every answer is meant) or a probability below 1, but is {self.lapse!r}: "
+                "people who answer carefully lapse in 0.01 to 0.05 of all questions"
+            )
 
     @property
     def scale(self) -> float:
         """sqrt(2) noise."""
         return SQRT_2 * self.noise
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers are possible: with a margin "about equal" is one."""
+        return 3 if self.margin else 2
+
+    def with_lapses(self, probability: AnyArray) -> AnyArray:
+        """The probability of one of the answers, given what it would be without lapses."""
+        if not self.lapse:
+            return probability
+        return (1.0 - self.lapse) * probability + self.lapse / self.n_answers
 
     def __call__(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> Likelihood:
         """The answers' log-probabilities and derivatives.
@@ -98,9 +123,10 @@ class Probit:
             ends = _ends(differences[tied], scale[tied], self.margin)
             for whole, part in zip(chosen, _interval(*ends), strict=True):
                 whole[tied] = part
-        return Likelihood(
+        attentive = Likelihood(
             chosen.log, chosen.gradient / scale, chosen.curvature / scale**2, chosen.third / scale**3
         )
+        return self._mixed(attentive) if self.lapse else attentive
 
     def by_margin(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> MarginDerivatives:
         """How the answers' log-probabilities change with the margin.
@@ -114,7 +140,7 @@ class Probit:
             The derivatives of the log-probabilities, and of their own derivatives.
         """
         scale = np.broadcast_to(np.sqrt(self.scale**2 + variance), differences.shape)
-        at = self(differences, tied, variance)
+        at = replace(self, lapse=0.0)(differences, tied, variance)
         by_margin = MarginDerivatives(
             -at.gradient, at.curvature.copy(), at.third.copy()
         )  # a choice only shifts
@@ -123,7 +149,7 @@ class Probit:
             part = _interval_by_margin(*_ends(differences[tied], s, self.margin))
             by_margin.log[tied], by_margin.gradient[tied] = part.log / s, part.gradient / s**2
             by_margin.curvature[tied] = part.curvature / s**3
-        return by_margin
+        return self._mixed_by_margin(at, by_margin) if self.lapse else by_margin
 
     def probabilities(self, gap: Array, gap_variance: Array | float) -> tuple[Array, Array]:
         """P(first preferred) and P(second preferred) where the difference is N(gap, gap_variance).
@@ -136,7 +162,35 @@ class Probit:
             The two probabilities.
         """
         scale = np.sqrt(self.scale**2 + gap_variance)
-        return ndtr((gap - self.margin) / scale), ndtr((-gap - self.margin) / scale)
+        chosen = ndtr((gap - self.margin) / scale), ndtr((-gap - self.margin) / scale)
+        return self.with_lapses(chosen[0]), self.with_lapses(chosen[1])
+
+    def _odds(self, log: Array) -> tuple[Array, Array]:
+        """`attended` and its complement, neither rounded to 0 by the other."""
+        log_odds = log + np.log1p(-self.lapse) - np.log(self.lapse / self.n_answers)
+        return expit(log_odds), expit(-log_odds)
+
+    def _mixed(self, at: Likelihood) -> Likelihood:
+        """The likelihood with lapses, from that without."""
+        attended, lapsed = self._odds(at.log)
+        slope, spread = at.gradient, attended * lapsed * at.gradient
+        return Likelihood(
+            np.logaddexp(np.log1p(-self.lapse) + at.log, np.log(self.lapse / self.n_answers)),
+            attended * slope,
+            attended * at.curvature - spread * slope,
+            attended * at.third + spread * ((lapsed - attended) * slope**2 - 3.0 * at.curvature),
+        )
+
+    def _mixed_by_margin(self, at: Likelihood, by_margin: MarginDerivatives) -> MarginDerivatives:
+        """The derivatives with lapses, from those without."""
+        attended, lapsed = self._odds(at.log)
+        slope, both = at.gradient, attended * lapsed
+        bend = at.curvature - (lapsed - attended) * slope**2
+        return MarginDerivatives(
+            attended * by_margin.log,
+            attended * by_margin.gradient + both * slope * by_margin.log,
+            attended * by_margin.curvature + both * (bend * by_margin.log - 2.0 * slope * by_margin.gradient),
+        )
 
 
 def _ends(d: Array, scale: Array, margin: float) -> tuple[Array, Array]:

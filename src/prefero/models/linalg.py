@@ -3,7 +3,7 @@
 C           (N, N)   a covariance matrix, often of rank r < N
 basis       (N, r)   C = basis @ basis.T: what C describes is basis @ u, with u ~ N(0, I)
 pivots      (r,)     the rows of `basis` that form a lower triangular matrix
-W           (N,)     precisions that observations add
+W           (N,)     precisions that observations add; with lapses some may be negative
 Lambda      (r, r)   I + basis.T W basis, the posterior precision of u
 factor      (r, r)   lower Cholesky factor of Lambda
 """
@@ -11,6 +11,7 @@ factor      (r, r)   lower Cholesky factor of Lambda
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, dtrtri
 
 from prefero._support.arrays import Array, Indices
@@ -38,6 +39,13 @@ def pivoted_cholesky(C: Array, noise: float) -> PivotedCholesky:
     return PivotedCholesky(basis, order[:rank].astype(np.intp) - 1)
 
 
+def positive_root(C: Array) -> Array:
+    """A root of the positive part of C: root @ root.T is C without its negative eigenvalues."""
+    values, vectors = np.linalg.eigh(C)
+    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
+    return root
+
+
 def triangular_inverse(factor: Array) -> Array:
     """The inverse of a lower triangular matrix.
 
@@ -56,14 +64,19 @@ def triangular_inverse(factor: Array) -> Array:
 
 
 def precision_factor(basis: Array, W: Array) -> Array:
-    """The Cholesky factor of Lambda."""
+    """The Cholesky factor of Lambda; LinAlgError if negative precisions in W make it indefinite."""
     if not basis.size:
         return np.empty((basis.shape[1], basis.shape[1]))
-    scaled = np.sqrt(W)[:, None] * basis
-    precision = scaled.T @ scaled
+    if W.min() < 0:
+        precision = basis.T @ (W[:, None] * basis)
+    else:  # a product with its own transpose takes half the time
+        scaled = np.sqrt(W)[:, None] * basis
+        precision = scaled.T @ scaled
     precision[np.diag_indices_from(precision)] += 1.0
-    factor: Array = dpotrf(precision, lower=1, clean=1)[0]  # GPML 3.1, line 5, in terms of u
-    return factor
+    factor, failed = dpotrf(precision, lower=1, clean=1)  # GPML 3.1, line 5, in terms of u
+    if failed > 0:
+        raise LinAlgError("the posterior precision is not positive definite")
+    return np.asarray(factor)
 
 
 def posterior_mean(basis: Array, factor: Array, shift: Array) -> Array:

@@ -17,7 +17,7 @@ II).
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -217,9 +217,7 @@ class _SearchSpace:
         count = len(self.of_kernel)
         kernel = self.kernel.with_log_parameters(values[:count]) if count else self.kernel
         learned = dict(zip(self.of_probit, np.exp(values[count:]), strict=True))
-        return kernel, Probit(
-            float(learned.get("noise", self.probit.noise)), float(learned.get("margin", self.probit.margin))
-        )
+        return kernel, replace(self.probit, **{name: float(value) for name, value in learned.items()})
 
     def gradient(self, evidence: Evidence) -> Array:
         """The gradient of the log evidence by z."""

@@ -68,9 +68,13 @@ class MixturePosterior:
 
     @property
     def probit(self) -> Probit:
-        """The likelihood of answers, with noise and margin averaged over the components."""
-        noise = sum(weight * part.probit.noise for weight, part in self.components)
-        return Probit(noise, sum(weight * part.probit.margin for weight, part in self.components))
+        """The likelihood of answers, with noise, margin and lapse rate averaged over the components."""
+        each = [(weight, part.probit) for weight, part in self.components]
+        return Probit(
+            noise=sum(weight * probit.noise for weight, probit in each),
+            margin=sum(weight * probit.margin for weight, probit in each),
+            lapse=sum(weight * probit.lapse for weight, probit in each),
+        )
 
     @property
     def n_features(self) -> int:

@@ -28,7 +28,7 @@ import numpy as np
 from prefero._support.arrays import AnyArray, Array, like
 from prefero.kernels import Kernel
 from prefero.models.likelihood import Probit
-from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, triangular_inverse
+from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, positive_root, triangular_inverse
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 
@@ -221,8 +221,12 @@ class Posterior:
         """learned(x) = Cov[f(x), differences[pivots]] @ whitener, shape (r, r)."""
         inverse = triangular_inverse(self.factor)
         # Var[u] has fallen from I to inverse.T @ inverse: `known` is a root of the difference
-        known = pivoted_cholesky(np.eye(len(inverse)) - inverse.T @ inverse, 0.0).basis
-        return self._unpivot @ known
+        fallen = np.eye(len(inverse)) - inverse.T @ inverse
+        if (
+            np.min(self.sites[0], initial=0.0) < 0
+        ):  # after a lapse, where variances may rise above the prior's
+            return self._unpivot @ positive_root(fallen)
+        return self._unpivot @ pivoted_cholesky(fallen, 0.0).basis
 
     @cached_property
     def _unpivot(self) -> Array:
