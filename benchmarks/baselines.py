@@ -219,9 +219,10 @@ def _parser() -> argparse.ArgumentParser:
     add: Any = parser.add_argument
     add("--quick", action="store_true", help=f"{len(QUICK)} of {len(TASKS) * len(NOISES) * len(LAPSES)} rows")
     add("--tasks", nargs="+", choices=TASKS, metavar="TASK", help=f"only these of: {', '.join(TASKS)}")
-    add("--noises", nargs="+", type=float, choices=NOISES, help="only these noises")
-    add("--lapses", nargs="+", type=float, choices=LAPSES, help="only these lapse rates")
-    add("--measures", nargs="+", choices=MEASURES, default=list(MEASURES)[:2], help="what tables show")
+    add("--noises", nargs="+", type=float, choices=NOISES, metavar="NOISE", help="only these noises")
+    add("--lapses", nargs="+", type=float, choices=LAPSES, metavar="RATE", help="only these lapse rates")
+    shown = list(MEASURES)[:2]
+    add("--measures", nargs="+", choices=MEASURES, default=shown, help="what the tables show")
     return parser
 
 

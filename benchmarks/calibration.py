@@ -1,0 +1,175 @@
+"""Calibration of the default model's predictions of a person's answers, with noise and lapses.
+
+    calibration error   mean distance between the predicted probability of an answer and its true one, over
+                        ten bins of predictions, for all simulated users of a row together; wanted below 0.02
+    log-likelihood      expected mean log probability of the person's answers; wanted above that of a coin,
+                        -0.693, from 5 answers on, in every row and for every kind of reward
+    questions           "random", or "default": as Prefero asks by default, or another acquisition function
+
+The error in brackets is the calibration error's standard deviation over bootstrap samples of the users. With
+few users the calibration error is too large by about as much, since chance adds to distances.
+"""
+
+import argparse
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.acquisition_functions import COLORS
+from benchmarks.evaluation import COIN, calibration_error, evaluate, learner_for, teach
+from benchmarks.rows import Job, Row, RowFile, add_options, mean_and_error, measure
+from benchmarks.tasks import task_named
+from prefero.plots.style import new_figure, save_figure, style_axis
+from prefero.simulation.tasks import predicted_probabilities
+
+CHECKPOINTS = (5, 10, 20, 30, 50, 100)
+CALIBRATED_AFTER = (10, 30, 100)
+NOISES = (0.03, 0.1, 0.3, 1.0)
+LAPSES = (0.0, 0.05, 0.1)
+TASKS = ("linear 5", "quadratic 5", "saturating 5", "heavy-tails", "bumps")
+QUESTIONS = ("random", "default")
+WANTED = 0.02
+BOOTSTRAPS = 200
+
+
+class Cell(NamedTuple):
+    """A row: how questions are chosen, and how the person answers."""
+
+    questions: str
+    noise: float
+    lapse_rate: float
+
+    def __str__(self) -> str:
+        return f"{self.questions:24s} noise {self.noise:<5g} lapses {self.lapse_rate:<5g}"
+
+
+def work(job: Job) -> list[Row]:
+    """One simulated user's session."""
+    seed, questions = job["seed"], job["questions"]
+    task = task_named(job["task"], seed, noise=job["noise"], lapse_rate=job["lapse_rate"])
+    learner = learner_for(task, seed, acquisition=questions)
+    checkpoints = [answers for answers in CHECKPOINTS if answers <= job["most"]]
+    return [
+        {"answers": answers, **evaluate(predicted_probabilities(learner.reward(), task.test_set), task)}
+        for answers in teach(task, learner, questions, checkpoints, seed)
+    ]
+
+
+def bootstrap_error(rows: Sequence[Row], seed: int = 0) -> float:
+    """The standard deviation of the calibration error over samples of the users."""
+    rng = np.random.default_rng(seed)
+    draws = (rng.integers(len(rows), size=len(rows)) for _ in range(BOOTSTRAPS))
+    return float(np.std([calibration_error([rows[place] for place in drawn]) for drawn in draws]))
+
+
+def by_cell(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
+    """The rows of every cell, in the order in which they were measured."""
+    found: dict[Cell, list[Row]] = {}
+    for row in rows:
+        found.setdefault(Cell(row["questions"], row["noise"], row["lapse_rate"]), []).append(row)
+    return found
+
+
+def calibration_table(rows: Sequence[Row]) -> Iterator[str]:
+    """The calibration error of every cell; those above what is wanted are marked."""
+    yield f"\ncalibration error after ... answers; ! where it is above {WANTED}"
+    yield f"{'':50s}" + "".join(f"{answers:>18d}" for answers in CALIBRATED_AFTER)
+    for cell, mine in sorted(by_cell(rows).items()):
+        cells = (_calibration([r for r in mine if r["answers"] == answers]) for answers in CALIBRATED_AFTER)
+        yield f"{cell!s:50s}" + "".join(f"{text:>18s}" for text in cells)
+
+
+def _calibration(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    error = calibration_error(rows)
+    return f"{error:.3f} ({bootstrap_error(rows):.3f}){'!' if error > WANTED else ' '}"
+
+
+def likelihood_table(rows: Sequence[Row]) -> Iterator[str]:
+    """The mean log-likelihood of every cell and task; those below that of a coin are marked."""
+    yield f"\nmean log-likelihood of the person's answers; ! where it is below that of a coin, {COIN:.3f}"
+    at = sorted({row["answers"] for row in rows})
+    yield f"{'':66s}" + "".join(f"{answers:>16d}" for answers in at)
+    for cell, mine in sorted(by_cell(rows).items()):
+        for task in dict.fromkeys(row["task"] for row in mine):
+            cells = (_likelihood([r for r in mine if r["answers"] == n and r["task"] == task]) for n in at)
+            yield f"{cell!s:50s}{task:16s}" + "".join(f"{text:>16s}" for text in cells)
+
+
+def _likelihood(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    mean, error = mean_and_error(row["answer_log_likelihood"] for row in rows)
+    return f"{mean:.3f}±{error:.3f}{'!' if mean < COIN else ' '}"
+
+
+def draw(path: Path, rows: Sequence[Row]) -> None:
+    """True against predicted probability; a panel for each number of answers, a curve for each noise."""
+    figure, axes = new_figure(len(CALIBRATED_AFTER), width=3.6, height=3.6)
+    for axis, answers in zip(axes, CALIBRATED_AFTER, strict=True):
+        axis.plot([0.5, 1], [0.5, 1], color="#8a8a8a", linewidth=1, linestyle=":")
+        for place, noise in enumerate(NOISES):
+            mine = [row for row in rows if row["answers"] == answers and row["noise"] == noise]
+            if mine:
+                _draw(axis, mine, f"noise {noise:g}", COLORS[place])
+        title = f"after {answers} answers"
+        style_axis(axis, xlabel="predicted probability", ylabel="share of answers", title=title)
+    axes[0].legend(frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_figure(figure, path)
+
+
+def _draw(axis: Any, rows: Sequence[Row], label: str, color: str) -> None:
+    counts, predicted, right = (
+        np.sum([row[f"bin_{name}"] for row in rows], axis=0) for name in ("counts", "predicted", "right")
+    )
+    there = counts >= 0.005 * counts.sum()
+    axis.plot(
+        predicted[there] / counts[there], right[there] / counts[there], "o-", color=color, label=label,
+        markersize=4,
+    )  # fmt: skip
+
+
+def jobs_of(options: argparse.Namespace) -> list[Job]:
+    """One user after the other, in every row."""
+    seeds = range(options.first_seed, options.first_seed + options.people)
+    cells = itertools.product(options.questions, options.noises, options.lapses)
+    sessions = itertools.product(seeds, map(Cell._make, cells), options.tasks)
+    shared = {"label": options.label, "most": options.most}
+    return [{**shared, "task": task, **cell._asdict(), "seed": seed} for seed, cell, task in sessions]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.calibration", description=(__doc__ or "").splitlines()[0]
+    )
+    add_options(parser, "calibration", people=8)
+    add: Any = parser.add_argument
+    add("--most", type=int, default=CHECKPOINTS[-1], choices=CHECKPOINTS, help="answers of each session")
+    add("--tasks", nargs="+", default=list(TASKS), metavar="TASK", help=f"default: {', '.join(TASKS)}")
+    add("--noises", nargs="+", type=float, default=NOISES, metavar="NOISE", help="of the answers")
+    add("--lapses", nargs="+", type=float, default=LAPSES, metavar="RATE", help="lapse rates")
+    add("--questions", nargs="+", default=QUESTIONS, metavar="NAME", help="random, default, or a function")
+    add("--out", type=Path, default=Path("results/calibration.png"), help="where the plot goes")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    options = _parser().parse_args(argv)
+    file, wanted = RowFile(options.rows), jobs_of(options)
+    if not options.table:
+        measure(file, wanted, work, options.jobs, "simulated users")
+    names = tuple(wanted[0])
+    chosen = {tuple(job.values()) for job in wanted}
+    rows = [row for row in file.rows if tuple(row[name] for name in names) in chosen]
+    print("\n".join([*calibration_table(rows), *likelihood_table(rows)]))
+    draw(options.out, rows)
+    print(f"\nsaved {options.out} and {options.rows}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""The mixture's leading components against all of its candidates: how far P(a preferred) differs.
+
+The default model predicts with the candidates that weigh most, so that asking stays fast. Here every
+candidate takes part, however little it weighs, and the predictions of both for the pairs of the test set are
+compared. Wanted: nowhere more than 0.02 apart.
+"""
+
+import argparse
+from collections.abc import Sequence
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.evaluation import learner_for, teach
+from benchmarks.rows import Job, Row, RowFile, add_options, measure
+from benchmarks.tasks import TASKS, task_named
+from prefero.learner import Learner
+from prefero.models import mixture
+from prefero.models.mixture import MixturePosterior
+from prefero.simulation.tasks import predicted_probabilities
+
+CHECKPOINTS = (5, 10, 20, 40)
+CHOSEN = ("heavy-tails", "bumps", "driver-linear", "driver-quadratic", "many-features-quadratic")
+WANTED = 0.02
+EVERY = {"MAX_COMPONENTS": 10_000, "PER_STRUCTURE": 10_000, "NEGLIGIBLE": 1e-12}
+
+
+def full_mixture(learner: Learner) -> Learner:
+    """The same answers, with every candidate in the mixture."""
+    with patch.multiple(mixture, **EVERY):
+        full = Learner(learner.pool, seed=learner.seed, answers=learner.answers)
+        full.belief()
+    return full
+
+
+def components(learner: Learner) -> int:
+    belief = learner.belief()
+    return len(belief.components) if isinstance(belief, MixturePosterior) else 1
+
+
+def work(job: Job) -> list[Row]:
+    """One simulated user's answers to random questions."""
+    task, seed = task_named(job["task"], job["seed"]), job["seed"]
+    learner = learner_for(task, seed)
+    rows: list[Row] = []
+    for answers in teach(task, learner, "random", CHECKPOINTS, seed):
+        full = full_mixture(learner)
+        leading, every = (predicted_probabilities(one.reward(), task.test_set) for one in (learner, full))
+        apart = np.abs(leading - every)
+        sizes = {"components": components(learner), "candidates": components(full)}
+        found = {"mean": float(apart.mean()), "largest": float(apart.max())}
+        rows.append({"answers": answers, **sizes, **found})
+    return rows
+
+
+def table(rows: Sequence[Row]) -> None:
+    """The mean and the largest difference of every task and number of answers."""
+    print(f"{'task':26s}{'answers':>8s}{'components':>12s}{'candidates':>12s}{'mean':>8s}{'largest':>9s}")
+    for task in dict.fromkeys(row["task"] for row in rows):
+        for answers in CHECKPOINTS:
+            mine = [row for row in rows if row["task"] == task and row["answers"] == answers]
+            sizes = "".join(
+                f"{np.mean([r[name] for r in mine]):12.1f}" for name in ("components", "candidates")
+            )
+            largest = max(row["largest"] for row in mine)
+            verdict = "" if largest <= WANTED else f"   wanted {WANTED}: NO"
+            mean = np.mean([row["mean"] for row in mine])
+            print(f"{task:26s}{answers:8d}{sizes}{mean:8.4f}{largest:9.4f}{verdict}")
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.mixture_components", description=(__doc__ or "").splitlines()[0]
+    )
+    add_options(parser, "mixture-components", people=4)
+    parser.add_argument(
+        "--tasks", nargs="+", default=list(CHOSEN), metavar="TASK", help=f"of {', '.join(TASKS)}"
+    )
+    options = parser.parse_args(argv)
+    file = RowFile(options.rows)
+    seeds = range(options.first_seed, options.first_seed + options.people)
+    wanted = [{"label": options.label, "task": t, "seed": s} for s in seeds for t in options.tasks]
+    if not options.table:
+        measure(file, wanted, work, options.jobs, "simulated users")
+    table(
+        [
+            row
+            for row in file.rows
+            if {"label": row["label"], "task": row["task"], "seed": row["seed"]} in wanted
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()
