@@ -154,7 +154,7 @@ def test_a_table_may_hold_words_and_other_numbers_and_rows_that_cannot_be_used(
     )
     words = ["score", "reward.json", "table.csv", "--out", "s.csv", "--skip-bad"]
     assert run(*words, monkeypatch=monkeypatch) == 0
-    assert "left out: episode 1: its feature 'distance' is nan." in capsys.readouterr().out
+    assert "left out: episode 1: its feature 'distance' is missing, " in capsys.readouterr().out
     scores = read(folder / "s.csv")
     assert scores.column_names == ["trajectory", "task", "height", "mean", "std"]
     assert scores["trajectory"].to_pylist() == [0, 2]
@@ -230,7 +230,7 @@ def text(content: str) -> Any:
         ),
         ("table.csv", text("speed,distance\n"), "table has no trajectory that can be used"),
         ("table.csv", text("speed,distance,speed\n1,2,3\n"), "table.csv has more than one column 'speed'"),
-        ("table.csv", text("speed,distance\n1,2\n3,\n"), "episode 1: its feature 'distance' is nan"),
+        ("table.csv", text("speed,distance\n1,2\n3,\n"), "episode 1: its feature 'distance' is missing"),
         ("table.csv", text("speed,distance\n1,fast\n"), "column 'distance' does not hold numbers"),
         ("table.csv", text("speed,distance\n1\n2,3\n"), "table.csv is damaged or is no table"),
         ("table.parquet", damage, "table.parquet is damaged or is no table"),

@@ -125,7 +125,8 @@ def test_columns_of_a_table_are_chosen_by_name_and_texts_are_named(tmp_path: Pat
     (tmp_path / "runs.csv").write_text(rows, encoding="utf-8")
     done = run("runs.csv", folder=tmp_path)
     assert (
-        "prefero: runs: not features, since they do not hold numbers: operator ('anna'); --f" in done.stderr
+        "runs: not features, since they hold neither numbers nor a few categories: operator ('anna'); --f"
+        in (done.stderr)
     )
     assert "runs: 3 trajectories, 2 features." in done.stdout
     done = run("runs.csv", "--features", "energy", "--log-transform", "energy", folder=tmp_path)

@@ -150,7 +150,7 @@ def write(path: Path, header: Any, **arrays: Any) -> None:
     np.savez(path, header=np.frombuffer(content, dtype=np.uint8), **arrays)
 
 
-SCALING = {"names": ["a", "b"], "center": [0.0, 0.0], "scale": [1.0, 1.0]}
+SCALING = {"names": ["a", "b"], "center": [0.0, 0.0], "scale": [1.0, 1.0], "categories": []}
 GOOD: dict[str, Any] = {
     "kind": "prefero pool",
     "format": 1,
@@ -174,7 +174,7 @@ GOOD: dict[str, Any] = {
         ({**GOOD, "format": None}, "of format None"),
         ({**GOOD, "scaling": {**SCALING, "names": ["a"]}}, "is a damaged pool: every feature needs a name"),
         (
-            {**GOOD, "scaling": {"names": ["a"], "center": [0.0], "scale": [1.0]}},
+            {**GOOD, "scaling": {"names": ["a"], "center": [0.0], "scale": [1.0], "categories": []}},
             "is a damaged pool: there are 2 features, but 1 names",
         ),
         ({**GOOD, "scaling": {**SCALING, "names": ["a", "a"]}}, "is a damaged pool: feature names"),

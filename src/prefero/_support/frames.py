@@ -25,7 +25,28 @@ def column_keys(table: Any) -> dict[str, Any] | None:
 
 def column_values(table: Any, key: Any) -> npt.NDArray[Any]:
     """The values of one column, by what the table calls it."""
-    return np.asarray(table[key])
+    return np.asarray(decoded(table[key]))
+
+
+def decoded(column: Any) -> Any:
+    """A column of Arrow without its dictionary: NumPy would lose the missing values of one with it."""
+    values = getattr(getattr(column, "type", None), "value_type", None)
+    return column if values is None or not hasattr(column.type, "ordered") else column.cast(values)
+
+
+def declared_levels(column: Any) -> tuple[list[Any], bool] | None:
+    """The levels of a column that its table calls categorical, and whether they have an order.
+
+    That is a categorical column of pandas or a dictionary of Arrow; None for any other.
+    """
+    kind: Any = getattr(column, "dtype", None)
+    if hasattr(kind, "categories") and hasattr(kind, "ordered"):
+        return list(kind.categories), bool(kind.ordered)
+    kind = getattr(column, "type", None)
+    if hasattr(kind, "ordered") and hasattr(kind, "value_type"):
+        chunks = getattr(column, "chunks", [column])
+        return (chunks[0].dictionary.to_pylist() if chunks else []), bool(kind.ordered)
+    return None
 
 
 def index_of(table: Any) -> tuple[str, ...] | None:

@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero._support.commands import prefero_command
+from prefero._support.texts import pluralize
 from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
 from prefero.cli.options import with_dataset_flags
 from prefero.datasets import EpisodeDataset, FeatureOptions, FeatureTable, extract_features, open_dataset
@@ -48,16 +49,25 @@ def features(
 
 def _say_summary(table: FeatureTable) -> None:
     what = "windows" if any(table.segments) else "trajectories"
-    console.print(f"{escape(table.dataset.name)}: {len(table)} {what}, {len(table.names)} features.")
-    summaries = summarize(table)
-    problems = ["problems"] if any(one.problems for one in summaries) else []
-    shown = Table("feature", "min", "median", "max", "histogram", *problems, title=None)
-    for one in summaries:
-        numbers = (f"{value:.4g}" for value in (one.min, one.median, one.max))
-        last = [f"[yellow]{one.problems}[/]"] if problems else []
-        shown.add_row(escape(one.name), *numbers, one.histogram, *last)
-    console.print(shown)
+    count = len(table.variables)
+    console.print(f"{escape(table.dataset.name)}: {len(table)} {what}, {pluralize(count, 'feature')}.")
+    console.print(_summary_table(table))
     for diagnostic in table.diagnostics():
         problem = f"[yellow]{diagnostic.kind}[/]: {escape(diagnostic.message)}."
         console.print(problem, soft_wrap=True, highlight=False)
+    for finding in table.findings():
+        console.print(f"[cyan]{finding.kind}[/]: {escape(finding.message)}.", soft_wrap=True, highlight=False)
     say_skipped(table.skipped)
+
+
+def _summary_table(table: FeatureTable) -> Table:
+    """A row for each feature; those of one category have one row."""
+    summaries = summarize(table)
+    found = ["found"] if any(one.problems or one.findings for one in summaries) else []
+    shown = Table("feature", "min", "median", "max", "histogram", *found, title=None)
+    for one in summaries:
+        numbers = ("", "", "") if one.range is None else (f"{value:.4g}" for value in one.range)
+        kinds = [f"[yellow]{one.problems}[/]"] * bool(one.problems) + [one.findings] * bool(one.findings)
+        last = [", ".join(kinds)] if found else []
+        shown.add_row(escape(one.name), *numbers, one.histogram, *last)
+    return shown

@@ -100,6 +100,23 @@ def feature_options(
         list[str] | None,
         typer.Option(metavar="A,B,C", rich_help_panel=FEATURES, help="Features to take the logarithm of."),
     ] = None,
+    categories: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,C",
+            rich_help_panel=FEATURES,
+            help="Columns that hold categories: each of their values becomes a feature, such as "
+            "surface=sand. Columns of few different texts are found by themselves.",
+        ),
+    ] = None,
+    ordered: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN:A<B<C",
+            rich_help_panel=FEATURES,
+            help="A column of categories that have an order, in quotes: 'size:small<medium<large'.",
+        ),
+    ] = None,
     skip_bad: Annotated[
         bool,
         typer.Option(
@@ -119,6 +136,8 @@ def feature_options(
         fit_embeddings_on=fit_embeddings_on,
         drop=_words(drop),
         log_transform=_words(log_transform),
+        categories=_words(categories),
+        ordered=_words(ordered),
         skip_bad=skip_bad,
         jobs=jobs,
     )
@@ -165,5 +184,5 @@ def typed(features: FeatureOptions, opening: Mapping[str, object]) -> Iterator[s
     for name, value in (chosen | dict(opening)).items():
         flag = f"--{name.replace('_', '-')}"
         if value is not None and value is not False:
-            text = join_words(value) if isinstance(value, tuple) else str(value)
+            text = join_words([str(one) for one in value]) if isinstance(value, tuple) else str(value)
             yield from [flag] if value is True else [flag, text]

@@ -61,7 +61,10 @@ def score(
         check_apart(out, trajectories, dataset)
     if copy_to is not None:
         check_score_copy(dataset, copy_to, windows_for(features, spec))
-    table = extract_for_reward(dataset, learned.scaling.names, features, spec=spec, trust=trust)
+    taught = learned.scaling
+    table = extract_for_reward(
+        dataset, taught.names, features, spec=spec, trust=trust, categories=taught.categories
+    )
     mean, std = learned.predict(table.features, return_std=True)
     columns = score_columns(table, mean, std)
     console.print(_best_and_worst(columns))
@@ -92,7 +95,8 @@ def _opened(what: str, opening: Mapping[str, object]) -> Dataset:
         return open_dataset(what, replace(options_for(what, opening), videos="ignore"))
     pool = Pool.load(what)
     ids = pool.ids or tuple(map(str, range(len(pool))))
-    return FeatureDataset(Path(what).stem, matrix_columns(pool.features, pool.names), ids)
+    columns = matrix_columns(pool.features, pool.names)
+    return FeatureDataset(Path(what).stem, columns, ids, categories=pool.scaling.categories)
 
 
 def _best_and_worst(columns: Columns) -> Table:

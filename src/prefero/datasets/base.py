@@ -39,6 +39,7 @@ from prefero.datasets.media.video_files import (
 )
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 from prefero.rendering.video import save_video
+from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec
 
 Columns = dict[str, npt.NDArray[Any]]
@@ -389,7 +390,8 @@ class FeatureDataset(Dataset):
     """A dataset whose features are known already, and perhaps a video of each trajectory.
 
     `ignored` are the columns that are no features, since they hold no numbers, with an example of what they
-    hold; `names_given` is False if the features have no names and are only numbered.
+    hold; `names_given` is False if the features have no names and are only numbered. `categories` are the
+    columns of categories that some of the features encode, and `found` those of them that nobody declared.
 
     Args:
         name: Of the dataset.
@@ -397,10 +399,12 @@ class FeatureDataset(Dataset):
         ids: Of the trajectories.
         names: Which of the columns are the features.
         videos: One file a trajectory, if there are any.
+        categories: Of the features that the columns hold already encoded.
     """
 
     names_given: bool = True
     ignored: Mapping[str, str] = MappingProxyType({})
+    found: tuple[Categories, ...] = ()
 
     def __init__(
         self,
@@ -410,8 +414,10 @@ class FeatureDataset(Dataset):
         *,
         names: Sequence[str] | None = None,
         videos: tuple[Path, ...] | None = None,
+        categories: Sequence[Categories] = (),
     ) -> None:
-        self.name, self.ids = name, tuple(ids)
+        self.name, self.ids, self.categories = name, tuple(ids), tuple(categories)
+        self._encoders: dict[str, Categories] = {}  # by feature: the category whose column it is computed of
         self.columns: Columns = {key: np.asarray(values) for key, values in columns.items()}
         self.names = tuple(self.columns if names is None else names)
         self.videos, self.has_video, self.files = videos, videos is not None, videos or ()
@@ -420,12 +426,63 @@ class FeatureDataset(Dataset):
     @cached_property
     def features(self) -> Array:
         """The features, (M, d); NaN where a value is missing. An error if a column does not hold numbers."""
-        return np.column_stack([_numbers(name, self.columns[name]) for name in self.names])
+        encoded: dict[str, Array] = {}
+        for one in {encoder.column: encoder for encoder in self._encoders.values()}.values():
+            columns = one.encode(self.columns[one.column].tolist()).T
+            encoded |= dict(zip(one.names, columns, strict=True))
+        return np.column_stack(
+            [
+                encoded[name] if name in self._encoders else numbers_of(name, self.columns[name])
+                for name in self.names
+            ]
+        )
 
     def select(self, names: Sequence[str]) -> Self:
-        """The same trajectories with these columns as their features."""
-        self._check_names(names)
-        return self._changed(names=tuple(names))
+        """The same trajectories with these columns as their features; of a category, all that encode it."""
+        chosen = self.expanded(names)
+        self._check_names(chosen)
+        return self._changed(names=tuple(chosen))
+
+    def expanded(self, names: Sequence[str]) -> list[str]:
+        """These names; in place of a category's column, the features that encode it."""
+        by_column = {one.column: one.names for one in self.categories}
+        return list(dict.fromkeys(f for name in names for f in by_column.get(name, (name,))))
+
+    @property
+    def encoded_categories(self) -> list[Categories]:
+        """The categories that columns of numbers encode already, as in a file of features."""
+        return [one for one in self.categories if not set(one.names) & set(self._encoders)]
+
+    def with_categories(self, categories: Sequence[Categories]) -> Self:
+        """The same trajectories with these columns encoded as categories, in place of what they were."""
+        changed = self
+        for one in categories:
+            changed = changed._with_category(one)
+        return changed
+
+    def values_of(self, column: str) -> npt.NDArray[Any]:
+        """The values of one column, or an error that names the nearest."""
+        if column not in self.columns:
+            raise ValueError(f"in {self.name} {no_such('column', column, tuple(self.columns))}")
+        return self.columns[column]
+
+    def encode(self, categories: Sequence[Categories]) -> None:
+        """Encode these columns as categories in this dataset itself, which is being opened."""
+        vars(self).update(vars(self.with_categories(categories)))
+
+    def _with_category(self, one: Categories) -> Self:
+        self.values_of(one.column)  # which is an error if there is no such column
+        others = tuple(known for known in self.categories if known.column != one.column)
+        before = {one.column, *(n for known in self.categories if known not in others for n in known.names)}
+        first = next((place for place, name in enumerate(self.names) if name in before), len(self.names))
+        kept = [name for name in self.names if name not in before]
+        names = (*kept[:first], *one.names, *kept[first:])
+        encoders = {name: known for name, known in self._encoders.items() if known.column != one.column}
+        encoders |= dict.fromkeys(one.names, one)
+        ignored = {name: example for name, example in self.ignored.items() if name != one.column}
+        return self._changed(
+            names=names, categories=(*others, one), _encoders=encoders, ignored=MappingProxyType(ignored)
+        )
 
     def renamed(self, names: Sequence[str]) -> Self:
         """The same features under other names."""
@@ -443,7 +500,7 @@ class FeatureDataset(Dataset):
         return changed
 
     def _check_names(self, names: Sequence[str]) -> None:
-        unknown = [name for name in names if name not in self.columns]
+        unknown = [name for name in names if name not in self.columns and name not in self._encoders]
         if unknown or not names:
             if unknown:
                 raise ValueError(f"in {self.name} {no_such('column', unknown[0], tuple(self.columns))}")
@@ -455,17 +512,30 @@ class FeatureDataset(Dataset):
         """The numbers themselves, unless a spec says where they are."""
         if self.spec:
             return []
-        columns = [array_digest(self.columns[name]) for name in self.names]
+        sources = [self._encoders[name].column if name in self._encoders else name for name in self.names]
+        columns = [array_digest(self.columns[name]) for name in sources]
         return [columns, self.names, self.ids, [str(path.resolve()) for path in self.videos or ()]]
 
     def check(self, number: int) -> None:
         """`BadEpisode` if a feature of a trajectory is missing, or its video is damaged."""
         bad = np.flatnonzero(~np.isfinite(self.features[number]))
         if len(bad):
-            name, value = self.names[bad[0]], self.features[number, bad[0]]
-            raise BadEpisode(self.ids[number], f"its feature {name!r} is {value}")
+            raise BadEpisode(self.ids[number], self._problem(number, self.names[bad[0]]))
         if self.has_video:
             self.check_video(number)
+
+    def _problem(self, number: int, name: str) -> str:
+        """Why a feature of a trajectory is no finite number."""
+        if name in self._encoders:
+            one = self._encoders[name]
+            return one.problem_with(self.columns[one.column].tolist()[number])
+        value, place = self.features[number, self.names.index(name)], self.names.index(name)
+        if not np.isnan(value):
+            return f"its feature {name!r} is {value}"
+        missing = int(np.isnan(self.features[:, place]).sum())
+        share = f"as in {missing} of {len(self)} rows" if missing > 1 else "in this row only"
+        remedy = f"fill it in, or teach without it (--drop {name!r})"
+        return f"its feature {name!r} is missing, {share}: {remedy}"
 
     # --- videos -------------------------------------------------------------------------------------------
 
@@ -508,7 +578,8 @@ def matrix_columns(features: Array, names: Sequence[str]) -> Columns:
     return dict(zip(names, features.T, strict=True))
 
 
-def _numbers(name: str, values: npt.NDArray[Any]) -> Array:
+def numbers_of(name: str, values: npt.NDArray[Any]) -> Array:
+    """A column as numbers, or an error that says what it holds instead."""
     numbers = as_numbers(values)
     if numbers is None:
         raise ValueError(

@@ -13,13 +13,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
+
+import numpy as np
 
 if TYPE_CHECKING:
     from prefero._support.arrays import Array
     from prefero.datasets import Dataset, FeatureOptions, FeatureTable
     from prefero.datasets.features.options import Features
     from prefero.pools.pool import Pool
+    from prefero.trajectories.categories import Categories
 
 Clips = Literal["now", "later", "never"]
 
@@ -72,7 +75,14 @@ def from_dataset(
 
         reasons = skipped_reasons(table.skipped)
         warnings.warn(f"{len(table.skipped)} of {len(opened)} were left out: {reasons}", stacklevel=2)
-    return Pool(table.features, table.names, clips=paths, ids=table.ids, feature_spec=table.spec)
+    return Pool(
+        table.features,
+        table.names,
+        clips=paths,
+        ids=table.ids,
+        categories=table.categories,
+        feature_spec=table.spec,
+    )
 
 
 def _prepared(table: FeatureTable) -> FeatureTable:
@@ -189,7 +199,7 @@ def from_table(
     Args:
         table: A pandas frame, a mapping of columns or arrays, or a .csv, .parquet or .npz file.
         features: Columns, or for an archive of states what `from_dataset` takes; None takes all that hold
-            numbers.
+            numbers or categories.
         ids: The column of the trajectories' ids.
         **pool: Further arguments of `from_dataset`: `count`, `sampling_seed`, `clips`, `clip_folder`.
 
@@ -204,23 +214,32 @@ def from_table(
     return from_dataset(open_dataset(table, None if ids is None else TableOptions(ids=ids)), features, **pool)
 
 
-def from_frame(
-    frame: Any, names: Sequence[str] | None = None
-) -> tuple[Array, tuple[str, ...], tuple[str, ...] | None]:
-    """Features, names and ids of a frame or mapping for `Pool(frame)`; `names` choose its columns.
+class FrameContent(NamedTuple):
+    """What a pool takes from a frame or mapping."""
 
-    Its ids are None where they are only the rows' numbers.
-    """
-    from prefero.datasets.features.extract import ignored_columns
+    features: Array
+    names: tuple[str, ...]
+    ids: tuple[str, ...] | None  # None where they are only the rows' numbers
+    categories: tuple[Categories, ...]
+
+
+def from_frame(frame: Any, names: Sequence[str] | None = None) -> FrameContent:
+    """The content of a frame or mapping for `Pool(frame)`; `names` choose its columns."""
+    from prefero.datasets.features.extract import column_lines
     from prefero.datasets.formats.tables import table_in_memory
 
     dataset = table_in_memory(frame)
     if names is not None:
         dataset = dataset.select(names)
-    elif dataset.ignored:
-        warnings.warn(ignored_columns(dataset, "names=[...]"), stacklevel=3)
+    else:
+        for line in column_lines(dataset, python=True):
+            warnings.warn(line, stacklevel=3)
+    for number in np.flatnonzero(~np.isfinite(dataset.features).all(axis=1)).tolist():
+        dataset.check(number)
     numbered = dataset.ids == tuple(map(str, range(len(dataset))))
-    return dataset.features, dataset.names, None if numbered else dataset.ids
+    return FrameContent(
+        dataset.features, dataset.names, None if numbered else dataset.ids, dataset.categories
+    )
 
 
 def from_gymnasium(

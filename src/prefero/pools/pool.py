@@ -20,6 +20,7 @@ from prefero._support.texts import pluralize
 from prefero.pools import from_dataset as datasets
 from prefero.pools import pool_cache, pool_file
 from prefero.pools.simulate import Sampling, Source, actions_of, simulate
+from prefero.trajectories.categories import Categories
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling, feature_matrix
@@ -59,6 +60,7 @@ class Pool(metaclass=HintsAtNames):
             are shown.
         clips: A video of each trajectory, the path of a file.
         ids: Which trajectory each is: its id in its dataset. Without them, the file names of the clips.
+        categories: The columns of categories that some of the features encode; see `prefero.datasets`.
         source: The world, its options and the seed, if the trajectories are simulated.
         scaling: The standardization of the features. Without it, the mean and the standard deviation of these
             rows.
@@ -90,12 +92,13 @@ class Pool(metaclass=HintsAtNames):
         actions: Array | None = None,
         clips: Sequence[str | Path] | None = None,
         ids: Sequence[str] | None = None,
+        categories: Sequence[Categories] = (),
         source: Source | None = None,
         scaling: Scaling | None = None,
         feature_spec: FeatureSpec | None = None,
     ) -> None:
         if column_keys(features) is not None:
-            features, names, own_ids = datasets.from_frame(features, names)
+            features, names, own_ids, categories = datasets.from_frame(features, names)
             ids = own_ids if ids is None else ids
         matrix = feature_matrix(cast(npt.ArrayLike, features), names).copy()
         if len(matrix) < 2:
@@ -113,7 +116,7 @@ class Pool(metaclass=HintsAtNames):
             raise ValueError("actions alone say nothing without the source that they are simulated in")
         matrix.setflags(write=False)
         object.__setattr__(self, "features", matrix)
-        object.__setattr__(self, "scaling", scaling or Scaling.of(matrix, names))
+        object.__setattr__(self, "scaling", scaling or Scaling.of(matrix, names, categories))
         self.scaling(matrix[:1])  # is of these features
         object.__setattr__(self, "trajectories", trajectories)
         object.__setattr__(self, "actions", actions if trajectories is None else trajectories.actions)
@@ -283,6 +286,7 @@ class Pool(metaclass=HintsAtNames):
             actions=None if self.actions is None else self.actions[rows],
             clips=None if self.clips is None else [self.clips[row] for row in rows],
             ids=[str(ids[row]) for row in rows],
+            categories=self.scaling.categories,
             source=self.source,
             feature_spec=self.feature_spec,
         )

@@ -1,8 +1,9 @@
 """Trajectories, their features, how these are computed and scaled, and diverse subsets of trajectories."""
 
+from prefero.trajectories.categories import Categories
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling
 from prefero.trajectories.trajectory import Trajectory
 
-__all__ = ["FeatureSpec", "Scaling", "Trajectory", "sample_diverse"]
+__all__ = ["Categories", "FeatureSpec", "Scaling", "Trajectory", "sample_diverse"]

@@ -4,8 +4,9 @@ features     (M, d)    one trajectory a row, one feature a column, in the user's
 scaled       (M, d)    the same, standardized: mean 0 and standard deviation 1 over a pool
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self, cast
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 from prefero._support.arrays import Array, Flags
 from prefero._support.frames import Rows, column_keys, column_values
 from prefero._support.names import did_you_mean, listed
+from prefero.trajectories.categories import Categories, Variable, variables_of
 
 SQUARABLE = 1e-100  # numbers from here to its reciprocal can be squared and summed
 CONSTANT = 1e-9  # a standard deviation this small relative to the values is rounding
@@ -72,12 +74,16 @@ class Scaling:
     Args:
         names: The names of the d features.
         center: The mean of each feature.
-        scale: The standard deviation of each feature.
+        scale: The standard deviation of each feature. The features of a category's levels have one scale, the
+            root of the sum of their variances, so that any two levels are equally far from each other, and
+            the category counts as much as a number does.
+        categories: The columns of categories that some of the features encode.
     """
 
     names: tuple[str, ...]
     center: tuple[float, ...]
     scale: tuple[float, ...]
+    categories: tuple[Categories, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = {len(self.names), len(self.center), len(self.scale)}
@@ -90,12 +96,20 @@ class Scaling:
             raise ValueError(f"feature names must differ from each other, but are {list(self.names)}")
 
     @classmethod
-    def of(cls, features: Array, names: Sequence[str] | None = None, *, allow_constant: bool = False) -> Self:
+    def of(
+        cls,
+        features: Array,
+        names: Sequence[str] | None = None,
+        categories: Sequence[Categories] = (),
+        *,
+        allow_constant: bool = False,
+    ) -> Self:
         """The scaling to mean 0 and standard deviation 1 over these trajectories.
 
         Args:
             features: (M, d), in your own units.
             names: Of the features; None numbers them.
+            categories: The columns of categories that some of the features encode.
             allow_constant: Give a constant feature the scale 1; otherwise it is an error.
 
         Returns:
@@ -108,6 +122,8 @@ class Scaling:
             tuple(names) if names is not None else tuple(f"feature {i}" for i in range(features.shape[1]))
         )
         center, scale, varies = location_and_scale(features)
+        for group in (list(one.features) for one in variables_of(labels, categories) if one.is_one_hot):
+            scale[group], varies[group] = np.sqrt(np.sum(scale[group] ** 2)), varies[group].any()
         flat = np.flatnonzero(~varies)
         if len(flat) and not allow_constant:
             column = int(flat[0])
@@ -115,7 +131,13 @@ class Scaling:
                 f"feature {labels[column]!r} is {center[column]:g} for every trajectory, so no answer can "
                 "tell anything about it: drop that column, or add trajectories in which it differs"
             )
-        return cls(labels, tuple(center.tolist()), tuple(np.where(varies, scale, 1.0).tolist()))
+        scales = tuple(np.where(varies, scale, 1.0).tolist())
+        return cls(labels, tuple(center.tolist()), scales, tuple(categories))
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The features as people see them: the features of one category are one variable."""
+        return variables_of(self.names, self.categories)
 
     def __call__(self, features: Rows) -> Array:
         """Scaled features, after checking that they are these features; of a frame, by its columns' names."""
@@ -125,13 +147,16 @@ class Scaling:
     def matrix(self, features: Rows) -> Array:
         """These features, not scaled, (M, d): the columns of an array, or those of a frame by name.
 
-        A frame may have more columns, in any order; one that lacks a feature is an error.
+        A frame may have more columns, in any order; one that lacks a feature is an error. Of a category it
+        has the column itself, or the features that encode it.
         """
         keys = column_keys(features)
         if keys is not None:
-            self._check_columns(list(keys))
-            columns = [column_values(features, keys[name]) for name in self.names]
-            return feature_matrix(np.column_stack(columns), self.names)
+            wanted = {*self.names, *(one.column for one in self.categories)}
+            columns = {name: column_values(features, keys[name]) for name in keys if name in wanted}
+            columns |= self.encoded(columns)
+            self._check_columns([*keys, *columns])
+            return feature_matrix(np.column_stack([columns[name] for name in self.names]), self.names)
         matrix = feature_matrix(cast(npt.ArrayLike, features))
         if matrix.shape[1] != len(self.names):
             raise ValueError(
@@ -139,12 +164,24 @@ class Scaling:
             )
         return matrix
 
+    def encoded(self, columns: Mapping[str, npt.NDArray[Any]]) -> dict[str, Array]:
+        """The features that encode categories, where a frame has their columns."""
+        found: dict[str, Array] = {}
+        for one in self.categories:
+            if one.column in columns:
+                one.check(columns[one.column].tolist())
+                encoded = one.encode(columns[one.column].tolist())
+                found |= dict(zip(one.names, encoded.T, strict=True))
+        return found
+
     def _check_columns(self, known: Sequence[str]) -> None:
         missing = next((name for name in self.names if name not in known), None)
         if missing is None:
             return
-        raw = name_in_log(missing)
-        if raw is not None and raw in known:
+        raw, column = name_in_log(missing), self._column_of(missing)
+        if column is not None:
+            why = f"add a column {column.column!r} with one of {listed(column.levels)} in each row"
+        elif raw is not None and raw in known:
             why = f"it has {raw!r} itself: add a column {missing!r} with its logarithm"
         elif log_name(missing) in known:
             why = f"it has the logarithm, {log_name(missing)!r}: add a column {missing!r} without it"
@@ -153,6 +190,9 @@ class Scaling:
         raise ValueError(
             f"wanted the features {', '.join(self.names)}, but the table lacks {missing!r}: {why}"
         )
+
+    def _column_of(self, name: str) -> Categories | None:
+        return next((one for one in self.categories if name in one.names), None)
 
     def check_names(self, names: tuple[str, ...], of: str) -> None:
         """Raise an error unless `names` are the names of these features.
@@ -174,7 +214,12 @@ class Scaling:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for a file."""
-        return {"names": list(self.names), "center": list(self.center), "scale": list(self.scale)}
+        return {
+            "names": list(self.names),
+            "center": list(self.center),
+            "scale": list(self.scale),
+            "categories": [one.to_json() for one in self.categories],
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> Self:
@@ -182,7 +227,8 @@ class Scaling:
         names = tuple(values["names"])
         if not all(isinstance(name, str) for name in names):
             raise ValueError(f"features have texts as names, but these are {list(names)}")
-        return cls(names, tuple(values["center"]), tuple(values["scale"]))
+        categories = tuple(Categories.from_json(one) for one in values["categories"])
+        return cls(names, tuple(values["center"]), tuple(values["scale"]), categories)
 
 
 def check_same_shape(a: Array, b: Array) -> None:

@@ -28,6 +28,7 @@ from prefero._support.optional import need
 from prefero.datasets.base import Dataset, DatasetSpec
 from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.formats.tables import METADATA
+from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
 
 ROW_COLUMNS = ("episode", "number", "first", "last", "steps")
@@ -98,7 +99,13 @@ def cache_path(dataset: Dataset) -> Path:
     return cache_folder() / "features" / f"{dataset.cache_name}.parquet"
 
 
-def write_rows(path: Path, rows: FeatureRows, key: str, spec: DatasetSpec | None = None) -> None:
+def write_rows(
+    path: Path,
+    rows: FeatureRows,
+    key: str,
+    spec: DatasetSpec | None = None,
+    categories: Sequence[Categories] = (),
+) -> None:
     """Write rows to a Parquet file, whole or not at all; the spec opens the dataset that they are of."""
     arrow = need("pyarrow", extra="datasets")
     values = np.array(rows.values, dtype=float).reshape(len(rows.ids), len(rows.names))
@@ -116,6 +123,7 @@ def write_rows(path: Path, rows: FeatureRows, key: str, spec: DatasetSpec | None
         "dataset": spec and spec.to_json(),
         "extracted": rows.names,
         "features": rows.names,
+        "categories": [one.to_json() for one in categories],
         "bad": rows.bad,
         "short": rows.short,
         "feature_spec": spec_to_json(rows.spec),
@@ -131,7 +139,11 @@ def _write(path: Path, table: Any, about: dict[str, Any]) -> None:
 
 
 def choose_features(
-    path: Path, features: Array, names: Sequence[str], spec: FeatureSpec | None = None
+    path: Path,
+    features: Array,
+    names: Sequence[str],
+    spec: FeatureSpec | None = None,
+    categories: Sequence[Categories] = (),
 ) -> None:
     """Say in a finished file which features are to be used, and add those that are not in it yet."""
     table = need("pyarrow.parquet", extra="datasets").read_table(path)
@@ -139,7 +151,12 @@ def choose_features(
     for name, values in zip(names, features.T, strict=True):
         if name not in table.column_names:
             table = table.append_column(name, need("pyarrow", extra="datasets").array(values))
-    _write(path, table, about | {"features": list(names), "feature_spec": spec_to_json(spec)})
+    chosen = {
+        "features": list(names),
+        "feature_spec": spec_to_json(spec),
+        "categories": [one.to_json() for one in categories],
+    }
+    _write(path, table, about | chosen)
 
 
 def read_rows(path: Path, key: str) -> FeatureRows | None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, Indices
 from prefero.datasets.features.library import GROWS_WITH_LENGTH
+from prefero.trajectories.categories import Categories
 from prefero.trajectories.features import location_and_scale
 
 Kind = Literal["constant", "duplicate", "correlated", "heavy-tailed", "unequal-length"]
@@ -25,6 +26,10 @@ NORMAL_DECILES = 2.5631  # from the first to the ninth decile of a normal distri
 NARROW = 0.4  # the same of a heavy-tailed feature is at most this share of a normal one's
 MOST_CATEGORIES = 10  # a feature with so few different values is categorical, and has no tails
 UNEQUAL = 1.05  # the longest episode's length, divided by the shortest one's
+COMPRESSED = (
+    "The model also looks at it on a compressed scale, on which large values are less far away; the answers "
+    "decide which of the two holds"
+)
 GROWS_CORRELATION, GROWS_EPISODES = 0.9, 20  # with the length, among how many episodes at least
 
 
@@ -37,14 +42,19 @@ class Diagnostic:
     message: str
 
 
-def diagnose(features: Array, names: Sequence[str], lengths: Indices | None = None) -> list[Diagnostic]:
+def diagnose(
+    features: Array,
+    names: Sequence[str],
+    lengths: Indices | None = None,
+    categories: Sequence[Categories] = (),
+) -> list[Diagnostic]:
     """All problems of the features (M, d), the gravest first; `lengths` are the episodes' steps, (M,)."""
     varies = location_and_scale(features)[2]
     found = [_constant(name) for name, does in zip(names, varies, strict=True) if not does]
     varying = np.flatnonzero(varies).tolist()
     if len(features) > 2:  # any two features of two trajectories are perfectly correlated
-        found += _pairs(features[:, varying], [names[i] for i in varying])
-    found += [_tails(names[i], features[:, i].min()) for i in varying if heavy_tailed(features[:, i])]
+        found += _pairs(features[:, varying], [names[i] for i in varying], categories)
+    found += [_tails(names[i], features[:, i]) for i in varying if heavy_tailed(features[:, i])]
     return found + ([] if lengths is None else _lengths(lengths, features, names))
 
 
@@ -61,13 +71,19 @@ def _constant(name: str) -> Diagnostic:
     )
 
 
-def _pairs(features: Array, names: Sequence[str]) -> list[Diagnostic]:
-    """Every pair that is nearly one feature; a duplicate is reported once, with its first original."""
+def _pairs(features: Array, names: Sequence[str], categories: Sequence[Categories]) -> list[Diagnostic]:
+    """Every pair that is nearly one feature; a duplicate is reported once, with its first original.
+
+    The levels of one category exclude each other, so that they are correlated by what they are.
+    """
+    column = {name: one.column for one in categories for name in one.names}
     size = np.abs(np.corrcoef(features, rowvar=False).reshape(len(names), len(names)))
     found, duplicates = [], set[int]()
     for i in range(len(names)):
         for j in range(i + 1, len(names)):
             if i in duplicates or j in duplicates or size[i, j] <= CORRELATED:
+                continue
+            if column.get(names[i], i) == column.get(names[j], j):
                 continue
             if size[i, j] > 1 - ROUNDING:
                 duplicates.add(j)
@@ -102,17 +118,20 @@ def heavy_tailed(values: Array) -> bool:
     return bool(high - low < NARROW * NORMAL_DECILES * values.std())
 
 
-def _tails(name: str, least: float) -> Diagnostic:
+def _tails(name: str, values: Array) -> Diagnostic:
     """Only positive values have logarithms."""
+    least, far = values.min(), np.abs(values - values.mean()).max() / values.std()
     remedy = (
-        f"take its logarithm (--log-transform {name!r}), or remove the outliers"
+        f"Better, take its logarithm (--log-transform {name!r}), or remove the outliers"
         if least > 0
-        else f"remove the outliers, or define it differently (it goes down to {least:g}: it has no logarithm)"
+        else f"Better, remove the outliers, or define it differently (it goes down to {least:g}: it has no "
+        "logarithm)"
     )
     return Diagnostic(
         "heavy-tailed",
         (name,),
-        f"{name} has outliers so large that all other trajectories look the same: {remedy}",
+        f"{name} has outliers so large, up to {far:.0f} standard deviations from the mean, that all other "
+        f"trajectories look the same. {COMPRESSED}. {remedy}",
     )
 
 

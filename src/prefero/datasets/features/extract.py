@@ -20,6 +20,7 @@ from prefero._support.names import listed, no_such
 from prefero._support.optional import need
 from prefero._support.progress_bar import Advance, progress
 from prefero.datasets.base import Dataset, DatasetSpec, EpisodeDataset, FeatureDataset, array_digest
+from prefero.datasets.categories import check_declared, found_line, one_hot
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.cache import FeatureCache, FeatureRows, cache_path
 from prefero.datasets.features.embeddings import Embedding
@@ -30,6 +31,7 @@ from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.user_functions import function_digest
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.registry import for_workers, in_worker, open_dataset
+from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec, Fitted
 
 SERIAL_BATCHES = 4  # so many are done before worker processes have started
@@ -65,7 +67,7 @@ def extract_features(
     else:
         assert isinstance(dataset, EpisodeDataset)
         table = _extracted(dataset, options, fitted or {})
-    dropped = [name for name in options.drop if not _is_ignored(dataset, table, name)]
+    dropped = [name for name in table.features_named(options.drop) if not _is_ignored(dataset, table, name)]
     table = table.without(dropped) if dropped else table
     return table.log_transformed(options.log_transform) if options.log_transform else table
 
@@ -103,7 +105,7 @@ def _extracted(dataset: EpisodeDataset, options: FeatureOptions, fitted: Fitted)
     if not rows.values:
         reasons = skipped_reasons(rows.skipped) or "it has none"
         raise ValueError(f"{dataset.name} has no episode that can be used: {reasons}")
-    return FeatureTable(
+    table = FeatureTable(
         dataset,
         np.array(rows.values, dtype=float),
         rows.names,
@@ -114,6 +116,17 @@ def _extracted(dataset: EpisodeDataset, options: FeatureOptions, fitted: Fitted)
         path,
         rows.spec and with_functions(rows.spec, options.features),
     )
+    return _with_declared(table, options)
+
+
+def _with_declared(table: FeatureTable, options: FeatureOptions) -> FeatureTable:
+    """Features of episodes are numbers, and some may stand for categories."""
+    if options.ordered:
+        raise ValueError(
+            f"{options.ordered_levels[0].column!r} is a number, computed of episodes, and has an order "
+            "already: --ordered is for columns of a table"
+        )
+    return table.with_categories([table.one_hot(name) for name in options.categories])
 
 
 def _cache_path(dataset: Dataset, options: FeatureOptions) -> Path | None:
@@ -302,9 +315,12 @@ def _stop_at_bad(rows: FeatureRows, skip_bad: bool) -> None:
 def _known_features(dataset: FeatureDataset, options: FeatureOptions) -> FeatureTable:
     if options.windows is not None:
         raise ValueError(f"{dataset.name} has features and no steps, so it cannot be cut into windows")
-    if dataset.ignored and not options.features:
-        warnings.warn(ignored_columns(dataset), stacklevel=4)
-    chosen = dataset.select([_column(dataset, word) for word in options.features or dataset.names])
+    declared = dataset.with_categories(_declared(dataset, options))
+    if not options.features:
+        for line in column_lines(declared, options):
+            warnings.warn(line, stacklevel=4)
+    chosen = declared.select([_column(declared, word) for word in options.features or declared.names])
+    _check_chosen(chosen, options)
     rows = FeatureRows()
     with progress(f"reading {dataset.name}", len(dataset), options.progress) as advance:
         for number in range(len(dataset)):
@@ -319,15 +335,49 @@ def _known_features(dataset: FeatureDataset, options: FeatureOptions) -> Feature
         reasons = skipped_reasons(rows.bad) or "it has no rows"
         raise ValueError(f"{dataset.name} has no trajectory that can be used: {reasons}")
     whole = (None,) * len(rows.numbers)
-    matrix = chosen.features[rows.numbers]
-    numbers = tuple(rows.numbers)
+    matrix, numbers = chosen.features[rows.numbers], tuple(rows.numbers)
     return FeatureTable(
-        chosen, matrix, chosen.names, numbers, whole, None, rows.bad, spec=dataset.feature_spec
+        chosen,
+        matrix,
+        chosen.names,
+        numbers,
+        whole,
+        None,
+        rows.bad,
+        spec=dataset.feature_spec,
+        categories=chosen.categories,
     )
 
 
+def _declared(dataset: FeatureDataset, options: FeatureOptions) -> list[Categories]:
+    """The categories that the options declare; a column of texts that is chosen as a feature is one too."""
+    for one in options.ordered_levels:
+        check_declared(one, dataset.values_of(one.column))
+    known = {one.column for one in (*dataset.categories, *options.ordered_levels)}
+    texts = [word for word in options.features if isinstance(word, str) and word in dataset.ignored]
+    names = dict.fromkeys([*options.categories, *texts])
+    new = [
+        one_hot(name, dataset.values_of(name))
+        for name in names
+        if name not in known or name in options.categories
+    ]
+    return [*options.ordered_levels, *new]
+
+
+def _check_chosen(chosen: FeatureDataset, options: FeatureOptions) -> None:
+    """An error if a category is declared that is not among the chosen features."""
+    declared = [*options.categories, *(one.column for one in options.ordered_levels)]
+    by_column = {one.column: one.names for one in chosen.categories}
+    for name in declared:
+        if not set(by_column[name]) & set(chosen.names):
+            raise ValueError(
+                f"{name!r} is declared as a category, but is not among the chosen features: add it to "
+                "--features"
+            )
+
+
 def _column(dataset: FeatureDataset, feature: Feature) -> str:
-    if callable(feature) or feature not in dataset.columns:
+    if callable(feature) or (feature not in dataset.columns and feature not in dataset.names):
         raise ValueError(
             f"the features of {dataset.name} are known already, and chosen by the names of its columns: "
             f"{no_such('column', feature, tuple(dataset.columns))}"
@@ -335,13 +385,22 @@ def _column(dataset: FeatureDataset, feature: Feature) -> str:
     return feature
 
 
-def ignored_columns(dataset: FeatureDataset, choice: str = "--features A,B,C (features= in Python)") -> str:
-    """The line that says which columns of a table are no features, and what chooses them."""
-    columns = [f"{name} ({example})" for name, example in dataset.ignored.items()]
-    return (
-        f"{dataset.name}: not features, since they do not hold numbers: {listed(columns)}; {choice} chooses "
-        "the columns"
-    )
+def column_lines(
+    dataset: FeatureDataset, options: FeatureOptions | None = None, *, python: bool = False
+) -> list[str]:
+    """A line that says which columns were found to be categories, and one for those that are no features."""
+    options = options or FeatureOptions()
+    said = {*options.drop, *options.categories, *(one.column for one in options.ordered_levels)}
+    found = [one for one in dataset.found if one.column not in said]
+    ignored = [f"{name} ({example})" for name, example in dataset.ignored.items() if name not in said]
+    lines = [found_line(dataset.name, found, python)] if found else []
+    if ignored:
+        choice = "names=[...]" if python else "--features A,B,C (features= in Python)"
+        lines.append(
+            f"{dataset.name}: not features, since they hold neither numbers nor a few categories: "
+            f"{listed(ignored)}; {choice} chooses the columns"
+        )
+    return lines
 
 
 def _is_ignored(dataset: Dataset, table: FeatureTable, name: str) -> bool:

@@ -152,6 +152,8 @@ class EpisodeFeatures:
         for name in self.spec.log_transform:
             if name in found:
                 found[log_name(name)] = self._logarithm(log_name(name), found.pop(name))
+        encoded = self.scaling.encoded({name: np.array([value]) for name, value in found.items()})
+        found |= {name: float(values[0]) for name, values in encoded.items()}
         missing = [name for name in self.scaling.names if name not in found]
         if missing:
             raise ValueError(

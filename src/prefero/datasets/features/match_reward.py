@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.datasets.base import Dataset, EpisodeDataset, FeatureDataset
+from prefero._support.names import listed
+from prefero.datasets.base import Dataset, EpisodeDataset, FeatureDataset, numbers_of
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.extract import extract_features
@@ -22,6 +23,7 @@ from prefero.datasets.features.library import LIBRARY, extractor_for, features_o
 from prefero.datasets.features.options import FeatureOptions, Features
 from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.windows import Windows
+from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec, Fitted
 from prefero.trajectories.features import Scaling, log_name, name_in_log
 
@@ -36,18 +38,21 @@ def extract_for_reward(
     *,
     spec: FeatureSpec | None = None,
     trust: bool = False,
+    categories: Sequence[Categories] = (),
 ) -> FeatureTable:
     """Extract the features that a reward needs; see `extract_features`.
 
     Args:
         dataset: The dataset.
-        names: The reward's features, in its order.
+        names: The reward's features, in its order: `reward.scaling.names`.
         features: Without features in the options, those of the spec are taken, or else the words of the
             library that give these names. Without `log_transform`, the logarithms are those of the spec, or
             those that are called log(NAME).
         spec: How the reward's features are computed, `Reward.feature_spec`: its features, windows, logarithms
             and fitted embeddings are taken where the options do not say otherwise.
         trust: Import the functions that the spec names.
+        categories: The columns of categories that the reward was taught with: `reward.scaling.categories`. A
+            level that it does not know is an error, or with `skip_bad` its trajectory is left out.
 
     Returns:
         The features, in the order of `names`.
@@ -55,11 +60,13 @@ def extract_for_reward(
     options = FeatureOptions.of(features)
     if options.drop:
         raise ValueError("the reward decides which features it needs: drop none of them")
+    _check_declared(options, categories)
+    options = replace(options, categories=(), ordered=())
     if isinstance(dataset, EpisodeDataset):
-        found = _extracted(dataset, names, _as_taught(options, spec, trust), spec)
+        found = _extracted(dataset, names, _as_taught(options, spec, trust), spec, categories)
     else:
         assert isinstance(dataset, FeatureDataset)
-        found = _chosen(dataset, names, options)
+        found = _chosen(dataset, names, options, categories)
     _check_names(dataset, found.names, names)
     columns = [found.names.index(name) for name in names]
     return replace(found, dataset=dataset, features=found.features[:, columns], names=tuple(names))
@@ -76,14 +83,38 @@ def _as_taught(options: FeatureOptions, spec: FeatureSpec | None, trust: bool) -
     return replace(taught, window=spec.window, stride=spec.stride)
 
 
+def _check_declared(options: FeatureOptions, categories: Sequence[Categories]) -> None:
+    """An error if categories are declared on the command line that are not those of the reward."""
+    known = {one.column: one for one in categories}
+    for column in (*options.categories, *(one.column for one in options.ordered_levels)):
+        if column not in known or (known[column].ordered and column in options.categories):
+            raise ValueError(_other_categories(column, categories))
+    if any(known[one.column] != one for one in options.ordered_levels):
+        raise ValueError(_other_categories(options.ordered_levels[0].column, categories))
+
+
+def _other_categories(column: str, categories: Sequence[Categories]) -> str:
+    own = "; ".join(f"{one.column} ({listed(one.levels)})" for one in categories) or "none"
+    return (
+        f"the reward decides how {column!r} is encoded, and its categories are: {own}. Omit --categories and "
+        "--ordered: the reward's file has them"
+    )
+
+
 def _extracted(
-    dataset: EpisodeDataset, names: Sequence[str], options: FeatureOptions, spec: FeatureSpec | None
+    dataset: EpisodeDataset,
+    names: Sequence[str],
+    options: FeatureOptions,
+    spec: FeatureSpec | None,
+    categories: Sequence[Categories],
 ) -> FeatureTable:
+    names = names_before_encoding(names, categories)
     logs = options.log_transform or ([] if options.features else log_transforms_in(names))
     words = options.features or library_words_for(names_before_log(names, logs))
     options = replace(options, features=words, log_transform=logs)
     _check_first_episode(dataset, names, options)
-    return extract_features(dataset, options, fitted_for(options, spec))
+    table = extract_features(dataset, options, fitted_for(options, spec))
+    return table.with_categories([one for one in categories if one.column in table.names])
 
 
 def windows_for(options: FeatureOptions, spec: FeatureSpec | None) -> Windows | None:
@@ -96,17 +127,32 @@ def fitted_for(options: FeatureOptions, spec: FeatureSpec | None) -> Fitted:
     return {} if spec is None or options.fit_embeddings_on is not None else spec.fitted
 
 
-def _chosen(dataset: FeatureDataset, names: Sequence[str], options: FeatureOptions) -> FeatureTable:
+def _chosen(
+    dataset: FeatureDataset,
+    names: Sequence[str],
+    options: FeatureOptions,
+    categories: Sequence[Categories],
+) -> FeatureTable:
     """No video is shown, so none is checked. Features without names are taken to be in the reward's order."""
     known = dataset.without_videos()
     if not known.names_given and len(known.names) == len(names):
         known = known.renamed(names)
+    known = _encoded_for_reward(known, categories)
     logs = options.log_transform or [
         raw for raw in log_transforms_in(names) if raw in known.columns and log_name(raw) not in known.columns
     ]
     words = options.features or names_before_log(names, logs)
-    _check_names(dataset, list(known.columns), [str(word) for word in words], names)
+    wanted = known.expanded([str(word) for word in words])
+    _check_names(dataset, list(dict.fromkeys([*known.columns, *known.names])), wanted, names, categories)
+    for name in set(wanted) & set(known.ignored):
+        numbers_of(name, known.columns[name])  # which is an error: the reward was taught with numbers
     return extract_features(known, replace(options, features=words, log_transform=logs))
+
+
+def _encoded_for_reward(dataset: FeatureDataset, categories: Sequence[Categories]) -> FeatureDataset:
+    """The dataset with the reward's categories in place of those that were found in it."""
+    missing = [one for one in categories if one not in dataset.encoded_categories]
+    return dataset.with_categories([one for one in missing if one.column in dataset.columns])
 
 
 # --- names ------------------------------------------------------------------------------------------------
@@ -145,6 +191,12 @@ def log_transforms_in(names: Sequence[str]) -> list[str]:
     return [raw for name in names if (raw := name_in_log(name)) is not None]
 
 
+def names_before_encoding(names: Sequence[str], categories: Sequence[Categories]) -> list[str]:
+    """The same features with the columns of categories in place of the features that encode them."""
+    columns = {name: one.column for one in categories for name in one.names}
+    return list(dict.fromkeys(columns.get(name, name) for name in names))
+
+
 def names_before_log(names: Sequence[str], logs: Sequence[str]) -> list[str]:
     """The same features before the logarithms of some were taken."""
     return [raw if (raw := name_in_log(name)) is not None and raw in logs else name for name in names]
@@ -170,13 +222,23 @@ def _check_first_episode(dataset: EpisodeDataset, names: Sequence[str], options:
 
 
 def _check_names(
-    dataset: Dataset, known: Sequence[str], wanted: Sequence[str], names: Sequence[str] | None = None
+    dataset: Dataset,
+    known: Sequence[str],
+    wanted: Sequence[str],
+    names: Sequence[str] | None = None,
+    categories: Sequence[Categories] = (),
 ) -> None:
     missing = [name for name in wanted if name not in known]
     if missing:
+        levels = next((one for one in categories if missing[0] in one.names), None)
+        remedy = (
+            _remedy(dataset, known, missing[0])
+            if levels is None
+            else f"add a column {levels.column!r} with one of {listed(levels.levels)} in each row"
+        )
         raise ValueError(
             f"the reward is a function of {', '.join(names or wanted)}, but {dataset.name} has "
-            f"{', '.join(known)}: {_remedy(dataset, known, missing[0])}"
+            f"{', '.join(known)}: {remedy}"
         )
 
 

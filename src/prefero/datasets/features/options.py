@@ -1,7 +1,7 @@
 """Which features are extracted, and how: one value from the command line to the extractor."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from prefero.datasets.features.library import FeatureFunction
 from prefero.datasets.features.windows import Length, Windows
+from prefero.trajectories.categories import Categories
 
 if TYPE_CHECKING:
     from prefero.datasets.base import Dataset
@@ -28,6 +29,19 @@ def join_words(words: Sequence[str]) -> str:
     return ",".join(word if split_words(word) == (word,) else f'"{word}"' for word in words)
 
 
+def ordered_categories(
+    given: "str | Sequence[str | Categories] | Mapping[str, Sequence[str]]",
+) -> tuple[Categories, ...]:
+    """Ordered categories as users write them: texts such as `size:small<medium<large`, or a mapping."""
+    if isinstance(given, Mapping):
+        columns = given.items()
+        return tuple(
+            Categories(name, tuple(str(level) for level in levels), ordered=True) for name, levels in columns
+        )
+    words = split_words(given) if isinstance(given, str) else given or ()
+    return tuple(word if isinstance(word, Categories) else Categories.parse(word) for word in words)
+
+
 @dataclass(frozen=True)
 class FeatureOptions:
     """Which features of a dataset's trajectories are extracted, and how.
@@ -41,6 +55,9 @@ class FeatureOptions:
             one.
         drop: Features to leave out.
         log_transform: Features to take the logarithm of; they are called log(NAME).
+        categories: Columns that hold categories without an order: each value has a feature, as surface=sand.
+        ordered: Columns of categories with an order, which become their places 0, 1, 2, ...:
+            "size:small<medium<large", or {"size": ["small", "medium", "large"]}.
         skip_bad: Leave out bad episodes instead of stopping at the first.
         cache: A Parquet file to keep the features in, or True for one in Prefero's cache.
         jobs: How many processes work; None is all cores.
@@ -53,17 +70,23 @@ class FeatureOptions:
     fit_embeddings_on: "Dataset | str | Path | None" = None
     drop: Sequence[str] = ()
     log_transform: Sequence[str] = ()
+    categories: Sequence[str] = ()
+    ordered: "str | Sequence[str | Categories] | Mapping[str, Sequence[str]]" = ()
     skip_bad: bool = False
     cache: bool | str | Path = False
     jobs: int | None = None
     progress: bool | None = None
 
     def __post_init__(self) -> None:
-        for name in ("features", "drop", "log_transform"):
+        for name in ("features", "drop", "log_transform", "categories"):
             given = getattr(self, name)
             object.__setattr__(
                 self, name, split_words(given) if isinstance(given, str) else tuple(given or ())
             )
+        object.__setattr__(self, "ordered", ordered_categories(self.ordered))
+        both = [one.column for one in self.ordered_levels if one.column in self.categories]
+        if both:
+            raise ValueError(f"the categories of {both[0]!r} have an order or they have none, but not both")
         if isinstance(self.cache, str | Path) and Path(self.cache).suffix.lower() != ".parquet":
             raise ValueError(f"features are kept in a .parquet file, but the path is {self.cache}")
         _ = self.windows  # which is an error if they make no sense
@@ -72,6 +95,11 @@ class FeatureOptions:
     def of(cls, features: "FeatureOptions | Sequence[Feature] | None") -> "FeatureOptions":
         """Options as they are; or the default ones with these features."""
         return features if isinstance(features, FeatureOptions) else cls(features or ())
+
+    @property
+    def ordered_levels(self) -> tuple[Categories, ...]:
+        """The columns of ordered categories with their levels."""
+        return ordered_categories(self.ordered)
 
     @cached_property
     def windows(self) -> Windows | None:

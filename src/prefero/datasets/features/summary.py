@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_atomically
+from prefero._support.names import shortened
 from prefero._support.optional import need
 from prefero.datasets.features.diagnostics import Diagnostic
 from prefero.datasets.features.table import FeatureTable
+from prefero.trajectories.categories import Variable
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 BINS = 16
@@ -22,30 +24,41 @@ PLAIN, WARNING, GRAY = "#0b6e99", "#d1662c", "#8a8a8a"
 
 @dataclass(frozen=True)
 class FeatureSummary:
-    """One feature: its range, its histogram in a line of text, and the kinds of its problems."""
+    """One feature: its range, its histogram in a line of text, the kinds of its problems, and of findings.
+
+    A category is one row for all of its levels, and has no range.
+    """
 
     name: str
-    min: float
-    median: float
-    max: float
+    range: tuple[float, float, float] | None  # min, median, max
     histogram: str
     problems: str
+    findings: str
 
 
 def summarize(table: FeatureTable) -> list[FeatureSummary]:
     """A summary of each feature."""
-    problems = _problems(table.diagnostics())
+    problems, findings = _problems(table.diagnostics()), table.findings()
     return [
         FeatureSummary(
-            name,
-            float(values.min()),
-            float(np.median(values)),
-            float(values.max()),
-            text_histogram(values),
-            ", ".join(problems.get(name, ())),
+            one.name,
+            None if one.categories else _range(one.values(table.features)),
+            _text_histogram(one, table.features),
+            ", ".join(dict.fromkeys(kind for i in one.features for kind in problems.get(table.names[i], ()))),
+            ", ".join(found.kind for found in findings if found.name == one.name),
         )
-        for name, values in zip(table.names, table.features.T, strict=True)
+        for one in table.variables
     ]
+
+
+def _range(values: Array) -> tuple[float, float, float]:
+    return float(values.min()), float(np.median(values)), float(values.max())
+
+
+def _text_histogram(variable: Variable, features: Array) -> str:
+    if variable.categories is None:
+        return text_histogram(variable.values(features))
+    return _bars(variable.counts(features))
 
 
 def _problems(diagnostics: Sequence[Diagnostic]) -> dict[str, list[str]]:
@@ -60,7 +73,10 @@ def _problems(diagnostics: Sequence[Diagnostic]) -> dict[str, list[str]]:
 
 def text_histogram(values: Array, bins: int = BINS) -> str:
     """A histogram in one line of text."""
-    counts = np.histogram(values, bins)[0]
+    return _bars(np.histogram(values, bins)[0])
+
+
+def _bars(counts: Indices) -> str:
     heights = np.ceil(counts / counts.max() * len(BLOCKS)).astype(int)
     return "".join(" " if height == 0 else BLOCKS[height - 1] for height in heights)
 
@@ -73,8 +89,8 @@ def save_histograms(path: Path, table: FeatureTable) -> None:
     figures = need("matplotlib.figure", extra="plots")
     figure = figures.Figure(figsize=(3.2 * columns, 2.3 * rows), layout="constrained")
     axes = np.ravel(figure.subplots(rows, columns, squeeze=False))
-    for axis, one, values in zip(axes, summaries, table.features.T, strict=False):
-        _draw(axis, one, values)
+    for axis, one, variable in zip(axes, summaries, table.variables, strict=False):
+        _draw(axis, one, variable, table.features)
     for axis in axes[len(summaries) :]:
         axis.set_axis_off()
     figure.suptitle(f"{table.dataset.name}: {len(table)} trajectories", fontsize=10)
@@ -83,11 +99,19 @@ def save_histograms(path: Path, table: FeatureTable) -> None:
     write_atomically(path, memory.getvalue())
 
 
-def _draw(axis: Any, one: FeatureSummary, values: Array) -> None:
+def _draw(axis: Any, one: FeatureSummary, variable: Variable, features: Array) -> None:
     color = WARNING if one.problems else PLAIN
-    axis.hist(values, bins=min(40, max(BINS, len(values) // 10)), color=color)
-    axis.axvline(one.median, color=GRAY, linewidth=1, linestyle=":")
-    axis.set_title(f"{one.name}\n{one.problems}" if one.problems else one.name, fontsize=8)
+    if variable.categories is not None:
+        counts = variable.counts(features)
+        axis.bar(np.arange(len(counts)), counts, color=color)
+        axis.set_xticks(np.arange(len(counts)), labels=[shortened(x, 12) for x in variable.categories.levels])
+        axis.tick_params(axis="x", rotation=45 if len(counts) > 3 else 0)
+    else:
+        values = variable.values(features)
+        axis.hist(values, bins=min(40, max(BINS, len(values) // 10)), color=color)
+        axis.axvline(np.median(values), color=GRAY, linewidth=1, linestyle=":")
+        axis.locator_params(axis="x", nbins=5)
+    said = ", ".join(filter(None, (one.problems, one.findings)))
+    axis.set_title(f"{one.name}\n{said}" if said else one.name, fontsize=8)
     axis.tick_params(labelsize=7)
-    axis.locator_params(axis="x", nbins=5)
     axis.spines[["top", "right"]].set_visible(False)

@@ -10,9 +10,12 @@ import numpy as np
 from prefero._support.arrays import Array, Indices
 from prefero._support.names import no_such
 from prefero.datasets.base import Dataset
+from prefero.datasets.categories import one_hot
 from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.features.cache import FeatureRows, choose_features, write_rows
 from prefero.datasets.features.diagnostics import Diagnostic, diagnose, redundant
+from prefero.datasets.features.findings import Finding, find
+from prefero.trajectories.categories import Categories, Variable, variables_of
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import location_and_scale, log_name
@@ -32,6 +35,7 @@ class FeatureTable:
         skipped: Episodes that have no row, with the reason.
         cached_in: The file in which the feature cache keeps them, if any.
         spec: How the features are computed from an episode, where that is known.
+        categories: The columns of categories that some of the features encode.
     """
 
     dataset: Dataset
@@ -43,6 +47,7 @@ class FeatureTable:
     skipped: dict[str, str]
     cached_in: Path | None = None
     spec: FeatureSpec | None = None
+    categories: tuple[Categories, ...] = ()
 
     def __len__(self) -> int:
         return len(self.features)
@@ -55,7 +60,16 @@ class FeatureTable:
 
     def diagnostics(self) -> list[Diagnostic]:
         """What should be mended before questions are asked about these trajectories."""
-        return diagnose(self.features, self.names, self.steps)
+        return diagnose(self.features, self.names, self.steps, self.categories)
+
+    def findings(self) -> list[Finding]:
+        """What is remarkable about the features, and what the model does about it."""
+        return find(self.features, self.names, self.categories)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The features as people see them: the features of one category are one variable."""
+        return variables_of(self.names, self.categories)
 
     # --- other features -----------------------------------------------------------------------------------
 
@@ -72,7 +86,35 @@ class FeatureTable:
                 f"no feature is left: all of {', '.join(self.names)} were dropped, or are the same for every "
                 "trajectory"
             )
-        return replace(self, features=self.features[:, kept], names=tuple(self.names[i] for i in kept))
+        names = tuple(self.names[i] for i in kept)
+        categories = tuple(one for one in self.categories if set(one.names) & set(names))
+        return replace(self, features=self.features[:, kept], names=names, categories=categories)
+
+    def features_named(self, names: Sequence[str]) -> list[str]:
+        """These features; in place of a category's column, all features that encode it."""
+        by_column = {one.column: one.names for one in self.categories}
+        return [feature for name in names for feature in by_column.get(name, (name,))]
+
+    def one_hot(self, name: str) -> Categories:
+        """The categories that a feature's numbers stand for."""
+        self._check([name])
+        return one_hot(name, self.features[:, self.names.index(name)])
+
+    def with_categories(self, categories: Sequence[Categories]) -> Self:
+        """With features of numbers encoded as categories."""
+        table = self
+        for one in categories:
+            place = table.names.index(one.column)
+            values = table.features[:, place].tolist()
+            one.check(values)
+            columns = [table.features[:, :place], one.encode(values), table.features[:, place + 1 :]]
+            table = replace(
+                table,
+                features=np.concatenate(columns, axis=1),
+                names=(*table.names[:place], *one.names, *table.names[place + 1 :]),
+                categories=(*table.categories, one),
+            )
+        return table
 
     def log_transformed(self, names: Sequence[str]) -> Self:
         """With the logarithms of these features, which are then called log(NAME)."""
@@ -141,13 +183,13 @@ class FeatureTable:
         """Write these features to a Parquet file; in the file that they are cached in, choose them."""
         path = Path(path)
         if self.cached_in is not None and path.resolve() == self.cached_in.resolve():
-            choose_features(path, self.features, self.names, self.spec)
+            choose_features(path, self.features, self.names, self.spec, self.categories)
             return
         steps: list[int | None] = [None] * len(self) if self.steps is None else self.steps.tolist()
         ids = [self.dataset.ids[number] for number in self.numbers]
         places = list(self.numbers), list(self.segments), steps
         rows = FeatureRows(self.names, ids, *places, self.features.tolist(), self.skipped, spec=self.spec)
-        write_rows(path, rows, "", self.dataset.spec)
+        write_rows(path, rows, "", self.dataset.spec, self.categories)
 
 
 def _logarithm(name: str, values: Array) -> Array:

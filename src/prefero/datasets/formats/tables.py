@@ -1,25 +1,25 @@
 """Tables of features: CSV and Parquet files, pandas frames and mappings of columns.
 
-A table has one row for each trajectory and one column for each feature; columns that hold no numbers are not
-features. A column called id, episode, trajectory or name says which trajectory it is; without one the index
-of a pandas frame does, or the first column of texts that all differ. A table that `prefero features` wrote
-also says which of its columns are features, and which episodes and steps of which dataset its rows are of, so
-that their videos can be shown.
+A table has one row for each trajectory and one column for each feature. Columns that hold no numbers are not
+features, unless they hold categories. A column called id, episode, trajectory or name says which trajectory
+it is; without one the index of a pandas frame does, or the first column of texts that all differ. A table
+that `prefero features` wrote also says which of its columns are features, and which episodes and steps of
+which dataset its rows are of, so that their videos can be shown.
 """
 
 import json
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.files import missing_file
-from prefero._support.frames import column_keys, column_values, index_of
+from prefero._support.frames import column_keys, column_values, declared_levels, decoded, index_of
 from prefero._support.names import no_such
 from prefero._support.optional import need
 from prefero.datasets.base import (
@@ -34,9 +34,11 @@ from prefero.datasets.base import (
     example_of,
     option,
 )
+from prefero.datasets.categories import Declared, declared_by_table, find_categories
 from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.registry import open_spec
 from prefero.datasets.registry import spec_from_json as dataset_spec_from_json
+from prefero.trajectories.categories import Categories, level_text
 from prefero.trajectories.feature_spec import spec_from_json
 
 ID_COLUMNS = ("id", "episode", "trajectory", "name")
@@ -66,17 +68,16 @@ class TableDataset(FeatureDataset, DatasetFormat):
 
     def __init__(self, path: str | Path, options: TableOptions | None = None) -> None:
         path, options = Path(path), options or TableOptions()
-        self.columns_read, about = read_table(path)
-        columns, names = dict(self.columns_read), None
+        self.columns_read, about, declared = read_table(path)
+        columns = dict(self.columns_read)
         if about is not None:
             rows = zip(columns["episode"].tolist(), _segments(columns), strict=True)
             columns["episode"] = np.array([segment_id(episode, segment) for episode, segment in rows])
-            names = about["features"]
             self.feature_spec = spec_from_json(about.get("feature_spec"))
         ids = id_column(columns, options.ids) or text_ids(columns)
-        found, ignored = feature_columns(columns, without=(ids,)) if names is None else (names, {})
-        super().__init__(path.stem, columns, row_ids(columns, ids), names=found)
-        self.ignored = ignored
+        found = FeatureColumns.of(columns, declared, about, without=(ids,))
+        super().__init__(path.stem, columns, row_ids(columns, ids), **found.for_dataset())
+        found.describe(self)
         self.files = (path.resolve(),)
         self.spec = DatasetSpec.of("table", path.resolve(), options)
         if about is not None and about["dataset"] is not None:
@@ -131,10 +132,10 @@ def table_in_memory(table: Any, ids: str | None = None, name: str = "table") -> 
     columns = columns_of(table)
     named, index = id_column(columns, ids), index_of(table)
     column = named or (text_ids(columns) if index is None else None)
-    names, ignored = feature_columns(columns, without=(column,))
+    found = FeatureColumns.of(columns, declared_in(table), without=(column,))
     row_names = row_ids(columns, column) if column or index is None else index
-    dataset = FeatureDataset(name, columns, row_names, names=names)
-    dataset.ignored = ignored
+    dataset = FeatureDataset(name, columns, row_names, **found.for_dataset())
+    found.describe(dataset)
     return dataset
 
 
@@ -166,8 +167,16 @@ def _segments(columns: Columns) -> list[StepRange | None]:
 # --- reading ----------------------------------------------------------------------------------------------
 
 
-def read_table(path: Path) -> tuple[Columns, dict[str, Any] | None]:
-    """The columns of a CSV or Parquet file, and the metadata if `prefero features` wrote it."""
+class TableRead(NamedTuple):
+    """The columns of a file, the metadata if `prefero features` wrote it, and the declared categories."""
+
+    columns: Columns
+    about: dict[str, Any] | None
+    declared: Declared
+
+
+def read_table(path: Path) -> TableRead:
+    """Read a CSV or Parquet file."""
     if path.suffix.lower() not in TABLE_SUFFIXES:
         raise ValueError(f"a table is a .csv or .parquet file, but this is {path}")
     if not path.is_file():
@@ -183,9 +192,9 @@ def read_table(path: Path) -> tuple[Columns, dict[str, Any] | None]:
     twice = [name for name, count in Counter(table.column_names).items() if count > 1]
     if twice:
         raise ValueError(f"{path} has more than one column {twice[0]!r}: give each its own name")
-    columns = {name: table[name].to_numpy() for name in table.column_names}
+    columns = {name: decoded(table[name]).to_numpy() for name in table.column_names}
     about = (table.schema.metadata or {}).get(METADATA)
-    return columns, None if about is None else dict(json.loads(about))
+    return TableRead(columns, None if about is None else dict(json.loads(about)), declared_in(table))
 
 
 def columns_of(table: Any) -> Columns:
@@ -216,11 +225,56 @@ def _tells_rows_apart(values: npt.NDArray[Any]) -> bool:
     return len(set(texts)) == len(values) > 1 and as_numbers(values) is None
 
 
-def feature_columns(columns: Columns, *, without: Sequence[str | None]) -> tuple[list[str], dict[str, str]]:
-    """The columns of numbers; and those that hold none, with an example of what they hold instead."""
-    others = {name: values for name, values in columns.items() if name not in without}
-    ignored = {name: example_of(values) for name, values in others.items() if not _has_numbers(values)}
-    return [name for name in others if name not in ignored], ignored
+def declared_in(table: Any) -> Declared:
+    """The columns that a table itself calls categorical, with their levels."""
+    found = {name: declared_levels(table[key]) for name, key in (column_keys(table) or {}).items()}
+    return {
+        name: (tuple(text for level in known[0] if (text := level_text(level)) is not None), known[1])
+        for name, known in found.items()
+        if known is not None
+    }
+
+
+@dataclass(frozen=True)
+class FeatureColumns:
+    """What the columns of a table are: numbers, categories, or no features."""
+
+    names: list[str]  # of columns of numbers
+    categories: tuple[Categories, ...]  # declared by the table, or found in it
+    encoded: tuple[Categories, ...]  # that some columns of numbers encode already
+    found: tuple[Categories, ...]  # those of the categories that the table does not declare
+    ignored: dict[str, str]  # other columns, with an example of what they hold
+
+    @classmethod
+    def of(
+        cls,
+        columns: Columns,
+        declared: Declared,
+        about: Mapping[str, Any] | None = None,
+        *,
+        without: Sequence[str | None],
+    ) -> "FeatureColumns":
+        """Of a table's columns, without some; `about` is what `prefero features` wrote, which decides."""
+        if about is not None:
+            encoded = tuple(Categories.from_json(one) for one in about["categories"])
+            return cls(about["features"], (), encoded, (), {})
+        others = {name: values for name, values in columns.items() if name not in without}
+        own = declared_by_table(others, {name: one for name, one in declared.items() if name in others})
+        texts = {name: values for name, values in others.items() if not _has_numbers(values)}
+        found = [find_categories(name, values) for name, values in texts.items() if name not in declared]
+        new = tuple(one for one in found if one is not None)
+        taken = {one.column for one in (*own, *new)}
+        ignored = {name: example_of(values) for name, values in texts.items() if name not in taken}
+        return cls([name for name in others if name not in ignored], (*own, *new), (), new, ignored)
+
+    def for_dataset(self) -> dict[str, Any]:
+        """The arguments of a dataset of these features."""
+        return {"names": self.names, "categories": self.encoded}
+
+    def describe(self, dataset: FeatureDataset) -> None:
+        """Tell a dataset which of its columns are categories, and which are no features."""
+        dataset.ignored, dataset.found = self.ignored, self.found
+        dataset.encode(self.categories)
 
 
 def _has_numbers(values: npt.NDArray[Any]) -> bool:

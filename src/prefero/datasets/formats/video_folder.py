@@ -15,8 +15,10 @@ from prefero.datasets.base import Dataset, DatasetFormat, DatasetSpec, FeatureDa
 from prefero.datasets.formats.tables import (
     ID_COLUMNS,
     TABLE_SUFFIXES,
+    FeatureColumns,
+    TableRead,
     columns_of,
-    feature_columns,
+    declared_in,
     id_column,
     read_table,
 )
@@ -67,7 +69,9 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         if not folder.is_dir():
             raise missing_file(folder)
         path = Path(options.table or find_table(folder)) if table is None else None
-        columns, about = (columns_of(table), None) if path is None else read_table(path)
+        columns, about, declared = (
+            TableRead(columns_of(table), None, declared_in(table)) if path is None else read_table(path)
+        )
         column = id_column(columns, options.video_column, VIDEO_COLUMNS) or id_column(columns, None)
         if column is None:
             raise ValueError(
@@ -77,11 +81,10 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         videos = tuple(_video(folder, str(value)) for value in columns[column].tolist())
         label = id_column(columns, None)
         ids = map(str, columns[label].tolist()) if label else (video.name for video in videos)
-        names, ignored = feature_columns(columns, without=(column, label))
-        names, ignored = (about["features"], {}) if about else (names, ignored)
+        found = FeatureColumns.of(columns, declared, about, without=(column, label))
         shown = None if options.videos == "ignore" else videos
-        super().__init__(folder.resolve().name, columns, tuple(ids), names=names, videos=shown)
-        self.ignored = ignored
+        super().__init__(folder.resolve().name, columns, tuple(ids), videos=shown, **found.for_dataset())
+        found.describe(self)
         if path is not None:
             options = replace(options, table=str(path.resolve()))
             self.spec = DatasetSpec.of("video-folder", folder.resolve(), options)

@@ -32,7 +32,8 @@ def _row_columns(table: FeatureTable) -> Columns:
     columns, windows = table.dataset.score_columns(), table.at_origin()
     if not columns:
         return _id_columns(table)
-    omitted = {*table.names, *log_transforms_in(table.names), MEAN, STD}
+    encoded = {one.column for one in table.categories}
+    omitted = {*table.names, *encoded, *log_transforms_in(table.names), MEAN, STD}
     kept = {name: values for name, values in columns.items() if name not in omitted}
     rows = {name: values[list(table.numbers)] for name, values in kept.items()}
     if id_column(kept, None) is not None and not any(windows.segments):
