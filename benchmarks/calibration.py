@@ -109,8 +109,9 @@ def _likelihood(rows: Sequence[Row]) -> str:
 
 def draw(path: Path, rows: Sequence[Row]) -> None:
     """True against predicted probability; a panel for each number of answers, a curve for each noise."""
-    figure, axes = new_figure(len(CALIBRATED_AFTER), width=3.6, height=3.6)
-    for axis, answers in zip(axes, CALIBRATED_AFTER, strict=True):
+    shown = [after for after in CALIBRATED_AFTER if any(row["answers"] == after for row in rows)]
+    figure, axes = new_figure(len(shown), width=3.6, height=3.6)
+    for axis, answers in zip(axes, shown, strict=True):
         axis.plot([0.5, 1], [0.5, 1], color="#8a8a8a", linewidth=1, linestyle=":")
         for place, noise in enumerate(NOISES):
             mine = [row for row in rows if row["answers"] == answers and row["noise"] == noise]

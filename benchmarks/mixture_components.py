@@ -22,6 +22,7 @@ from prefero.simulation.tasks import predicted_probabilities
 CHECKPOINTS = (5, 10, 20, 40)
 CHOSEN = ("heavy-tails", "bumps", "driver-linear", "driver-quadratic", "many-features-quadratic")
 WANTED = 0.02
+SIZES = ("components", "candidates")
 EVERY = {"MAX_COMPONENTS": 10_000, "PER_STRUCTURE": 10_000, "NEGLIGIBLE": 1e-12}
 
 
@@ -59,9 +60,7 @@ def table(rows: Sequence[Row]) -> None:
     for task in dict.fromkeys(row["task"] for row in rows):
         for answers in CHECKPOINTS:
             mine = [row for row in rows if row["task"] == task and row["answers"] == answers]
-            sizes = "".join(
-                f"{np.mean([r[name] for r in mine]):12.1f}" for name in ("components", "candidates")
-            )
+            sizes = "".join(f"{np.mean([row[name] for row in mine]):12.1f}" for name in SIZES)
             largest = max(row["largest"] for row in mine)
             verdict = "" if largest <= WANTED else f"   wanted {WANTED}: NO"
             mean = np.mean([row["mean"] for row in mine])
@@ -82,13 +81,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     wanted = [{"label": options.label, "task": t, "seed": s} for s in seeds for t in options.tasks]
     if not options.table:
         measure(file, wanted, work, options.jobs, "simulated users")
-    table(
-        [
-            row
-            for row in file.rows
-            if {"label": row["label"], "task": row["task"], "seed": row["seed"]} in wanted
-        ]
-    )
+    chosen = {tuple(job.values()) for job in wanted}
+    table([row for row in file.rows if (row["label"], row["task"], row["seed"]) in chosen])
 
 
 if __name__ == "__main__":
