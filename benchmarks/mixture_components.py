@@ -7,6 +7,7 @@ compared. Wanted: nowhere more than 0.02 apart.
 
 import argparse
 from collections.abc import Sequence
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -23,7 +24,7 @@ CHECKPOINTS = (5, 10, 20, 40)
 CHOSEN = ("heavy-tails", "bumps", "driver-linear", "driver-quadratic", "many-features-quadratic")
 WANTED = 0.02
 SIZES = ("components", "candidates")
-EVERY = {"MAX_COMPONENTS": 10_000, "PER_STRUCTURE": 10_000, "NEGLIGIBLE": 1e-12}
+EVERY: dict[str, Any] = {"MAX_COMPONENTS": 10_000, "PER_STRUCTURE": 10_000, "NEGLIGIBLE": 1e-12}
 
 
 def full_mixture(learner: Learner) -> Learner:

@@ -182,8 +182,12 @@ def task_named(name: str, seed: int, *, noise: float | None = None, lapse_rate: 
         The task.
     """
     task = _maker(name)(seed)
-    changes = {"noise": noise, "lapse_rate": lapse_rate}
-    user = replace(task.user, **{key: value for key, value in changes.items() if value is not None})
+    user = task.user
+    user = replace(
+        user,
+        noise=user.noise if noise is None else noise,
+        lapse_rate=user.lapse_rate if lapse_rate is None else lapse_rate,
+    )
     return replace(task, user=user)
 
 
