@@ -133,7 +133,7 @@ def logistic_weights(winning: Array, strength: float) -> Array:
     the same objective.
     """
     model = import_module("sklearn.linear_model").LogisticRegression(
-        C=strength, fit_intercept=False, solver="newton-cholesky"
+        C=strength, fit_intercept=False, solver="newton-cholesky", tol=1e-8
     )
     both, won = np.vstack([winning, -winning]), np.repeat([1, 0], len(winning))
     weights: Array = model.fit(both, won, sample_weight=np.full(len(won), 0.5)).coef_[0]

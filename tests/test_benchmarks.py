@@ -1,0 +1,224 @@
+"""The measuring tools of the benchmarks, each compared with something that does not depend on its code."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from benchmarks import acquisition_functions, baselines, calibration, mixture_components, real_people
+from benchmarks.evaluation import answer_probabilities, calibration_error, evaluate, learner_for, teach
+from benchmarks.rows import Job, Row, RowFile, measure, paired_difference
+from benchmarks.tasks import FEATURES, LEVELS, SETS, task_named
+from scipy.optimize import minimize
+
+from prefero._support.arrays import Array
+from prefero.simulation.users import SimulatedUser
+
+
+def few_differences(seed: int = 0) -> Array:
+    rng = np.random.default_rng(seed)
+    rows: Array = rng.standard_normal((12, 3)) + np.array([0.5, 0.0, -0.2])
+    return rows
+
+
+@pytest.mark.parametrize("strength", baselines.STRENGTHS)
+def test_logistic_weights_maximize_the_penalized_likelihood(strength: float) -> None:
+    winning = few_differences()
+
+    def loss(weights: Array) -> float:
+        lost = np.log1p(np.exp(-winning @ weights)).sum()
+        return float(0.5 * weights @ weights + strength * lost)
+
+    best = minimize(loss, np.zeros(3), tol=1e-10).x
+    np.testing.assert_allclose(baselines.logistic_weights(winning, strength), best, atol=1e-4)
+
+
+def test_products_are_those_of_scikit_learn() -> None:
+    from sklearn.preprocessing import PolynomialFeatures
+
+    x = few_differences()
+    theirs = PolynomialFeatures(2, include_bias=False).fit_transform(x)
+    np.testing.assert_allclose(np.sort(baselines.with_products(x), axis=1), np.sort(theirs, axis=1))
+
+
+def test_the_user_answers_as_often_as_the_probabilities_say() -> None:
+    user, rng = SimulatedUser(np.ravel, noise=0.8, lapse_rate=0.3), np.random.default_rng(0)
+    answers = [user.answer(np.array([0.7]), np.array([0.0]), rng) == "left" for _ in range(4000)]
+    expected = answer_probabilities(user, np.array([0.7]))[0]
+    assert np.mean(answers) == pytest.approx(expected, abs=0.025)
+
+
+def test_calibration_error_is_nothing_for_true_probabilities_and_the_distance_for_others() -> None:
+    task = task_named("linear 2", 0, noise=1.0, lapse_rate=0.1)
+    true = answer_probabilities(task.user, task.test_set.differences)
+    assert calibration_error([evaluate(true, task)]) < 1e-12
+    sure = np.where(true > 0.5, 1.0, 0.0)
+    expected = float(np.mean(1 - np.maximum(true, 1 - true)))
+    assert calibration_error([evaluate(sure, task)]) == pytest.approx(expected)
+    assert calibration.bootstrap_error([evaluate(sure, task)]) == pytest.approx(0.0)
+
+
+def test_the_likelihood_of_answers_is_largest_for_true_probabilities() -> None:
+    task = task_named("saturating 2", 3, noise=0.5, lapse_rate=0.05)
+    true = answer_probabilities(task.user, task.test_set.differences)
+    best = evaluate(true, task)["answer_log_likelihood"]
+    entropy = -np.mean(true * np.log(true) + (1 - true) * np.log(1 - true))
+    assert best == pytest.approx(-entropy)
+    assert evaluate(0.9 * true + 0.05, task)["answer_log_likelihood"] < best
+
+
+@pytest.mark.parametrize("name", [*(f"{kind} 5" for kind in FEATURES), *SETS, "bumps"])
+def test_rewards_have_unit_deviation_and_every_test_pair_a_better_one(name: str) -> None:
+    task = task_named(name, 1)
+    assert np.std(task.user.reward(task.pool.scaled)) == pytest.approx(1.0)
+    assert np.all(task.test_set.differences != 0)
+
+
+def test_a_set_has_its_targets_as_rewards() -> None:
+    from sklearn.datasets import load_diabetes
+
+    task, (rows, target) = task_named("diabetes", 2), load_diabetes(return_X_y=True)
+    places = [int(np.flatnonzero((rows == row).all(axis=1))[0]) for row in task.pool.features[:20]]
+    rewards = task.user.reward(task.pool.scaled[:20])
+    unit = np.ptp(target[places]) / np.ptp(rewards)
+    np.testing.assert_allclose(unit * np.diff(rewards), np.diff(target[places]))
+
+
+@pytest.mark.parametrize("columns", LEVELS)
+def test_one_hot_features_are_categories(columns: int) -> None:
+    features = task_named(f"one-hot {columns}", 0).pool.features
+    assert set(np.unique(features)) == {0.0, 1.0}
+    np.testing.assert_array_equal(features.sum(axis=1), len(LEVELS[columns]))
+
+
+def test_an_unknown_task_is_named_with_those_that_exist() -> None:
+    with pytest.raises(ValueError, match=r"there is no task 'golff'.*heavy-tails"):
+        task_named("golff", 0)
+
+
+def test_a_measurement_continues_where_it_was_interrupted(tmp_path: Path) -> None:
+    done: list[int] = []
+
+    def work(job: Job) -> list[Row]:
+        if job["seed"] == 2 and len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(job["seed"])
+        return [{"answers": 5, "accuracy": job["seed"] / 10}]
+
+    wanted = [{"label": "now", "seed": seed} for seed in range(4)]
+    with pytest.raises(KeyboardInterrupt):
+        measure(RowFile(tmp_path / "rows.parquet"), wanted, work, 1, "users")
+    done.append(-1)
+    file = RowFile(tmp_path / "rows.parquet")
+    measure(file, wanted, work, 1, "users")
+    assert done == [0, 1, -1, 2, 3]
+    assert [row["accuracy"] for row in RowFile(file.path).rows] == [0.0, 0.1, 0.2, 0.3]
+    assert file.missing([{"label": "after", "seed": 0}]) != []
+
+
+def test_paired_differences_are_of_the_seeds_that_both_have() -> None:
+    mean, error = paired_difference({0: 0.5, 1: 0.9, 2: 0.7}, {0: 0.4, 1: 0.6, 3: 0.1})
+    assert mean == pytest.approx(0.2)
+    assert error == pytest.approx(0.1)
+
+
+def test_a_row_is_behind_only_if_chance_does_not_explain_it() -> None:
+    def row(difference: float, error: float) -> baselines.Comparison:
+        return baselines.Comparison(baselines.QUICK[0], 5, 0.8, "linear C=1", 0.9, difference, error)
+
+    assert row(-0.03, 0.01).is_behind
+    assert not row(-0.03, 0.02).is_behind
+    assert not row(-0.019, 0.001).is_behind
+
+
+def test_the_best_baseline_of_a_row_is_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    cell, methods = baselines.QUICK[0], (baselines.DEFAULT, *baselines.BASELINES)
+    shared = {"label": "now", **cell._asdict()}
+    measured = dict.fromkeys(("log_likelihood", "answer_log_likelihood"), -0.5)
+    file = RowFile(tmp_path / "rows.parquet")
+    for seed in range(3):
+        for answers in baselines.CHECKPOINTS:
+            for place, method in enumerate(methods):
+                value = 0.8 + 0.01 * place + 0.001 * seed
+                job = {**shared, "seed": seed, "answers": answers, "method": method}
+                file.rows.append({**job, "accuracy": value, **measured})
+    file.save()
+    baselines.main(["--quick", "--table", "--rows", str(file.path), "--measures", "accuracy"])
+    text = capsys.readouterr().out
+    assert "products C=10 0.861, difference -0.060±0.000" in text
+    assert "two standard errors: 5 of 5" in text
+
+
+def test_a_simulated_user_teaches_up_to_every_checkpoint() -> None:
+    task = task_named("linear 2", 0)
+    learner = learner_for(task, 0, acquisition="random")
+    assert [(n, len(learner.answers)) for n in teach(task, learner, "random", (2, 5), 0)] == [(2, 2), (5, 5)]
+    winners, losers = baselines.answered_rows(learner)
+    rewards = task.user.reward(winners) - task.user.reward(losers)
+    assert np.mean(rewards > 0) >= 0.8
+    full = mixture_components.full_mixture(learner)
+    assert mixture_components.components(full) > mixture_components.components(learner)
+
+
+def test_figures_and_tables_show_every_function(tmp_path: Path) -> None:
+    shared = {"label": "now", "model": "Prefero", "task": "bumps", "answers": 5, "log_likelihood": -0.5}
+    rows = [
+        {**shared, "acquisition": name, "seed": seed, "accuracy": 0.6 + place / 10}
+        for place, name in enumerate(("mutual-information", "random"))
+        for seed in range(2)
+    ]
+    first, second = acquisition_functions.series_of(rows)
+    lines = list(acquisition_functions.table(rows, "bumps", "accuracy", first))
+    assert lines[-1].split() == ["now:", "random", "0.700", "(+0.100±0.000)"]
+    assert str(second) == "now: random"
+    acquisition_functions.draw(tmp_path / "functions.png", rows, ["bumps"])
+    assert (tmp_path / "functions.png").read_bytes().startswith(b"\x89PNG")
+
+
+def people_file(folder: Path) -> Path:
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((9, 2))
+    pairs = np.array([rng.choice(9, 2, replace=False) for _ in range(60)])
+    choice = np.where(features[pairs[:, 0], 0] > features[pairs[:, 1], 0], 0, 1)
+    choice[::6] = 2
+    answers = np.column_stack([np.repeat([0, 4], 30), pairs, choice]).astype(np.int32)
+    np.savez(folder / "people.npz", features=features, feature_names=["a", "b"], answers=answers)
+    return folder / "people.npz"
+
+
+def test_real_answers_are_read_with_the_preferred_scene_first(tmp_path: Path) -> None:
+    people = real_people.read(people_file(tmp_path))
+    assert list(people) == [0, 4]
+    for person in people.values():
+        preferred, other = person.sides
+        assert len(preferred) == 25
+        assert np.all(preferred[:, 0] > other[:, 0])
+        learned, tested = real_people.halves(person, 1)
+        assert sorted(map(tuple, [*learned.pairs, *tested.pairs])) == sorted(map(tuple, person.pairs))
+
+
+def test_the_strength_is_chosen_by_how_clear_the_answers_are() -> None:
+    rng = np.random.default_rng(0)
+    clear, random = rng.standard_normal((2, 60, 3))
+    clear *= np.sign(clear[:, :1])
+    assert real_people.chosen_strength(clear) > real_people.chosen_strength(random)
+
+
+def test_predictions_of_real_answers_are_scored() -> None:
+    found = real_people.score(np.array([0.9, 0.5, 0.2]))
+    assert found["accuracy"] == 0.5
+    assert found["log_likelihood"] == pytest.approx(np.log(0.9 * 0.5 * 0.2) / 3)
+
+
+def test_the_page_of_real_people_has_tables_and_a_figure(tmp_path: Path) -> None:
+    people = real_people.read(people_file(tmp_path))
+    rows = [
+        {"answers": answers, "method": name, "person": one, **real_people.score(np.array([0.7, 0.6, 0.4]))}
+        for one in people
+        for name in real_people.METHODS
+        for answers in (5, 10)
+    ]
+    text = real_people.page(rows, people)
+    assert "| Prefero minus logistic regression | +0.000 ± 0.000 | +0.000 ± 0.000 |" in text
+    assert "| 5 |" in text  # the second person, counted from 1
+    real_people.draw(tmp_path / "real.png", rows)
+    assert (tmp_path / "real.png").stat().st_size > 1000
