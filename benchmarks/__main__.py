@@ -34,7 +34,7 @@ def run(name: str, headline: str) -> bool:
 
 def main(argv: Sequence[str] | None = None) -> int:
     known = benchmarks()
-    lines = (f"  {n:20s} {'' if n in SHORT else '(only by name) '}{line}" for n, line in known.items())
+    lines = (f"  {n:22s} {'' if n in SHORT else '(only by name) '}{line}" for n, line in known.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=(__doc__ or "").strip(),
