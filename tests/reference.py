@@ -298,13 +298,12 @@ def entropy_bits(probabilities: Iterable[float]) -> float:
     return float(sum(special.entr(p) for p in probabilities) / np.log(2.0))
 
 
-def answer_probabilities(x: float, margin: float) -> tuple[float, ...]:
+def answer_probabilities(x: float, margin: float, lapse: float = 0.0) -> tuple[float, ...]:
     """Of A, B and (with a margin) "about equal", at a difference x, both in units of the scale."""
-    first, second = special.ndtr(x - margin), special.ndtr(-x - margin)
-    if margin == 0:
-        return float(first), float(second)
-    equal = special.ndtr(margin - abs(x)) - special.ndtr(-margin - abs(x))
-    return float(first), float(second), float(equal)
+    meant = [special.ndtr(x - margin), special.ndtr(-x - margin)]
+    if margin > 0:
+        meant.append(special.ndtr(margin - abs(x)) - special.ndtr(-margin - abs(x)))
+    return tuple(float((1.0 - lapse) * p + lapse / len(meant)) for p in meant)
 
 
 def quadrature_bits(gap: float, spread: float, noise: float, margin: float = 0.0) -> float:
@@ -312,31 +311,36 @@ def quadrature_bits(gap: float, spread: float, noise: float, margin: float = 0.0
     return mixture_quadrature_bits([(1.0, gap, spread, noise, margin)])
 
 
-def mixture_quadrature_bits(parts: Sequence[tuple[float, float, float, float, float]]) -> float:
-    """The same under a mixture whose parts are (weight, gap, spread, noise, margin)."""
+def mixture_quadrature_bits(parts: Sequence[tuple[float, ...]]) -> float:
+    """The same under a mixture whose parts are (weight, gap, spread, noise, margin), and perhaps a lapse."""
     total, remains = np.zeros(2), 0.0
-    for weight, gap, spread, noise, margin in parts:
-        root = np.sqrt(2 * noise**2 + spread)
-        total += weight * special.ndtr(np.array([gap - margin, -gap - margin]) / root)
-        remains += weight * expected_entropy(gap, spread, noise, margin)
+    for weight, gap, spread, noise, margin, *rest in parts:
+        root, lapse = np.sqrt(2 * noise**2 + spread), sum(rest)
+        chosen = special.ndtr(np.array([gap - margin, -gap - margin]) / root)
+        total += weight * ((1.0 - lapse) * chosen + lapse / (3 if margin > 0 else 2))
+        remains += weight * expected_entropy(gap, spread, noise, margin, lapse)
     return entropy_bits([*total, max(1.0 - total.sum(), 0.0)]) - remains
 
 
-def expected_entropy(gap: float, spread: float, noise: float, margin: float = 0.0) -> float:
+def expected_entropy(
+    gap: float, spread: float, noise: float, margin: float = 0.0, lapse: float = 0.0
+) -> float:
     """E[h(p)] over N(gap, spread) by adaptive quadrature in x = difference / scale."""
     scale = np.sqrt(2.0) * noise
     M, sd, m = gap / scale, np.sqrt(spread) / scale, margin / scale
     if sd == 0:
-        return entropy_bits(answer_probabilities(M, m))
+        return entropy_bits(answer_probabilities(M, m, lapse))
+    certain = entropy_bits(answer_probabilities(np.inf, m, lapse))  # far away
 
     def integrand(x: float) -> float:
-        return float(entropy_bits(answer_probabilities(x, m)) * np.exp(-0.5 * ((x - M) / sd) ** 2) / sd)
+        more = entropy_bits(answer_probabilities(x, m, lapse)) - certain
+        return float(more * np.exp(-0.5 * ((x - M) / sd) ** 2) / sd)
 
     low, high = max(M - 12 * sd, -m - 12.0), min(M + 12 * sd, m + 12.0)
     if low >= high:
-        return 0.0
+        return certain
     points = [p for p in (-m, 0.0, m, M - 3 * sd, M, M + 3 * sd) if low < p < high]
-    return _integral(integrand, low, high, points) / float(np.sqrt(2 * np.pi))
+    return certain + _integral(integrand, low, high, points) / float(np.sqrt(2 * np.pi))
 
 
 def _integral(function: Callable[..., float], low: float, high: float, points: Sequence[float]) -> float:

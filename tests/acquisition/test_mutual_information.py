@@ -282,11 +282,11 @@ def test_an_unknown_formula_is_refused() -> None:
 
 
 @pytest.mark.parametrize("formula", ["houlsby", "paper"])
-def test_three_answers_need_the_exact_formula(formula: Formula) -> None:
-    with pytest.raises(
-        ValueError, match=f"formula '{formula}' is for two possible answers: with a margin, use 'exact'"
-    ):
-        information_gain(*beliefs(0), 0.1, formula=formula, margin=0.2)
+def test_three_answers_and_lapses_need_the_exact_formula(formula: Formula) -> None:
+    message = f"formula '{formula}' is for two possible answers without lapses: .*, use 'exact'"
+    for more in ({"margin": 0.2}, {"lapse": 0.02}):
+        with pytest.raises(ValueError, match=message):
+            information_gain(*beliefs(0), 0.1, formula=formula, **more)
 
 
 @pytest.mark.parametrize(("mean", "cov"), [((3,), (3, 2)), ((2,), (3, 3)), ((3, 1), (3, 3)), ((), ())])

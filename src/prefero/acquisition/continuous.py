@@ -188,15 +188,15 @@ def _outcomes(probit: Probit, gap: float, gap_variance: float) -> list[tuple[flo
     for sign in (1.0, -1.0):
         z = (sign * gap - probit.margin) / np.sqrt(total)
         density = np.exp(-0.5 * z * z) / SQRT_2PI
-        result.append(
-            (float(ndtr(z)), float(sign * density / np.sqrt(total)), float(-0.5 * density * z / total))
-        )
+        density *= 1.0 - probit.lapse
+        chosen = float(probit.with_lapses(ndtr(z)))
+        result.append((chosen, float(sign * density / np.sqrt(total)), float(-0.5 * density * z / total)))
     return result
 
 
 def _expected_entropy_gradient(probit: Probit, gap: float, gap_variance: float) -> tuple[float, float]:
     """Derivatives of the expected entropy by gap and gap variance."""
-    a, t, b = (np.array(v) for v in entropy_of_answers(probit))
+    a, t, b = (np.array(v) for v in entropy_of_answers(probit)[:3])
     wide, off = b + gap_variance / probit.scale**2, gap / probit.scale - t
     each = a * np.sqrt(b / wide) * np.exp(-0.5 * off**2 / wide)
     by_M, by_V = -each * off / wide, 0.5 * each * (off**2 / wide - 1.0) / wide

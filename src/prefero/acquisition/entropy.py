@@ -4,11 +4,13 @@
     M, V         mean and variance of x
     h(x)         entropy in bits of the answer to (A, B) when the reward is known
 
-    h(x) = sum_k a_k exp(-(x - t_k)^2 / (2 b_k))
-    E[h(x)] = sum_k a_k sqrt(b_k / (b_k + V)) exp(-(M - t_k)^2 / (2 (b_k + V)))   for x ~ N(M, V)
+    h(x) = c + sum_k a_k exp(-(x - t_k)^2 / (2 b_k))
+    E[h(x)] = c + sum_k a_k sqrt(b_k / (b_k + V)) exp(-(M - t_k)^2 / (2 (b_k + V)))   for x ~ N(M, V)
 
 Three Gaussians with t = 0 are within 2e-7 bits for two answers; for three answers (A, B, about equal) they
-are fitted to the margin. Everything here is elementwise and follows the array API standard.
+are fitted to the margin. With lapses an answer is never certain: c is the entropy where the difference is
+large, and the Gaussians are fitted to the lapse rate, within 2e-6 bits. Everything here is elementwise and
+follows the array API standard.
 """
 
 from functools import lru_cache
@@ -16,24 +18,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from prefero._support.arrays import AnyArray, namespace_of, ndtr
+from prefero._support.arrays import AnyArray, Array, namespace_of, ndtr
 from prefero.models.likelihood import Probit
 
 TINY = 1e-30  # above the smallest number of single precision
 WIDE_MARGIN = 6.0  # in units of the scale
+VARIANCES = tuple(np.geomspace(0.15, 1.03, 12).tolist())  # of Gaussians in the middle between two answers
 
 
 class GaussianSum(NamedTuple):
-    """A function of x as a sum of Gaussians."""
+    """A function of x as a constant and a sum of Gaussians."""
 
     heights: tuple[float, ...]
     centers: tuple[float, ...]
     variances: tuple[float, ...]
+    constant: float = 0.0
 
     def expectation(self, M: AnyArray, V: AnyArray) -> AnyArray:
         """The function's expectation at x ~ N(M, V)."""
         xp = namespace_of(V)
-        total = 0.0 * (M + V)
+        total = 0.0 * (M + V) + self.constant
         for a, t, b in zip(self.heights, self.centers, self.variances, strict=True):
             wide = V + b
             total += a * xp.sqrt(b / wide) * xp.exp(-0.5 * (M - t) ** 2 / wide)
@@ -46,24 +50,73 @@ TWO_ANSWERS = GaussianSum(
 
 
 @lru_cache(maxsize=64)
-def three_answers(margin: float) -> GaussianSum:
+def two_answers(lapse: float) -> GaussianSum:
+    """The entropy of A or B as a function of x."""
+    return _between_two_answers(Probit(1.0, 0.0, lapse)) if lapse else TWO_ANSWERS
+
+
+@lru_cache(maxsize=64)
+def three_answers(margin: float, lapse: float = 0.0) -> GaussianSum:
     """The entropy of A, B or "about equal" as a function of x, for a margin in units of the scale."""
+    person = Probit(1.0, margin, lapse)
     if margin > WIDE_MARGIN:  # A and B are never confused: one pair of answers on each side
-        two = TWO_ANSWERS
-        return GaussianSum(two.heights * 2, (margin,) * 3 + (-margin,) * 3, two.variances * 2)
-    reach, variance, apart = margin + 7.0, 0.6, 0.55
+        two = _between_two_answers(person) if lapse else TWO_ANSWERS
+        count = len(two.heights)
+        centers = (margin,) * count + (-margin,) * count
+        return GaussianSum(two.heights * 2, centers, two.variances * 2, two.constant)
+    reach, variance, apart = margin + 7.0, 0.4 if lapse else 0.6, 0.45 if lapse else 0.55
     centers = np.linspace(-reach, reach, 2 * int(np.ceil(reach / apart)) + 1)
     x = np.linspace(-reach - 3.0, reach + 3.0, 16 * len(centers))
-    entropy = entropy_of_probabilities(*(ndtr(v) for v in (x - margin, -x - margin)))
+    constant = _certain(person)
     gaussians = np.exp(-((x[:, None] - centers) ** 2) / (2 * variance))
-    heights = np.linalg.lstsq(gaussians, entropy, rcond=1e-13)[0]
+    heights = np.linalg.lstsq(gaussians, _entropy(person, x) - constant, rcond=1e-13)[0]
     heights = 0.5 * (heights + heights[::-1])  # symmetric in A and B
-    return GaussianSum(tuple(heights.tolist()), tuple(centers.tolist()), (variance,) * len(centers))
+    return GaussianSum(tuple(heights.tolist()), tuple(centers.tolist()), (variance,) * len(centers), constant)
+
+
+def _between_two_answers(person: Probit) -> GaussianSum:
+    """The entropy as a function of x, as seen from where A and the answer next to it are equally likely."""
+    x, constant = np.linspace(0.0, 9.0, 1801), _certain(person)
+    gaussians = np.exp(-(x[:, None] ** 2) / (2 * np.array(VARIANCES)))
+    heights = np.linalg.lstsq(gaussians, _entropy(person, x + person.margin) - constant, rcond=1e-13)[0]
+    return GaussianSum(tuple(heights.tolist()), (0.0,) * len(VARIANCES), VARIANCES, constant)
+
+
+def _entropy(person: Probit, x: Array) -> Array:
+    """The entropy of the person's answers where x is known, their margin being in units of the scale."""
+    chosen = (person.with_lapses(ndtr(v)) for v in (x - person.margin, -x - person.margin))
+    return np.asarray(entropy_of_probabilities(*chosen))
+
+
+def _certain(person: Probit) -> float:
+    """The entropy of the answer where the difference is large: 0 without lapses."""
+    return float(_entropy(person, np.array([np.inf]))[0]) if person.lapse else 0.0
+
+
+class EntropyBound(NamedTuple):
+    """A lower bound of the entropy of two answers: constant + (1 - constant) exp(-x^2 / (2 variance))."""
+
+    constant: float
+    variance: float
+
+
+@lru_cache(maxsize=64)
+def entropy_bound(lapse: float) -> EntropyBound:
+    """The widest such Gaussian below the entropy; without lapses h(Phi(x)) >= exp(-x^2 / 2)."""
+    if not lapse:
+        return EntropyBound(0.0, 1.0)
+    person = Probit(1.0, 0.0, lapse)
+    x, constant = np.linspace(0.01, 7.0, 700), _certain(person)
+    height = np.maximum(_entropy(person, x) - constant, TINY) / (1.0 - constant)
+    variance = np.min(-0.5 * x**2 / np.log(height), where=height > 1e-9, initial=1.0)
+    return EntropyBound(constant, 0.999 * float(variance))
 
 
 def entropy_of_answers(probit: Probit) -> GaussianSum:
     """The entropy of this person's answers, as a function of x."""
-    return three_answers(probit.margin / probit.scale) if probit.margin else TWO_ANSWERS
+    if probit.margin:
+        return three_answers(probit.margin / probit.scale, probit.lapse)
+    return two_answers(probit.lapse)
 
 
 def entropy_of_probabilities(first: AnyArray, second: AnyArray) -> AnyArray:

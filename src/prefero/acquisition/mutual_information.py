@@ -14,6 +14,8 @@ averages over its components.
 Bounds. For any distribution of x, a question has at most log2(1 + Var[x]) / 2 bits, the capacity of a
 channel with Gaussian noise, and at most h(p) where p = (1 + Var[x]) / (1 + Var[x] + E[x]^2) is Cantelli's
 bound on the probability of the less likely of two answers. Many questions are ruled out by these two alone.
+An answer with lapses tells no more than one that comes with the word whether it is a lapse; this word tells
+about the lapse rate only, where components differ in it, and given it the bounds hold for the rest.
 
 Everything here is elementwise and follows the array API standard.
 """
@@ -28,7 +30,13 @@ import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, namespace_of, ndtr
 from prefero.acquisition.base import Component, MomentLimits, PairMoments
-from prefero.acquisition.entropy import TINY, TWO_ANSWERS, entropy_of_answers, entropy_of_probabilities
+from prefero.acquisition.entropy import (
+    TINY,
+    entropy_bound,
+    entropy_of_answers,
+    entropy_of_probabilities,
+    two_answers,
+)
 from prefero.models.likelihood import Probit
 
 Formula = Literal["exact", "houlsby", "paper"]
@@ -45,8 +53,11 @@ def check_formula(formula: str) -> None:
 
 def _check(formula: str, probit: Probit) -> None:
     check_formula(formula)
-    if formula != "exact" and probit.margin:
-        raise ValueError(f"formula {formula!r} is for two possible answers: with a margin, use 'exact'")
+    if formula != "exact" and (probit.margin or probit.lapse):
+        raise ValueError(
+            f"formula {formula!r} is for two possible answers without lapses: with a margin or a lapse rate, "
+            "use 'exact'"
+        )
 
 
 def expected_entropy(
@@ -68,8 +79,8 @@ def mutual_information(pairs: Sequence[PairMoments], formula: Formula = "exact")
     for part in pairs:
         probit, gap = part.probit, part.gap
         root = namespace_of(part.gap_variance).sqrt(part.gap_variance + probit.scale**2)
-        one = ndtr((gap - probit.margin) / root)
-        other = ndtr((-gap - probit.margin) / root) if probit.margin else 1.0 - one
+        one = probit.with_lapses(ndtr((gap - probit.margin) / root))
+        other = probit.with_lapses(ndtr((-gap - probit.margin) / root)) if probit.margin else 1.0 - one
         first = first + part.weight * one
         second = second + part.weight * other
         remains = remains + part.weight * expected_entropy(gap, part.gap_variance, probit, formula)
@@ -87,7 +98,7 @@ def _clipped(bits: AnyArray, pairs: Sequence[PairMoments]) -> AnyArray:
 
 
 def information_gain(
-    mean: Array, cov: Array, noise: float, formula: Formula = "exact", margin: float = 0.0
+    mean: Array, cov: Array, noise: float, formula: Formula = "exact", margin: float = 0.0, lapse: float = 0.0
 ) -> Array:
     """Bits of every question about M trajectories.
 
@@ -98,6 +109,7 @@ def information_gain(
         formula: "exact", "houlsby" (one Gaussian for the entropy, off by up to 0.003 bits) or "paper" (the
             paper's equation as printed, off by up to 0.25 bits).
         margin: With a margin, "about equal" is an answer too.
+        lapse: The lapse rate.
 
     Returns:
         The bits, (M, M).
@@ -111,7 +123,7 @@ def information_gain(
         raise ValueError("mean and cov must be finite, but have nan or infinite entries")
     variance = cov.diagonal()
     gap_variance = np.maximum(variance[:, None] + variance[None, :] - 2 * cov, 0.0)
-    pairs = PairMoments(1.0, Probit(noise, margin), mean[:, None], mean[None, :], gap_variance)
+    pairs = PairMoments(1.0, Probit(noise, margin, lapse), mean[:, None], mean[None, :], gap_variance)
     bits: Array = mutual_information([pairs], formula)
     return bits
 
@@ -144,7 +156,9 @@ class MutualInformation:
             root, gap = xp.sqrt(variance + part.probit.scale**2), _single_precision_gap(part)
             z = gap / root
             square = z * z
-            if self.formula == "exact":  # E[h] is at least this, since h(Phi(x)) >= exp(-x^2 / 2)
+            if part.probit.lapse:
+                entropy = part.weight * _least_entropy(gap, variance, part.probit)
+            elif self.formula == "exact":  # E[h] is at least this, since h(Phi(x)) >= exp(-x^2 / 2)
                 entropy = xp.exp(-0.5 * square)
                 entropy *= (part.weight * part.probit.scale) / root
             else:
@@ -155,7 +169,7 @@ class MutualInformation:
             square += LINEAR
             z *= square
             lean = xp.tanh(z)
-            lean *= part.weight
+            lean *= part.weight * (1.0 - part.probit.lapse)
             lean += tilt
             tilt = lean  # 2 p - 1
         unsure = xp.clip(1.0 - tilt * tilt, min=TINY)
@@ -167,13 +181,34 @@ class MutualInformation:
         probit = components[0].probit
         if len(components) > 1 or self.formula != "exact" or probit.margin or not 0.0 < value < 1.0:
             return 0.0
-        return _least_variance(value - 1e-6) * probit.scale**2
+        allowance = 1e-5 if probit.lapse else 1e-6  # more than the fitted entropy is off by
+        return _least_variance(value - allowance, probit.lapse) * probit.scale**2
 
     def moment_limits(self, components: Sequence[Component], value: float) -> MomentLimits | None:
         """A channel's capacity and Cantelli's inequality, for two answers."""
         if self.formula != "exact" or any(component.probit.margin for component in components):
             return None
-        return moment_limits(value)
+        if not any(component.probit.lapse for component in components):
+            return moment_limits(value)
+        weights = np.array([component.weight for component in components])
+        weights /= weights.sum()
+        meant = np.array([1.0 - component.probit.lapse for component in components])
+        share = float(weights @ meant)
+        told = float(_entropy_bits(np.array(share)) - weights @ _entropy_bits(meant))
+        return moment_limits((value - told) / share, float(meant.max()) / share)
+
+
+def _entropy_bits(p: Array) -> Array:
+    """The entropy of something that has probability p."""
+    return np.asarray(entropy_of_probabilities(p, 1.0 - p))
+
+
+def _least_entropy(gap: AnyArray, gap_variance: AnyArray, probit: Probit) -> AnyArray:
+    """A lower bound of the expected entropy of two answers with lapses."""
+    xp, (constant, variance) = namespace_of(gap_variance), entropy_bound(probit.lapse)
+    narrow = variance * probit.scale**2
+    wide = gap_variance + narrow
+    return constant + (1.0 - constant) * xp.sqrt(narrow / wide) * xp.exp(-0.5 * gap**2 / wide)
 
 
 def _single_precision_gap(part: PairMoments) -> AnyArray:
@@ -187,15 +222,19 @@ def _entropy_bound(pairs: Sequence[PairMoments]) -> AnyArray:
     """The entropy of the answer, a little more for rounding."""
     first, second = 0.0, 0.0
     for part in pairs:
-        margin = part.probit.margin
-        root = namespace_of(part.gap_variance).sqrt(part.gap_variance + part.probit.scale**2)
-        first = first + part.weight * ndtr((part.left - part.right - margin) / root)
-        second = second + part.weight * ndtr((part.right - part.left - margin) / root)
+        probit, gap = part.probit, part.gap
+        root = namespace_of(part.gap_variance).sqrt(part.gap_variance + probit.scale**2)
+        first = first + part.weight * probit.with_lapses(ndtr((gap - probit.margin) / root))
+        second = second + part.weight * probit.with_lapses(ndtr((-gap - probit.margin) / root))
     return entropy_of_probabilities(first, second) + 1e-6
 
 
-def moment_limits(value: float) -> MomentLimits:
-    """The limits for a question with two answers of `value` bits, a little wider for rounding."""
+def moment_limits(value: float, ratio: float = 1.0) -> MomentLimits:
+    """The limits for a question with two answers of `value` bits, a little wider for rounding.
+
+    Given that the answer is no lapse, components may weigh more by the factor `ratio`, and so may the
+    variance and the probability of the less likely answer.
+    """
     wanted = min(value, 1.0) - 1e-6
     if wanted <= 0.0:
         return MomentLimits(-np.inf, np.inf)
@@ -204,15 +243,15 @@ def moment_limits(value: float) -> MomentLimits:
         p = 0.5 * (low + high)
         entropy = -p * log2(p) - (1.0 - p) * log2(1.0 - p)
         low, high = (low, p) if entropy >= wanted else (p, high)
-    return MomentLimits(4.0**wanted - 1.0, 1.0 / max(low, TINY) - 1.0)
+    return MomentLimits((4.0**wanted - 1.0) / ratio, ratio / max(low, TINY) - 1.0)
 
 
 @lru_cache(maxsize=256)
-def _least_variance(value: float) -> float:
+def _least_variance(value: float, lapse: float) -> float:
     """The V at which a question with gap 0 has `value` bits, by bisection in its logarithm."""
     low, high = -30.0, 60.0
     for _ in range(60):
         middle = 0.5 * (low + high)
-        reached = 1.0 - float(TWO_ANSWERS.expectation(np.zeros(1), np.full(1, np.exp(middle)))[0])
+        reached = 1.0 - float(two_answers(lapse).expectation(np.zeros(1), np.full(1, np.exp(middle)))[0])
         low, high = (low, middle) if reached >= value else (middle, high)
     return float(np.exp(low))

@@ -14,6 +14,9 @@ the components of the mixture. For one component, with d_q and d_t the differenc
     a_t = E[d_t] / sqrt(Var[d_t])                            what they truly prefer has none
     r = Cov[d_q, d_t] / sqrt((Var[d_q] + 2 noise^2) Var[d_t]).
 
+With a lapse rate, the answer is at random with this probability: P(y_q, y_t) is
+(1 - lapse) Phi2 + lapse / n P(y_t). What a person truly prefers has no lapses.
+
 When all targets are nearly known there is little left to choose by, so a small share of the mutual
 information with the reward itself is added.
 
@@ -150,10 +153,12 @@ class TargetScorer:
         for part, at in zip(moments, self.targets, strict=True):
             root = np.sqrt(part.gap_variance + part.probit.scale**2)
             z = (part.gap - part.probit.margin) / root
-            by_target = (part.weight * _density(at.a) / at.deviation) * at.covariance
-            joint += np.outer(part.weight * ndtr(z), ndtr(at.a))
+            meant = part.weight * (1.0 - part.probit.lapse)
+            by_target = (meant * _density(at.a) / at.deviation) * at.covariance
+            chosen = part.weight * part.probit.with_lapses(ndtr(z))
+            joint += np.outer(chosen, ndtr(at.a))
             joint += (_density(z) / root)[:, None] * (by_target[a] - by_target[b])
-            first += part.weight * ndtr(z)
+            first += chosen
             target += part.weight * ndtr(at.a)
         variances = np.outer(first * (1.0 - first), target * (1.0 - target)) + TINY
         information = (joint - np.outer(first, target)) ** 2 / (2.0 * np.log(2.0) * variances)
@@ -185,13 +190,16 @@ class _Joint(NamedTuple):
 
 def _joint(part: PairMoments, at: _TargetMoments, covariance: Array) -> _Joint:
     """The probabilities under one component, multiplied by its weight."""
-    root = np.sqrt(part.gap_variance + part.probit.scale**2)
-    first, second = (((sign * part.gap - part.probit.margin) / root)[:, None] for sign in (1.0, -1.0))
+    probit = part.probit
+    root = np.sqrt(part.gap_variance + probit.scale**2)
+    first, second = (((sign * part.gap - probit.margin) / root)[:, None] for sign in (1.0, -1.0))
     correlation, target = covariance / np.outer(root, at.deviation), at.a[None, :]
+    preferred = ndtr(target)
     both = bivariate_normal_cdf(first, target, correlation)
-    other = bivariate_normal_cdf(second, target, -correlation) if part.probit.margin else ndtr(target) - both
-    probabilities = ndtr(first), ndtr(second), ndtr(target), both, other
-    return _Joint(*(part.weight * p for p in probabilities))
+    other = bivariate_normal_cdf(second, target, -correlation) if probit.margin else preferred - both
+    chosen = (probit.with_lapses(ndtr(answer)) for answer in (first, second))
+    together = (probit.with_lapses(p, preferred) for p in (both, other))
+    return _Joint(*(part.weight * p for p in (*chosen, preferred, *together)))
 
 
 def _covariance(view: Projection, a: Indices, b: Indices) -> Array:

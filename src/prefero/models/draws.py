@@ -2,6 +2,7 @@
 
     rewards    (S, M)   rewards of M trajectories, one draw a row
     noise      (S,)     the noise that the drawn model assumes
+    lapse      (S,)     and its lapse rate
     weights    (S,)     of the draws; they add up to 1
 
 A component of a mixture gives draws in proportion to its weight, and at least a few, which then weigh less:
@@ -31,10 +32,11 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Weighted draws of rewards, with their noises."""
+    """Weighted draws of rewards, with their noises and lapse rates."""
 
     rewards: Array
     noise: Array
+    lapse: Array
     weights: Array
 
 
@@ -45,6 +47,7 @@ def draw_rewards(belief: Distribution, x: Array, count: int = DRAWS, seed: int =
     return Draws(
         rewards=np.concatenate([rewards for _, _, rewards in drawn]),
         noise=np.concatenate([np.full(len(rewards), part.probit.noise) for _, part, rewards in drawn]),
+        lapse=np.concatenate([np.full(len(rewards), part.probit.lapse) for _, part, rewards in drawn]),
         weights=np.concatenate([np.full(len(rewards), w / len(rewards)) for w, _, rewards in drawn]),
     )
 

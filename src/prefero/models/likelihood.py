@@ -100,11 +100,22 @@ class Probit:
         """How many answers are possible: with a margin "about equal" is one."""
         return 3 if self.margin else 2
 
-    def with_lapses(self, probability: AnyArray) -> AnyArray:
-        """The probability of one of the answers, given what it would be without lapses."""
-        if not self.lapse:
-            return probability
-        return (1.0 - self.lapse) * probability + self.lapse / self.n_answers
+    @property
+    def forced(self) -> "Probit":
+        """The same person where "about equal" is no answer."""
+        return replace(self, margin=0.0)
+
+    def with_lapses(self, probability: AnyArray, other: AnyArray | float = 1.0) -> AnyArray:
+        """The probability of one of the answers, given what it would be without lapses.
+
+        Args:
+            probability: Of the answer without lapses; or of the answer and some other event.
+            other: The probability of that event.
+
+        Returns:
+            The probability with lapses.
+        """
+        return lapsing(probability, self.lapse, self.n_answers, other) if self.lapse else probability
 
     def __call__(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> Likelihood:
         """The answers' log-probabilities and derivatives.
@@ -191,6 +202,13 @@ class Probit:
             attended * by_margin.gradient + both * slope * by_margin.log,
             attended * by_margin.curvature + both * (bend * by_margin.log - 2.0 * slope * by_margin.gradient),
         )
+
+
+def lapsing(
+    probability: AnyArray, lapse: AnyArray | float, answers: int = 2, other: AnyArray | float = 1.0
+) -> AnyArray:
+    """The probability of one of so many answers with lapses, given that without, see `Probit.with_lapses`."""
+    return (1.0 - lapse) * probability + (lapse / answers) * other
 
 
 def _ends(d: Array, scale: Array, margin: float) -> tuple[Array, Array]:

@@ -2,13 +2,13 @@
 
     pairs       random pairs of a pool's trajectories, the same ones every time
     predicted   the answer to a pair that is the more probable one under the posterior
-    accuracy    of a reward f with noise sigma: the mean over pairs of the probability that a person with this
-                reward and noise answers as predicted. A person who has to choose is meant: "about equal" is
-                no answer here
+    accuracy    of a reward f with noise sigma and a lapse rate: the mean over pairs of the probability that a
+                person with these answers as predicted. A person who has to choose is meant: "about equal"
+                is no answer here
 
-The posterior gives each reward and noise a probability, and so the accuracy has a distribution. Its mean has
-a closed form, the mean over pairs of max(P, 1 - P), where P is the probability of an answer under the
-posterior. Its interval is that of draws.
+The posterior gives each reward, noise and lapse rate a probability, and so the accuracy has a distribution.
+Its mean has a closed form, the mean over pairs of max(P, 1 - P), where P is the probability of an answer
+under the posterior. Its interval is that of draws.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.models.draws import LEVEL, Estimate, draw_rewards, interval
-from prefero.models.likelihood import SQRT_2
+from prefero.models.likelihood import SQRT_2, lapsing
 from prefero.models.posterior import Distribution
 
 TRAJECTORIES, PAIRS = 200, 3000  # of a pool that the accuracy is averaged over
@@ -37,7 +37,7 @@ def predictive_accuracy(belief: Distribution, x: Array, level: float = LEVEL) ->
     draws = draw_rewards(belief, some)
     first, second = pairs.T
     lead = (draws.rewards[:, first] - draws.rewards[:, second]) * np.where(probability >= 0.5, 1.0, -1.0)
-    each = ndtr(lead / (SQRT_2 * draws.noise[:, None])).mean(axis=1)
+    each = lapsing(ndtr(lead / (SQRT_2 * draws.noise[:, None])).mean(axis=1), draws.lapse)
     mean = float(np.mean(np.maximum(probability, 1.0 - probability)))
     low, high = interval(each, draws.weights, level)
     return Estimate(mean, min(low, mean), max(high, mean))
@@ -60,6 +60,6 @@ def _chosen_first(belief: Distribution, x: Array, pairs: Indices) -> Array:
         covariance = part.kernel(x, x) - learned @ learned.T
         variance = covariance.diagonal()
         spread = variance[first] + variance[second] - 2.0 * covariance[first, second]
-        scale = np.sqrt(part.probit.scale**2 + np.maximum(spread, 0.0))
-        total += weight * ndtr((mean[first] - mean[second]) / scale)
+        gap = mean[first] - mean[second]
+        total += weight * part.probit.forced.probabilities(gap, np.maximum(spread, 0.0))[0]
     return total

@@ -16,6 +16,7 @@ from prefero._support.names import no_such
 from prefero.acquisition.base import Purpose, Strategy
 from prefero.acquisition.projection import preference_probabilities
 from prefero.learner import Learner
+from prefero.models.likelihood import lapsing
 from prefero.pools.pool import Pool
 from prefero.pools.simulate import Sampling
 from prefero.questions import Question
@@ -230,7 +231,7 @@ def predicted_share(reward: Reward, task: Task) -> float:
     true = task.user.reward(task.pool.scaled)
     lead = np.sign(matrix - matrix.T) * (true[:, None] - true)
     share = ndtr(lead / (np.sqrt(2.0) * task.user.noise))[np.triu_indices(len(true), 1)].mean()
-    return float((1.0 - task.user.lapse_rate) * share + 0.5 * task.user.lapse_rate)
+    return float(lapsing(share, task.user.lapse_rate))
 
 
 def predicted_probabilities(reward: Reward, test_set: TestSet) -> Array:

@@ -3,7 +3,7 @@
     reward       a function of features, (M, d) -> (M,)
     noise        the paper's sigma: P(A preferred) = Phi((f(A) - f(B)) / (sqrt(2) noise))
     margin       differences that look smaller than this are called "about equal"
-    lapse_rate   the share of questions that are answered at random
+    lapse_rate   the share of questions that are answered at random, with any of the possible answers
 
 Rewards are drawn as in the paper, with independent standard normal coefficients, and then divided by their
 standard deviation over a pool, so that a noise means the same for all of them.
@@ -54,7 +54,8 @@ class SimulatedUser:
             "left", "right" or "equal".
         """
         if rng.random() < self.lapse_rate:
-            return "left" if rng.random() < 0.5 else "right"
+            answers: tuple[Choice, ...] = ("left", "right", "equal") if self.margin else ("left", "right")
+            return answers[int(rng.random() * len(answers))]
         both = self.reward(np.stack([left, right]))
         seen = both[0] - both[1] + np.sqrt(2.0) * self.noise * rng.standard_normal()
         if abs(seen) < self.margin:
