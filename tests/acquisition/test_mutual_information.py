@@ -284,9 +284,9 @@ def test_an_unknown_formula_is_refused() -> None:
 @pytest.mark.parametrize("formula", ["houlsby", "paper"])
 def test_three_answers_and_lapses_need_the_exact_formula(formula: Formula) -> None:
     message = f"formula '{formula}' is for two possible answers without lapses: .*, use 'exact'"
-    for more in ({"margin": 0.2}, {"lapse": 0.02}):
+    for margin, lapse in ((0.2, 0.0), (0.0, 0.02)):
         with pytest.raises(ValueError, match=message):
-            information_gain(*beliefs(0), 0.1, formula=formula, **more)
+            information_gain(*beliefs(0), 0.1, formula=formula, margin=margin, lapse=lapse)
 
 
 @pytest.mark.parametrize(("mean", "cov"), [((3,), (3, 2)), ((2,), (3, 3)), ((3, 1), (3, 3)), ((), ())])

@@ -61,9 +61,8 @@ def three_answers(margin: float, lapse: float = 0.0) -> GaussianSum:
     person = Probit(1.0, margin, lapse)
     if margin > WIDE_MARGIN:  # A and B are never confused: one pair of answers on each side
         two = _between_two_answers(person) if lapse else TWO_ANSWERS
-        count = len(two.heights)
-        centers = (margin,) * count + (-margin,) * count
-        return GaussianSum(two.heights * 2, centers, two.variances * 2, two.constant)
+        sides = (margin,) * len(two.heights) + (-margin,) * len(two.heights)
+        return GaussianSum(two.heights * 2, sides, two.variances * 2, two.constant)
     reach, variance, apart = margin + 7.0, 0.4 if lapse else 0.6, 0.45 if lapse else 0.55
     centers = np.linspace(-reach, reach, 2 * int(np.ceil(reach / apart)) + 1)
     x = np.linspace(-reach - 3.0, reach + 3.0, 16 * len(centers))
