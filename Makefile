@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+LEROBOT := .venv-lerobot
 TEACH  := $(VENV)/.teach
 CHECKS := web/node_modules/.checks
 INSTALL = command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) was not found: install Python 3.11 or newer, or say 'make PYTHON=/path/to/python3'"; exit 1; }; \
@@ -16,7 +17,7 @@ SHELL_PATH := $(PATH)
 export PATH := $(abspath $(BIN)):$(PATH)
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: help teach demo test python-checks page-checks heavy soak coverage setup hooks page api-types bench docs dist release-check clean
+.PHONY: help teach demo test python-checks page-checks heavy lerobot soak coverage setup hooks page api-types bench docs dist release-check clean
 
 help:  ## list the targets
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +47,12 @@ page-checks: $(CHECKS)
 
 heavy: $(READY) $(VENV)/.heavy  ## the tests that need torch or ray, which weigh gigabytes: training, GPU arrays, a cluster
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_pool_search.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/experiments/test_backends.py
+
+# LeRobot has its own versions of other packages, so it gets an environment of its own.
+lerobot: $(PAGE)  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { echo "make: LeRobot needs Python 3.12 or newer: say 'make lerobot PYTHON=/path/to/python3.12'"; exit 1; }
+	$(PYTHON) tools/install.py $(LEROBOT) hypothesis pytest "lerobot[training]>=0.6" ".[cli,datasets,hub]" ./plugins/lerobot_policy_prefero
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(LEROBOT)/bin/python -m pytest -W default tests/lerobot_plugin
 
 coverage: $(READY) $(PAGE)  ## which lines and branches the tests run: a table, and results/coverage/index.html; TESTS=tests/models for a part
 	@mkdir -p results/coverage
@@ -119,4 +126,4 @@ $(VENV)/.release: $(READY)
 	@touch $@
 
 clean:  ## remove everything that the other targets made
-	rm -rf $(VENV) web/node_modules src/prefero/server/page results site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LEROBOT) web/node_modules src/prefero/server/page results site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -300,3 +300,58 @@ def test_the_table_of_clips_is_not_overwritten_and_its_logarithms_are_implied(
     assert run("throws", "--out", "scores.csv") == 0
     found = pyarrow.csv.read_csv("scores.csv")["mean"].to_numpy()
     np.testing.assert_allclose(found, made(np.log(speed)[:, None]), atol=1e-9)
+
+
+# --- progress files for LeRobot ---------------------------------------------------------------------------
+
+
+def test_the_progress_of_every_frame_is_the_reward_up_to_it(
+    reward: Reward, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lerobot_3(tmp_path / "arm", cameras=())
+    assert run("arm", "--rabc", "out/progress.parquet", "--jobs", "1") == 0
+    assert "sample_weighting.progress_path out/progress.parquet" in capsys.readouterr().out
+    table = pq.read_table("out/progress.parquet")
+    kinds = {"index": "int64", "episode_index": "int64", "frame_index": "int64", "progress_sparse": "float"}
+    assert {field.name: str(field.type) for field in table.schema} == kinds
+    total = sum(LENGTHS)
+    assert table["index"].to_pylist() == list(range(total))
+    assert table["episode_index"].to_pylist() == [e for e, steps in enumerate(LENGTHS) for _ in range(steps)]
+    assert table["frame_index"].to_pylist() == [t for steps in LENGTHS for t in range(steps)]
+    walks = [states_of(episode, steps).astype(np.float32) for episode, steps in enumerate(LENGTHS)]
+    rows = [[walk[: t + 1, 1].max(), walk[t, 0]] for walk in walks for t in range(len(walk))]
+    expected = reward(np.array(rows, dtype=float))
+    scaled = (expected - expected.min()) / (expected.max() - expected.min())
+    np.testing.assert_allclose(table["progress_sparse"].to_numpy(), scaled, atol=1e-6)
+
+
+def test_episodes_without_a_reward_have_no_progress(reward: Reward, run: Run, tmp_path: Path) -> None:
+    write_lerobot_2(tmp_path / "arm", cameras=())
+    truncate(next((tmp_path / "arm").rglob("episode_000001.parquet")))
+    assert run("arm", "--rabc", "progress.parquet", "--skip-bad", "--jobs", "1") == 0
+    table = pq.read_table("progress.parquet")
+    assert set(table["episode_index"].to_pylist()) == {0, 2, 3}
+    assert table["index"].to_pylist()[LENGTHS[0]] == LENGTHS[0] + LENGTHS[1]
+    del reward
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("arm", "--rabc", "progress.csv"), "progress is written as .parquet"),
+        (("walks.npz", "--rabc", "progress.parquet"), "--rabc is for LeRobot datasets, and walks is none"),
+    ],
+)
+def test_what_has_no_progress_is_said(
+    words: tuple[str, ...],
+    message: str,
+    reward: Reward,
+    run: Run,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_lerobot_3(tmp_path / "arm", cameras=())
+    np.savez(tmp_path / "walks.npz", states=np.zeros((3, 5, 2)), state_names=["shoulder", "elbow"])
+    assert run(*words) == 2
+    assert message in capsys.readouterr().err
+    del reward

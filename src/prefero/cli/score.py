@@ -10,13 +10,24 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
+from prefero._support.progress_bar import progress as progress_bar
 from prefero.cli.console import check_apart, console, say, say_skipped
 from prefero.cli.options import with_dataset_flags
-from prefero.datasets import Dataset, FeatureDataset, FeatureOptions, extract_for_reward, open_dataset
+from prefero.datasets import (
+    BadEpisode,
+    Dataset,
+    EpisodeDataset,
+    FeatureDataset,
+    FeatureOptions,
+    FeatureTable,
+    extract_for_reward,
+    open_dataset,
+)
 from prefero.datasets.base import Columns, matrix_columns
 from prefero.datasets.features.match_reward import scoring_warnings, windows_for
 from prefero.datasets.formats.tables import id_column
 from prefero.datasets.registry import describe_formats, options_for
+from prefero.datasets.scores.progress import check_progress_file, write_progress
 from prefero.datasets.scores.table import (
     INDEX,
     MEAN,
@@ -26,11 +37,13 @@ from prefero.datasets.scores.table import (
     write_score_table,
 )
 from prefero.datasets.scores.write import check_score_copy, writable_formats, write_scores
+from prefero.deploy.prefix_rewards import PrefixRewards
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
-from prefero.reward import load_reward
+from prefero.reward import Reward, load_reward
 
 SHOWN = 5  # of the best trajectories
+RABC_FLAGS = "lerobot-train --sample_weighting.type rabc --sample_weighting.progress_path"
 
 
 @with_dataset_flags(without=("drop",))
@@ -48,17 +61,26 @@ def score(
     replace_reward: Annotated[
         bool, typer.Option("--replace-reward", help="In the copy, also replace the dataset's own reward.")
     ] = False,
+    rabc: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the progress of every frame of a LeRobot dataset to this file (.parquet), which "
+            "LeRobot's reward-aligned behavior cloning reads."
+        ),
+    ] = None,
     *,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
     """Compute the mean and the standard deviation of a learned reward for each trajectory."""
-    _check(out, copy_to, replace_reward)
+    _check(out, copy_to, replace_reward, rabc)
     learned = load_reward(reward)
     spec, trust = learned.feature_spec, bool(opening["trust"])
     dataset = _opened(trajectories, opening)
     if out is not None:
         check_apart(out, trajectories, dataset)
+    if rabc is not None:
+        _check_frames(dataset)
     if copy_to is not None:
         check_score_copy(dataset, copy_to, windows_for(features, spec))
     taught = learned.scaling
@@ -79,14 +101,44 @@ def score(
     if out is not None:
         write_score_table(out, columns)
         say(f"All scores are in {out}.")
+    if rabc is not None:
+        _write_progress(rabc, learned, table, trust)
+        say(f"The progress of every frame is in {rabc}. To train with it:  {RABC_FLAGS} {rabc}")
 
 
-def _check(out: Path | None, copy_to: Path | None, replace_reward: bool) -> None:
+def _write_progress(path: Path, learned: Reward, table: FeatureTable, trust: bool) -> None:
+    """The rewards of all prefixes of the scored episodes, as LeRobot reads them."""
+    there = table.at_origin()
+    assert isinstance(there.dataset, EpisodeDataset)
+    prefixes = PrefixRewards.of(
+        replace(learned, feature_spec=table.spec or learned.feature_spec), trust=trust
+    )
+    numbers = list(dict.fromkeys(there.numbers))
+    rewards = {}
+    with progress_bar("rewards of all frames", len(numbers), None) as advance:
+        for number, episode in zip(numbers, there.dataset.read(numbers), strict=True):
+            if isinstance(episode, BadEpisode):
+                raise episode
+            rewards[number] = prefixes(episode)
+            advance(1)
+    write_progress(path, there.dataset, rewards)
+
+
+def _check(out: Path | None, copy_to: Path | None, replace_reward: bool, rabc: Path | None) -> None:
     """An error, before any work is done, if what is asked for cannot be written."""
     if out is not None:
         check_score_table(out)
+    if rabc is not None:
+        check_progress_file(rabc)
     if replace_reward and copy_to is None:
         raise ValueError("the reward is replaced in a copy of the dataset: give its folder, --copy-to FOLDER")
+
+
+def _check_frames(dataset: Dataset) -> None:
+    """An error, before any work is done, unless the frames of a dataset have numbers."""
+    source = dataset if dataset.origin is None else dataset.origin.dataset
+    if not isinstance(source, EpisodeDataset) or type(source).frame_indices is EpisodeDataset.frame_indices:
+        raise ValueError(f"--rabc is for LeRobot datasets, and {source.name} is none")
 
 
 def _opened(what: str, opening: Mapping[str, object]) -> Dataset:

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.arrays import Array, Image
+from prefero._support.arrays import Array, Image, Indices
 from prefero._support.names import listed, no_such
 from prefero.datasets.episode import BadEpisode, Episode, StepRange, segment_id
 from prefero.datasets.media.video_files import (
@@ -321,6 +321,18 @@ class EpisodeDataset(Dataset):
                 yield self.episode(number)
             except BadEpisode as error:
                 yield error
+
+    def frame_indices(self, number: int) -> Indices:
+        """The numbers, in the whole dataset, of an episode's frames, (T,), where the format numbers them.
+
+        Args:
+            number: Of the episode.
+
+        Returns:
+            The numbers.
+        """
+        del number
+        raise ValueError(f"progress files are for LeRobot datasets, and {self.name} is none")
 
     def frames(self, number: int, steps: StepRange | None) -> tuple[Iterator[Image], float]:
         """The images of an episode or a segment of it.

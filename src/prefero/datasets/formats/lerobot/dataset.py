@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from prefero._support.arrays import Array, Image
+from prefero._support.arrays import Array, Image, Indices
 from prefero._support.optional import need
 from prefero.datasets.base import DatasetFormat, DatasetSpec, EpisodeDataset, FormatOptions, option
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
@@ -224,6 +224,14 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
             self._names(self.action_columns),
             next((entry.videos[camera] for camera in self.cameras if camera in entry.videos), None),
         )
+
+    def frame_indices(self, number: int) -> Indices:
+        """The numbers of an episode's frames in the dataset, as its files have them."""
+        entry = self.entries[number]
+        parquet = need("pyarrow.parquet", extra="datasets")
+        columns, mine = ["index", *ORDER], [("episode_index", "=", entry.episode)]
+        frames = _frames_of(entry, parquet.read_table(entry.path, columns=columns, filters=mine))
+        return np.asarray(frames["index"].to_numpy(), dtype=np.int64)
 
     def _names(self, columns: Sequence[str]) -> tuple[str, ...]:
         return distinct([name for key in columns for name in column_names(key, self._features()[key])])

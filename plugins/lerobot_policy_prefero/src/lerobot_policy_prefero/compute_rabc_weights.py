@@ -1,0 +1,49 @@
+"""The progress of every frame of a dataset, for LeRobot's reward-aligned behavior cloning.
+
+    python -m lerobot_policy_prefero.compute_rabc_weights --dataset-repo-id ID --reward-model-path reward.json
+
+LeRobot's own reward models have modules of this name with these options. `prefero score --rabc` is the same
+without LeRobot.
+"""
+
+import argparse
+from pathlib import Path
+
+from lerobot.datasets.lerobot_dataset import LeRobotDataset
+
+from prefero import load_reward
+from prefero.datasets import Episode, open_dataset
+from prefero.datasets.formats.lerobot.dataset import LeRobotDataset as Opened
+from prefero.datasets.scores.progress import write_progress
+from prefero.deploy.prefix_rewards import PrefixRewards
+
+FILE = "sarm_progress.parquet"  # where LeRobot looks for it in a dataset's folder
+
+
+def compute_progress(dataset_repo_id: str, reward_path: str, root: str | None, output: str | None) -> Path:
+    """Write the progress of every frame of a dataset that LeRobot has, or downloads."""
+    there = LeRobotDataset(dataset_repo_id, root=root, download_videos=False)
+    dataset, prefixes = open_dataset(f"lerobot:{there.root}"), PrefixRewards.of(load_reward(reward_path))
+    assert isinstance(dataset, Opened)
+    read = enumerate(dataset.read(range(len(dataset))))
+    rewards = {number: prefixes(episode) for number, episode in read if isinstance(episode, Episode)}
+    path = Path(there.root) / FILE if output is None else Path(output)
+    write_progress(path, dataset, rewards)
+    return path
+
+
+def main() -> None:
+    """Parse the options, write the file, and say how to train with it."""
+    parser = argparse.ArgumentParser(description="The progress of every frame by a reward of Prefero.")
+    parser.add_argument("--dataset-repo-id", required=True, help="The id of the dataset.")
+    parser.add_argument("--reward-model-path", required=True, help="The reward: a .json file, or hf://...")
+    parser.add_argument("--root", help="The dataset's folder, if LeRobot does not have it by its id.")
+    parser.add_argument("--output-path", help=f"The file to write; {FILE} in the dataset's folder.")
+    given = parser.parse_args()
+    path = compute_progress(given.dataset_repo_id, given.reward_model_path, given.root, given.output_path)
+    print(f"The progress of every frame is in {path}. To train with it:")
+    print(f"  lerobot-train --sample_weighting.type=rabc --sample_weighting.progress_path={path}")
+
+
+if __name__ == "__main__":
+    main()

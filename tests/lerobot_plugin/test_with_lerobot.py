@@ -1,0 +1,259 @@
+"""The plugin and the progress file with LeRobot's own classes and commands; `make lerobot` runs these."""
+
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prefero import Learner, Pool, Question, Reward, load_reward
+from prefero.__main__ import main
+from prefero._support.arrays import Array
+from prefero.datasets import open_dataset
+
+pytest.importorskip("lerobot.rewards", reason="LeRobot 0.6 or newer is not installed")
+
+import torch
+from lerobot.configs.rewards import RewardModelConfig
+from lerobot.datasets.lerobot_dataset import LeRobotDataset
+from lerobot.rewards import make_reward_model, make_reward_model_config, make_reward_pre_post_processors
+from lerobot.rewards.sarm.rabc import RABCWeights
+from lerobot.utils.import_utils import register_third_party_plugins
+
+FPS, CHUNK, LENGTHS = 10, 4, (16, 12, 20, 14)
+WORDS = ["final(x)", "final(y)"]
+FLOATS = {"dtype": "float32"}
+
+
+def states_of(episode: int) -> Array:
+    """There and, in the odd episodes, back again."""
+    time = np.linspace(0.0, 1.0, LENGTHS[episode])
+    away = time if episode % 2 == 0 else np.minimum(time, 1 - time)
+    return np.column_stack([away * (1 + episode), 0.1 * np.sin(3 * episode) * time]).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset that LeRobot itself has written."""
+    place = tmp_path_factory.mktemp("lerobot") / "reach"
+    features = {
+        "observation.state": FLOATS | {"shape": (2,), "names": ["x", "y"]},
+        "observation.environment_state": FLOATS | {"shape": (2,), "names": ["target x", "target y"]},
+        "action": FLOATS | {"shape": (2,), "names": ["push", "turn"]},
+    }
+    made = LeRobotDataset.create("prefero/reach", FPS, features, root=place, use_videos=False)
+    for episode in range(len(LENGTHS)):
+        for step, state in enumerate(states_of(episode)):
+            made.add_frame(
+                {
+                    "observation.state": state,
+                    "observation.environment_state": np.full(2, episode, dtype=np.float32),
+                    "action": np.sin([step, 2 * step], dtype=np.float32),
+                    "task": "reach",
+                }
+            )
+        made.save_episode()
+    made.finalize()
+    return place
+
+
+@pytest.fixture(scope="module")
+def reward_file(folder: Path) -> Path:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the effort grows with the length
+        learner = Learner(Pool.from_lerobot(folder, WORDS))
+    for a, b in [(2, 0), (0, 1), (2, 3), (0, 3), (2, 1)]:  # who ends further away
+        learner.tell(Question(a, b), "left")
+    path = folder.parent / "reward.json"
+    learner.reward().save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def reward(reward_file: Path) -> Reward:
+    return load_reward(reward_file)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _plugin() -> None:
+    register_third_party_plugins()  # as LeRobot's commands do when they start
+
+
+def model_of(reward_file: Path, **options: Any) -> Any:
+    keys = ["observation.state", "observation.environment_state"]
+    options = {"device": "cpu", "state_keys": keys, **options}
+    return make_reward_model(make_reward_model_config("prefero", reward=str(reward_file), **options))
+
+
+# --- the reward model -------------------------------------------------------------------------------------
+
+
+def test_lerobot_finds_the_plugin_by_its_name() -> None:
+    assert "prefero" in RewardModelConfig.get_known_choices()
+
+
+def test_a_batch_of_whole_episodes_has_the_scores_that_prefero_gives(
+    folder: Path, reward_file: Path, reward: Reward
+) -> None:
+    model, dataset = model_of(reward_file), LeRobotDataset("prefero/reach", root=folder)
+    wanted = reward(reward.extract_features(folder).features)
+    start = 0
+    for length, score in zip(LENGTHS, wanted, strict=True):
+        frames = [dataset[start + step] for step in range(length)]
+        keys = ("observation.state", "observation.environment_state", "action")
+        batch = {key: torch.stack([frame[key] for frame in frames])[None] for key in keys}
+        assert model.compute_reward(batch).tolist() == pytest.approx([score], abs=1e-5)
+        start += length
+
+
+def test_frames_before_the_beginning_of_an_episode_do_not_count(
+    folder: Path, reward_file: Path, reward: Reward
+) -> None:
+    model = model_of(reward_file, steps=4)
+    deltas = {
+        key: [delta / FPS for delta in model.config.observation_delta_indices]
+        for key in ("observation.state", "observation.environment_state", "action")
+    }
+    dataset = LeRobotDataset("prefero/reach", root=folder, delta_timestamps=deltas)
+    batch = torch.utils.data.default_collate([dataset[1], dataset[10]])
+    before, _ = make_reward_pre_post_processors(model.config)
+    given = model.compute_reward(before(batch))
+    episode = open_dataset(folder).episode(0)  # type: ignore[attr-defined]
+    rows = [reward.episode_features()(episode.segment(steps)) for steps in [(0, 2), (7, 11)]]
+    assert given.tolist() == pytest.approx(reward(np.array(rows)).tolist(), abs=1e-5)
+
+
+def test_a_model_is_saved_and_loaded_as_lerobot_does(
+    reward_file: Path, reward: Reward, tmp_path: Path
+) -> None:
+    model_of(reward_file, steps=3).save_pretrained(tmp_path / "model")
+    config = RewardModelConfig.from_pretrained(tmp_path / "model")
+    assert config.type == "prefero"
+    config.pretrained_path = str(tmp_path / "model")
+    loaded = make_reward_model(config)
+    assert loaded.config.steps == 3
+    batch = {
+        "observation.state": torch.rand(2, 5, 2),
+        "observation.environment_state": torch.rand(2, 5, 2),
+        "action": torch.rand(2, 5, 2),
+    }
+    assert torch.equal(loaded.compute_reward(batch), model_of(reward_file).compute_reward(batch))
+    assert loaded.reward.scaling == reward.scaling
+
+
+# --- reward-aligned behavior cloning ----------------------------------------------------------------------
+
+
+def progress_file(folder: Path, reward_file: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(
+        sys, "argv", ["prefero", "score", str(reward_file), str(folder), "--rabc", str(path), "--jobs", "1"]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    return path
+
+
+def test_lerobot_weighs_frames_by_the_progress_file(
+    folder: Path, reward_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = progress_file(folder, reward_file, tmp_path / "progress.parquet", monkeypatch)
+    weights = RABCWeights(path, chunk_size=CHUNK, device=torch.device("cpu"))
+    assert weights.get_stats()["num_frames"] == sum(LENGTHS)
+    progress = np.array([weights.progress_lookup[index] for index in range(sum(LENGTHS))])
+    assert progress.min() == 0.0
+    assert progress.max() == 1.0
+    start = LENGTHS[0]  # of the second episode, which goes there and back
+    growing, falling = [start + 1], [start + 7]
+    assert progress[growing[0] + CHUNK] > progress[growing[0]] + 0.01
+    assert progress[falling[0] + CHUNK] < progress[falling[0]]
+    given, stats = weights.compute_batch_weights({"index": torch.tensor(growing + falling)})
+    assert given.tolist() == pytest.approx([2.0, 0.0], abs=1e-4)
+    assert stats["num_zero_weight"] == 1
+
+
+def test_the_plugins_module_writes_the_same_file(
+    folder: Path, reward_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = progress_file(folder, reward_file, tmp_path / "progress.parquet", monkeypatch)
+    command(
+        "-m",
+        "lerobot_policy_prefero.compute_rabc_weights",
+        "--dataset-repo-id=prefero/reach",
+        f"--root={folder}",
+        f"--reward-model-path={reward_file}",
+        f"--output-path={tmp_path / 'other.parquet'}",
+    )
+    assert (tmp_path / "other.parquet").read_bytes() == wanted.read_bytes()
+
+
+# `lerobot-train`; in 0.6, only policies of gigabytes give a loss for each sample, so ACT is made to give one.
+TRAIN = """
+from lerobot.policies.act.modeling_act import ACTPolicy
+from lerobot.scripts.lerobot_train import main
+
+whole = ACTPolicy.forward
+
+def forward(self, batch, reduction="mean"):
+    loss, about = whole(self, batch)
+    return (loss if reduction == "mean" else loss.expand(len(batch["action"]))), about
+
+ACTPolicy.forward = forward
+main()
+"""
+
+
+# --- commands ---------------------------------------------------------------------------------------------
+
+
+def command(*words: str, fails: bool = False) -> str:
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, timeout=300)
+    assert bool(done.returncode) == fails, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def train(folder: Path, output: Path, *words: str, fails: bool = False) -> str:
+    dataset = ("--dataset.repo_id=prefero/reach", f"--dataset.root={folder}", f"--output_dir={output}")
+    steps = (
+        "--steps=2",
+        "--batch_size=4",
+        "--num_workers=0",
+        "--save_checkpoint=false",
+        "--wandb.enable=false",
+    )
+    return command("-c", TRAIN, *dataset, *steps, *words, fails=fails)
+
+
+def test_lerobot_train_loads_the_reward_and_says_that_it_is_not_trained_there(
+    folder: Path, reward_file: Path, tmp_path: Path
+) -> None:
+    said = train(
+        folder,
+        tmp_path / "out",
+        "--reward_model.type=prefero",
+        f"--reward_model.reward={reward_file}",
+        "--reward_model.device=cpu",
+        fails=True,
+    )
+    assert "Reward model 'prefero' is zero-shot and cannot be trained via lerobot-train" in said
+
+
+def test_lerobot_train_weighs_its_samples_by_the_progress_file(
+    folder: Path, reward_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = progress_file(folder, reward_file, tmp_path / "progress.parquet", monkeypatch)
+    small = ("dim_model=16", "n_heads=2", "dim_feedforward=16", "n_encoder_layers=1", "use_vae=false")
+    policy = ("type=act", f"chunk_size={CHUNK}", f"n_action_steps={CHUNK}", "device=cpu", "push_to_hub=false")
+    said = train(
+        folder,
+        tmp_path / "out",
+        *(f"--policy.{option}" for option in (*policy, *small)),
+        "--sample_weighting.type=rabc",
+        f"--sample_weighting.progress_path={path}",
+        "--log_freq=1",
+    )
+    assert f"Loading SARM progress values from {path}" in said
+    assert "End of training" in said
