@@ -14,7 +14,8 @@ from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF
 from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
-from prefero.models.mixture import MixtureFitter
+from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.reference import Reference
 from prefero.models.solution import WarmStart
 from prefero.questions import Comparisons
 
@@ -63,7 +64,7 @@ def asking(pool: int = 1000, answers: int = 200) -> None:
     kernel, known = RBF(0.3), first(data, answers - 1)
     _, before = infer(kernel, known, NOISE)
     start = WarmStart.from_solution(before, answers)
-    fitter = MixtureFitter(4)
+    fitter = MixtureFitter(Reference.normal(4))
     fitter.fit(known)
 
     def mixture_after_one() -> object:
@@ -100,16 +101,16 @@ def _refit(data: Comparisons, count: int) -> tuple[float, float]:
             fit.margin = -1.0  # so that no candidate's fit is used again
         return fitter.fit(some)
 
-    fitter = MixtureFitter(4)
+    fitter = MixtureFitter(Reference.normal(4))
     fitter.fit(fewer)
-    fresh, again = seconds(lambda: MixtureFitter(4).fit(some), warm, repeats=5)
+    fresh, again = seconds(lambda: MixtureFitter(Reference.normal(4)).fit(some), warm, repeats=5)
     return fresh, again
 
 
 def large_pool(pool: int = 10_000, answers: int = 200) -> None:
     x, data = problem(answers, pool, 4)
     V = np.random.default_rng(0).standard_normal((answers, pool))
-    one, mixture = infer(RBF(0.3), data, NOISE)[0], MixtureFitter(4).fit(data)
+    one, mixture = infer(RBF(0.3), data, NOISE)[0], MixtureFitter(Reference.normal(4)).fit(data)
     small = peak_memory()
     best_question(one, x)
     best_question(mixture, x)

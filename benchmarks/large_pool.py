@@ -25,7 +25,9 @@ from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero.acquisition.pool_search import best_question
 from prefero.datasets import extract_features, open_dataset
-from prefero.models.mixture import MixtureFitter, MixturePosterior
+from prefero.models.mixture import MixturePosterior
+from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.reference import Reference
 from prefero.pools.pool import Pool
 from prefero.questions import Comparisons
 from prefero.reward import Reward
@@ -106,9 +108,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         pool = Pool(x) if options.gpu else files(Path(folder), x)
         scale = pool.scaling
         data = Comparisons(scale(data.winners), scale(data.losers), data.tied, scale)
-        mixture = timed(
-            f"learn from {options.answers} answers", lambda: MixtureFitter(options.features).fit(data)
-        )
+        fitter = MixtureFitter(Reference.normal(options.features))
+        mixture = timed(f"learn from {options.answers} answers", lambda: fitter.fit(data))
         (questions_on_gpu if options.gpu else questions)(mixture, pool)
         reward = Reward(mixture)
         timed("rank all, and find the best", lambda: (reward.rank(pool), reward.best(pool)))

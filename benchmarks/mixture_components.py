@@ -1,6 +1,6 @@
 """The mixture's leading components against all of its candidates: how far P(a preferred) differs.
 
-The default model predicts with the candidates that weigh most, so that asking stays fast. Here every
+The default model predicts with a few candidates that stand for all, so that asking stays fast. Here every
 candidate takes part, however little it weighs, and the predictions of both for the pairs of the test set are
 compared. Wanted: nowhere more than 0.02 apart.
 """
@@ -16,7 +16,7 @@ from benchmarks.evaluation import learner_for, teach
 from benchmarks.rows import Job, Row, RowFile, add_options, measure
 from benchmarks.tasks import TASKS, task_named
 from prefero.learner import Learner
-from prefero.models import mixture
+from prefero.models import mixture_fitter
 from prefero.models.mixture import MixturePosterior
 from prefero.simulation.tasks import predicted_probabilities
 
@@ -24,12 +24,12 @@ CHECKPOINTS = (5, 10, 20, 40)
 CHOSEN = ("heavy-tails", "bumps", "driver-linear", "driver-quadratic", "many-features-quadratic")
 WANTED = 0.02
 SIZES = ("components", "candidates")
-EVERY: dict[str, Any] = {"MAX_COMPONENTS": 10_000, "PER_STRUCTURE": 10_000, "NEGLIGIBLE": 1e-12}
+EVERY: dict[str, Any] = {"MAX_COMPONENTS": 10_000, "NEGLIGIBLE": 1e-12}
 
 
 def full_mixture(learner: Learner) -> Learner:
     """The same answers, with every candidate in the mixture."""
-    with patch.multiple(mixture, **EVERY):
+    with patch.multiple(mixture_fitter, **EVERY):
         full = Learner(learner.pool, seed=learner.seed, answers=learner.answers)
         full.belief()
     return full

@@ -26,7 +26,8 @@ from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
-from prefero.models.mixture import MixtureFitter
+from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 
 ANSWERS = (25, 50, 100, 200, 400, 800, 1600)
@@ -92,10 +93,10 @@ def repeats(size: int, large: int) -> int:
 
 
 def growing(what: str, sizes: Sequence[int]) -> Iterator[Times]:
-    fitter = MixtureFitter(HELD["features"])
+    fitter = MixtureFitter(Reference.normal(HELD["features"]))
     for size in sizes:
         at = HELD | {what: size}
-        yield measured(fitter if what == "answers" else MixtureFitter(at["features"]), **at)
+        yield measured(fitter if what == "answers" else MixtureFitter(Reference.normal(at["features"])), **at)
 
 
 def table(what: str, sizes: Sequence[int]) -> list[Times]:

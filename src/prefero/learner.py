@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from prefero import learner_file
-from prefero._support.arrays import Indices
+from prefero._support.arrays import Array, Indices
 from prefero._support.frames import Rows
 from prefero._support.names import no_attribute, shortened
 from prefero._support.texts import percent, pluralize
 from prefero.acquisition.base import (
+    PURPOSES,
     AnyAcquisitionFunction,
     Purpose,
     Strategy,
@@ -66,8 +67,8 @@ class Model(Protocol):
 
     posterior_: Distribution
 
-    def fit_comparisons(self, data: Comparisons) -> Self:
-        """Learn from answers."""
+    def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
+        """Learn from answers about trajectories of a pool, whose features, (M, d), are the reference."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,8 @@ class Learner:
         seed: Decides the sides of questions, and random questions.
         model: How rewards are modelled. None is the default, Bayesian model averaging over structures;
             `PreferenceGP(...)` and `LinearPreference(...)` are others.
-        acquisition: What makes a question good: "mutual-information" (BALD), "predictive-information"
-            (EPIG), "expected-utility" (EUBO), another registered name, or an `AcquisitionFunction` of your
+        acquisition: What makes a question good: "predictive-information" (EPIG), "mutual-information"
+            (BALD), "expected-utility" (EUBO), another registered name, or an `AcquisitionFunction` of your
             own.
         answers: Of an earlier session, to continue it.
     """
@@ -139,7 +140,7 @@ class Learner:
         *,
         seed: int = 0,
         model: Model | None = None,
-        acquisition: AnyAcquisitionFunction | str = "mutual-information",
+        acquisition: AnyAcquisitionFunction | str = PURPOSES["learn"],
         answers: Iterable[Answer] = (),
     ) -> None:
         if not isinstance(pool, Pool):
@@ -183,7 +184,7 @@ class Learner:
         """The next question: the best by the learner's acquisition function.
 
         Args:
-            purpose: Takes a built-in acquisition function instead: "learn" the mutual information, which
+            purpose: Takes a built-in acquisition function instead: "learn" the predictive information, which
                 learns the reward everywhere; "best" the expected utility, which finds the best trajectory
                 soon.
             strategy: "active", or "random": every pair is equally likely, for comparison.
@@ -424,14 +425,15 @@ class Learner:
 
     def _fit(self, model: Model, answers: tuple[Answer, ...]) -> Distribution:
         try:
-            return model.fit_comparisons(self._comparisons(answers)).posterior_
+            return model.fit_comparisons(self._comparisons(answers), self.pool.scaled).posterior_
         except (ConvergenceError, np.linalg.LinAlgError) as error:
             if not self._warned:
                 warnings.warn(f"the model could not be fitted and stays as it was: {error}", stacklevel=3)
                 self._warned = True
             if self._belief is not None:
                 return self._belief[1]
-            return model.fit_comparisons(Comparisons.none(len(self.pool.names), self.pool.scaling)).posterior_
+            nothing = Comparisons.none(len(self.pool.names), self.pool.scaling)
+            return model.fit_comparisons(nothing, self.pool.scaled).posterior_
 
     def _comparisons(self, answers: tuple[Answer, ...]) -> Comparisons:
         return Comparisons.from_answers(self.pool.scaled, answers, self.pool.scaling)

@@ -21,8 +21,7 @@ from typing import Protocol
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.acquisition.base import AnyAcquisitionFunction, Strategy
-from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.base import AnyAcquisitionFunction, Strategy, acquisition_for
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
 from prefero.learner import Model
@@ -141,9 +140,10 @@ def _prefero(_: GroundTruth, __: Array) -> Model:
 METHODS: dict[str, Method] = {
     method.name: method
     for method in [
-        Method("Prefero", _prefero),
+        Method("Prefero", _prefero, acquisition=acquisition_for("learn")),
         Method("Prefero, random", _prefero, "random"),
-        Method("Prefero, best", _prefero, acquisition=ExpectedUtility()),
+        Method("Prefero, best", _prefero, acquisition=acquisition_for("best")),
+        Method("Prefero, mutual information", _prefero),
         Method("ActiveLinear", _linear),
         Method("Oracle", _oracle("ep")),
         Method("Oracle, Laplace", _oracle("laplace")),

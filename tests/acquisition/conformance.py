@@ -27,8 +27,9 @@ from prefero.acquisition.pool_search import best_question, score_all
 from prefero.kernels import RBF, Linear
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPreference
-from prefero.models.mixture import MixtureFitter
+from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.preference_gp import PreferenceGP
+from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 
 TIE_TOLERANCE = 1e-10
@@ -108,7 +109,7 @@ def beliefs(margin: float) -> list[Any]:
     data = Comparisons.of(items, np.array([[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]))
     gp = PreferenceGP(Linear() + RBF(0.5), noise=0.2, margin=margin, learn=False)
     linear = LinearPreference(noise=0.2, margin=margin, draws=20)
-    mixture = MixtureFitter(2, margin=margin, searched=False).fit(data)
+    mixture = MixtureFitter(Reference.normal(2), margin=margin, searched=False).fit(data)
     return [gp.fit_comparisons(data).posterior_, mixture, linear.fit_comparisons(data).posterior_]
 
 

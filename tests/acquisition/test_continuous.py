@@ -12,7 +12,8 @@ from prefero.acquisition.pool_search import score_all
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
-from prefero.models.mixture import MixtureFitter
+from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 
 KERNELS: dict[str, Kernel] = {
@@ -42,7 +43,7 @@ def posterior(kernel: Kernel, margin: float = 0.0, number: int = 6, features: in
 
 
 def belief(margin: float | None = None) -> Any:
-    return MixtureFitter(2, margin=margin).fit(answers(10, 3 if margin else 0))
+    return MixtureFitter(Reference.normal(2), margin=margin).fit(answers(10, 3 if margin else 0))
 
 
 def judged(distribution: Any, a: Array, b: Array) -> float:

@@ -5,7 +5,9 @@ from functools import cache
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.models.mixture import MixtureFitter, MixturePosterior
+from prefero.models.mixture import MixturePosterior
+from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 
 
@@ -27,4 +29,4 @@ def taught_mixture(count: int = 12) -> tuple[MixturePosterior, Comparisons]:
     """The default posterior of a reward that has a best value of the first feature."""
     x = pool()
     data = answers_about(x, 0.4 * x[:, 1] - (x[:, 0] - 0.3) ** 2, count)
-    return MixtureFitter(2).fit(data), data
+    return MixtureFitter(Reference.normal(2)).fit(data), data

@@ -8,8 +8,9 @@ import pytest
 from models.taught import answers_about, pool
 from prefero._support.texts import number, percent
 from prefero.models.explanation import Statement, explain
-from prefero.models.mixture import MixtureFitter
+from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.profiles import profiles
+from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 
@@ -20,7 +21,7 @@ def said(truth: str, count: int = 30) -> list[Statement]:
     """What is said of a reward, an expression of the speed s and the distance d."""
     x = pool()
     values = eval(truth, {"s": x[:, 0], "d": x[:, 1], "np": np})
-    belief = MixtureFitter(2).fit(answers_about(x, values, count))
+    belief = MixtureFitter(Reference.normal(2)).fit(answers_about(x, values, count))
     return explain(belief, x, SCALING, count, "your", {"speed": "m/s"})
 
 
@@ -51,7 +52,7 @@ def test_the_other_shapes(truth: str, start: str) -> None:
 
 def test_the_numbers_are_those_of_the_profiles() -> None:
     x = pool()
-    belief = MixtureFitter(2).fit(answers_about(x, x[:, 0], 20))
+    belief = MixtureFitter(Reference.normal(2)).fit(answers_about(x, x[:, 0], 20))
     first = profiles(belief, x)[0]
     sentences = [one.sentence for one in explain(belief, x, SCALING, 20, "the user's", {})]
     assert f"Speed seems to matter most ({percent(first.largest)} sure)." in sentences
@@ -69,7 +70,7 @@ def test_what_is_not_probable_is_not_said() -> None:
     """Each question is answered once this way and once the other."""
     x, data = pool(), answers_about(pool(), pool()[:, 0], 6)
     winners, losers = np.concatenate([data.winners, data.losers]), np.concatenate([data.losers, data.winners])
-    belief = MixtureFitter(2).fit(Comparisons(winners, losers, np.zeros(12, dtype=bool)))
+    belief = MixtureFitter(Reference.normal(2)).fit(Comparisons(winners, losers, np.zeros(12, dtype=bool)))
     (only,) = explain(belief, x, SCALING, 8, "your", {})
     assert only.sentence == "The form of your reward is still open."
     assert "at least 70% probable" in only.meaning
@@ -77,7 +78,7 @@ def test_what_is_not_probable_is_not_said() -> None:
 
 def test_a_single_feature_is_not_said_to_matter_most() -> None:
     x = pool(60, 1)
-    belief = MixtureFitter(1).fit(answers_about(x, x[:, 0], 12))
+    belief = MixtureFitter(Reference.normal(1)).fit(answers_about(x, x[:, 0], 12))
     (only,) = explain(belief, x, Scaling(("speed",), (0.0,), (1.0,)), 12, "your", {})
     assert only.sentence.startswith("A higher speed seems better")
     assert "other features" not in only.meaning

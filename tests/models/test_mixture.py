@@ -13,12 +13,14 @@ from scipy.special import logsumexp, ndtr
 
 from prefero._support.arrays import Array
 from prefero._support.texts import percent
-from prefero.models import mixture as module
+from prefero.models import mixture_fitter as module
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
-from prefero.models.mixture import MixtureFitter, MixturePosterior
+from prefero.models.mixture import MixturePosterior
+from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.reference import Reference
 from prefero.models.solution import ConvergenceError
-from prefero.models.structures import GRID, LABELS, grid_candidates
+from prefero.models.structures import GRID, LABELS, Candidate, ModelSettings, grid_candidates
 from prefero.questions import Comparisons
 from prefero.simulation.tasks import make_task
 
@@ -59,8 +61,12 @@ def order(belief: MixturePosterior) -> list[str]:
     return sorted(belief.structures, key=lambda structure: -belief.structures[structure])
 
 
+def grid() -> list[Candidate]:
+    return grid_candidates(ModelSettings(Reference.normal(2), None, None, "ep"))
+
+
 def fresh(data: Comparisons) -> MixturePosterior:
-    return MixtureFitter(2).fit(data)
+    return MixtureFitter(Reference.normal(2)).fit(data)
 
 
 def assert_same(found: MixturePosterior, expected: MixturePosterior, tolerance: float = 1e-4) -> None:
@@ -74,7 +80,7 @@ def assert_same(found: MixturePosterior, expected: MixturePosterior, tolerance: 
 def prior_shares() -> dict[str, float]:
     """The prior weight of each structure, summed over its candidates."""
     shares = dict.fromkeys(GRID, 0.0)
-    for candidate in grid_candidates(2):
+    for candidate in grid():
         shares[candidate.structure] += float(np.exp(candidate.log_prior))
     return shares
 
@@ -83,16 +89,6 @@ def test_before_any_answer_the_structures_have_their_prior_weights() -> None:
     assert sum(prior_shares().values()) == pytest.approx(1.0)
     assert min(prior_shares().values()) > 0.05
     assert fresh(Comparisons.none(2)).structures == pytest.approx(prior_shares())
-
-
-@pytest.mark.parametrize("features", [1, 2, 5])
-def test_in_every_structure_a_typical_reward_varies_by_about_one(features: int) -> None:
-    x = np.random.default_rng(0).standard_normal((1000, features))
-    for candidate in grid_candidates(features):
-        covariance = candidate.kernel(x, x)
-        varies = covariance.diagonal().mean() - covariance.mean()
-        assert varies < 1.2
-        assert varies > (0.8 if candidate.structure in ("linear", "quadratic") else 0.05)
 
 
 @pytest.mark.parametrize("kind", RIGHT)
@@ -108,33 +104,35 @@ def test_weights_are_shares(kind: str, number: int) -> None:
 def test_weights_are_prior_times_evidence_of_every_candidate(kind: str) -> None:
     data = first(answers(kind, 60), 9)
     logs = np.array(
-        [m.log_prior + infer(m.kernel, data, Probit(m.noise))[0].log_evidence for m in grid_candidates(2)]
+        [m.log_prior + infer(m.kernel, data, Probit(m.noise, lapse=m.lapse))[0].log_evidence for m in grid()]
     )
     belief = fresh(data)
     assert belief.log_evidence == pytest.approx(logsumexp(logs), abs=2e-3)
     shares = np.exp(logs - logsumexp(logs))
     for structure in GRID:
-        expected = sum(s for s, m in zip(shares, grid_candidates(2), strict=True) if m.structure == structure)
+        expected = sum(s for s, m in zip(shares, grid(), strict=True) if m.structure == structure)
         assert belief.structures[structure] == pytest.approx(expected, abs=2e-3)
 
 
 @pytest.mark.parametrize("kind", RIGHT)
 def test_the_few_components_that_are_kept_stand_for_all(kind: str) -> None:
     data = first(answers(kind, 60), 9)
-    every = [(m.log_prior, infer(m.kernel, data, Probit(m.noise))[0]) for m in grid_candidates(2)]
+    every = [(m.log_prior, infer(m.kernel, data, Probit(m.noise, lapse=m.lapse))[0]) for m in grid()]
     logs = np.array([log_prior + posterior.log_evidence for log_prior, posterior in every])
     shares = np.exp(logs - logsumexp(logs))
     whole = sum(
         share * posterior.probability(*places()) for share, (_, posterior) in zip(shares, every, strict=True)
     )
     assert len(fresh(data).components) <= 10 < len(every)
-    np.testing.assert_allclose(fresh(data).probability(*places()), np.asarray(whole), atol=0.08)
+    apart = np.abs(fresh(data).probability(*places()) - np.asarray(whole))
+    assert apart.max() < 0.04
+    assert apart.mean() < 0.01
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("kind", RIGHT)
 def test_the_right_structure_gains_weight(kind: str, seed: int) -> None:
-    data, fitter = answers(kind, 60, seed), MixtureFitter(2)
+    data, fitter = answers(kind, 60, seed), MixtureFitter(Reference.normal(2))
     few, many = (
         sum(fitter.fit(first(data, number)).structures.get(s, 0.0) for s in RIGHT[kind]) for number in (5, 60)
     )
@@ -173,7 +171,7 @@ def test_nothing_is_claimed_from_the_prior(count: int) -> None:
 def test_a_feature_that_does_not_matter_is_noticed() -> None:
     rng = np.random.default_rng(0)
     items = rng.uniform(-2, 2, (60, 2))
-    reward = np.sin(3 * items[:, 0])
+    reward = np.sin(3 * items[:, 0] + 0.8 * items[:, 1])  # no sum of functions of one feature each
     pairs = np.array([rng.choice(60, 2, replace=False) for _ in range(60)])
     better = reward[pairs[:, 0]] > reward[pairs[:, 1]]
     belief = fresh(Comparisons.of(items, np.where(better[:, None], pairs, pairs[:, ::-1])))
@@ -267,7 +265,7 @@ def test_the_noise_is_averaged_over_unless_it_is_given(mixed: MixturePosterior) 
     assert mixed.probit.noise == pytest.approx(
         sum(w * n for (w, _), n in zip(mixed.components, noises, strict=True))
     )
-    given = MixtureFitter(2, noise=0.2).fit(first(answers("quadratic", 60), 25))
+    given = MixtureFitter(Reference.normal(2), noise=0.2).fit(first(answers("quadratic", 60), 25))
     assert {part.probit.noise for _, part in given.components} == {0.2}
     assert given.probit.noise == pytest.approx(0.2)
 
@@ -279,7 +277,7 @@ def test_a_noisy_person_is_believed_to_be_noisier() -> None:
 
 def test_laplace_gives_a_mixture_too() -> None:
     data = answers("linear", 60)
-    belief = MixtureFitter(2, inference="laplace").fit(data)
+    belief = MixtureFitter(Reference.normal(2), inference="laplace").fit(data)
     assert np.mean(belief.probability(data.winners, data.losers) > 0.5) > 0.9
     assert order(belief)[0] in {"linear", "linear+rbf"}
 
@@ -287,7 +285,7 @@ def test_laplace_gives_a_mixture_too() -> None:
 def test_with_one_feature_there_is_no_ard_kernel() -> None:
     data = answers("linear", 30)
     line = Comparisons(data.winners[:, :1], data.losers[:, :1], data.tied)
-    assert set(MixtureFitter(1).fit(line).structures) == set(GRID)
+    assert set(MixtureFitter(Reference.normal(1)).fit(line).structures) == set(GRID)
 
 
 # --- the answers alone decide -----------------------------------------------------------------------------
@@ -295,7 +293,7 @@ def test_with_one_feature_there_is_no_ard_kernel() -> None:
 
 @pytest.mark.parametrize("kind", RIGHT)
 def test_answers_one_by_one_give_the_mixture_of_all_at_once(kind: str) -> None:
-    data, fitter = answers(kind, 60, seed=0), MixtureFitter(2)
+    data, fitter = answers(kind, 60, seed=0), MixtureFitter(Reference.normal(2))
     for number in range(24):
         grown = fitter.fit(first(data, number))
         if number in (5, 19, 20, 23):
@@ -304,13 +302,13 @@ def test_answers_one_by_one_give_the_mixture_of_all_at_once(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", RIGHT)
 def test_answers_taken_back_leave_no_trace(kind: str) -> None:
-    data, fitter = answers(kind, 60), MixtureFitter(2)
+    data, fitter = answers(kind, 60), MixtureFitter(Reference.normal(2))
     for number in (32, 31, 12, 0):
         assert_same(fitter.fit(first(data, number)), fresh(first(data, number)), 1e-5)
 
 
 def test_an_answer_changed_is_an_answer_never_given() -> None:
-    data, fitter = first(answers("bumpy", 60), 15), MixtureFitter(2)
+    data, fitter = first(answers("bumpy", 60), 15), MixtureFitter(Reference.normal(2))
     fitter.fit(data)
     for which in (14, 0, 7):
         assert_same(fitter.fit(turned(data, which)), fresh(turned(data, which)), 1e-5)
@@ -318,14 +316,14 @@ def test_an_answer_changed_is_an_answer_never_given() -> None:
 
 @pytest.mark.parametrize("back", [19, 20])
 def test_answers_taken_back_and_then_changed_leave_no_trace(back: int) -> None:
-    data, fitter = first(answers("bumpy", 60), 21), MixtureFitter(2)
+    data, fitter = first(answers("bumpy", 60), 21), MixtureFitter(Reference.normal(2))
     fitter.fit(data)
     fitter.fit(first(data, back))
     assert_same(fitter.fit(turned(data, 20)), fresh(turned(data, 20)))
 
 
 def test_with_ties_answers_one_by_one_give_the_mixture_of_all_at_once() -> None:
-    data, fitter = answers("linear", 24, margin=0.4), MixtureFitter(2)
+    data, fitter = answers("linear", 24, margin=0.4), MixtureFitter(Reference.normal(2))
     assert data.has_ties
     for number in range(0, 25, 4):
         grown = fitter.fit(first(data, number))
@@ -381,7 +379,7 @@ def test_the_others_go_on_when_one_fails_while_the_margin_is_learned(monkeypatch
 
 
 def test_a_candidate_that_failed_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    data, fitter = first(answers("quadratic", 60), 12), MixtureFitter(2)
+    data, fitter = first(answers("quadratic", 60), 12), MixtureFitter(Reference.normal(2))
     with monkeypatch.context() as patch:
         patch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
         fitter.fit(first(data, 11))
@@ -408,10 +406,10 @@ def test_without_ties_there_is_no_margin() -> None:
 
 
 def test_a_given_margin_is_kept() -> None:
-    belief = MixtureFitter(2, margin=0.3).fit(answers("linear", 15, margin=0.4))
+    belief = MixtureFitter(Reference.normal(2), margin=0.3).fit(answers("linear", 15, margin=0.4))
     assert {part.probit.margin for _, part in belief.components} == {0.3}
 
 
 def test_ties_without_a_margin_are_refused() -> None:
     with pytest.raises(ValueError, match="the margin is 0, which makes them impossible"):
-        MixtureFitter(2, margin=0.0).fit(answers("linear", 15, margin=0.4))
+        MixtureFitter(Reference.normal(2), margin=0.0).fit(answers("linear", 15, margin=0.4))

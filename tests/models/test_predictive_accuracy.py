@@ -9,9 +9,11 @@ from prefero.kernels import Linear
 from prefero.models import predictive_accuracy as module
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
-from prefero.models.mixture import MixtureFitter, MixturePosterior
+from prefero.models.mixture import MixturePosterior
+from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.posterior import Distribution
 from prefero.models.predictive_accuracy import expected_accuracy, predictive_accuracy
+from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 
 
@@ -51,7 +53,7 @@ def test_random_pairs_stand_for_all_of_a_large_pool(monkeypatch: pytest.MonkeyPa
 
 
 def test_before_any_answer_half_is_expected() -> None:
-    nothing = MixtureFitter(2).fit(Comparisons.none(2))
+    nothing = MixtureFitter(Reference.normal(2)).fit(Comparisons.none(2))
     assert expected_accuracy(nothing, pool()) == pytest.approx(0.5)
 
 

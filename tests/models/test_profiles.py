@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from models.taught import answers_about, pool, taught_mixture
-from prefero.models.mixture import MixtureFitter
+from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.profiles import MOST, VALUES, Shape, profiles, shape_masks
+from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 
 t = np.linspace(-1.0, 1.0, VALUES)
@@ -81,14 +82,17 @@ def test_a_best_value_is_found() -> None:
 
 def test_under_the_prior_no_shape_is_probable() -> None:
     for features in (1, 2, 5):
-        for profile in profiles(MixtureFitter(features).fit(Comparisons.none(features)), pool(80, features)):
+        prior = MixtureFitter(Reference.normal(features)).fit(Comparisons.none(features))
+        for profile in profiles(prior, pool(80, features)):
             assert max(profile.shapes.values()) < 0.4
             assert profile.effect.low < 1 / features + 1e-9 < profile.effect.high + 2e-9
 
 
 def test_of_many_features_those_that_matter_most_are_looked_at() -> None:
     x = pool(80, MOST + 5)
-    belief = MixtureFitter(MOST + 5, searched=False).fit(answers_about(x, 3.0 * x[:, 22], 25))
+    belief = MixtureFitter(Reference.normal(MOST + 5), searched=False).fit(
+        answers_about(x, 3.0 * x[:, 22], 25)
+    )
     found = profiles(belief, x)
     assert len(found) == MOST
     assert max(found, key=lambda profile: profile.effect.mean).feature == 22

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from prefero._support.arrays import Array
-from prefero.kernels import Anchored, Kernel, Linear, Quadratic, Selected
+from prefero.kernels import Anchored, Kernel, Linear, Quadratic, Scaled, Selected
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
-from prefero.models.mixture import MixtureFitter
+from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.reference import Reference
 from prefero.models.searched_structures import (
     MAX_SELECTED,
     SEARCHED,
@@ -33,13 +34,15 @@ def answers(features: int, likes: dict[int, float], count: int = 40, seed: int =
 
 
 def given(features: int, noise: float | None = None) -> ModelSettings:
-    return ModelSettings(features, noise, None, "ep", lambda kernel: kernel)
+    return ModelSettings(Reference.normal(features), noise, None, "ep")
 
 
 def chosen(kernel: Kernel) -> tuple[int, ...]:
+    """Of an anchored kernel, scaled to vary by 1, of some features."""
     assert isinstance(kernel, Anchored)
-    assert isinstance(kernel.kernel, Selected)
-    return kernel.kernel.columns
+    assert isinstance(kernel.kernel, Scaled)
+    assert isinstance(kernel.kernel.kernel, Selected)
+    return kernel.kernel.kernel.columns
 
 
 def test_milestones_are_half_as_many_answers_more() -> None:
@@ -80,18 +83,18 @@ def test_a_noise_that_is_known_is_kept() -> None:
     assert {candidate.noise for candidate in found} == {0.7}
 
 
+def structures(features: int, searched: bool = True) -> set[str]:
+    fitter = MixtureFitter(Reference.normal(features), searched=searched)
+    return set(fitter.fit(answers(features, {0: 1.0})).structures)
+
+
 def test_with_few_features_nothing_is_searched_among_them() -> None:
-    data = answers(SPARSE_FEATURES - 1, {0: 1.0})
-    assert "sparse" not in MixtureFitter(SPARSE_FEATURES - 1).fit(data).structures
-    assert "sparse" in MixtureFitter(SPARSE_FEATURES).fit(answers(SPARSE_FEATURES, {0: 1.0})).structures
+    assert "sparse" not in structures(SPARSE_FEATURES - 1)
+    assert "sparse" in structures(SPARSE_FEATURES)
 
 
 def test_without_learning_nothing_is_searched() -> None:
-    structures = (
-        MixtureFitter(SPARSE_FEATURES, searched=False).fit(answers(SPARSE_FEATURES, {0: 1.0})).structures
-    )
-    assert "sparse" not in structures
-    assert "ard" not in structures
+    assert not structures(SPARSE_FEATURES, searched=False) & {"sparse", "ard"}
 
 
 def where(features: int) -> tuple[Array, Array]:
@@ -105,7 +108,7 @@ def test_a_reward_of_two_features_among_forty_is_predicted_better_than_by_the_gr
     right = a[:, 4] - a[:, 30] > b[:, 4] - b[:, 30]
 
     def accuracy(searched: bool) -> float:
-        belief = MixtureFitter(40, searched=searched).fit(data)
+        belief = MixtureFitter(Reference.normal(40), searched=searched).fit(data)
         return float(np.mean((belief.probability(a, b) > 0.5) == right))
 
     assert accuracy(searched=True) > 0.9
@@ -114,16 +117,16 @@ def test_a_reward_of_two_features_among_forty_is_predicted_better_than_by_the_gr
 
 def test_a_reward_of_all_features_is_not_mistaken_for_one_of_a_few() -> None:
     likes = {i: (-1.0) ** i for i in range(12)}
-    belief = MixtureFitter(12).fit(answers(12, likes, count=120))
+    belief = MixtureFitter(Reference.normal(12)).fit(answers(12, likes, count=120))
     assert belief.structures["sparse"] < 0.05
 
 
 def test_the_mixture_depends_on_the_answers_alone() -> None:
     """Formed answer by answer, over several milestones, or at once."""
     data, (a, b) = answers(10, {2: 1.0, 9: 1.0}, count=24), where(10)
-    fitter = MixtureFitter(10)
+    fitter = MixtureFitter(Reference.normal(10))
     for count in range(1, len(data) + 1):
         step_by_step = fitter.fit(data[:count])
-    at_once = MixtureFitter(10).fit(data)
+    at_once = MixtureFitter(Reference.normal(10)).fit(data)
     np.testing.assert_allclose(step_by_step.probability(a, b), at_once.probability(a, b), atol=2e-3)
     assert step_by_step.structures == pytest.approx(at_once.structures, abs=2e-3)

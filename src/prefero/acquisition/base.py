@@ -190,11 +190,11 @@ ACQUISITION_FUNCTIONS: Registry[Callable[[], AnyAcquisitionFunction]] = Registry
         "predictive-information": "prefero.acquisition.predictive_information:PredictiveInformation",
     },
 )
-PURPOSES: dict[Purpose, str] = {"learn": "mutual-information", "best": "expected-utility"}
+PURPOSES: dict[Purpose, str] = {"learn": "predictive-information", "best": "expected-utility"}
 
 
 def acquisition_for(purpose: Purpose) -> AnyAcquisitionFunction:
-    """Mutual information learns the reward everywhere, expected utility finds the best trajectory soon."""
+    """The acquisition function that learns the reward everywhere, or the one that finds the best soon."""
     if purpose not in PURPOSES:
         raise ValueError(f"purpose must be 'learn' or 'best', but is {purpose!r}")
     return ACQUISITION_FUNCTIONS.get(PURPOSES[purpose])()

@@ -37,9 +37,7 @@ def simulate(
     ] = 0.0,
     purpose: Annotated[
         Purpose,
-        typer.Option(
-            help="Learn the reward everywhere (mutual information), or find the best trajectory (EUBO)."
-        ),
+        typer.Option(help="Learn the reward everywhere (EPIG), or find the best trajectory (EUBO)."),
     ] = "learn",
     seed: Annotated[
         int, typer.Option(min=0, help="The seed of the reward, the trajectories and the answers.")

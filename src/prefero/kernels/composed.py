@@ -194,7 +194,7 @@ class Additive(Wrapped):
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         each = [self.kernel.gradient(x[:, [j]], y[:, [j]], weights) for j in range(x.shape[1])]
-        return np.mean(each, axis=0)
+        return np.asarray(np.mean(each, axis=0))
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         each = [self.kernel.input_gradient(x[:, [j]], y[:, [j]]) for j in range(x.shape[1])]
@@ -236,7 +236,8 @@ class Warped(Wrapped):
     def input_gradient(self, x: Array, y: Array) -> Array:
         slope = 1.0 / np.hypot(x - np.array(self.center), self.scale)
         gradient: Array = self.kernel.input_gradient(self._compressed(x), self._compressed(y))
-        return gradient * slope[:, None, :]
+        gradient *= slope[:, None, :]
+        return gradient
 
     @property
     def for_differences(self) -> Kernel:

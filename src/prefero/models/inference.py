@@ -17,7 +17,7 @@ from prefero.kernels import Kernel
 from prefero.models.ep import expectation_propagation
 from prefero.models.laplace import laplace
 from prefero.models.likelihood import Probit
-from prefero.models.linalg import pivoted_cholesky, posterior_mean, precision_factor
+from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, posterior_mean, precision_factor
 from prefero.models.posterior import Posterior, covariance_of_differences
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.questions import Comparisons
@@ -44,6 +44,7 @@ def infer(
     inference: Inference = "ep",
     start: WarmStart | None = None,
     tolerance: float | None = None,
+    cholesky: PivotedCholesky | None = None,
 ) -> tuple[Posterior, Solution]:
     """The posterior over rewards given the answers.
 
@@ -54,6 +55,7 @@ def infer(
         inference: "ep" or "laplace".
         start: Sites to start from, such as those of fewer answers.
         tolerance: When to stop, in standard deviations of the differences.
+        cholesky: Of the prior covariance of the answered differences, where it is known already.
 
     Returns:
         The posterior, and the solution that the inference found.
@@ -62,7 +64,8 @@ def infer(
         ConvergenceError: If it does not converge.
     """
     check_inference(inference)
-    cholesky = pivoted_cholesky(covariance_of_differences(kernel, data), probit.noise)
+    if cholesky is None:
+        cholesky = pivoted_cholesky(covariance_of_differences(kernel, data), probit.noise)
     solution = solve(cholesky.basis, data.tied, probit, inference, start, tolerance)
     posterior = Posterior(
         kernel,

@@ -159,8 +159,8 @@ class LinearPreference(PreferenceModel):
         """
         return self.fit_comparisons(Comparisons.of(feature_matrix(items), pairs, ties))
 
-    def fit_comparisons(self, data: Comparisons) -> Self:
-        """Learn from comparisons of features."""
+    def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:  # noqa: ARG002
+        """Learn from comparisons of features; the weights' prior does not depend on a reference."""
         if data.has_ties and not self.margin:
             raise ValueError("some answers are 'about equal': give LinearPreference a positive margin")
         if self.draws < 2:

@@ -214,7 +214,7 @@ class Posterior:
     @cached_property
     def alpha(self) -> Array:
         """mean(x) = Cov[f(x), differences[pivots]] @ alpha, shape (r,)."""
-        return self._unpivot @ self.u_mean
+        return self.unpivot @ self.u_mean
 
     @cached_property
     def whitener(self) -> Array:
@@ -222,14 +222,13 @@ class Posterior:
         inverse = triangular_inverse(self.factor)
         # Var[u] has fallen from I to inverse.T @ inverse: `known` is a root of the difference
         fallen = np.eye(len(inverse)) - inverse.T @ inverse
-        if (
-            np.min(self.sites[0], initial=0.0) < 0
-        ):  # after a lapse, where variances may rise above the prior's
-            return self._unpivot @ positive_root(fallen)
-        return self._unpivot @ pivoted_cholesky(fallen, 0.0).basis
+        # after a lapse variances may rise above the prior's
+        rises = np.min(self.sites[0], initial=0.0) < 0
+        return self.unpivot @ (positive_root(fallen) if rises else pivoted_cholesky(fallen, 0.0).basis)
 
     @cached_property
-    def _unpivot(self) -> Array:
+    def unpivot(self) -> Array:
+        """Cov[f(x), u] = Cov[f(x), differences[pivots]] @ unpivot, shape (r, r)."""
         return triangular_inverse(self.cholesky.basis[self.cholesky.pivots]).T
 
     @property

@@ -1,6 +1,7 @@
 """PreferenceGP: Gaussian process preference learning as a scikit-learn estimator.
 
-The default (`kernel=None`) is Bayesian model averaging over structures (`prefero.models.mixture`), which
+The default (`kernel=None`) is Bayesian model averaging over structures (`prefero.models.mixture_fitter`),
+which
 needs no choice of kernel, length-scale or noise. With a kernel, it is one Gaussian process, whose
 hyper-parameters are learned by maximum marginal likelihood, or fixed with `learn=False`.
 """
@@ -16,11 +17,12 @@ from prefero.kernels import Kernel
 from prefero.models.inference import Inference, check_inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
-from prefero.models.mixture import MixtureFitter
+from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.posterior import Distribution, predict
+from prefero.models.reference import Reference
 from prefero.models.structures import TYPICAL_NOISE
 from prefero.questions import Comparisons
-from prefero.trajectories.features import Scaling, check_same_shape, feature_matrix
+from prefero.trajectories.features import check_same_shape, feature_matrix
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -170,16 +172,16 @@ class PreferenceGP(PreferenceModel):
             ConvergenceError: If the inference does not converge.
         """
         matrix = feature_matrix(items)
-        standardization = Scaling.of(matrix, allow_constant=True)
-        return self.fit_comparisons(Comparisons.of(matrix, pairs, ties), standardization)
+        return self.fit_comparisons(Comparisons.of(matrix, pairs, ties), matrix)
 
-    def fit_comparisons(self, data: Comparisons, standardization: Scaling | None = None) -> Self:
+    def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
         """Learn from comparisons of features; refitting is quick when they continue the last ones.
 
         Args:
             data: The comparisons.
-            standardization: Standardizes the features for model averaging. Without it, they are taken to be
-                standardized already, as those of a learner are.
+            reference: Features of the trajectories that the reward is for, (M, d): model averaging
+                standardizes features and scales its priors by them. Without it, the features of the
+                comparisons are taken to be standardized and normal.
 
         Returns:
             The model itself.
@@ -187,7 +189,7 @@ class PreferenceGP(PreferenceModel):
         self._check()
         self.n_features_in_ = data.winners.shape[1]
         if self.kernel is None:
-            self._fit_mixture(data, standardization)
+            self._fit_mixture(data, reference)
         else:
             self._fit_kernel(self.kernel, data)
         self.log_evidence_ = self.posterior_.log_evidence
@@ -200,12 +202,13 @@ class PreferenceGP(PreferenceModel):
         Probit(TYPICAL_NOISE if self.noise is None else self.noise, self.margin or 0.0)
         check_inference(self.inference)
 
-    def _fit_mixture(self, data: Comparisons, standardization: Scaling | None) -> None:
+    def _fit_mixture(self, data: Comparisons, reference: Array | None) -> None:
         settings = (self.noise, self.margin, self.inference, self.learn)
-        options = (self.n_features_in_, *settings, standardization)
-        last: MixtureFitter | None = self.__dict__.get("_fitter")
-        if last is None or last.options != options:
-            self._fitter = MixtureFitter(*options)
+        last: tuple[object, Array | None] = self.__dict__.get("_fitted_with", (None, None))
+        if last[0] != (self.n_features_in_, settings) or not _same(last[1], reference):
+            known = Reference.normal(self.n_features_in_) if reference is None else Reference.of(reference)
+            self._fitter = MixtureFitter(known, *settings)
+            self._fitted_with = (self.n_features_in_, settings), reference
         posterior = self._fitter.fit(data)
         self.posterior_, self.structures_ = posterior, posterior.structures
 
@@ -227,3 +230,8 @@ class PreferenceGP(PreferenceModel):
             kernel, probit = fit.kernel, fit.probit
         self.kernel_ = kernel
         self.posterior_, _ = infer(kernel, data, probit, self.inference)
+
+
+def _same(one: Array | None, other: Array | None) -> bool:
+    """Whether two references are equal; usually they are the same object."""
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))

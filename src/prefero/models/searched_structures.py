@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from prefero.kernels import RBF, Kernel, Selected
+from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected
 from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.structures import Candidate, ModelSettings, noise_grid, typical_kernel
 from prefero.questions import Comparisons
@@ -32,6 +32,7 @@ class SearchedStructure:
     """A structure whose candidates depend on the answers, and when to search for them."""
 
     structure: str
+    weight: float  # prior weight, relative to that of the whole grid
     min_features: int
     min_answers: int
     search: Callable[[ModelSettings, Comparisons, float], list[Candidate]]  # from some answers and the margin
@@ -46,7 +47,7 @@ class SearchedStructure:
 
 def search_ard(settings: ModelSettings, data: Comparisons, margin: float) -> list[Candidate]:
     """The ARD kernel of largest evidence."""
-    d = settings.features
+    d = settings.reference.features
     start = settings.anchored(RBF((0.6 / d,) * d))
     # a learned margin is a multiple of the noise, so with ties the noise is fixed
     fit = fit_hyperparameters(
@@ -59,34 +60,53 @@ def search_ard(settings: ModelSettings, data: Comparisons, margin: float) -> lis
     )
     # the share of the prior's volume that fits as well, if each answer adds a tenth of the prior's precision
     log_volume = -0.5 * fit.free_parameters * float(np.log1p(0.1 * len(data)))
-    log_prior = fit.log_prior + log_volume + float(np.log(ARD_WEIGHT))
-    return [Candidate("ard", fit.kernel, fit.probit.noise, log_prior)]
+    kernel = RBF(tuple(np.exp(fit.kernel.log_parameters)))
+    varies = settings.reference.varies(kernel) if settings.noise is None else 1.0
+    # kernel and squared noise divided by the same number: the evidence is the same, and the prior's unit is 1
+    return [
+        Candidate(
+            "ard",
+            settings.anchored(1.0 / varies * kernel),
+            fit.probit.noise / float(np.sqrt(varies)),
+            fit.probit.lapse,
+            fit.log_prior + log_volume + float(np.log(ARD_WEIGHT)),
+        )
+    ]
 
 
 def search_sparse(settings: ModelSettings, data: Comparisons, margin: float) -> list[Candidate]:
     """Greedy forward selection: features are added one by one, as many as the evidence pays for."""
-    probit = settings.typical_probit(margin)
+    columns, features = _selected(settings, data, margin), settings.reference.features
+    log_weight = float(np.log(SPARSE_WEIGHT / len(SPARSE_FORMS))) - _log_selections(features, len(columns))
+    return [
+        Candidate("sparse", kernel, noise, lapse, log_weight + float(np.log(chance)))
+        for kernel in (_of_columns(settings, form, columns) for form in SPARSE_FORMS)
+        for (noise, lapse), chance in noise_grid(settings.noise).items()
+    ]
+
+
+def _selected(settings: ModelSettings, data: Comparisons, margin: float) -> tuple[int, ...]:
+    """The features that greedy selection finds."""
+    probit, features = settings.typical_probit(margin), settings.reference.features
     columns: tuple[int, ...] = ()
     steps: list[tuple[float, tuple[int, ...]]] = []
-    for _ in range(MAX_SELECTED):
-        wider = [(*columns, i) for i in range(settings.features) if i not in columns]
-        evidence, columns = max(
-            (settings.log_evidence(_of_columns(settings, "quadratic", c), data, probit), c) for c in wider
-        )
-        steps.append((evidence - _log_selections(settings.features, len(columns)), columns))
-    _, columns = max(steps)
-    log_weight = float(np.log(SPARSE_WEIGHT / len(SPARSE_FORMS)))
-    log_weight -= _log_selections(settings.features, len(columns))
-    return [
-        Candidate("sparse", _of_columns(settings, form, columns), sigma, log_weight + float(np.log(chance)))
-        for form in SPARSE_FORMS
-        for sigma, chance in noise_grid(settings.noise).items()
-    ]
+    for size in range(1, MAX_SELECTED + 1):
+        # about unit variance, found without looking at the pool: many selections are compared here
+        form = 1.0 / (2 * size + size * (size + 1) / 2) * (Linear() + Quadratic())
+        wider = [(*columns, i) for i in range(features) if i not in columns]
+        kernels = ((settings.anchored(Selected(form, c)), c) for c in wider)
+        evidence, columns = max((settings.log_evidence(kernel, data, probit), c) for kernel, c in kernels)
+        steps.append((evidence - _log_selections(features, size), columns))
+    return max(steps)[1]
 
 
 def _of_columns(settings: ModelSettings, form: str, columns: tuple[int, ...]) -> Kernel:
     """The typical kernel of a structure, of some features only."""
-    return settings.anchored(Selected(typical_kernel(form, len(columns)), columns))
+
+    def unit(kernel: Kernel) -> Kernel:
+        return settings.reference.unit(Selected(kernel, columns))
+
+    return settings.anchored(typical_kernel(form, len(columns), unit))
 
 
 def _log_selections(features: int, selected: int) -> float:
@@ -96,6 +116,6 @@ def _log_selections(features: int, selected: int) -> float:
 
 
 SEARCHED = (
-    SearchedStructure("ard", 2, 20, search_ard),
-    SearchedStructure("sparse", SPARSE_FEATURES, 10, search_sparse),
+    SearchedStructure("ard", ARD_WEIGHT, 2, 20, search_ard),
+    SearchedStructure("sparse", SPARSE_WEIGHT, SPARSE_FEATURES, 10, search_sparse),
 )

@@ -1,13 +1,16 @@
 """Structures of rewards, and the grid of their hyper-parameters, for Bayesian model averaging.
 
-    structure    the form of the reward: "linear", "quadratic", "rbf", "linear+rbf", "ard" or "sparse"
-    candidate    a structure with fixed hyper-parameters: a kernel of about unit variance, and a noise
-    noise        the paper's sigma, for a reward whose prior standard deviation is 1
+    structure    the form of the reward: "linear", "quadratic", "rbf", "linear+rbf", "additive", and others
+    warped       a structure on compressed features, where some of them have heavy tails
+    candidate    a structure with fixed hyper-parameters: a kernel, a noise and a lapse rate
+    noise        the paper's sigma, for a reward that varies by 1 over the pool
+    lapse        the share of answers that are given at random
     theta        the RBF hyper-parameter for standardized features, divided by their number
 
-The first four structures have a small grid of hyper-parameters each: this needs no optimizer, and the
-posterior depends on the answers alone, not on the order of fits. The other two, "ard" and "sparse", have too
-many hyper-parameters for a grid and are searched (`prefero.models.searched_structures`).
+Every kernel is scaled so that its reward varies by 1 over the pool (`prefero.models.reference`). The
+structures here have a small grid of hyper-parameters each: this needs no optimizer, and the posterior depends
+on the answers alone, not on the order of fits. Two more, "ard" and "sparse", have too many hyper-parameters
+for a grid and are searched (`prefero.models.searched_structures`).
 """
 
 from collections.abc import Callable
@@ -15,9 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefero.kernels import RBF, Anchored, Kernel, Linear, Quadratic
+from prefero.kernels import RBF, Additive, Anchored, Kernel, Linear, Quadratic
 from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
+from prefero.models.reference import Reference
 from prefero.models.solution import ConvergenceError
 from prefero.questions import Comparisons
 
@@ -26,6 +30,10 @@ DESCRIPTIONS = {  # of a reward that looks ...
     "quadratic": "quadratic: linear with a curve",
     "rbf": "smooth, of no simple form",
     "linear+rbf": "linear with smooth deviations",
+    "additive": "a sum of one curve for each feature",
+    "warped linear": "linear up to large values, which count less",
+    "warped rbf": "smooth, and large values count less",
+    "warped additive": "a sum of one curve for each feature, in which large values count less",
     "ard": "smooth, and some features matter more than others",
     "sparse": "simple, and only a few features matter",
 }
@@ -34,12 +42,30 @@ LABELS = {  # short descriptions, for lists
     "quadratic": "quadratic",
     "rbf": "smooth",
     "linear+rbf": "linear and smooth",
+    "additive": "a curve for each feature",
+    "warped linear": "linear with large values compressed",
+    "warped rbf": "smooth with large values compressed",
+    "warped additive": "a curve for each feature with large values compressed",
     "ard": "smooth with unequal features",
     "sparse": "of a few features",
 }
-GRID = {"linear": 0.25, "quadratic": 0.1, "rbf": 0.35, "linear+rbf": 0.3}  # prior weights of the structures
-NOISES = {0.3: 0.25, 0.1: 0.5, 0.03: 0.25}  # with prior weights
-THETAS = {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15}  # with prior weights
+GRID = {"linear": 0.2, "quadratic": 0.1, "rbf": 0.5, "linear+rbf": 0.1, "additive": 0.1}  # prior weights
+WARPED = {"linear": 0.05, "rbf": 0.1, "additive": 0.05}  # parts of these that go to compressed features
+THETAS = {  # of a structure, with prior weights
+    "rbf": {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15},
+    "linear+rbf": {0.2: 0.3, 0.6: 0.4, 2.0: 0.3},
+    "additive": {0.4: 0.5, 1.6: 0.5},
+    "warped rbf": {0.6: 0.5, 2.0: 0.5},
+    "warped additive": {0.4: 1.0},
+}
+NOISES = {  # noise and lapse rate, with prior weights
+    (0.03, 0.0): 0.15,
+    (0.1, 0.0): 0.3,
+    (0.3, 0.0): 0.2,
+    (1.0, 0.0): 0.1,
+    (0.1, 0.1): 0.15,
+    (0.3, 0.1): 0.1,
+}
 TYPICAL_NOISE = 0.1
 
 
@@ -50,24 +76,22 @@ class Candidate:
     structure: str
     kernel: Kernel
     noise: float
+    lapse: float
     log_prior: float
 
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """What is fixed before any answer: features and their units, inference, perhaps noise and margin."""
+    """What is fixed before any answer: the pool, inference, perhaps noise and margin."""
 
-    features: int
+    reference: Reference
     noise: float | None  # None: averaged over
     margin: float | None  # None: learned where there are ties
     inference: Inference
-    standardize: Callable[
-        [Kernel], Kernel
-    ]  # from a kernel of standardized features to one of the given features
 
-    def probit(self, noise: float, margin: float) -> Probit:
+    def probit(self, noise: float, margin: float, lapse: float = 0.0) -> Probit:
         """A learned margin is a multiple of the noise, a given one is in units of the reward."""
-        return Probit(noise, margin * noise if self.margin is None else self.margin)
+        return Probit(noise, margin * noise if self.margin is None else self.margin, lapse)
 
     def typical_probit(self, margin: float) -> Probit:
         """With the noise that people typically have, unless it is given."""
@@ -75,7 +99,7 @@ class ModelSettings:
 
     def anchored(self, kernel: Kernel) -> Kernel:
         """A kernel of standardized features, with reward 0 at their mean, for the features as given."""
-        return self.standardize(Anchored(kernel, (0.0,) * self.features))
+        return self.reference.standardized(Anchored(kernel, (0.0,) * self.reference.features))
 
     def log_evidence(self, kernel: Kernel, data: Comparisons, probit: Probit) -> float:
         """The log evidence of a model; minus infinity if the inference does not converge."""
@@ -85,37 +109,53 @@ class ModelSettings:
             return -np.inf
 
 
-def grid_candidates(features: int, noise: float | None = None) -> list[Candidate]:
+def grid_candidates(settings: ModelSettings) -> list[Candidate]:
     """The grid: the prior weight of each structure, divided among its hyper-parameters."""
     return [
-        Candidate(
-            structure, Anchored(kernel, (0.0,) * features), sigma, float(np.log(weight * chance * share))
-        )
-        for structure, weight in GRID.items()
-        for sigma, chance in noise_grid(noise).items()
-        for kernel, share in kernel_grid(structure, features)
+        Candidate(structure, settings.anchored(kernel), noise, lapse, float(np.log(weight * share * chance)))
+        for structure, weight in grid_weights(settings.reference).items()
+        for kernel, share in kernel_grid(structure, settings.reference)
+        for (noise, lapse), chance in noise_grid(settings.noise).items()
     ]
 
 
-def noise_grid(noise: float | None) -> dict[float, float]:
-    """The noises on the grid with their prior weights; a given noise alone."""
-    return NOISES if noise is None else {noise: 1.0}
+def grid_weights(reference: Reference) -> dict[str, float]:
+    """The prior weights of the structures on the grid; they add up to 1."""
+    if not reference.has_heavy_tails:
+        return GRID
+    raw = {structure: weight - WARPED.get(structure, 0.0) for structure, weight in GRID.items()}
+    return raw | {f"warped {structure}": weight for structure, weight in WARPED.items()}
 
 
-def kernel_grid(structure: str, features: int) -> list[tuple[Kernel, float]]:
-    """The kernels of a structure with their prior weights; a typical trajectory's reward has variance 1."""
-    d = float(features)
-    if structure == "linear":
-        return [(1 / d * Linear(), 1.0)]
-    if structure == "quadratic":
-        return [(1 / (2 * d + d * (d + 1) / 2) * (Linear() + Quadratic()), 1.0)]
-    smooth = [(RBF(theta / d), share) for theta, share in THETAS.items()]
-    if structure == "rbf":
-        return [*smooth]
-    return [((0.5 / d) * Linear() + 0.5 * rbf, share) for rbf, share in smooth]
+def noise_grid(noise: float | None) -> dict[tuple[float, float], float]:
+    """Noises and lapse rates on the grid with their prior weights; a given noise alone, without lapses."""
+    return NOISES if noise is None else {(noise, 0.0): 1.0}
 
 
-def typical_kernel(structure: str, features: int) -> Kernel:
-    """The kernel in the middle of a structure's grid."""
-    kernels = kernel_grid(structure, features)
-    return kernels[len(kernels) // 2][0]
+def kernel_grid(structure: str, reference: Reference) -> list[tuple[Kernel, float]]:
+    """The kernels of a structure with their prior weights, for standardized features."""
+    form, unit = structure.removeprefix("warped "), reference.unit
+    if form != structure:
+
+        def unit(kernel: Kernel) -> Kernel:
+            return reference.unit(reference.warped(kernel))
+
+    thetas = THETAS.get(structure, {0.6: 1.0})
+    return [(unit_kernel(form, theta, reference.features, unit), share) for theta, share in thetas.items()]
+
+
+def unit_kernel(form: str, theta: float, features: int, unit: Callable[[Kernel], Kernel]) -> Kernel:
+    """The kernel of a form, scaled by `unit`; forms without theta ignore it."""
+    rbf = RBF(theta / features)
+    if form == "linear":
+        return unit(Linear())
+    if form == "quadratic":
+        return unit(Linear() + Quadratic())
+    if form == "additive":
+        return unit(Additive(RBF(theta)))
+    return unit(rbf) if form == "rbf" else 0.5 * unit(Linear()) + 0.5 * unit(rbf)
+
+
+def typical_kernel(form: str, features: int, unit: Callable[[Kernel], Kernel]) -> Kernel:
+    """The kernel in the middle of a form's grid."""
+    return unit_kernel(form, 0.6, features, unit)

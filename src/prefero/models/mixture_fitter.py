@@ -1,0 +1,215 @@
+"""Bayesian model averaging over structures and hyper-parameters: the default model.
+
+Whether a reward is linear, quadratic or of another form, and how noisy the person's answers are, is not known
+in advance. So the default model fits several Gaussian processes, the candidates of
+`prefero.models.structures`, and weights each by prior times evidence (marginal likelihood). The posterior
+over rewards is the mixture, in which a few candidates stand for all (`prefero.models.mixture_reduction`).
+
+    candidate      a structure with fixed hyper-parameters
+    key            of a candidate: the list it is in (grid, ard, sparse), and its place there
+    log weight     log prior + log evidence, before normalization
+    upper bound    on a candidate's log weight: its log weight when it was last fitted
+
+The evidence of a candidate can only fall with further answers, so one whose upper bound is negligible
+relative to the best need not be fitted again.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.special import logsumexp
+
+from prefero._support.arrays import one_thread
+from prefero.kernels import Kernel
+from prefero.models.inference import Inference, infer
+from prefero.models.likelihood import Probit
+from prefero.models.linalg import PivotedCholesky, pivoted_cholesky
+from prefero.models.marginal_likelihood import fit_hyperparameters
+from prefero.models.mixture import MixturePosterior
+from prefero.models.mixture_reduction import pair_moments, reduced_weights
+from prefero.models.posterior import Posterior, covariance_of_differences
+from prefero.models.reference import Reference
+from prefero.models.searched_structures import SEARCHED, SearchedStructure
+from prefero.models.solution import ConvergenceError, Solution, WarmStart
+from prefero.models.structures import (
+    GRID,
+    TYPICAL_NOISE,
+    Candidate,
+    ModelSettings,
+    grid_candidates,
+    noise_grid,
+    typical_kernel,
+)
+from prefero.questions import Comparisons
+
+STALE = -1  # in place of a fit's number of answers, when some were taken back: it serves only as a warm start
+MAX_COMPONENTS = 8  # of the mixture
+PAIRS = 150  # of trajectories, whose predictions the components have in common with all candidates
+NEGLIGIBLE = 1e-3  # of the largest weight
+
+Key = tuple[int, int]
+
+
+@dataclass(eq=False)
+class _Fit:
+    """The last inference of a candidate: its posterior, its solution, and the number of answers it had."""
+
+    posterior: Posterior
+    solution: Solution
+    answers: int
+    margin: float
+
+
+@dataclass(eq=False)
+class MixtureFitter:
+    """Fits the mixture to answers, and quickly again as answers are added.
+
+    The result depends on the answers alone; what is kept from one fit to the next only saves time.
+    """
+
+    reference: Reference
+    noise: float | None = None  # None: averaged over
+    margin: float | None = None  # None: learned where there are ties
+    inference: Inference = "ep"
+    searched: bool = True  # with the searched structures, ARD and sparse
+    _data: Comparisons | None = None
+    _fits: dict[Key, _Fit] = field(default_factory=dict)
+    _found: dict[str, tuple[tuple[bytes, float], list[Candidate]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.settings = ModelSettings(self.reference, self.noise, self.margin, self.inference)
+        self._grid = grid_candidates(self.settings)
+        self._pairs = self.reference.pairs(PAIRS)
+        self._factors: dict[Kernel, PivotedCholesky] = {}
+
+    @one_thread
+    def fit(self, data: Comparisons) -> MixturePosterior:
+        """The posterior after these answers."""
+        self._forget_unless_continued(data)
+        self._factors = {}
+        margin = self._margin(data)
+        candidates = self._candidates(data, margin)
+        log_weights = self._log_weights(candidates, data, margin)
+        if not log_weights:
+            raise ConvergenceError("inference did not converge for any structure with these answers")
+        log_evidence = float(logsumexp(list(log_weights.values())))
+        weights = {key: float(np.exp(value - log_evidence)) for key, value in log_weights.items()}
+        structures = dict.fromkeys((candidate.structure for candidate in candidates.values()), 0.0)
+        for key, weight in weights.items():
+            structures[candidates[key].structure] += weight
+        log_evidence -= self._log_prior_total(data)
+        return MixturePosterior(self._components(weights), structures, log_evidence)
+
+    def _forget_unless_continued(self, data: Comparisons) -> None:
+        if self._data is not None and not _continues(self._data, data):
+            self._fits = {}
+        for fit in self._fits.values():
+            if fit.answers > len(data):
+                fit.answers = STALE
+        self._data = data
+
+    def _components(self, weights: dict[Key, float]) -> tuple[tuple[float, Posterior], ...]:
+        """A few candidates that together predict what all of them do."""
+        keys = sorted(weights)
+        posteriors = [self._fits[key].posterior for key in keys]
+        if len(keys) <= MAX_COMPONENTS:
+            return tuple((weights[key], part) for key, part in zip(keys, posteriors, strict=True))
+        moments = pair_moments(posteriors, *self._pairs)
+        shares = reduced_weights(moments, np.array([weights[key] for key in keys]), MAX_COMPONENTS)
+        parts = [(float(share), part) for share, part in zip(shares, posteriors, strict=True) if share > 0.0]
+        return tuple(sorted(parts, key=lambda part: -part[0]))
+
+    def _log_prior_total(self, data: Comparisons) -> float:
+        """The logarithm of the sum of the structures' prior weights: the more are searched, the larger."""
+        return float(np.log1p(sum(kind.weight for kind in self._searched(data))))
+
+    def _searched(self, data: Comparisons) -> list[SearchedStructure]:
+        """The searched structures that there are enough features and answers for."""
+        enough = [kind for kind in SEARCHED if self.reference.features >= kind.min_features]
+        return [kind for kind in enough if self.searched and kind.milestone(len(data))]
+
+    def _candidates(self, data: Comparisons, margin: float) -> dict[Key, Candidate]:
+        """The grid, and what was found of the searched structures."""
+        lists = {0: self._grid}
+        for kind in self._searched(data):
+            number = 1 + SEARCHED.index(kind)
+            lists[number] = self._search(number, kind, data, margin)
+        return {(n, place): candidate for n, some in lists.items() for place, candidate in enumerate(some)}
+
+    def _search(
+        self, number: int, kind: SearchedStructure, data: Comparisons, margin: float
+    ) -> list[Candidate]:
+        """The candidates of a searched structure, from the answers up to its last milestone."""
+        some = data[: kind.milestone(len(data))]
+        searched_in = (some.winners.tobytes() + some.losers.tobytes() + some.tied.tobytes(), margin)
+        if kind.structure not in self._found or self._found[kind.structure][0] != searched_in:
+            self._found[kind.structure] = searched_in, kind.search(self.settings, some, margin)
+            self._fits = {key: fit for key, fit in self._fits.items() if key[0] != number}
+        return self._found[kind.structure][1]
+
+    def _log_weights(
+        self, candidates: dict[Key, Candidate], data: Comparisons, margin: float
+    ) -> dict[Key, float]:
+        """Log weights of all candidates but negligible ones, fitted in the order of their upper bounds."""
+        bounds = {key: self._upper_bound(key, candidate, margin) for key, candidate in candidates.items()}
+        log_weights: dict[Key, float] = {}
+        best = -np.inf
+        for key in sorted(bounds, key=lambda key: (-bounds[key], key)):
+            if bounds[key] < best + np.log(NEGLIGIBLE):
+                break
+            fit = self._infer(key, candidates[key], data, margin)
+            if fit is not None:
+                log_weights[key] = candidates[key].log_prior + fit.posterior.log_evidence
+                best = max(best, log_weights[key])
+        # negligible candidates that were fitted all the same are left out like those that were not
+        return {key: value for key, value in log_weights.items() if value >= best + np.log(NEGLIGIBLE)}
+
+    def _upper_bound(self, key: Key, candidate: Candidate, margin: float) -> float:
+        """A bound on the log weight: that of the last fit, since further answers lower the evidence."""
+        fit = self._fits.get(key)
+        if fit is None or fit.answers == STALE or fit.margin != margin:
+            return np.inf
+        return candidate.log_prior + fit.posterior.log_evidence + 1e-3
+
+    def _infer(self, key: Key, candidate: Candidate, data: Comparisons, margin: float) -> _Fit | None:
+        old = self._fits.get(key)
+        if old is not None and old.answers == len(data) and old.margin == margin:
+            return old
+        start = None if old is None else WarmStart.from_solution(old.solution, len(data))
+        try:
+            probit = self.settings.probit(candidate.noise, margin, candidate.lapse)
+            cholesky = self._factored(candidate.kernel, data)
+            posterior, solution = infer(
+                candidate.kernel, data, probit, self.inference, start, cholesky=cholesky
+            )
+        except ConvergenceError:
+            return None  # the mixture is made of the others
+        self._fits[key] = _Fit(posterior, solution, len(data), margin)
+        return self._fits[key]
+
+    def _factored(self, kernel: Kernel, data: Comparisons) -> PivotedCholesky:
+        """The prior covariance of the answered differences, shared by the candidates with the same kernel."""
+        if kernel not in self._factors:
+            smallest = min(noise for noise, _ in noise_grid(self.noise))
+            self._factors[kernel] = pivoted_cholesky(covariance_of_differences(kernel, data), smallest)
+        return self._factors[kernel]
+
+    def _margin(self, data: Comparisons) -> float:
+        """The margin in units of the noise: 0 without ties, else learned with the best typical model."""
+        if self.margin is not None or not data.has_ties:
+            return 0.0
+        guess = Probit(self.noise or TYPICAL_NOISE, self.noise or TYPICAL_NOISE)
+        d, unit = self.reference.features, self.reference.unit
+        kernels = [self.settings.anchored(typical_kernel(form, d, unit)) for form in GRID]
+        kernel = max(kernels, key=lambda kernel: self.settings.log_evidence(kernel, data, guess))
+        fit = fit_hyperparameters(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True)
+        ratio = fit.probit.margin / fit.probit.noise
+        # in steps of a tenth of the logarithm, so that most answers change no candidate's likelihood
+        return float(np.exp(0.1 * np.round(10 * np.log(ratio))))
+
+
+def _continues(old: Comparisons, new: Comparisons) -> bool:
+    """Whether one of the two is the beginning of the other."""
+    n = min(len(old), len(new))
+    pairs = ((old.winners, new.winners), (old.losers, new.losers), (old.tied, new.tied))
+    return old.scaling == new.scaling and all(np.array_equal(a[:n], b[:n]) for a, b in pairs)
