@@ -19,7 +19,7 @@ from prefero.acquisition.base import Purpose, Strategy
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.kernels import RBF, Anchored
 from prefero.learner import AnswerConflict
-from prefero.models.predictive_accuracy import expected_accuracy
+from prefero.models.learning_progress import likely_accuracy
 from prefero.models.solution import ConvergenceError
 from prefero.questions import Choice
 
@@ -546,12 +546,13 @@ def test_progress_is_the_accuracy_of_its_belief_with_an_interval() -> None:
     learner = told(12)
     progress = learner.progress()
     assert progress.answers == 12
-    assert progress.accuracy == expected_accuracy(learner.belief(), learner.pool.scaled)
+    assert progress.accuracy == likely_accuracy(learner.belief(), learner.pool.scaled)
+    assert 0.0 < progress.gain < 0.2
     assert 0.5 < progress.low < progress.accuracy < progress.high < 1.0
     assert not progress.is_early
     assert str(progress) == (
         f"it would predict about {progress.accuracy:.0%} of further answers "
-        f"(90% sure: between {progress.low:.0%} and {progress.high:.0%})"
+        f"(90% sure: between {progress.low:.0%} and {progress.high:.0%}), and {progress.outlook}"
     )
 
 

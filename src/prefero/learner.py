@@ -22,7 +22,6 @@ from prefero import learner_file
 from prefero._support.arrays import Array, Indices
 from prefero._support.frames import Rows
 from prefero._support.names import no_attribute, shortened
-from prefero._support.texts import percent, pluralize
 from prefero.acquisition.base import (
     PURPOSES,
     AnyAcquisitionFunction,
@@ -36,10 +35,10 @@ from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.pool_search import best_question, score_question
 from prefero.acquisition.random_question import random_question
 from prefero.learner_file import LearnerFileError, LearnerState, unfitted
+from prefero.models.learning_progress import Progress, progress_of
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.posterior import Distribution
-from prefero.models.predictive_accuracy import predictive_accuracy
 from prefero.models.preference_gp import PreferenceGP
 from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
@@ -69,38 +68,6 @@ class Model(Protocol):
 
     def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
         """Learn from answers about trajectories of a pool, whose features, (M, d), are the reference."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """How many of a person's further answers a learner would predict.
-
-    Args:
-        answers: How many there are so far.
-        accuracy: The expected share of answers to random pairs of the pool that are predicted, if the person
-            has to choose one of the two.
-        low: Lower end of a 90 % interval of that share.
-        high: Upper end of the interval.
-    """
-
-    answers: int
-    accuracy: float
-    low: float
-    high: float
-
-    @property
-    def is_early(self) -> bool:
-        """Whether there are so few answers that this rests mostly on the prior."""
-        return self.answers < ENOUGH_ANSWERS
-
-    def __str__(self) -> str:
-        if self.is_early:
-            given = pluralize(self.answers, "answer")
-            return f"it is too early to say how many further answers it would predict, after {given}"
-        return (
-            f"it would predict about {percent(self.accuracy)} of further answers "
-            f"(90% sure: between {percent(self.low)} and {percent(self.high)})"
-        )
 
 
 @dataclass(frozen=True)
@@ -370,9 +337,8 @@ class Learner:
         return Reward(belief, diagnostics, self.pool.feature_spec)
 
     def progress(self) -> Progress:
-        """How many further answers are predicted, as far as the answers so far tell."""
-        expected = predictive_accuracy(self.belief(), self.pool.scaled)
-        return Progress(len(self._told), expected.mean, expected.low, expected.high)
+        """How many further answers are predicted, and what five more answers are likely to add."""
+        return progress_of(self.belief(), self.pool.scaled, len(self._told))
 
     def surprises(self, most: int = 3) -> list[Surprise]:
         """The answers that are improbable given all others, perhaps slips; the most improbable first."""

@@ -81,6 +81,15 @@ def test_the_seed_decides_what_simulate_prints() -> None:
     assert len(tables[0]) == 2
 
 
+def test_simulate_stops_when_enough_is_predicted() -> None:
+    words = ["--reward", "linear", "--questions", "7", "--trajectories", "20"]
+    told = " ".join(run("simulate", *words, "--until", "0.51").stdout.split())
+    assert "51% was wanted: it stopped asking after 5 of 7 questions." in told
+    assert "five more answers" in told
+    told = " ".join(run("simulate", *words[:-4], "--questions", "1", "--until", "0.99").stdout.split())
+    assert "99% was wanted, and is not reached after 1 question." in told
+
+
 def test_the_best_of_two_is_better_than_all_the_others() -> None:
     words = ["--reward", "linear", "--questions", "2", "--trajectories", "2", "--noise", "0.01"]
     told = run("simulate", *words).stdout

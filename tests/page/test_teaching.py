@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Route, expect
 import prefero
 from page.check_page import check_page
 from page.drive_page import (
+    KEYS,
     PLAYING,
     answer,
     halo_pixels,
@@ -35,9 +36,10 @@ def history(server: Server) -> list[str]:
 
 
 def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Path) -> None:
-    server, page = teach("driver", "--questions", "5"), visit()
+    server, page = teach("driver", "--questions", "5", "--until", "0.501"), visit()
     page.goto(server.address)
     wait_for_answers(page, 0)
+    expect(page.locator(".predicted")).to_have_text("goal 50%")
     expect(page.get_by_role("heading", name="Which motion of the blue car is better?")).to_be_visible()
     expect(page.get_by_text("Decide how the blue car should drive")).to_be_visible()
     for number, choice in enumerate(["left", "right", "equal", "left"], 1):
@@ -46,7 +48,16 @@ def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Pa
     wait_for_answers(page, 3)
     skip(page)
     answer(page, "right", 4)
-    answer(page, "left", 5)
+    skip_through(page)
+    page.keyboard.press(KEYS["left"])
+    expect(page.get_by_text("So it stopped asking after 5 answers.")).to_be_visible()
+    expect(
+        page.get_by_text(re.compile("The true share is probably between .* Five more answers"))
+    ).to_be_visible()
+    expect(page.get_by_role("button", name="A is better")).to_be_hidden()
+    page.get_by_role("button", name="Continue comparing").click()
+    wait_for_answers(page, 5)
+    expect(page.locator(".predicted")).to_have_text(re.compile(r"predicts \d\d%, goal 50%"))
     expect(page.get_by_text("You have given all 5 planned answers")).to_be_visible()
     assert history(server) == ["left", "right", "equal", "right", "left"]
 
@@ -67,7 +78,9 @@ def test_a_whole_session_with_keys_only(visit: Visit, teach: Teach, tmp_path: Pa
     page.get_by_role("button", name="Leave").click()
     expect(page.get_by_role("heading", name="Your answers are saved")).to_be_visible()
     expect(page.get_by_text(str(tmp_path / "teach.db")).first).to_be_visible()
-    expect(page.get_by_text(f"prefero teach driver --database {tmp_path / 'teach.db'}")).to_be_visible()
+    expect(
+        page.get_by_text(f"prefero teach driver --until 0.501 --database {tmp_path / 'teach.db'}")
+    ).to_be_visible()
     page.get_by_role("button", name="Continue comparing").click()
     wait_for_answers(page, 5)
 

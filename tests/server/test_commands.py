@@ -123,6 +123,7 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
         ("teach nowhere --port 0", "it can be a world (driver, tosser, golf), a pool file (.npz)"),
         ("teach driver --port 0 --database note.txt", "cannot be used"),
         ("teach driver --port 0 --host 203.0.113.1", "this machine has no address '203.0.113.1'"),
+        ("teach driver --port 0 --until 90", "but is 90: for 90 % write 0.9"),
         ("teach note.txt --port 0", "a pool file (.npz), a LeRobot dataset"),
         ("study create s --protocol nowhere", "no such file or built-in protocol"),
         ("study invite nobody", "there is no study 'nobody': there is none yet"),

@@ -1,7 +1,6 @@
 """The learning summary: numbers against brute force, and hints at their thresholds."""
 
 from itertools import combinations
-from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,10 +8,9 @@ import pytest
 from prefero import Learner, Pool, Question
 from prefero._support.arrays import Array
 from prefero.models.draws import Estimate
-from prefero.models.predictive_accuracy import expected_accuracy
+from prefero.models.learning_progress import Progress
 from prefero.models.profiles import profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
-from prefero.questions import Choice
 from prefero.studies.event_log import AskedQuestion, Event, EventLog
 from prefero.studies.learning_summary import (
     CURVE,
@@ -23,12 +21,11 @@ from prefero.studies.learning_summary import (
     FeatureLabel,
     LearningCurvePoint,
     closing_sentences,
-    expected_gain,
     feature_curve,
     feature_map,
+    goal_sentence,
     hint,
     learning_summary,
-    likely_gain,
     question_map,
     ranking,
     surprising_answers,
@@ -133,43 +130,29 @@ def test_the_feature_that_matters_has_the_largest_effect() -> None:
 # --- accuracy and gain ------------------------------------------------------------------------------------
 
 
-def test_the_gain_is_the_expectation_over_both_answers(learner: Learner) -> None:
-    question = learner.fork().ask()
-    now = expected_accuracy(learner.belief(), learner.pool.scaled)
-    x = learner.pool.features
-    chance = float(learner.reward().predict_proba(x[[question.left]], x[[question.right]])[0])
-    after, choices = [], get_args(Choice)
-    for choice in choices[:2]:
-        other = StudyMethod("A", "ActiveGP 1 0.1", 1).learner(learner.pool, 0)
-        for answer in learner.answers:
-            other.tell(answer.question, answer.choice)
-        other.tell(question, choice)
-        after.append(expected_accuracy(other.belief(), learner.pool.scaled))
-    wanted = chance * after[0] + (1 - chance) * after[1] - now
-    assert expected_gain(learner, question, now) == pytest.approx(wanted, abs=1e-8)
-    assert wanted > 0
-    assert len(learner.answers) == 6
-
-
 @pytest.mark.parametrize(
-    ("answers", "gain", "width", "words"),
+    ("gain", "low", "words"),
     [
-        (0, 0.2, 1.0, "Nothing is known yet. The first answers tell the most."),
-        (1, 0.0, 1.0, "Continue: the first answers tell the most."),
-        (7, 0.05, 0.1, "Continue: the first answers tell the most."),
-        (8, 0.009999, 0.2, "Five more answers would add hardly anything. You may stop here."),
+        (0.0099, 0.72, "Five more answers would add hardly anything. You may stop here."),
         (
-            8,
             0.0,
-            0.3,
+            0.6,
             "Five more answers are not likely to change this number much, but will make it more certain.",
         ),
-        (8, 0.01, 0.2, "Five more answers are likely to add about 1.0 percentage points."),
-        (30, 0.0123, 0.1, "Five more answers are likely to add about 1.2 percentage points."),
+        (0.0101, 0.6, "Five more answers are likely to add about 1 percentage point."),
+        (0.023, 0.72, "Five more answers are likely to add about 2 percentage points."),
     ],
 )
-def test_the_hint_says_in_words_whether_to_go_on(answers: int, gain: float, width: float, words: str) -> None:
-    assert hint(answers, gain, width) == words
+def test_the_hint_says_in_words_whether_to_go_on(gain: float, low: float, words: str) -> None:
+    assert hint(Progress(8, accuracy=0.8, low=low, high=0.9, gain=gain)) == words
+
+
+def test_why_nothing_more_is_asked_is_said_with_the_goal() -> None:
+    progress = Progress(12, 0.91, 0.84, 0.95, 0.02)
+    assert (
+        goal_sentence(progress, 0.9)
+        == f"It stopped asking after 12 answers, since 90% were wanted: {progress}."
+    )
 
 
 # --- all of it --------------------------------------------------------------------------------------------
@@ -215,19 +198,17 @@ def test_a_small_pool_is_ranked_as_a_whole() -> None:
 
 
 def test_the_summary_holds_all_parts(learner: Learner) -> None:
-    pool, question = learner.pool, learner.fork().ask()
-    told = log_of(learner)
+    pool, told = learner.pool, log_of(learner)
     log = EventLog((*told.questions, asked(7, 5, 0.6), asked(8, 5, 0.62), asked(9, 5, None)), told.events)
-    found = learning_summary(log, learner, labels(pool), question)
-    accuracy = expected_accuracy(learner.belief(), pool.scaled)
+    found, progress = learning_summary(log, learner, labels(pool)), learner.progress()
+    accuracy = progress.accuracy
     assert found.answers == 6
     assert found.accuracy is not None
     assert found.accuracy.mean == accuracy
     assert found.accuracy.low < accuracy < found.accuracy.high
     assert found.learning_curve == [LearningCurvePoint(5, 0.62), LearningCurvePoint(6, accuracy)]
-    assert found.expected_gain == pytest.approx(max(0, 5 * expected_gain(learner, question, accuracy)))
-    width = found.accuracy.high - found.accuracy.low
-    assert found.hint == hint(6, found.expected_gain, width)
+    assert found.expected_gain == progress.gain
+    assert found.hint == hint(progress)
     units = dict.fromkeys(pool.names, "m/s")
     assert found.statements == learner.reward().explain(pool, units=units)
     assert [(f.name, f.unit) for f in found.features] == [(name, "m/s") for name in pool.names]
@@ -239,7 +220,7 @@ def test_the_summary_holds_all_parts(learner: Learner) -> None:
 @pytest.mark.parametrize("answers", [0, 1, 4])
 def test_before_there_are_enough_answers_nothing_is_claimed(answers: int) -> None:
     early = taught(pool_of(), answers=answers)
-    found = learning_summary(log_of(early), early, labels(early.pool), Question(0, 1))
+    found = learning_summary(log_of(early), early, labels(early.pool))
     assert found.accuracy is None
     assert found.answers == answers < found.enough_answers == 5
     assert [one.sentence for one in found.statements] == [
@@ -247,6 +228,7 @@ def test_before_there_are_enough_answers_nothing_is_claimed(answers: int) -> Non
     ]
     for claimed in (found.learning_curve, found.features, found.feature_maps, found.ranking, found.surprises):
         assert claimed == []
+    assert found.hint.startswith("Continue: the first" if answers else "Nothing is known yet.")
     assert len(found.question_map.pairs) == answers
 
 
@@ -279,18 +261,9 @@ def test_a_slip_is_among_the_surprising_answers() -> None:
     assert first.probability == learner.surprises()[0].probability < 0.2
 
 
-def test_without_a_question_no_gain_is_expected(learner: Learner) -> None:
-    assert learning_summary(EventLog(), learner, labels(learner.pool), None).expected_gain == 0.0
-
-
-def test_a_gain_is_never_a_loss(learner: Learner, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prefero.studies.learning_summary.expected_gain", lambda *_: -0.1)
-    assert learning_summary(EventLog(), learner, labels(learner.pool), Question(0, 1)).expected_gain == 0.0
-
-
 def test_of_many_features_the_pairs_that_matter_most_are_mapped() -> None:
     learner = taught(pool_of(30, 6), answers=8)
-    found = learning_summary(EventLog(), learner, labels(learner.pool), None)
+    found = learning_summary(EventLog(), learner, labels(learner.pool))
     effects = {feature.name: feature.effect.mean for feature in found.features if feature.effect}
     shown = [effects[pair.x] + effects[pair.y] for pair in found.feature_maps]
     every = sorted((effects[a] + effects[b] for a, b in combinations(effects, 2)), reverse=True)
@@ -300,19 +273,10 @@ def test_of_many_features_the_pairs_that_matter_most_are_mapped() -> None:
 
 def test_the_belief_over_structures_can_be_looked_into_as_well() -> None:
     learner = taught(pool_of(12, 2), answers=6, method="Prefero")
-    found = learning_summary(log_of(learner), learner, labels(learner.pool), learner.fork().ask())
+    found = learning_summary(log_of(learner), learner, labels(learner.pool))
     assert sum(feature.effect.mean for feature in found.features if feature.effect) == pytest.approx(1.0)
     assert found.accuracy is not None
     assert 0.5 < found.accuracy.mean <= 1.0
-
-
-def test_the_gain_is_the_larger_of_the_expected_and_half_of_the_past_one() -> None:
-    rising = [LearningCurvePoint(n, 0.5 + 0.02 * n) for n in range(11)]
-    assert likely_gain(rising, 0.001) == pytest.approx(0.05)
-    assert likely_gain(rising, 0.03) == pytest.approx(0.15)
-    falling = [LearningCurvePoint(n, 0.9 - 0.02 * n) for n in range(11)]
-    assert likely_gain(falling, -0.1) == 0.0
-    assert likely_gain(rising[:3], 0.0) == 0.0  # five answers ago there was nothing
 
 
 def test_the_terminals_closing_sentences_say_the_same(learner: Learner) -> None:

@@ -38,13 +38,19 @@ class SessionFactory:
         self.store, self.pool, self.slots = store, pool, WithoutPreparations()
         self.numbers = iter(range(100))
 
-    def new(self, seed: int = 5, targets: tuple[str, ...] = (), **changed: Any) -> Session:
-        """The session of a new participant in a new study."""
+    def new(
+        self,
+        seed: int = 5,
+        targets: tuple[str, ...] = (),
+        kind: Literal["study", "teach"] = "study",
+        **changed: Any,
+    ) -> Session:
+        """The session of a new participant in a new study, or of a new teacher."""
         number = next(self.numbers)
         parts = [{"label": label, "shapes": [{"color": "#123456"}]} for label in targets]
         display = display_of(self.pool) | {"scene": {"parts": parts}}
         protocol = protocol_of(**changed).to_json()
-        study = self.store.add_study(f"s{number}", "study", protocol, self.pool, display, f"secret {number}")
+        study = self.store.add_study(f"s{number}", kind, protocol, self.pool, display, f"secret {number}")
         return Session(self.store, study, invited(self.store, "P1", study, seed), self.slots)
 
 
@@ -280,6 +286,37 @@ def test_deleting_an_answer_makes_room_for_another(sessions: SessionFactory) -> 
     assert session.change(first, "restore", new_key()).answered == 2
     with refusal("not-deleted"):
         session.change(first, "restore", new_key())
+
+
+def test_a_teacher_is_told_the_expected_accuracy_and_once_that_the_goal_is_reached(
+    sessions: SessionFactory,
+) -> None:
+    told: list[str] = []
+    session = sessions.new(kind="teach", open_ended=True)
+    session = Session(
+        session.store, session.study, session.participant, sessions.slots, goal=0.501, report=told.append
+    )
+    now = session.state()
+    assert (now.accuracy, now.goal) == (None, 0.501)
+    for _ in range(5):
+        assert (now.accuracy, told) == (None, [])  # too early to say
+        now = respond(session, now)
+    progress = session.learner().progress()
+    assert now.accuracy == pytest.approx(progress.accuracy)
+    assert progress.reaches(0.501)
+    assert told == [f"It stopped asking after 5 answers, since 50% were wanted: {progress}."]
+    assert now.question is not None  # for those who go on
+    assert respond(session, now).accuracy is not None
+    assert len(told) == 1
+    assert session.undo(new_key()).accuracy == now.accuracy
+
+
+def test_participants_of_a_study_see_no_accuracy(sessions: SessionFactory) -> None:
+    session = sessions.new(open_ended=True)
+    now = session.state()
+    for _ in range(6):
+        now = respond(session, now)
+    assert (now.accuracy, now.goal) == (None, None)
 
 
 def test_two_participants_of_a_study_get_different_schedules(sessions: SessionFactory) -> None:

@@ -750,12 +750,17 @@ export interface components {
          *     own_scores         the participant's scores of the targets, highest first; None before they are given
          *     answered           active answers
          *     total              questions that the protocol asks
+         *     accuracy           the share of answers that is expected to be predicted; None in a study: participants
+         *                        see nothing of the model; and while it is too early to say
+         *     goal               the share at which a teacher wants to stop, and the page asks whether to go on
          *     undoable           the question whose answer or skip can be taken back now
          */
         SessionState: {
+            accuracy: number | null;
             answered: number;
             can_skip: boolean;
             choices: ("left" | "right" | "equal")[];
+            goal: number | null;
             own_scores: components["schemas"]["OwnScore"][] | null;
             question: components["schemas"]["ShownQuestion"] | null;
             rating: components["schemas"]["Rating"] | null;

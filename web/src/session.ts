@@ -19,6 +19,8 @@ const ANSWERS = "/api/session/events";
 
 export class Session {
   readonly state = signal<SessionState | null>(null);
+  readonly pastGoal = signal(false); // whether a teacher chose to continue after the goal, or
+  readonly pastTotal = signal(false); // after all planned answers
   readonly problem = signal<Problem | null>(null);
   readonly notice = signal("");
   readonly busy = signal(false);

@@ -42,6 +42,8 @@ export function sessionState(changes: Partial<SessionState> = {}): SessionState 
     text: null,
     answered: 0,
     total: 30,
+    accuracy: null,
+    goal: null,
     question: { id: 1, number: 1, items: [10, 11], value: null, unit: null },
     choices: ["left", "right", "equal"],
     undoable: 1,

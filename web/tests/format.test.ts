@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { progressText } from "../src/compare/progress";
+import { predictedText, progressText } from "../src/compare/progress";
 import { formatAgo, formatNumber, formatPercent, formatReward, formatWithUnit, pluralize } from "../src/format";
 import { fractionOf } from "../src/player/trajectory-view";
 import { ratingOfKey } from "../src/study/rate";
@@ -36,6 +36,13 @@ describe("formatting", () => {
   it("says how many questions are answered", () => {
     expect(progressText(12, 30)).toBe("12 of 30");
     expect(progressText(32, 30)).toBe("32 answers (30 planned)");
+  });
+
+  it("says which share of the answers is predicted, once it is known", () => {
+    expect(predictedText(null, null)).toBe("");
+    expect(predictedText(null, 0.9)).toBe("goal 90%");
+    expect(predictedText(0.824, 0.9)).toBe("predicts 82%, goal 90%");
+    expect(predictedText(0.824, null)).toBe("predicts 82%");
   });
 
   it("finds where a value lies in its range", () => {

@@ -21,3 +21,8 @@ def percent(share: float) -> str:
 def pluralize(count: int, noun: str) -> str:
     """The count and the noun: "1 answer", "2 answers"."""
     return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def capitalize(clause: str) -> str:
+    """The clause as the beginning of a sentence."""
+    return clause[:1].upper() + clause[1:]

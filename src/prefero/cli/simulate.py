@@ -10,10 +10,11 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import prefero
-from prefero._support.texts import percent
+from prefero._support.texts import percent, pluralize
 from prefero.acquisition.base import Purpose
 from prefero.cli.console import check_paths, console
 from prefero.learner import Learner
+from prefero.models.learning_progress import check_goal
 from prefero.plots.learning import save_learning
 from prefero.simulation.tasks import Task, make_task, predicted_share, teach, world_task
 
@@ -29,6 +30,14 @@ def simulate(
         Kind, typer.Option(help="The family of the user's reward; 'targets' is for golf only.")
     ] = "quadratic",
     questions: Annotated[int, typer.Option(min=1, help="How many questions the user answers.")] = 40,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Stop earlier, when the reward is expected to predict this share of the user's answers, for "
+            "example 0.9.",
+        ),
+    ] = None,
     features: Annotated[int, typer.Option(min=1, help="How many features a synthetic trajectory has.")] = 2,
     trajectories: Annotated[int, typer.Option(min=2, help="The size of the pool.")] = 500,
     noise: Annotated[float, typer.Option(help="The user's noise; rewards have standard deviation 1.")] = 0.1,
@@ -49,6 +58,7 @@ def simulate(
 ) -> None:
     """Simulate a user who teaches a reward, with active and with random questions."""
     check_paths(out, save)
+    goal = until if until is None else check_goal(until)
     made = (
         partial(make_task, reward, features=features)
         if world == SYNTHETIC
@@ -56,10 +66,10 @@ def simulate(
     )
     task = made(trajectories=trajectories, noise=noise, margin=margin, seed=seed)
     active, random = Learner(task.pool, seed=seed), Learner(task.pool, seed=seed)
-    curves = _teach_both(task, active, random, questions, purpose)
+    curves = _teach_both(task, active, random, questions, purpose, goal)
     learned = active.reward()
     console.print(_table(curves))
-    for line in _closing_lines(task, active):
+    for line in (*_goal_lines(active, questions, goal), *_closing_lines(task, active)):
         console.print(line)
     if save:
         learned.save(save)
@@ -67,6 +77,18 @@ def simulate(
     if out:
         save_learning(out, curves, task, active)
         console.print(f"The figure is in {out}.")
+
+
+def _goal_lines(learner: Learner, questions: int, goal: float | None) -> Iterator[str]:
+    """Whether the share that was wanted is reached."""
+    if goal is None:
+        return
+    progress = learner.progress()
+    if progress.reaches(goal):
+        asked = f"{progress.answers} of {questions} questions"
+        yield f"{percent(goal)} was wanted: it stopped asking after {asked}."
+    else:
+        yield f"{percent(goal)} was wanted, and is not reached after {pluralize(questions, 'question')}."
 
 
 def _closing_lines(task: Task, learner: Learner) -> Iterator[str]:
@@ -86,9 +108,12 @@ def _closing_lines(task: Task, learner: Learner) -> Iterator[str]:
 
 
 def _teach_both(
-    task: Task, active: Learner, random: Learner, questions: int, purpose: Purpose
+    task: Task, active: Learner, random: Learner, questions: int, purpose: Purpose, goal: float | None
 ) -> dict[str, list[float]]:
-    """Accuracy after every answer, for active and for random questions, with a progress bar."""
+    """Accuracy after every answer, for active and for random questions, with a progress bar.
+
+    Both end when the active questions have reached the goal.
+    """
     columns = (
         TextColumn("teaching a {task.fields[kind]} reward"),
         BarColumn(),
@@ -107,6 +132,8 @@ def _teach_both(
             curves["active questions"].append(one.accuracy)
             curves["random questions"].append(other.accuracy)
             progress.update(bar, advance=1, active=one.accuracy, random=other.accuracy)
+            if goal is not None and active.progress().reaches(goal):
+                break
     return curves
 
 

@@ -14,6 +14,7 @@ from prefero.cli.console import check_server, console, say
 from prefero.cli.options import SERVER, SESSION, AllowHost, typed, with_dataset_flags
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
+from prefero.models.learning_progress import check_goal
 
 if TYPE_CHECKING:
     from prefero.server.auth import Visitor
@@ -31,6 +32,15 @@ def option(panel: str, help: str, **more: Any) -> Any:
 
 Questions = Annotated[
     int, option(SESSION, "How many questions you plan to answer; you may continue after them.", min=1)
+]
+Until = Annotated[
+    float | None,
+    option(
+        SESSION,
+        "Stop asking when the reward is expected to predict this share of your answers, for example 0.9; "
+        "you may continue.",
+        metavar="SHARE",
+    ),
 ]
 Name = Annotated[str | None, option(SESSION, "The name of the session, to have several about one world.")]
 Trajectories = Annotated[
@@ -57,6 +67,7 @@ Browser = Annotated[bool, option(SERVER, "Open the browser.")]
 def teach(
     what: What,
     questions: Questions = 30,
+    until: Until = None,
     name: Name = None,
     trajectories: Trajectories = None,
     database: Database = None,
@@ -71,6 +82,7 @@ def teach(
 ) -> None:
     """Teach a robot what you want by answering questions in the browser; a session can be resumed."""
     check_server()
+    until = until if until is None else check_goal(until)
     from prefero._support.files import data_folder
     from prefero.server.auth import Visitor
     from prefero.server.serve import listen, names_of
@@ -99,10 +111,15 @@ def teach(
         )
         _say(where, study.name, len(store.event_log(participant).answers) if known else None)
         say(f"What to do: {task_description_of(Protocol.from_json(study.protocol), store.display(study))}")
-        session = {"name": name, "database": database if database and "://" not in database else None}
+        session = {
+            "until": until,
+            "name": name,
+            "database": database if database and "://" not in database else None,
+        }
         again = prefero_command("teach", what, *typed(features, {**session, **opening}))
         place, names = (again, _kept(where)), names_of(host, allow_host or [])
-        _serve(taken, host, store, Visitor("teacher", study, participant), browser, trust, place, names)
+        context = {"trust": trust, "place": place, "goal": until, "report": say}
+        _serve(taken, host, store, Visitor("teacher", study, participant), browser, context, names)
     with suppress(KeyboardInterrupt):
         _say_learned(store, study, participant)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
@@ -128,8 +145,7 @@ def _serve(
     store: "Store",
     visitor: "Visitor",
     browser: bool,
-    trust: bool,
-    place: tuple[str, str],
+    context_of: Mapping[str, Any],
     names: dict[str, Any],
 ) -> None:
     """Serve until Ctrl+C; without a token on this machine, with one for others."""
@@ -140,10 +156,10 @@ def _serve(
 
     address = address_of(taken, host)
     if is_loopback(host):
-        context = ServerContext(store, guest=visitor, trust=trust, place=place, report=say)
+        context = ServerContext(store, guest=visitor, **context_of)
     else:
         token = new_secret()
-        context = ServerContext(store, token=(token, visitor), trust=trust, place=place, report=say)
+        context = ServerContext(store, token=(token, visitor), **context_of)
         address += f"#{token}"
 
     def ready() -> None:

@@ -2,14 +2,17 @@
 
     pairs       random pairs of a pool's trajectories, the same ones every time
     predicted   the answer to a pair that is the more probable one under the posterior
-    accuracy    of a reward f with noise sigma and a lapse rate: the mean over pairs of the probability that a
-                person with these answers as predicted. A person who has to choose is meant: "about equal"
-                is no answer here
+    accuracy    of a reward f with a noise and a lapse rate: the mean over pairs of the probability that a
+                person with these answers as predicted. A person who has to choose is meant: "about equal" is
+                no answer here
+    ceiling     the accuracy if the reward were known
 
 The posterior gives each reward, noise and lapse rate a probability, and so the accuracy has a distribution.
 Its mean has a closed form, the mean over pairs of max(P, 1 - P), where P is the probability of an answer
 under the posterior. Its interval is that of draws.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
@@ -29,18 +32,50 @@ def expected_accuracy(belief: Distribution, x: Array) -> float:
     return float(np.mean(np.maximum(probability, 1.0 - probability)))
 
 
+@dataclass(frozen=True, eq=False)
+class AccuracyDraws:
+    """The accuracy under draws of a posterior.
+
+    mean              its expectation, in closed form
+    shares     (S,)   the accuracy of the prediction, for each draw of reward and noise
+    ceilings   (S,)   the accuracy that the drawn reward itself would have
+    weights    (S,)   of the draws
+    """
+
+    mean: float
+    shares: Array
+    ceilings: Array
+    weights: Array
+
+    @property
+    def room(self) -> float:
+        """What is expected to be missing to the ceiling."""
+        return float((self.ceilings - self.shares) @ self.weights)
+
+
 @one_thread
-def predictive_accuracy(belief: Distribution, x: Array, level: float = LEVEL) -> Estimate:
-    """The expected accuracy with its interval."""
+def accuracy_draws(belief: Distribution, x: Array) -> AccuracyDraws:
+    """The accuracy of what a belief predicts, if one of its draws were the person."""
     some, pairs = _sample_pairs(x)
     probability = _chosen_first(belief, some, pairs)
     draws = draw_rewards(belief, some)
     first, second = pairs.T
-    lead = (draws.rewards[:, first] - draws.rewards[:, second]) * np.where(probability >= 0.5, 1.0, -1.0)
-    each = lapsing(ndtr(lead / (SQRT_2 * draws.noise[:, None])).mean(axis=1), draws.lapse)
-    mean = float(np.mean(np.maximum(probability, 1.0 - probability)))
-    low, high = interval(each, draws.weights, level)
-    return Estimate(mean, min(low, mean), max(high, mean))
+    lead = (draws.rewards[:, first] - draws.rewards[:, second]) / (SQRT_2 * draws.noise[:, None])
+    better = lapsing(ndtr(lead), draws.lapse[:, None])
+    return AccuracyDraws(
+        mean=float(np.mean(np.maximum(probability, 1.0 - probability))),
+        shares=np.where(probability >= 0.5, better, 1.0 - better).mean(axis=1),
+        ceilings=np.maximum(better, 1.0 - better).mean(axis=1),
+        weights=draws.weights,
+    )
+
+
+@one_thread
+def predictive_accuracy(belief: Distribution, x: Array, level: float = LEVEL) -> Estimate:
+    """The expected accuracy with its interval under the posterior."""
+    draws = accuracy_draws(belief, x)
+    low, high = interval(draws.shares, draws.weights, level)
+    return Estimate(draws.mean, min(low, draws.mean), max(high, draws.mean))
 
 
 def _sample_pairs(x: Array) -> tuple[Array, Indices]:

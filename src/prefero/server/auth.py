@@ -45,6 +45,7 @@ class ServerContext:
     trust          whether cutting a clip may run code that the plan of the clips names
     clip_folders   folders whose videos are served, beside those that the user named before
     place          the command that continues a teacher's session, and where the answers are stored
+    goal           the share of predicted answers at which a teacher wants to stop; None: they say when
     report         is called with what the person at the terminal should know
     """
 
@@ -58,10 +59,12 @@ class ServerContext:
         trust: bool = False,
         clip_folders: Iterable[Path] = (),
         place: tuple[str, str] = ("", ""),
+        goal: float | None = None,
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.store, self.guest, self.secure, self.place = store, guest, secure, place
         self.clip_folders, self.clips = tuple(clip_folders), ClipPreparation(report, trust)
+        self.goal, self.report = goal, report
         self.token = token and (digest_of(token[0]), token[1])
         self.slots = ComputeSlots()
         self._sessions: OrderedDict[int, Session] = OrderedDict()
@@ -99,7 +102,10 @@ class ServerContext:
         if participant is None:
             raise Forbidden
         known = self._sessions.get(participant.id)
-        made = known or Session(self.store, visitor.study, participant, self.slots)
+        goal = self.goal if visitor.role == "teacher" else None
+        made = known or Session(
+            self.store, visitor.study, participant, self.slots, goal=goal, report=self.report
+        )
         with self._lock:
             session = self._sessions.pop(participant.id, made)
             self._sessions[participant.id] = session

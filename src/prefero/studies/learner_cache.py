@@ -12,7 +12,7 @@ import numpy as np
 from prefero._support.arrays import one_thread
 from prefero.learner import Learner
 from prefero.methods import method_named
-from prefero.models.predictive_accuracy import expected_accuracy
+from prefero.models.learning_progress import likely_accuracy
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.studies.event_log import EventLog
@@ -66,7 +66,7 @@ class LearnerCache:
             method = method_named(self.protocol.method(label).method)
             learner = self._learner(key)
             question = learner.fork().ask(strategy=method.strategy)
-            accuracy = expected_accuracy(learner.belief(), self.pool.scaled)
+            accuracy = likely_accuracy(learner.belief(), self.pool.scaled)
             _keep(self._next, key, NextQuestion(question, accuracy))
         return self._next[key]
 

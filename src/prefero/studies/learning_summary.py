@@ -1,6 +1,6 @@
 """What a teacher sees of the learning: in numbers for charts, and in plain words.
 
-accuracy        the share of random questions whose answers the belief is expected to predict
+accuracy        the share of random questions whose answers are expected to be predicted
 expected gain   by how much the next five answers are likely to raise the accuracy
 effect          of a feature: its share of the reward's standard deviation over the pool, varied alone
 rewards         differences from the pool's average trajectory, in standard deviations over the pool
@@ -15,25 +15,24 @@ from itertools import combinations
 import numpy as np
 
 from prefero._support.arrays import Array, one_thread
-from prefero._support.texts import pluralize
+from prefero._support.texts import capitalize, percent, pluralize
 from prefero.learner import Learner
 from prefero.models.draws import Estimate
 from prefero.models.explanation import Statement, statements_about
+from prefero.models.learning_progress import SMALL_GAIN, Progress
 from prefero.models.mixture import ENOUGH_ANSWERS
-from prefero.models.predictive_accuracy import expected_accuracy
 from prefero.models.profiles import profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
-from prefero.questions import Choice, Question
+from prefero.questions import Choice
 from prefero.reward import Reward
 from prefero.studies.event_log import ActiveAnswer, EventLog
 
 CURVE, MAP = 41, 25  # points along a feature, and along each side of a map
 MOST_MAPS = 10
 RANKED = 9
-AHEAD = 5
-MIN_ANSWERS = 8  # before which nobody is told to stop
-SMALL_GAIN = 0.01  # in accuracy, for five answers
+FIRST_HINT = "Nothing is known yet. The first answers tell the most."
+EARLY_HINT = "Continue: the first answers tell the most."
 NARROW = 0.2  # width of the interval of the accuracy up to which nobody is told that it is uncertain
 MOST_AXES = 6  # features that a picture of the questions can show
 MOST_DOTS = 400  # trajectories in that picture
@@ -152,15 +151,11 @@ class LearningSummary:
 
 
 @one_thread
-def learning_summary(
-    log: EventLog, learner: Learner, labels: list[FeatureLabel], question: Question | None
-) -> LearningSummary:
-    """What a learner has learned from a log; `question` is the one that waits for an answer."""
+def learning_summary(log: EventLog, learner: Learner, labels: list[FeatureLabel]) -> LearningSummary:
+    """What a learner has learned from a log."""
     if len(learner.answers) < ENOUGH_ANSWERS:
         return _early_summary(log, learner)
     pool, reward, progress = learner.pool, learner.reward(), learner.progress()
-    curve = learning_curve(log, progress.answers, progress.accuracy)
-    gain = likely_gain(curve, expected_gain(learner, question, progress.accuracy) if question else 0.0)
     found = profiles(reward.belief, pool.scaled)
     effects = {profile.feature: profile.effect for profile in found}
     units = {label.name: label.unit for label in labels}
@@ -169,9 +164,9 @@ def learning_summary(
         answers=progress.answers,
         enough_answers=ENOUGH_ANSWERS,
         accuracy=Estimate(progress.accuracy, progress.low, progress.high),
-        learning_curve=curve,
-        expected_gain=gain,
-        hint=hint(progress.answers, gain, progress.high - progress.low),
+        learning_curve=learning_curve(log, progress.answers, progress.accuracy),
+        expected_gain=progress.gain,
+        hint=hint(progress),
         statements=statements_about(found, pool.scaling, "your", units),
         features=[
             FeatureEffect(label.name, label.unit, effects.get(place), feature_curve(rewards, pool, place))
@@ -192,7 +187,7 @@ def _early_summary(log: EventLog, learner: Learner) -> LearningSummary:
         accuracy=None,
         learning_curve=[],
         expected_gain=0.0,
-        hint=hint(answers, 0.0, 1.0),
+        hint=FIRST_HINT if answers == 0 else EARLY_HINT,
         statements=learner.reward().explain(learner.pool),
         features=[],
         feature_maps=[],
@@ -219,6 +214,12 @@ def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]
     ]
 
 
+def goal_sentence(progress: Progress, goal: float) -> str:
+    """Why nothing more is asked."""
+    given = pluralize(progress.answers, "answer")
+    return f"It stopped asking after {given}, since {percent(goal)} were wanted: {progress}."
+
+
 def learning_curve(log: EventLog, answers: int, accuracy: float) -> list[LearningCurvePoint]:
     """The expected accuracy after each number of answers, as it was computed then; `accuracy` is today's."""
     then = {
@@ -229,47 +230,13 @@ def learning_curve(log: EventLog, answers: int, accuracy: float) -> list[Learnin
     return [LearningCurvePoint(n, a) for n, a in sorted((then | {answers: accuracy}).items())]
 
 
-def likely_gain(curve: list[LearningCurvePoint], one: float) -> float:
-    """What the next few answers may add: as much as the next one each, or half of what the last few added.
-
-    Either alone errs: one answer may change nothing where two would, and past gains say little about future
-    ones. The larger of the two does not suggest stopping too soon.
-    """
-    last = curve[-1]
-    before = [point.accuracy for point in curve if point.answers <= last.answers - AHEAD]
-    added = last.accuracy - before[-1] if before else 0.0
-    return max(AHEAD * one, 0.5 * added, 0.0)
-
-
-def expected_gain(learner: Learner, question: Question, accuracy: float) -> float:
-    """How much accuracy the answer to a question is likely to add."""
-    x = learner.pool.scaled
-    left, right = x[[question.left]], x[[question.right]]
-    belief = learner.belief()
-    chances: dict[Choice, float] = {
-        "left": float(belief.probability(left, right)[0]),
-        "right": float(belief.probability(right, left)[0]),
-    }
-    total = sum(chances.values())
-    after = 0.0
-    for choice, chance in chances.items():
-        imagined = learner.fork()
-        imagined.tell(question, choice)
-        after += chance / total * expected_accuracy(imagined.belief(), learner.pool.scaled)
-    return after - accuracy
-
-
-def hint(answers: int, gain: float, width: float) -> str:
-    """Whether to continue, in words; `width` is that of the interval of the accuracy."""
-    if answers == 0:
-        return "Nothing is known yet. The first answers tell the most."
-    if answers < MIN_ANSWERS:
-        return "Continue: the first answers tell the most."
-    if gain < SMALL_GAIN and width > NARROW:
+def hint(progress: Progress) -> str:
+    """Whether to continue, in words."""
+    if progress.gain >= SMALL_GAIN:
+        return f"{capitalize(progress.outlook)}."
+    if progress.high - progress.low > NARROW:
         return "Five more answers are not likely to change this number much, but will make it more certain."
-    if gain < SMALL_GAIN:
-        return "Five more answers would add hardly anything. You may stop here."
-    return f"Five more answers are likely to add about {100 * gain:.1f} percentage points."
+    return f"{capitalize(progress.outlook)}. You may stop here."
 
 
 def feature_curve(rewards: StandardizedRewards, pool: Pool, place: int) -> list[CurvePoint]:

@@ -5,18 +5,20 @@ answer the log is read once, in the transaction that records it.
 """
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
 
 from prefero.datasets.media.clips import clip_problem, is_planned
 from prefero.learner import Learner
+from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
 from prefero.questions import CHOICES, Choice
 from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.displays import targets_of
 from prefero.studies.event_log import AskedQuestion, EventKind, EventLog
+from prefero.studies.learning_summary import goal_sentence
 from prefero.studies.protocol import Protocol
 from prefero.studies.question_schedule import QuestionSchedule
 from prefero.studies.session_state import OwnScore, SessionState, ShownQuestion, StageParts
@@ -43,10 +45,24 @@ def task_description(
 
 
 class Session:
-    """One participant of one study."""
+    """One participant of one study.
 
-    def __init__(self, store: Store, study: Study, participant: Participant, slots: ComputeSlots) -> None:
+    goal     the share of predicted answers at which a teacher wants to stop
+    report   is called with what the person at the terminal should know
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        study: Study,
+        participant: Participant,
+        slots: ComputeSlots,
+        *,
+        goal: float | None = None,
+        report: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.store, self.study, self.participant, self.slots = store, study, participant, slots
+        self.goal, self._report, self._reported = goal, report, False
         self.pool: Pool = store.pool(study)
         self.protocol = Protocol.from_json(study.protocol)
         self.questions = QuestionSchedule(self.pool, self.protocol, participant.seed)
@@ -149,9 +165,12 @@ class Session:
     def _state(self, log: EventLog) -> SessionState:
         stage, own_scores = stage_of(log, self.protocol), self._own_scores(log)
         parts: StageParts = RULES[stage].show(self, log)
+        accuracy = None
         if stage == "compare":
             log, asked = self._open_question(log)
             parts = {"question": self._shown(asked)}
+            accuracy = self._accuracy(log, asked)
+            self._report_goal(log, accuracy)
             self._prepare_next(log)
         return SessionState(
             stage=stage,
@@ -161,6 +180,8 @@ class Session:
             text=parts.get("text"),
             answered=len(log.answers),
             total=self.protocol.total_questions,
+            accuracy=accuracy,
+            goal=self.goal,
             question=parts.get("question"),
             choices=list(self.choices),
             undoable=log.undoable if stage == "compare" else None,
@@ -168,6 +189,20 @@ class Session:
             target_scores=parts.get("target_scores"),
             rating=parts.get("rating"),
         )
+
+    def _accuracy(self, log: EventLog, asked: AskedQuestion) -> float | None:
+        """The expected share of predicted answers, as it was stored with the question."""
+        answered = len(log.answers)
+        if self.study.kind != "teach" or answered < ENOUGH_ANSWERS or asked.answered != answered:
+            return None
+        return asked.accuracy
+
+    def _report_goal(self, log: EventLog, accuracy: float | None) -> None:
+        """Say once, at the terminal, that as many answers are predicted as the teacher wanted."""
+        if self.goal is None or accuracy is None or accuracy < self.goal or self._reported:
+            return
+        self._reported = True
+        self._report(goal_sentence(self.learner(log).progress(), self.goal))
 
     def _own_scores(self, log: EventLog) -> list[OwnScore] | None:
         """What the participant said the targets are worth, to have it in view at every question."""

@@ -71,6 +71,9 @@ class SessionState:
     own_scores         the participant's scores of the targets, highest first; None before they are given
     answered           active answers
     total              questions that the protocol asks
+    accuracy           the share of answers that is expected to be predicted; None in a study: participants
+                       see nothing of the model; and while it is too early to say
+    goal               the share at which a teacher wants to stop, and the page asks whether to go on
     undoable           the question whose answer or skip can be taken back now
     """
 
@@ -81,6 +84,8 @@ class SessionState:
     text: str | None
     answered: int
     total: int
+    accuracy: float | None
+    goal: float | None
     question: ShownQuestion | None
     choices: list[Choice]
     undoable: int | None

@@ -23,7 +23,7 @@ export function Study({ session, state, trajectories }: StudyProps): JSX.Element
     <>
       <header class="header">
         <span class="brand">{state.title}</span>
-        {state.stage === "compare" && <Progress answered={state.answered} total={state.total} />}
+        {state.stage === "compare" && <Progress state={state} />}
       </header>
       <main ref={main} tabIndex={-1}>
         <ProblemBanner problem={session.problem.value} />

@@ -1,13 +1,13 @@
 /** The view of a teacher: compare, see what was learned, finish. */
 
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
 
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
 import { useTitle } from "../hooks";
 import { CurrentStage } from "../study/stages";
 import { FinishView } from "./finish";
+import { GoalReached, isGoalReached } from "./goal-reached";
 import { LearnedView } from "./learned";
 import { LeaveView } from "./leave";
 import { type Tab, type TabProps, TABS, useTab, VIEWS } from "./tabs";
@@ -29,7 +29,7 @@ export function Teach(props: Omit<TabProps, "open">): JSX.Element {
       <header class="header">
         <span class="brand">{state.title}</span>
         <Tabs tab={tab} open={open} />
-        <Progress answered={state.answered} total={state.total} />
+        <Progress state={state} />
       </header>
       <main>
         <ProblemBanner problem={session.problem.value} />
@@ -58,12 +58,18 @@ function Tabs({ tab, open }: { tab: Tab; open: (tab: Tab) => void }): JSX.Elemen
   );
 }
 
-function CompareView({ session, state, trajectories, open }: TabProps): JSX.Element {
-  const [dismissed, setDismissed] = useState(false);
-  const reached = state.answered >= state.total && !dismissed;
+function CompareView({ session, state, trajectories, server, open }: TabProps): JSX.Element {
+  const { answered, total } = state;
+  const { pastGoal, pastTotal } = session;
+  const onFinish = (): void => open("finish");
+  if (isGoalReached(state) && !pastGoal.value) {
+    return <GoalReached state={state} server={server} onFinish={onFinish} onContinue={() => void (pastGoal.value = true)} />;
+  }
   return (
     <>
-      {reached && <TargetReached of={state.total} onFinish={() => open("finish")} onContinue={() => setDismissed(true)} />}
+      {answered >= total && !pastTotal.value && (
+        <TargetReached of={total} onFinish={onFinish} onContinue={() => void (pastTotal.value = true)} />
+      )}
       <CurrentStage session={session} state={state} trajectories={trajectories} />
     </>
   );

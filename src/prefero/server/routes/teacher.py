@@ -52,10 +52,9 @@ def _content(kind: str) -> dict[int | str, dict[str, Any]]:
 def learning_summary(own: TeacherSession) -> LearningSummary:
     """What was learned so far."""
     log = own.event_log()
-    learner, asked = own.learner(log), log.open_question
+    learner = own.learner(log)
     with own.slots.acquire():
-        labels = labels_of(own.store.display(own.study))
-        return summarize(log, learner, labels, asked.question if asked else None)
+        return summarize(log, learner, labels_of(own.store.display(own.study)))
 
 
 @router.get("/history")

@@ -1,0 +1,136 @@
+"""How far the learning is: which share of a person's answers is predicted, and what five more would bring.
+
+    share      of a person's answers to random pairs of the pool that are as predicted; the person has to
+               choose, and their noise and lapses count
+    ceiling    the share that the person's true reward would predict: below 1, for what noise takes is lost
+    room       by how much the share is expected to be below the ceiling
+    z          the log odds of a share
+
+A posterior does not know how far its assumptions are from the person. So what it expects is corrected by what
+simulated people showed who do not follow them: the mean of z is moved by SHIFT, and its variance is
+STRETCH^2 times that of the posterior's draws, plus EXTRA^2. With n answers, the next five close the part
+1 - (n / (n + 5))^RATE of the room, as if the room fell with a power of the number of answers.
+`benchmarks.stopping_rule` fits these numbers to some simulated people and measures on others how often the
+intervals hold, and how much five answers brought.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit, logit
+
+from prefero._support.arrays import Array, one_thread
+from prefero._support.texts import percent, pluralize
+from prefero.models.mixture import ENOUGH_ANSWERS
+from prefero.models.posterior import Distribution
+from prefero.models.predictive_accuracy import AccuracyDraws, accuracy_draws, expected_accuracy
+
+AHEAD = 5  # answers that the gain is about
+SHIFT, STRETCH, EXTRA = 0.0, 1.0, 0.2
+RATE = 0.5
+TAIL = 1.6448536269514722  # 90 % of a normal distribution are within so many standard deviations
+SURELY = 1e-6  # shares are at least this far from 0 and 1
+SMALL_GAIN = 0.01  # in accuracy, for five answers
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How many of a person's answers a learner predicts, and how many it would after five more.
+
+    Args:
+        answers: How many there are so far.
+        accuracy: The expected share of the person's answers to random pairs of the pool that are predicted,
+            if they have to choose one of the two. Their own noise counts, so it stays below 1.
+        low: Lower end of a 90 % interval of that share.
+        high: Upper end of the interval.
+        gain: By how much five more answers are expected to raise the share.
+    """
+
+    answers: int
+    accuracy: float
+    low: float
+    high: float
+    gain: float
+
+    @property
+    def is_early(self) -> bool:
+        """Whether there are so few answers that this rests mostly on the prior."""
+        return self.answers < ENOUGH_ANSWERS
+
+    def reaches(self, goal: float) -> bool:
+        """Whether the expected share is this high; never while it is too early to say.
+
+        Args:
+            goal: A share of answers between 0.5 and 1.
+        """
+        return not self.is_early and self.accuracy >= check_goal(goal)
+
+    @property
+    def outlook(self) -> str:
+        """What five more answers are likely to bring, as a clause."""
+        if self.gain < SMALL_GAIN:
+            return "five more answers would add hardly anything"
+        return f"five more answers are likely to add about {points(self.gain)}"
+
+    def __str__(self) -> str:
+        if self.is_early:
+            given = pluralize(self.answers, "answer")
+            return f"it is too early to say how many further answers it would predict, after {given}"
+        return (
+            f"it would predict about {percent(self.accuracy)} of further answers "
+            f"(90% sure: between {percent(self.low)} and {percent(self.high)}), and {self.outlook}"
+        )
+
+
+def points(gain: float) -> str:
+    """A difference of shares in words."""
+    return pluralize(round(100 * gain), "percentage point")
+
+
+def check_goal(goal: float) -> float:
+    """The same share, or an error if it is none that can be reached."""
+    if not 0.5 < goal < 1.0:
+        hint = f": for {goal:g} % write {goal / 100:g}" if 50 < goal < 100 else ""
+        raise ValueError(
+            "the share of answers to be predicted lies between 0.5 (by chance) and 1 (never reached, since "
+            f"everybody errs), for example 0.9, but is {goal:g}{hint}"
+        )
+    return goal
+
+
+@one_thread
+def progress_of(belief: Distribution, x: Array, answers: int) -> Progress:
+    """The progress of a belief after so many answers; questions are about x, in its units."""
+    draws = accuracy_draws(belief, x)
+    accuracy, width = _corrected(draws.mean), TAIL * _deviation(draws)
+    z = logit(accuracy)
+    return Progress(
+        answers,
+        accuracy,
+        float(expit(z - width)),
+        float(expit(z + width)),
+        likely_gain(answers, draws.room),
+    )
+
+
+@one_thread
+def likely_accuracy(belief: Distribution, x: Array) -> float:
+    """The accuracy of `progress_of` alone, which needs no draws."""
+    return _corrected(expected_accuracy(belief, x))
+
+
+def likely_gain(answers: int, room: float) -> float:
+    """How much accuracy the next five answers add, where there is room for so much."""
+    remains = float(np.power(answers / (answers + AHEAD), RATE))
+    return max(room, 0.0) * (1.0 - remains)
+
+
+def _corrected(claimed: float) -> float:
+    return float(expit(logit(np.clip(claimed, SURELY, 1.0 - SURELY)) + SHIFT))
+
+
+def _deviation(draws: AccuracyDraws) -> float:
+    """The standard deviation of z."""
+    z = logit(np.clip(draws.shares, SURELY, 1.0 - SURELY))
+    variance = np.average((z - np.average(z, weights=draws.weights)) ** 2, weights=draws.weights)
+    return float(np.sqrt(STRETCH**2 * variance + EXTRA**2))
