@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 
@@ -22,6 +22,17 @@ def skip_except_on_linux(what: str) -> None:
         pytest.skip(f"{what} is tested on Linux")
 
 
+class RunningProcess(Protocol):
+    """What tests use of `subprocess.Popen`."""
+
+    pid: int
+
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, sig: int, /) -> None: ...
+    def kill(self) -> None: ...
+
+
 def stoppable() -> dict[str, Any]:
     """Options of `subprocess.Popen` for a process that `interrupt` stops; it must not stop us as well."""
     options: dict[str, Any] = {}
@@ -30,7 +41,7 @@ def stoppable() -> dict[str, Any]:
     return options
 
 
-def interrupt(process: subprocess.Popen[Any]) -> None:
+def interrupt(process: RunningProcess) -> None:
     """As Ctrl+C does, or on Windows Ctrl+Break, which can be sent to one process."""
     if sys.platform == "win32":
         process.send_signal(signal.CTRL_BREAK_EVENT)

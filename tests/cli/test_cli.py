@@ -1,6 +1,5 @@
 """The command line, run as a user runs it: in a process of its own."""
 
-import os
 import re
 import shlex
 import subprocess
@@ -11,26 +10,16 @@ import pytest
 
 import prefero
 from prefero.experiments.reproduce import FIGURES
+from run_prefero import run_prefero as run
+from run_prefero import without
 
 SMALL = ["--questions", "3", "--trajectories", "15", "--features", "2"]
-WIDE = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1"}
-
-
-def run(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "prefero", *words]
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", env=os.environ | WIDE, cwd=folder, check=False
-    )
 
 
 def run_without(package: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """The same where a package is not installed, and Prefero came from PyPI: a checkout has any name."""
-    code = (
-        f"import sys; sys.modules[{package!r}] = None; from prefero.__main__ import main; "
-        "from prefero._support import commands; commands._origin = lambda: None; main()"
-    )
-    command = [sys.executable, "-c", code, *words]
-    return subprocess.run(command, capture_output=True, encoding="utf-8", env=os.environ | WIDE, check=False)
+    """Where a package is not installed, and Prefero came from PyPI: a checkout has any name."""
+    origin = "from prefero._support import commands; commands._origin = lambda: None"
+    return run(*words, first=f"{without(package)}\n{origin}")
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +130,9 @@ def test_an_action_can_be_given(tmp_path: Path) -> None:
 
 
 def test_version() -> None:
-    done = run("--version")
+    """In a process that was not forked from another."""
+    command = [sys.executable, "-m", "prefero", "--version"]
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout.strip()) == (0, f"prefero {prefero.__version__}")
 
 
@@ -181,18 +172,12 @@ from dataclasses import replace
 import prefero.experiments.reproduce as r
 grid = {"thetas": r.QUICK.thetas[:1], "sigmas": r.QUICK.sigmas[:1]}
 r.QUICK = replace(r.QUICK, runs=1, questions=15, trajectories=24, test_size=6, **grid)
-from prefero.__main__ import main
-main()
 """
 
 
-def reproduce(*words: str, folder: Path, without: str = "none") -> subprocess.CompletedProcess[str]:
+def reproduce(*words: str, folder: Path, first: str = "") -> subprocess.CompletedProcess[str]:
     """A quick look that is quicker still: 1 run, 15 questions, 24 trajectories, one theta."""
-    code = f"import sys; sys.modules[{without!r}] = None\n{TINY}"
-    command = [sys.executable, "-c", code, "reproduce", "--quick", "--jobs", "1", *words]
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", env=os.environ | WIDE, cwd=folder, check=False
-    )
+    return run("reproduce", "--quick", "--jobs", "1", *words, folder=folder, first=f"{first}\n{TINY}")
 
 
 @pytest.fixture(scope="module")
@@ -270,7 +255,7 @@ def test_what_cannot_be_reproduced_is_said_in_one_line(
 
 @pytest.mark.parametrize("package", ["joblib", "pyarrow"])
 def test_reproduce_names_a_missing_package_with_its_remedy(package: str, tmp_path: Path) -> None:
-    done = reproduce("--figure", "driver-active", folder=tmp_path, without=package)
+    done = reproduce("--figure", "driver-active", folder=tmp_path, first=without(package))
     assert done.returncode == 2
     assert re.fullmatch(
         f"prefero: this needs the package {package!r}, which is not installed: "

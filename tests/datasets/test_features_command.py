@@ -1,6 +1,5 @@
 """`prefero features`, run as a user runs it: in a process of its own."""
 
-import os
 import re
 import subprocess
 import sys
@@ -14,15 +13,11 @@ import pytest
 
 from datasets.write_datasets import truncate, write_lerobot_2, write_lerobot_3
 from prefero.__main__ import main
-
-WIDE = {"COLUMNS": "220", "TERM": "dumb", "NO_COLOR": "1", "OPENBLAS_NUM_THREADS": "1"}
+from run_prefero import run_prefero
 
 
 def run(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "prefero", "features", *words, "--jobs", "1"]
-    return subprocess.run(
-        command, capture_output=True, encoding="utf-8", env=os.environ | WIDE, cwd=folder, check=False
-    )
+    return run_prefero("features", *words, "--jobs", "1", folder=folder)
 
 
 def output_of(*words: str, folder: Path) -> str:

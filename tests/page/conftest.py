@@ -14,7 +14,14 @@ from systems import ON_LINUX
 
 collect_ignore_glob = [] if ON_LINUX else ["test_*.py"]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-ARGUMENTS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--mute-audio"]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--mute-audio",
+    "--use-angle=swiftshader",  # the processor draws WebGL,
+    "--enable-unsafe-swiftshader",
+    "--disable-gpu-compositing",  # and the rest of the page without WebGL, which takes 30 times as much of it
+    "--disable-gpu-rasterization",
+]
 TIMEOUT = 30_000  # milliseconds; the machine may be busy
 TRAJECTORIES = 24
 SMALL = {"width": 800, "height": 640}  # the default window: every pixel is drawn by the processor

@@ -1,10 +1,8 @@
 """Runs real servers in their own processes, which can be killed and started again."""
 
-import os
 import random
 import socket
 import subprocess
-import sys
 import time
 import uuid
 from pathlib import Path
@@ -13,6 +11,8 @@ from typing import Any
 import httpx
 
 from prefero.server.auth import SESSION_HEADER
+from run_prefero import start_prefero
+from systems import RunningProcess
 
 START_SECONDS = 90
 PORTS = range(
@@ -26,16 +26,12 @@ class Server:
     def __init__(self, arguments: list[str], folder: Path) -> None:
         self.arguments, self.folder, self.port = arguments, folder, free_port()
         self.address = f"http://127.0.0.1:{self.port}"
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: RunningProcess | None = None
 
     def start(self) -> "Server":
-        with (self.folder / "server.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "prefero", *self.arguments, "--port", str(self.port)],
-                stdout=log,
-                stderr=log,
-                env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-            )
+        log = self.folder / "server.log"
+        words = [*self.arguments, "--port", str(self.port)]
+        self.process = start_prefero(*words, out=log, err=log)
         deadline = time.monotonic() + START_SECONDS
         while not self.responds():
             assert time.monotonic() < deadline, f"the server did not start in {START_SECONDS} seconds"

@@ -1,8 +1,7 @@
 """A whole study: three participants and the experimenter, mini-golf in three dimensions."""
 
+import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
@@ -14,6 +13,7 @@ from page.drive_page import KEYS, label_boxes, skip_through
 from page.run_servers import Server
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
+from run_prefero import run_prefero
 
 PROTOCOL = """
 title = "Mini-golf"
@@ -34,14 +34,14 @@ method = "RandomGP 1 0.1"
 questions = 2
 """
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+BROWSERS = ({"viewport": WIDE}, TOUCH, {"reduced_motion": "reduce"})  # of the three participants
+SCALE = 1 if "PREFERO_PICTURES" in os.environ else 0.5  # a quarter of the pixels, which the processor draws
 
 Visit = Callable[..., Page]
 
 
 def prefero(*arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "prefero", *arguments], capture_output=True, encoding="utf-8", check=False
-    )
+    done = run_prefero(*arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -128,7 +128,7 @@ def test_three_participants_and_the_experimenter(
     watching.goto(f"{server.address}/#{secret}")
     expect(watching.get_by_role("row")).to_have_count(4)
     for number, code in enumerate(codes):
-        person = visit(**({"viewport": WIDE} if number == 0 else TOUCH if number == 1 else {}))
+        person = visit(**BROWSERS[number], device_scale_factor=SCALE)
         take_part(person, f"{server.address}/#{code}", pictures if number == 0 else None)
         expect(watching.get_by_role("row", name=f"P{number + 1}")).to_contain_text("5 of 5")
         person.context.close()

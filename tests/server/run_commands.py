@@ -1,27 +1,18 @@
-"""Run `prefero` commands as processes, as a user does: what they print, and how they end."""
+"""Run `prefero` commands that serve, or that have a data folder of their own."""
 
-import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import Self
 
-from systems import interrupt, stoppable
+from run_prefero import run_prefero, start_prefero, without
+from systems import interrupt
 from waiting import TIMEOUT, wait_until
-
-PLAIN_TERMINAL = {
-    "COLUMNS": "200",
-    "TERM": "dumb",
-    "NO_COLOR": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-}
 
 
 def environment(data: Path) -> dict[str, str]:
-    """An environment with a data folder of its own, in which no browser is opened."""
-    return os.environ | PLAIN_TERMINAL | {"PREFERO_DATA": str(data), "PREFERO_NO_BROWSER": "1"}
+    """A data folder of its own, and no browser is opened."""
+    return {"PREFERO_DATA": str(data), "PREFERO_NO_BROWSER": "1"}
 
 
 class RunningCommand:
@@ -29,16 +20,11 @@ class RunningCommand:
 
     def __init__(self, folder: Path, *words: str, data: Path | None = None) -> None:
         self.out, self.err = folder / "stdout.txt", folder / "stderr.txt"
-        with self.out.open("w", encoding="utf-8") as out, self.err.open("w", encoding="utf-8") as err:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "prefero", *words],
-                stdout=out,
-                stderr=err,
-                stdin=subprocess.DEVNULL,
-                env=environment(data or folder),
-                cwd=folder,
-                **stoppable(),
-            )
+        for file in (self.out, self.err):
+            file.write_text("", encoding="utf-8")
+        self.process = start_prefero(
+            *words, out=self.out, err=self.err, folder=folder, environment=environment(data or folder)
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -57,7 +43,7 @@ class RunningCommand:
         def printed() -> re.Match[str] | None:
             found = re.search(pattern, self.out.read_text(encoding="utf-8"))
             ended = found is None and self.process.poll() is not None
-            assert not ended, f"it ended with {self.process.returncode}: {self.output}"
+            assert not ended, f"it ended with {self.process.poll()}: {self.output}"
             return found
 
         found = wait_until(printed, f"printing {pattern!r}")
@@ -76,28 +62,9 @@ class RunningCommand:
 
 def run(*words: str, data: Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command until it ends."""
-    command = [sys.executable, "-m", "prefero", *words]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment(data),
-        cwd=folder or data,
-        check=False,
-        timeout=TIMEOUT,
-    )
+    return run_prefero(*words, folder=folder or data, environment=environment(data))
 
 
 def run_without(package: str, *words: str, data: Path) -> subprocess.CompletedProcess[str]:
     """Run a command where a package is not installed."""
-    code = f"import sys; sys.modules[{package!r}] = None; from prefero.__main__ import main; main()"
-    command = [sys.executable, "-c", code, *words]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment(data),
-        cwd=data,
-        check=False,
-        timeout=TIMEOUT,
-    )
+    return run_prefero(*words, folder=data, environment=environment(data), first=without(package))

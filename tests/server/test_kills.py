@@ -32,7 +32,7 @@ from prefero.studies.protocol import Protocol, StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret
-from server.run_commands import PLAIN_TERMINAL
+from run_prefero import ONE_THREAD
 from server.served_studies import new_key
 from soak import SOAK, repetitions
 from studies import postgres
@@ -190,7 +190,7 @@ def killing_servers(database: str, port: int) -> subprocess.Popen[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",
-        env=os.environ | PLAIN_TERMINAL,
+        env=os.environ | ONE_THREAD,
     )
 
 

@@ -3,10 +3,12 @@
 import sys
 import textwrap
 from collections.abc import Callable
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 
 import pytest
 
+from prefero._support import plugins
 from prefero._support.plugins import PluginError, Registry, UnknownNameError
 from support.install_package import install_package
 
@@ -87,3 +89,23 @@ def test_a_name_in_two_packages_is_an_error(tmp_path: Path, monkeypatch: pytest.
         install_package(tmp_path / shop, monkeypatch, shop, code, {GROUP: {"kite": f"{shop}:kite"}})
     with pytest.raises(PluginError, match=r"is in 2 packages .*east_shop.*uninstall all but one"):
         toys().get("kite")
+
+
+def test_installed_packages_are_read_again_only_after_a_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[str] = []
+
+    def read(group: str) -> EntryPoints:
+        reads.append(group)
+        return entry_points(group=group)
+
+    monkeypatch.setattr(plugins, "entry_points", read)
+    monkeypatch.syspath_prepend(tmp_path / "empty")
+    registry = toys()
+    assert [registry.names() for _ in range(3)] == [("ball", "top")] * 3
+    assert reads == [GROUP]
+    points = {GROUP: {"drum": "drum_shop:drum"}}
+    install_package(tmp_path / "site", monkeypatch, "drum_shop", "drum = None\n", points)
+    assert registry.names() == ("ball", "top", "drum")
+    assert reads == [GROUP, GROUP]
