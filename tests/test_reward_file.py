@@ -156,6 +156,11 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "an answer is missing": lambda d: d["answers"]["winners"].pop(),
     "a site is missing": lambda d: d["components"][0]["shift"].pop(),
     "a negative noise": lambda d: d["components"][0].update(noise=-1.0),
+    "a lapse rate of 1": lambda d: d["components"][0].update(lapse=1.0),
+    "an indefinite precision": lambda d: d["components"][0].update(
+        lapse=0.1, precision=[-1e6] * len(d["components"][0]["precision"])
+    ),
+    "a negative precision without lapses": lambda d: d["components"][0]["precision"].__setitem__(0, -1e-3),
     "a kernel without a name": lambda d: d["components"][0]["kernel"].pop("kind"),
     "a kernel of another kind": lambda d: d["components"][0].update(kernel=3),
     "a site that is no number": lambda d: d["components"][0]["shift"].__setitem__(0, float("nan")),

@@ -321,13 +321,14 @@ class Learner:
     def reward(self) -> Reward:
         """The reward learned so far."""
         belief = self.belief()
-        noise, margin = belief.probit.noise, belief.probit.margin
+        probit = belief.probit
         diagnostics = {
             "answers": len(self._told),
             "ties": sum(answer.choice == "equal" for answer in self._told.values()),
             "skipped": len(self._skipped),
-            "noise": noise,
-            "margin": margin,
+            "noise": probit.noise,
+            "margin": probit.margin,
+            "lapse": probit.lapse,
             "model": repr(self._model),
             "seed": self.seed,
             "trajectories": len(self.pool),

@@ -133,7 +133,8 @@ def _model_from_json(values: dict[str, Any]) -> Any:
         return None
     given = {k: kernels.from_json(v) if isinstance(v, dict) else v for k, v in values.items() if k != "kind"}
     model: Any = MODELS[values["kind"]](**given)
-    Probit(1.0 if model.noise is None else model.noise, model.margin or 0.0)  # an error if they make no sense
+    # an error if they make no sense
+    Probit(1.0 if model.noise is None else model.noise, model.margin or 0.0, model.lapse or 0.0)
     return model
 
 

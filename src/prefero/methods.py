@@ -52,6 +52,10 @@ class GroundTruth(Protocol):
     def margin(self) -> float:
         """Below which differences are called "about equal"."""
 
+    @property
+    def lapse_rate(self) -> float:
+        """The probability of an answer at random."""
+
 
 @dataclass(frozen=True)
 class RealPerson:
@@ -116,7 +120,7 @@ def _linear(known: GroundTruth, _: Array) -> Model:
 
 
 def _oracle(inference: Inference) -> Builder:
-    """The right kernel, scaled to rewards of variance 1 over the pool, and the right noise."""
+    """The right kernel, scaled to rewards of variance 1 over the pool, and the right likelihood."""
 
     def build(known: GroundTruth, x: Array) -> Model:
         families: dict[str, Kernel] = {"linear": Linear(), "quadratic": Linear() + Quadratic()}
@@ -127,7 +131,12 @@ def _oracle(inference: Inference) -> Builder:
         kernel = families[known.truth]
         variance = float(np.mean(kernel.diagonal(x)) - np.mean(kernel(x, x)))
         return PreferenceGP(
-            (1 / variance) * kernel, known.noise, known.margin, learn=False, inference=inference
+            (1 / variance) * kernel,
+            known.noise,
+            known.margin,
+            learn=False,
+            inference=inference,
+            lapse=known.lapse_rate,
         )
 
     return build

@@ -1,8 +1,8 @@
 """The JSON file of a reward: features, how they are computed and scaled, answers, and the components.
 
-Each component has its kernel, noise, margin, log evidence and sites. The sites are what inference found, so
-that loading computes the same posterior again without iterating, and needs only NumPy and SciPy. No code is
-stored.
+Each component has its kernel, noise, margin, lapse rate, log evidence and sites. The sites are what inference
+found, so that loading computes the same posterior again without iterating, and needs only NumPy and SciPy. No
+code is stored.
 """
 
 import json
@@ -107,6 +107,7 @@ def _linear_to_json(posterior: LinearPosterior) -> dict[str, Any]:
         "effective_sample_size": posterior.effective_sample_size,
         "noise": posterior.probit.noise,
         "margin": posterior.probit.margin,
+        "lapse": posterior.probit.lapse,
     }
 
 
@@ -116,6 +117,7 @@ def _component_to_json(component: Posterior) -> dict[str, Any]:
         "kernel": kernels.to_json(component.kernel),
         "noise": component.probit.noise,
         "margin": component.probit.margin,
+        "lapse": component.probit.lapse,
         "precision": precision.tolist(),
         "shift": shift.tolist(),
         "log_evidence": component.log_evidence,
@@ -159,7 +161,7 @@ def _finite(value: Any) -> float:
 
 
 def _linear_from_json(document: dict[str, Any], scaling: Scaling) -> LinearPosterior:
-    probit = Probit(document["noise"], document["margin"])
+    probit = Probit(document["noise"], document["margin"], document["lapse"])
     weights = np.array(document["weights"], dtype=float)
     if weights.ndim != 2 or not len(weights) or weights.shape[1] != len(scaling.names):
         raise ValueError("the weights are not of these features")
@@ -172,8 +174,11 @@ def _component_from_json(values: dict[str, Any], data: Comparisons) -> Posterior
     sites = np.array(values["precision"], dtype=float), np.array(values["shift"], dtype=float)
     if not len(data) == len(data.losers) == len(data.tied) == len(sites[0]) == len(sites[1]):
         raise ValueError("the answers and the sites are not of one number")
-    if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)) or np.any(sites[0] < 0):
+    if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)):
         raise ValueError("the answers or the sites are not finite")
-    kernel, probit = kernels.from_json(values["kernel"]), Probit(values["noise"], values["margin"])
+    kernel = kernels.from_json(values["kernel"])
+    probit = Probit(values["noise"], values["margin"], values["lapse"])
+    if not probit.lapse and np.any(sites[0] < 0):
+        raise ValueError("without lapses the precision of a site is not negative")
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         return posterior_from_sites(kernel, data, probit, sites, _finite(values["log_evidence"]))

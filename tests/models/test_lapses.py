@@ -1,6 +1,7 @@
 """Lapses: the likelihood against arithmetic with many digits, EP against integrals; convergence."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import mpmath as mp
 import numpy as np
@@ -11,12 +12,16 @@ from scipy.optimize import minimize
 
 import reference
 from models.answer_problems import KERNELS, PAPER, both_inferences, joined, posterior, problem, repeated
+from prefero import Learner, Pool, PreferenceGP, Question, load_reward
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Kernel, Linear
 from prefero.models.inference import Inference, infer, posterior_from_sites
+from prefero.models.leave_one_out import leave_one_out
 from prefero.models.likelihood import Probit
+from prefero.models.linear import LinearPosterior, LinearPreference
 from prefero.models.marginal_likelihood import log_evidence
 from prefero.models.posterior import covariance_of_differences, covariance_with_differences
+from prefero.models.predictive_accuracy import expected_accuracy, predictive_accuracy
 from prefero.models.solution import WarmStart
 from prefero.questions import Comparisons
 
@@ -244,3 +249,62 @@ def test_gradients_of_the_evidence(kernel: Kernel, inference: Inference) -> None
     assert found.noise_gradient == pytest.approx(by_noise, rel=1e-5, abs=1e-6)
     by_margin = central(lambda step: evidence(margin_step=step))
     assert found.margin_gradient == pytest.approx(by_margin, rel=1e-5, abs=1e-6)
+
+
+# --- estimators -------------------------------------------------------------------------------------------
+
+
+def test_a_gp_takes_a_lapse_rate_and_keeps_it_in_a_saved_reward(tmp_path: Path) -> None:
+    pool = Pool(np.random.default_rng(0).standard_normal((20, 2)))
+    learner = Learner(pool, model=PreferenceGP(RBF(theta=0.5), 0.3, 0.0, learn=False, lapse=0.1))
+    for pair, choice in (((0, 1), "left"), ((1, 2), "left"), ((0, 2), "right"), ((0, 1), "left")):
+        learner.tell(Question(*pair), choice)
+    reward = learner.reward()
+    assert reward.belief.probit == Probit(0.3, 0.0, 0.1)
+    assert reward.diagnostics["lapse"] == 0.1
+    reward.save(tmp_path / "reward.json")
+    loaded = load_reward(tmp_path / "reward.json").belief
+    assert loaded.probit == Probit(0.3, 0.0, 0.1)
+    a, b = pool.scaled[:5], pool.scaled[5:10]
+    np.testing.assert_allclose(loaded.probability(a, b), reward.belief.probability(a, b), atol=1e-12)
+    learner.save(tmp_path / "learner.json")
+    again = Learner.load(tmp_path / "learner.json").belief()
+    np.testing.assert_allclose(again.probability(a, b), reward.belief.probability(a, b), atol=1e-6)
+
+
+def test_the_linear_baseline_samples_weights_of_people_who_lapse() -> None:
+    rng = np.random.default_rng(1)
+    x, angles = rng.standard_normal((10, 2)), np.linspace(0, 2 * np.pi, 4001)[:-1]
+    pairs = np.array([[0, 1], [1, 2], [3, 4], [0, 1], [1, 0], [5, 6]])
+    model = LinearPreference(0.2, draws=2000, lapse=0.2).fit(x, pairs)
+    w = np.column_stack([np.cos(angles), np.sin(angles)])
+    d = w @ (x[pairs[:, 0]] - x[pairs[:, 1]]).T
+    weight = np.prod(reference.answer_probability(d, np.zeros(6, dtype=bool), 0.2, lapse=0.2), axis=1)
+    expected = weight @ w / weight.sum()
+    np.testing.assert_allclose(model.posterior_.weights.mean(axis=0), expected, atol=0.06)
+    a, b = x[:4], x[4:8]
+    judge = (
+        weight
+        @ reference.answer_probability(w @ (a - b).T, np.zeros(4, dtype=bool), 0.2, lapse=0.2)
+        / weight.sum()
+    )
+    np.testing.assert_allclose(model.posterior_.probability(a, b), judge, atol=0.03)
+
+
+def test_each_answer_left_out_is_predicted_with_lapses() -> None:
+    data, probit = problem(2, choices=6).data, Probit(0.3, 0.0, 0.1)
+    found = leave_one_out(posterior(PAPER, data, probit, "ep"), data)
+    for n in range(len(data)):
+        rest = posterior(PAPER, data[[i for i in range(len(data)) if i != n]], probit, "ep")
+        expected = rest.probability(data.winners[n : n + 1], data.losers[n : n + 1])[0]
+        assert found[n] == pytest.approx(expected, abs=0.02)
+    assert (found >= 0.05).all()
+
+
+def test_the_expected_accuracy_counts_lapses() -> None:
+    x = np.random.default_rng(0).standard_normal((12, 2))
+    belief = LinearPosterior(np.array([[1.0, 0.0]]), Probit(0.3, 0.5, 0.2), 1.0)
+    i, j = np.triu_indices(12, 1)
+    right = reference.answer_probability(np.abs(x[i, 0] - x[j, 0]), np.zeros(1, dtype=bool), 0.3, lapse=0.2)
+    assert expected_accuracy(belief, x) == pytest.approx(right.mean(), abs=1e-12)
+    assert predictive_accuracy(belief, x).mean == pytest.approx(right.mean(), abs=1e-12)

@@ -51,7 +51,14 @@ def test_the_constructor_keeps_what_it_is_given_untouched(parameters: dict[str, 
 
 @every_parameter
 def test_get_params_names_every_parameter_of_the_constructor(parameters: dict[str, Any]) -> None:
-    defaults = {"kernel": None, "noise": None, "margin": None, "learn": True, "inference": "ep"}
+    defaults = {
+        "kernel": None,
+        "noise": None,
+        "margin": None,
+        "learn": True,
+        "inference": "ep",
+        "lapse": None,
+    }
     assert PreferenceGP(**parameters).get_params() == {**defaults, **parameters}
 
 

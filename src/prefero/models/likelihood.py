@@ -176,6 +176,12 @@ class Probit:
         chosen = ndtr((gap - self.margin) / scale), ndtr((-gap - self.margin) / scale)
         return self.with_lapses(chosen[0]), self.with_lapses(chosen[1])
 
+    def log_with_lapses(self, log: Array) -> Array:
+        """The log-probability of one of the answers, given what it would be without lapses."""
+        if not self.lapse:
+            return log
+        return np.logaddexp(log + np.log1p(-self.lapse), np.log(self.lapse / self.n_answers))
+
     def _odds(self, log: Array) -> tuple[Array, Array]:
         """`attended` and its complement, neither rounded to 0 by the other."""
         log_odds = log + np.log1p(-self.lapse) - np.log(self.lapse / self.n_answers)
@@ -186,7 +192,7 @@ class Probit:
         attended, lapsed = self._odds(at.log)
         slope, spread = at.gradient, attended * lapsed * at.gradient
         return Likelihood(
-            np.logaddexp(np.log1p(-self.lapse) + at.log, np.log(self.lapse / self.n_answers)),
+            self.log_with_lapses(at.log),
             attended * slope,
             attended * at.curvature - spread * slope,
             attended * at.third + spread * ((lapsed - attended) * slope**2 - 3.0 * at.curvature),

@@ -1,7 +1,8 @@
 """The linear baseline: a reward w . x with |w| = 1, its posterior by Markov chain Monte Carlo.
 
     w            (S, d)    samples of the unit weights, all of the same weight in the posterior
-    differences  (N, d)    winners - losers: the answers' probability given w is Phi(w . difference / scale)
+    differences  (N, d)    winners - losers: the answers' probability given w is Phi(w . difference / scale),
+                           or that with lapses
 
 This is the paper's ActiveLinear (after Biyik et al., "Asking Easy Questions", 2019): the prior is uniform
 over directions, and the mutual information of a question is estimated from samples of the posterior. A sample
@@ -138,13 +139,17 @@ class LinearPreference(PreferenceModel):
         margin: Differences that look smaller than this are answered "about equal".
         draws: How many samples of the weights.
         seed: Of the samples.
+        lapse: The lapse rate, the probability of an answer at random.
     """
 
-    def __init__(self, noise: float = 0.1, margin: float = 0.0, draws: int = 100, seed: int = 0) -> None:
+    def __init__(
+        self, noise: float = 0.1, margin: float = 0.0, draws: int = 100, seed: int = 0, lapse: float = 0.0
+    ) -> None:
         self.noise = noise
         self.margin = margin
         self.draws = draws
         self.seed = seed
+        self.lapse = lapse
 
     def fit(self, items: npt.ArrayLike, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
         """Learn from answers about rows of features.
@@ -165,10 +170,11 @@ class LinearPreference(PreferenceModel):
             raise ValueError("some answers are 'about equal': give LinearPreference a positive margin")
         if self.draws < 2:
             raise ValueError(f"draws must be 2 or more, but is {self.draws}")
-        probit = Probit(self.noise, self.margin)
+        probit = Probit(self.noise, self.margin, self.lapse)
         self.posterior_ = sample_weights(data, probit, self.draws, np.random.default_rng(self.seed))
         self.log_evidence_ = self.posterior_.log_evidence
-        self.noise_, self.margin_, self.n_features_in_ = self.noise, self.margin, data.winners.shape[1]
+        self.noise_, self.margin_, self.lapse_ = self.noise, self.margin, self.lapse
+        self.n_features_in_ = data.winners.shape[1]
         return self
 
 
@@ -205,11 +211,12 @@ def _log_likelihood(vectors: Array, away: Array, tied: Flags, probit: Probit) ->
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     d = unit @ away.T
     z = (d[:, ~tied] - probit.margin) / probit.scale
-    total = log_ndtr(z).sum(axis=1)
+    total = probit.log_with_lapses(log_ndtr(z)).sum(axis=1)
     if tied.any():
         away_from = np.abs(d[:, tied])  # symmetric, and seen from this side neither end rounds to 1
         ends = [log_ndtr((sign * probit.margin - away_from) / probit.scale) for sign in (1.0, -1.0)]
-        total += logsumexp(np.stack(ends), axis=0, b=np.array([1.0, -1.0])[:, None, None]).sum(axis=1)
+        within = logsumexp(np.stack(ends), axis=0, b=np.array([1.0, -1.0])[:, None, None])
+        total += probit.log_with_lapses(within).sum(axis=1)
     return np.asarray(total)
 
 

@@ -133,12 +133,15 @@ class PreferenceGP(PreferenceModel):
             whether the ARD and sparse structures take part. A margin of None is learned from ties in any
             case.
         inference: "ep" (expectation propagation) or "laplace" (the paper's).
+        lapse: The lapse rate: the probability that an answer is at random. None means 0 with a kernel; model
+            averaging averages over lapse rates as over the noise.
 
     Attributes:
         posterior_: The posterior over rewards; call it with features for a mean and a covariance.
         log_evidence_: The log marginal likelihood of the answers.
         noise_: The learned noise.
         margin_: The learned margin.
+        lapse_: The lapse rate.
         kernel_: With a kernel: the same with learned hyper-parameters.
         structures_: Without one: the posterior probability of each structure.
     """
@@ -150,12 +153,14 @@ class PreferenceGP(PreferenceModel):
         margin: float | None = None,
         learn: bool = True,
         inference: Inference = "ep",
+        lapse: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.noise = noise
         self.margin = margin
         self.learn = learn
         self.inference = inference
+        self.lapse = lapse
 
     def fit(self, items: npt.ArrayLike, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
         """Learn from answers about rows of features.
@@ -193,13 +198,14 @@ class PreferenceGP(PreferenceModel):
         else:
             self._fit_kernel(self.kernel, data)
         self.log_evidence_ = self.posterior_.log_evidence
-        self.noise_, self.margin_ = self.posterior_.probit.noise, self.posterior_.probit.margin
+        probit = self.posterior_.probit
+        self.noise_, self.margin_, self.lapse_ = probit.noise, probit.margin, probit.lapse
         return self
 
     def _check(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
             raise ValueError(f"kernel must be a prefero.kernels.Kernel or None, but is {self.kernel!r}")
-        Probit(TYPICAL_NOISE if self.noise is None else self.noise, self.margin or 0.0)
+        Probit(TYPICAL_NOISE if self.noise is None else self.noise, self.margin or 0.0, self.lapse or 0.0)
         check_inference(self.inference)
 
     def _fit_mixture(self, data: Comparisons, reference: Array | None) -> None:
@@ -215,7 +221,8 @@ class PreferenceGP(PreferenceModel):
     def _fit_kernel(self, kernel: Kernel, data: Comparisons) -> None:
         noise = TYPICAL_NOISE if self.noise is None else self.noise
         learn_margin = self.margin is None and data.has_ties
-        probit = Probit(noise, (noise if learn_margin else 0.0) if self.margin is None else self.margin)
+        margin = (noise if learn_margin else 0.0) if self.margin is None else self.margin
+        probit = Probit(noise, margin, self.lapse or 0.0)
         if self.learn or learn_margin:
             fit = fit_hyperparameters(
                 kernel,
