@@ -49,24 +49,23 @@ LABELS = {  # short descriptions, for lists
     "ard": "smooth with unequal features",
     "sparse": "of a few features",
 }
-GRID = {"linear": 0.2, "quadratic": 0.1, "rbf": 0.5, "linear+rbf": 0.1, "additive": 0.1}  # prior weights
+GRID = {"linear": 0.25, "quadratic": 0.2, "rbf": 0.4, "linear+rbf": 0.05, "additive": 0.1}  # prior weights
 WARPED = {"linear": 0.05, "rbf": 0.1, "additive": 0.05}  # parts of these that go to compressed features
-THETAS = {  # of a structure, with prior weights
+THETAS = {  # of a structure, with prior weights; of others the typical one
     "rbf": {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15},
-    "linear+rbf": {0.2: 0.3, 0.6: 0.4, 2.0: 0.3},
     "additive": {0.4: 0.5, 1.6: 0.5},
     "warped rbf": {0.6: 0.5, 2.0: 0.5},
     "warped additive": {0.4: 1.0},
 }
 NOISES = {  # noise and lapse rate, with prior weights
     (0.03, 0.0): 0.15,
-    (0.1, 0.0): 0.3,
+    (0.1, 0.0): 0.25,
     (0.3, 0.0): 0.2,
-    (1.0, 0.0): 0.1,
+    (1.0, 0.0): 0.15,
     (0.1, 0.1): 0.15,
     (0.3, 0.1): 0.1,
 }
-TYPICAL_NOISE = 0.1
+TYPICAL_NOISE, TYPICAL_THETA = 0.1, 0.6
 
 
 @dataclass(frozen=True)
@@ -140,7 +139,7 @@ def kernel_grid(structure: str, reference: Reference) -> list[tuple[Kernel, floa
         def unit(kernel: Kernel) -> Kernel:
             return reference.unit(reference.warped(kernel))
 
-    thetas = THETAS.get(structure, {0.6: 1.0})
+    thetas = THETAS.get(structure, {TYPICAL_THETA: 1.0})
     return [(unit_kernel(form, theta, reference.features, unit), share) for theta, share in thetas.items()]
 
 
@@ -158,4 +157,4 @@ def unit_kernel(form: str, theta: float, features: int, unit: Callable[[Kernel],
 
 def typical_kernel(form: str, features: int, unit: Callable[[Kernel], Kernel]) -> Kernel:
     """The kernel in the middle of a form's grid."""
-    return unit_kernel(form, 0.6, features, unit)
+    return unit_kernel(form, TYPICAL_THETA, features, unit)
