@@ -16,8 +16,9 @@ from scipy.special import ndtr
 from benchmarks.rows import Row
 from prefero._support.arrays import Array
 from prefero.acquisition.random_question import random_question
+from prefero.experiments.settings import Setting
 from prefero.learner import Learner
-from prefero.methods import RealPerson, method_named
+from prefero.methods import method_named
 from prefero.questions import Question
 from prefero.simulation.tasks import Task
 from prefero.simulation.test_sets import LEAST_PROBABILITY
@@ -33,8 +34,9 @@ def learner_for(task: Task, seed: int, model: str = "Prefero", acquisition: str 
     The acquisition function is "default", a registered name, or MODULE:NAME of a class of your own. For
     "random", see `teach`.
     """
-    person = RealPerson(task.kind, task.user.noise, task.user.margin)
-    built = method_named(model).model(person, task.pool.scaled)
+    user = task.user
+    known = Setting("", task.kind, user.noise, user.lapse_rate, user.margin)
+    built = method_named(model).model(known, task.pool.scaled)
     if acquisition in ("default", "random"):
         return Learner(task.pool, seed=seed, model=built)
     chosen = resolve_name(acquisition)() if ":" in acquisition else acquisition

@@ -59,11 +59,12 @@ class GroundTruth(Protocol):
 
 @dataclass(frozen=True)
 class RealPerson:
-    """A ground truth for real people: nothing is known, and the noise and the margin are assumed."""
+    """A ground truth for real people: nothing is known, and noise, margin and lapse rate are assumed."""
 
     truth: str = "unknown"
     noise: float = 0.1
     margin: float = 0.0
+    lapse_rate: float = 0.0
 
 
 Builder = Callable[[GroundTruth, Array], Model]  # of the ground truth and the pool's scaled features
