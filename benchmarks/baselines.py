@@ -172,15 +172,11 @@ def compare(rows: Sequence[Row], cell: Cell, answers: int, column: str) -> Compa
     return Comparison(cell, answers, means[DEFAULT], best, means[best], *gap)
 
 
-def comparisons(rows: Sequence[Row], chosen: Sequence[Cell], column: str) -> list[list[Comparison]]:
+def comparisons(rows: Sequence[Row], column: str) -> list[list[Comparison]]:
     """For every cell that was measured, one for each number of answers."""
-    by_cell: dict[Cell, list[Row]] = {cell: [] for cell in chosen}
-    for row in rows:
-        by_cell.get(Cell(row["task"], row["noise"], row["lapse_rate"]), []).append(row)
     return [
         [compare(mine, cell, answers, column) for answers in CHECKPOINTS]
-        for cell, mine in by_cell.items()
-        if mine
+        for cell, mine in by_cell(rows).items()
     ]
 
 
@@ -211,6 +207,34 @@ def method_means(rows: Sequence[Row], column: str) -> Iterator[str]:
         yield f"{method:42s}" + "".join(f"{cell:22.3f}" for cell in cells)
 
 
+def label_table(rows: Sequence[Row], label: str, against: str, column: str) -> Iterator[str]:
+    """The default under one label minus the default under another, paired by simulated user."""
+    yield f"\n{MEASURES[column]} of the default, {label} minus {against}"
+    found = by_cell([row for row in rows if row["method"] == DEFAULT])
+    shared = {c: mine for c, mine in found.items() if {label, against} <= {row["label"] for row in mine}}
+    lines = {cell: _gaps(mine, label, against, column) for cell, mine in shared.items()}
+    for cell, gaps in lines.items():
+        yield f"{cell!s:42s}" + "".join(f"{f'{gap:+.3f}±{error:.3f}':>22s}" for gap, error in gaps)
+    means = np.mean([[gap for gap, _ in gaps] for gaps in lines.values()], axis=0) if lines else []
+    yield f"{f'mean of {len(lines)} rows':42s}" + "".join(f"{mean:>+16.3f}      " for mean in means)
+
+
+def _gaps(rows: Sequence[Row], label: str, against: str, column: str) -> list[tuple[float, float]]:
+    at = ([row for row in rows if row["answers"] == answers] for answers in CHECKPOINTS)
+    return [
+        paired_difference(values(mine, column, label=label), values(mine, column, label=against))
+        for mine in at
+    ]
+
+
+def by_cell(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
+    """The rows of every cell, in the order in which they were measured."""
+    found: dict[Cell, list[Row]] = {}
+    for row in rows:
+        found.setdefault(Cell(row["task"], row["noise"], row["lapse_rate"]), []).append(row)
+    return found
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.baselines", description=(__doc__ or "").splitlines()[0]
@@ -221,6 +245,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--tasks", nargs="+", choices=TASKS, metavar="TASK", help=f"only these of: {', '.join(TASKS)}")
     add("--noises", nargs="+", type=float, choices=NOISES, metavar="NOISE", help="only these noises")
     add("--lapses", nargs="+", type=float, choices=LAPSES, metavar="RATE", help="only these lapse rates")
+    add("--against", metavar="LABEL", help="show the default minus that of another label, too")
     shown = list(MEASURES)[:2]
     add("--measures", nargs="+", choices=MEASURES, default=shown, help="what the tables show")
     return parser
@@ -233,11 +258,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     wanted = [{"label": options.label, **cell._asdict(), "seed": seed} for seed in seeds for cell in chosen]
     if not options.table:
         measure(file, wanted, work, options.jobs, "simulated users")
-    rows = [row for row in file.rows if row["label"] == options.label and row["seed"] in seeds]
-    rows = [row for row in rows if Cell(row["task"], row["noise"], row["lapse_rate"]) in chosen]
+    every = [row for row in file.rows if row["seed"] in seeds]
+    every = [row for row in every if Cell(row["task"], row["noise"], row["lapse_rate"]) in chosen]
+    rows = [row for row in every if row["label"] == options.label]
     for column in options.measures:
-        print("\n".join(table(comparisons(rows, chosen, column), column)))
-        print("\n".join(method_means(rows, column)), flush=True)
+        print("\n".join(table(comparisons(rows, column), column)))
+        print("\n".join(method_means(rows, column)))
+        if options.against:
+            print("\n".join(label_table(every, options.label, options.against, column)))
 
 
 if __name__ == "__main__":
