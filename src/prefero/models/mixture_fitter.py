@@ -21,7 +21,8 @@ from scipy.special import logsumexp
 
 from prefero._support.arrays import one_thread
 from prefero.kernels import Kernel
-from prefero.models.inference import Inference, infer
+from prefero.models.batched_ep import warm_starts
+from prefero.models.inference import SOLVERS, Inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky
 from prefero.models.marginal_likelihood import fit_hyperparameters
@@ -81,12 +82,13 @@ class MixtureFitter:
         self._grid = grid_candidates(self.settings)
         self._pairs = self.reference.pairs(PAIRS)
         self._factors: dict[Kernel, PivotedCholesky] = {}
+        self._starts: dict[Key, WarmStart] = {}
 
     @one_thread
     def fit(self, data: Comparisons) -> MixturePosterior:
         """The posterior after these answers."""
         self._forget_unless_continued(data)
-        self._factors = {}
+        self._factors, self._starts = {}, {}
         margin = self._margin(data)
         candidates = self._candidates(data, margin)
         log_weights = self._log_weights(candidates, data, margin)
@@ -152,6 +154,8 @@ class MixtureFitter:
     ) -> dict[Key, float]:
         """Log weights of all candidates but negligible ones, fitted in the order of their upper bounds."""
         bounds = {key: self._upper_bound(key, candidate, margin) for key, candidate in candidates.items()}
+        likely = max(bounds.values()) + np.log(NEGLIGIBLE)
+        self._warm_up({key: candidates[key] for key in candidates if bounds[key] >= likely}, data, margin)
         log_weights: dict[Key, float] = {}
         best = -np.inf
         for key in sorted(bounds, key=lambda key: (-bounds[key], key)):
@@ -171,11 +175,30 @@ class MixtureFitter:
             return np.inf
         return candidate.log_prior + fit.posterior.log_evidence + 1e-3
 
-    def _infer(self, key: Key, candidate: Candidate, data: Comparisons, margin: float) -> _Fit | None:
+    def _warm_up(self, candidates: dict[Key, Candidate], data: Comparisons, margin: float) -> None:
+        """Sites to start from, found for many candidates at once."""
+        waiting = {k: c for k, c in candidates.items() if not self._is_fitted(k, data, margin)}
+        if self.inference != "ep" or not waiting:
+            return
+        bases = [self._factored(candidate.kernel, data).basis for candidate in waiting.values()]
+        probits = [self.settings.probit(c.noise, margin, c.lapse) for c in waiting.values()]
+        starts = [self._start(key, data) or WarmStart.zeros(len(data)) for key in waiting]
+        found = warm_starts(bases, data.tied, probits, starts, SOLVERS["ep"][1])
+        self._starts = dict(zip(waiting, found, strict=True))
+
+    def _start(self, key: Key, data: Comparisons) -> WarmStart | None:
+        """The sites of fewer answers."""
         old = self._fits.get(key)
-        if old is not None and old.answers == len(data) and old.margin == margin:
-            return old
-        start = None if old is None else WarmStart.from_solution(old.solution, len(data))
+        return None if old is None else WarmStart.from_solution(old.solution, len(data))
+
+    def _is_fitted(self, key: Key, data: Comparisons, margin: float) -> bool:
+        old = self._fits.get(key)
+        return old is not None and old.answers == len(data) and old.margin == margin
+
+    def _infer(self, key: Key, candidate: Candidate, data: Comparisons, margin: float) -> _Fit | None:
+        if self._is_fitted(key, data, margin):
+            return self._fits[key]
+        start = self._starts.get(key) or self._start(key, data)
         try:
             probit = self.settings.probit(candidate.noise, margin, candidate.lapse)
             cholesky = self._factored(candidate.kernel, data)
