@@ -59,6 +59,12 @@ def computes_each_pair_alone(kernel: Kernel, features: int) -> None:
     np.testing.assert_allclose(kernel(x[2:3], y[1:2]), kernel(x, y)[2:3, 1:2], rtol=1e-12, atol=1e-12)
 
 
+def computes_rows_like_its_matrix(kernel: Kernel, features: int) -> None:
+    x, y = points(70, 6, features), points(70, 7, features)
+    np.testing.assert_allclose(kernel.rowwise(x, y), kernel(x, y).diagonal(), rtol=1e-11, atol=1e-12)
+    assert kernel.rowwise(x[:0], y[:0]).shape == (0,)
+
+
 def leaves_its_arguments_unchanged(kernel: Kernel, features: int) -> None:
     x, y = shared_points(features)
     before = x.copy(), y.copy()
@@ -143,6 +149,7 @@ CHECKS: tuple[Callable[[Kernel, int], None], ...] = (
     is_positive_semi_definite,
     has_the_diagonal_of_its_matrix,
     computes_each_pair_alone,
+    computes_rows_like_its_matrix,
     leaves_its_arguments_unchanged,
     returns_an_array_of_its_own,
     names_its_parameters,

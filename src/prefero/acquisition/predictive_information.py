@@ -41,7 +41,7 @@ from prefero.acquisition.mutual_information import mutual_information
 from prefero.acquisition.projection import Projection, projections
 from prefero.acquisition.targets import TargetQuestions, TargetSource, draw_targets
 from prefero.models.likelihood import SQRT_2PI
-from prefero.models.posterior import Distribution, rowwise
+from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
 
 MUTUAL_INFORMATION_SHARE = 0.05
@@ -90,7 +90,7 @@ class _TargetMoments:
         left, right = points.x[first], points.x[second]
         learned = points.learned[first] - points.learned[second]
         prior = (
-            view.kernel.diagonal(left) + view.kernel.diagonal(right) - 2.0 * rowwise(view.kernel, left, right)
+            view.kernel.diagonal(left) + view.kernel.diagonal(right) - 2.0 * view.kernel.rowwise(left, right)
         )
         deviation = np.sqrt(np.maximum(prior - np.sum(learned * learned, axis=1), TINY))
         covariance = view.kernel(view.x, left) - view.kernel(view.x, right) - view.learned @ learned.T
@@ -205,7 +205,7 @@ def _joint(part: PairMoments, at: _TargetMoments, covariance: Array) -> _Joint:
 def _covariance(view: Projection, a: Indices, b: Indices) -> Array:
     """Cov[f(x_a), f(x_b)], row by row."""
     one = len(a) > 0 and bool(np.all(a == a[0]))
-    prior = view.kernel(view.x[a[:1]], view.x[b])[0] if one else rowwise(view.kernel, view.x[a], view.x[b])
+    prior = view.kernel(view.x[a[:1]], view.x[b])[0] if one else view.kernel.rowwise(view.x[a], view.x[b])
     covariance: Array = prior - np.sum(view.learned[a] * view.learned[b], axis=1)
     return covariance
 

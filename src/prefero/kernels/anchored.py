@@ -52,6 +52,12 @@ class Anchored(Wrapped):
             return variance - with_x * with_x / self._variance_at_anchor
         return variance - 2.0 * with_x + self._variance_at_anchor
 
+    def rowwise(self, x: Array, y: Array) -> Array:
+        covariance, with_x, with_y = self.kernel.rowwise(x, y), self._with_anchor(x), self._with_anchor(y)
+        if self.mode == "condition":
+            return np.asarray(covariance - with_x * with_y / self._variance_at_anchor)
+        return np.asarray(covariance - with_x - with_y + self._variance_at_anchor)
+
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         a, inner = np.asarray(self.anchor)[None, :], self.kernel.gradient
         if self.mode == "subtract":

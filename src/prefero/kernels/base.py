@@ -4,12 +4,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import AnyArray, Array
 
 if TYPE_CHECKING:
     from prefero.kernels.composed import Scaled, Sum
+
+BLOCK = 32  # rows whose covariances are computed together
 
 
 class Kernel(ABC):
@@ -35,6 +38,19 @@ class Kernel(ABC):
     @abstractmethod
     def diagonal(self, x: AnyArray) -> AnyArray:
         """Var[f(x)], shape (M,)."""
+
+    def rowwise(self, x: Array, y: Array) -> Array:
+        """Cov[f(x_i), f(y_i)] for every row i; a kernel that has a faster way overrides this one.
+
+        Args:
+            x: Features, (M, d).
+            y: Features, (M, d).
+
+        Returns:
+            The covariances, (M,).
+        """
+        blocks = (slice(start, start + BLOCK) for start in range(0, len(x), BLOCK))
+        return np.concatenate([np.empty(0), *(self(x[b], y[b]).diagonal() for b in blocks)])
 
     @property
     @abstractmethod

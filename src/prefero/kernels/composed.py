@@ -46,6 +46,9 @@ class Scaled(Kernel):
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.variance * self.kernel.diagonal(x)
 
+    def rowwise(self, x: Array, y: Array) -> Array:
+        return self.variance * self.kernel.rowwise(x, y)
+
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         own = np.sum(weights * self(x, y))
         return np.concatenate([[own], self.kernel.gradient(x, y, self.variance * weights)])
@@ -90,6 +93,9 @@ class Sum(Kernel):
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.first.diagonal(x) + self.second.diagonal(x)
 
+    def rowwise(self, x: Array, y: Array) -> Array:
+        return self.first.rowwise(x, y) + self.second.rowwise(x, y)
+
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         return np.concatenate([self.first.gradient(x, y, weights), self.second.gradient(x, y, weights)])
 
@@ -118,6 +124,9 @@ class Selected(Wrapped):
 
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.kernel.diagonal(self._some(x))
+
+    def rowwise(self, x: Array, y: Array) -> Array:
+        return self.kernel.rowwise(self._some(x), self._some(y))
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         return self.kernel.gradient(self._some(x), self._some(y), weights)
@@ -158,6 +167,9 @@ class Standardized(Wrapped):
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.kernel.diagonal(self._unit(x))
 
+    def rowwise(self, x: Array, y: Array) -> Array:
+        return self.kernel.rowwise(self._unit(x), self._unit(y))
+
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         return self.kernel.gradient(self._unit(x), self._unit(y), weights)
 
@@ -191,6 +203,10 @@ class Additive(Wrapped):
     def diagonal(self, x: AnyArray) -> AnyArray:
         features = x.shape[1]
         return sum(self.kernel.diagonal(x[:, j : j + 1]) for j in range(features)) / features
+
+    def rowwise(self, x: Array, y: Array) -> Array:
+        each = [self.kernel.rowwise(x[:, [j]], y[:, [j]]) for j in range(x.shape[1])]
+        return np.asarray(np.mean(each, axis=0))
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         each = [self.kernel.gradient(x[:, [j]], y[:, [j]], weights) for j in range(x.shape[1])]
@@ -229,6 +245,9 @@ class Warped(Wrapped):
 
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.kernel.diagonal(self._compressed(x))
+
+    def rowwise(self, x: Array, y: Array) -> Array:
+        return self.kernel.rowwise(self._compressed(x), self._compressed(y))
 
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         return self.kernel.gradient(self._compressed(x), self._compressed(y), weights)

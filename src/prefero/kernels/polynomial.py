@@ -36,6 +36,9 @@ class Linear(Parameterless):
     def diagonal(self, x: AnyArray) -> AnyArray:
         return namespace_of(x).sum(x * x, axis=1)
 
+    def rowwise(self, x: Array, y: Array) -> Array:
+        return np.sum(x * y, axis=1)
+
     def input_gradient(self, x: Array, y: Array) -> Array:
         return np.broadcast_to(y, (len(x), *y.shape)).copy()
 
@@ -52,6 +55,10 @@ class Quadratic(Parameterless):
         xp = namespace_of(x)
         squares = x * x
         return 0.5 * (xp.sum(squares, axis=1) ** 2 + xp.sum(squares * squares, axis=1))
+
+    def rowwise(self, x: Array, y: Array) -> Array:
+        products = x * y
+        return np.asarray(0.5 * (np.sum(products, axis=1) ** 2 + np.sum(products**2, axis=1)))
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         return (x @ y.T)[:, :, None] * y + x[:, None, :] * y**2

@@ -48,6 +48,10 @@ class Stationary(Kernel):
     def diagonal(self, x: AnyArray) -> AnyArray:
         return namespace_of(x).ones_like(x[:, 0])
 
+    def rowwise(self, x: Array, y: Array) -> Array:
+        squares: Array = (x - y) ** 2 @ self._metric(x)
+        return np.asarray(self.profile(squares))
+
     def gradient(self, x: Array, y: Array, weights: Array) -> Array:
         by_square = self.power * weights * self.profile_derivative(self._squared_distances(x, y))
         # sum_ij by_square_ij (x_ik - y_jk)^2 for every feature k, without an array of three dimensions

@@ -20,7 +20,7 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero.kernels import Kernel
 from prefero.models.linalg import triangular_inverse
-from prefero.models.posterior import Posterior, covariance_with_differences, rowwise
+from prefero.models.posterior import Posterior, covariance_with_differences
 
 PREDICTIONS = 16.0  # how much more the predictions count than the other moments
 EXCHANGES = 2  # times that one candidate is exchanged for a better one
@@ -114,13 +114,13 @@ class _Prior(NamedTuple):
             kernel, b, pivots
         )
         next_a, next_b = np.roll(a, -1, axis=0), np.roll(b, -1, axis=0)
-        variance = kernel.diagonal(a) + kernel.diagonal(b) - 2.0 * rowwise(kernel, a, b)
+        variance = kernel.diagonal(a) + kernel.diagonal(b) - 2.0 * kernel.rowwise(a, b)
         return cls(variance, _covariance(kernel, a, b, next_a, next_b), cross @ posterior.unpivot)
 
 
 def _covariance(kernel: Kernel, a: Array, b: Array, c: Array, d: Array) -> Array:
     """Cov[f(a) - f(b), f(c) - f(d)], row by row."""
-    return rowwise(kernel, a, c) - rowwise(kernel, a, d) - rowwise(kernel, b, c) + rowwise(kernel, b, d)
+    return kernel.rowwise(a, c) - kernel.rowwise(a, d) - kernel.rowwise(b, c) + kernel.rowwise(b, d)
 
 
 def _moments(posterior: Posterior, prior: _Prior) -> Array:

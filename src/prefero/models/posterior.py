@@ -181,7 +181,7 @@ class Posterior:
     def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
         """Mean and variance of f(a) - f(b), row by row, shape (M,) each."""
         (mean_a, learned_a), (mean_b, learned_b) = self.project(a), self.project(b)
-        prior = self.kernel.diagonal(a) + self.kernel.diagonal(b) - 2 * rowwise(self.kernel, a, b)
+        prior = self.kernel.diagonal(a) + self.kernel.diagonal(b) - 2 * self.kernel.rowwise(a, b)
         return mean_a - mean_b, np.maximum(prior - np.sum((learned_a - learned_b) ** 2, axis=1), 0.0)
 
     def probability(self, a: Array, b: Array) -> Array:
@@ -247,9 +247,3 @@ def predict(
         return belief(x)
     mean, variance = belief.marginals(x)
     return (mean, np.sqrt(variance)) if return_std else mean
-
-
-def rowwise(kernel: Kernel, a: Array, b: Array, block: int = 64) -> Array:
-    """k(a_i, b_i) for every row i; the diagonal of small blocks, so that memory stays small."""
-    blocks = [kernel(a[i : i + block], b[i : i + block]).diagonal() for i in range(0, len(a), block)]
-    return np.concatenate([np.empty(0), *blocks])
