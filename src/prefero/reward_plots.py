@@ -15,9 +15,12 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, one_thread
+from prefero._support.names import shortened
 from prefero._support.optional import need
 from prefero.models.posterior import Distribution
+from prefero.models.profiles import level_points
 from prefero.models.standardized import StandardizedRewards, reference_of
+from prefero.trajectories.categories import Variable
 from prefero.trajectories.features import Scaling
 
 MOST_PROFILES = 8
@@ -37,10 +40,10 @@ def stand_in(features: int) -> Array:
 def plot_reward(belief: Distribution, scaling: Scaling, x: Array) -> Any:
     """The profiles of the features that matter most, as a matplotlib figure."""
     rewards = StandardizedRewards(belief, reference_of(x))
-    features = leading_features(rewards, x)
-    figure, axes = _grid(len(features))
-    for axis, feature in zip(axes, features.tolist(), strict=True):
-        draw_profile(axis, rewards, scaling, x, feature)
+    variables = leading_variables(rewards, scaling, x)
+    figure, axes = _grid(len(variables))
+    for axis, variable in zip(axes, variables, strict=True):
+        draw_profile(axis, rewards, scaling, x, variable)
     _same_height(axes)
     return figure
 
@@ -56,33 +59,42 @@ def plot_learner(
 ) -> Any:
     """The best trajectories with error bars, and the profiles with marks at the compared trajectories."""
     rewards = StandardizedRewards(belief, reference_of(x))
-    features = leading_features(rewards, x)
-    figure, axes = _grid(1 + len(features))
+    variables = leading_variables(rewards, scaling, x)
+    figure, axes = _grid(1 + len(variables))
     draw_best(axes[0], *rewards(x[best]), labels)
-    for axis, feature in zip(axes[1:], features.tolist(), strict=True):
-        draw_profile(axis, rewards, scaling, x, feature)
-        marks = scaling.inverse(compared)[:, feature]
+    for axis, variable in zip(axes[1:], variables, strict=True):
+        draw_profile(axis, rewards, scaling, x, variable)
+        marks = variable.values(scaling.inverse(compared))
         bottom = axis.get_xaxis_transform()  # of which the second coordinate is 0 at the bottom
         axis.plot(marks, np.zeros(len(marks)), "|", color=ACCENT, markersize=9, transform=bottom)
     _same_height(axes[1:])
     return figure
 
 
-def leading_features(rewards: StandardizedRewards, x: Array) -> Indices:
-    """The features along which the mean reward varies most, in the order of their columns."""
-    stds = [float(np.std(rewards(_points(x, feature))[0])) for feature in range(x.shape[1])]
-    return np.sort(np.argsort(-np.array(stds), kind="stable")[:MOST_PROFILES])
+def leading_variables(rewards: StandardizedRewards, scaling: Scaling, x: Array) -> list[Variable]:
+    """The variables along which the mean reward varies most, in their order."""
+    variables = scaling.variables
+    stds = [float(np.std(rewards(_points(x, variable, scaling))[0])) for variable in variables]
+    chosen = np.sort(np.argsort(-np.array(stds), kind="stable")[:MOST_PROFILES])
+    return [variables[place] for place in chosen.tolist()]
 
 
-def draw_profile(axis: Any, rewards: StandardizedRewards, scaling: Scaling, x: Array, feature: int) -> None:
-    """The reward along one feature in its own units, with its uncertainty."""
-    points = _points(x, feature)
+def draw_profile(
+    axis: Any, rewards: StandardizedRewards, scaling: Scaling, x: Array, variable: Variable
+) -> None:
+    """The reward along one variable in its own units, with its uncertainty; of a category, at its levels."""
+    points = _points(x, variable, scaling)
     mean, std = rewards(points)
-    values = scaling.inverse(points)[:, feature]
-    axis.fill_between(values, mean - std, mean + std, color=COLOR, alpha=0.2, linewidth=0)
-    axis.plot(values, mean, color=COLOR, linewidth=2)
+    values = variable.values(scaling.inverse(points))
+    if variable.categories is not None:
+        axis.errorbar(values, mean, yerr=std, fmt="o", color=COLOR, elinewidth=1.2, capsize=2)
+        axis.set_xticks(values, labels=[shortened(level, 12) for level in variable.categories.levels])
+        axis.set_xlim(-0.5, len(values) - 0.5)
+    else:
+        axis.fill_between(values, mean - std, mean + std, color=COLOR, alpha=0.2, linewidth=0)
+        axis.plot(values, mean, color=COLOR, linewidth=2)
     axis.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
-    axis.set(xlabel=scaling.names[feature], ylabel=LABEL)
+    axis.set(xlabel=variable.name, ylabel=LABEL)
 
 
 def draw_best(axis: Any, mean: Array, std: Array, labels: Sequence[str]) -> None:
@@ -94,8 +106,11 @@ def draw_best(axis: Any, mean: Array, std: Array, labels: Sequence[str]) -> None
     axis.set(xlabel=LABEL, title="the best trajectories")
 
 
-def _points(x: Array, feature: int) -> Array:
-    """Points that differ in one feature only, (VALUES, d)."""
+def _points(x: Array, variable: Variable, scaling: Scaling) -> Array:
+    """Points that differ in one variable only, (VALUES, d), or a category's levels."""
+    if variable.categories is not None:
+        return level_points(x.mean(axis=0), variable, scaling)
+    feature = variable.features[0]
     points = np.tile(x.mean(axis=0), (VALUES, 1))
     points[:, feature] = np.linspace(x[:, feature].min(), x[:, feature].max(), VALUES)
     return points

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from models.taught import answers_about, pool, taught_mixture
+from prefero.models.explanation import statements_about
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.profiles import MOST, VALUES, Shape, profiles, shape_masks
 from prefero.models.reference import Reference
 from prefero.questions import Comparisons
+from prefero.trajectories import Categories, Scaling
 
 t = np.linspace(-1.0, 1.0, VALUES)
 
@@ -96,3 +98,33 @@ def test_of_many_features_those_that_matter_most_are_looked_at() -> None:
     found = profiles(belief, x)
     assert len(found) == MOST
     assert max(found, key=lambda profile: profile.effect.mean).feature == 22
+
+
+# --- categories -------------------------------------------------------------------------------------------
+
+
+def test_the_profile_of_a_category_is_that_of_samples_at_its_levels() -> None:
+    rng = np.random.default_rng(4)
+    surface = Categories("surface", ("clay", "grass", "sand"))
+    places = rng.choice(3, 60, p=[0.6, 0.3, 0.1])
+    raw = np.column_stack([rng.normal(size=60), surface.features_at(places.astype(float))])
+    scaling = Scaling.of(raw, ("speed", *surface.names), (surface,))
+    x = scaling(raw)
+    belief = MixtureFitter(Reference.of(x), searched=False).fit(answers_about(x, 0.5 * raw[:, 0] + places, 15))
+    speed, found = profiles(belief, x, scaling)
+    levels = np.tile(x.mean(axis=0), (3, 1))
+    for level in range(3):
+        levels[level, 1:] = x[np.flatnonzero(places == level)[0], 1:]
+    along = np.tile(x.mean(axis=0), (len(x), 1))
+    along[:, 0] = x[:, 0]
+    drawn = belief.sample(np.concatenate([levels[places], along, levels]), 4000, np.random.default_rng(5))
+    stds = np.stack([drawn[:, :60].std(axis=1), drawn[:, 60:120].std(axis=1)], axis=1)
+    share = (stds[:, 0] / stds.sum(axis=1)).mean()
+    assert found.effect.mean == pytest.approx(share, abs=0.04)
+    assert speed.effect.mean == pytest.approx(1 - share, abs=0.04)
+    best = [np.mean(drawn[:, 120:].argmax(axis=1) == level) for level in range(3)]
+    np.testing.assert_allclose(found.best, best, atol=0.06)
+    assert sum(found.worst) == pytest.approx(1.0)
+    (said,) = [one for one in statements_about([found], scaling, "your", {}) if "surface" in one.sentence]
+    assert said.sentence.startswith("For surface, sand seems best (")
+    assert "are highest where surface is sand" in said.meaning

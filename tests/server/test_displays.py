@@ -62,7 +62,8 @@ def test_features_are_shown_where_nothing_can_be_played(teacher: Client, pool: P
     assert found == {
         "kind": "features",
         "features": [
-            {"name": name, "unit": "", "low": low[i], "high": high[i]} for i, name in enumerate(pool.names)
+            {"name": name, "unit": "", "levels": [], "ordered": True, "low": low[i], "high": high[i]}
+            for i, name in enumerate(pool.names)
         ],
         "task_description": TASK_DESCRIPTION,
         "subject": "",

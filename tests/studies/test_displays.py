@@ -10,6 +10,7 @@ from prefero import Pool
 from prefero.studies.displays import details_of, display_of, labels_of
 from prefero.studies.learning_summary import FeatureLabel
 from prefero.studies.session import task_description
+from prefero.trajectories import Categories
 from prefero.worlds.base import TASK_DESCRIPTION
 from studies.fake_study import features_only, protocol_of
 
@@ -49,14 +50,33 @@ def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:
     assert display == {
         "kind": "features",
         "features": [
-            {"name": "speed", "unit": "", "low": low[0], "high": high[0]},
-            {"name": "distance", "unit": "", "low": low[1], "high": high[1]},
+            {"name": "speed", "unit": "", "levels": [], "ordered": True, "low": low[0], "high": high[0]},
+            {"name": "distance", "unit": "", "levels": [], "ordered": True, "low": low[1], "high": high[1]},
         ],
         "task_description": TASK_DESCRIPTION,
         "subject": "",
     }
     assert json.loads(json.dumps(display)) == display
     assert labels_of(display) == [FeatureLabel("speed", ""), FeatureLabel("distance", "")]
+
+
+def test_a_category_is_one_feature_whose_value_is_the_place_of_its_level() -> None:
+    one = Categories("surface", ("clay", "grass", "sand"))
+    values = ["sand", "clay", "grass", "sand"]
+    features = np.column_stack([[1.0, 2.0, 4.0, 3.0], one.encode(values)])
+    pool = Pool(features, ("speed", *one.names), categories=(one,))
+    speed, surface = display_of(pool)["features"]
+    assert surface == {
+        "name": "surface",
+        "unit": "",
+        "levels": ["clay", "grass", "sand"],
+        "ordered": False,
+        "low": 0.0,
+        "high": 2.0,
+    }
+    assert (speed["levels"], speed["ordered"]) == ([], True)
+    assert details_of(pool, display_of(pool), 2)["features"] == {"speed": 4.0, "surface": 1.0}
+    assert labels_of(display_of(pool))[1] == FeatureLabel("surface", "", ("clay", "grass", "sand"))
 
 
 def test_clips_are_shown_from_their_common_folder(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ from prefero.studies.learning_summary import (
     surprising_answers,
 )
 from prefero.studies.protocol import StudyMethod
+from prefero.trajectories import Categories
 from studies.fake_study import preferred_choice
 
 
@@ -104,6 +105,30 @@ def test_the_uncertainty_does_not_vanish_at_the_anchor(learner: Learner) -> None
     assert learner.reward().predict(pool.features.mean(axis=0)[None], return_std=True)[1] == pytest.approx(0)
     widths = [point.high - point.low for point in feature_curve(standardized(learner), pool, 1)]
     assert min(widths) > 0.1
+
+
+def test_a_category_is_one_row_with_its_levels() -> None:
+    rng = np.random.default_rng(2)
+    one = Categories("surface", ("clay", "grass", "sand"))
+    places = np.arange(30) % 3
+    features = np.column_stack([rng.normal(size=(30, 2)), one.features_at(places.astype(float))])
+    learner = taught(Pool(features, ("speed", "height", *one.names), categories=(one,)))
+    labels = [FeatureLabel("speed", ""), FeatureLabel("height", ""), FeatureLabel("surface", "", one.levels)]
+    found = learning_summary(EventLog((), ()), learner, labels)
+    surface = found.features[2]
+    assert (surface.name, surface.levels) == ("surface", ["clay", "grass", "sand"])
+    assert [point.x for point in surface.curve] == [0, 1, 2]
+    for place, point in enumerate(surface.curve):
+        at = features.mean(axis=0)
+        at[2:] = np.arange(3) == place
+        mean, std = reward_at(learner, at)
+        assert point.mean == pytest.approx(mean, abs=0.05)
+        assert point.high - point.mean == pytest.approx(std, abs=0.05)
+    assert [(one.x, one.y) for one in found.feature_maps] == [("speed", "height")]
+    assert found.question_map.axes[-1] == "surface"
+    assert {row[-1] for row in found.question_map.pool} == {0.0, 1.0, 2.0}
+    for ranked in found.ranking:
+        assert ranked.features["surface"] == places[ranked.index]
 
 
 def test_maps_are_the_reward_at_their_points(learner: Learner) -> None:

@@ -511,19 +511,27 @@ export interface components {
             low: number;
             mean: number;
         };
-        /** @description A feature's name and unit. */
+        /**
+         * @description A feature's name and unit.
+         *
+         *     A category has levels, and its value is the place of one of them. A number is ordered and has no levels.
+         */
         Feature: {
+            levels: string[];
             name: string;
+            ordered: boolean;
             unit: string;
         };
         /**
          * @description How much a feature matters, and the reward along it with all others at their mean.
          *
-         *     `effect` is null for features that are left out, where there are many.
+         *     `effect` is null for features that are left out, where there are many. A category has `levels`, and a
+         *     point of the curve for each, whose x is the place of the level.
          */
         FeatureEffect: {
             curve: components["schemas"]["CurvePoint"][];
             effect: components["schemas"]["Estimate"] | null;
+            levels: string[];
             name: string;
             unit: string;
         };
@@ -539,8 +547,10 @@ export interface components {
         /** @description A feature with its lowest and its highest value in the pool. */
         FeatureRange: {
             high: number;
+            levels: string[];
             low: number;
             name: string;
+            ordered: boolean;
             unit: string;
         };
         /** @description Trajectories are shown by their features alone. */
@@ -693,7 +703,11 @@ export interface components {
             pairs: components["schemas"]["AnsweredPair"][];
             pool: number[][];
         };
-        /** @description A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids. */
+        /**
+         * @description A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids.
+         *
+         *     The feature of a category is the place of its level.
+         */
         RankedTrajectory: {
             features: {
                 [key: string]: number;

@@ -15,6 +15,12 @@ export function formatWithUnit(value: number | undefined, unit: string): string 
   return formatNumber(value) + (unit && !UNITS_WITHOUT_SPACE.has(unit) ? ` ${unit}` : unit);
 }
 
+/** A value of a feature: a number with its unit, or the level of a category, whose place it is. */
+export function formatFeature({ unit, levels }: { unit: string; levels: string[] }, value: number | undefined): string {
+  if (value === undefined || levels.length === 0) return formatWithUnit(value, unit);
+  return levels[Math.round(value)] ?? "unknown";
+}
+
 const reward = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 /** A reward in standard deviations, with its uncertainty. */

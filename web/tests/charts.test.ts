@@ -7,6 +7,7 @@ import { accuracy, curve, effects, questions } from "../src/teach/charts";
 const feature = {
   name: "speed",
   unit: "m/s",
+  levels: [],
   effect: { mean: 0.8, low: 0.6, high: 0.95 },
   curve: [
     { x: 0, mean: 0, low: -1, high: 1 },
@@ -39,6 +40,14 @@ describe("charts", () => {
     expect(attached(curve(feature, 300)).textContent).toMatch(/speed \(m\/s\)/);
     expect(attached(curve(feature, 300)).textContent).toMatch(/reward \(standard deviations\)/);
     expect(attached(accuracy(points, { mean: 0.6, low: 0.5, high: 0.7 }, 300)).textContent).toMatch(/expected accuracy/);
+  });
+
+  it("name the levels of a category, each with its reward and its uncertainty", () => {
+    const surface = { ...feature, name: "surface", unit: "", levels: ["grass", "sand"] };
+    const chart = attached(curve(surface, 300));
+    expect(chart.textContent).toMatch(/grass.*sand|sand.*grass/);
+    expect(chart.querySelectorAll("circle").length).toBe(2);
+    expect(chart.querySelectorAll("[aria-label=area]").length).toBe(0);
   });
 
   it("shorten a label that is longer than the axis", () => {

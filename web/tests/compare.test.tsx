@@ -9,7 +9,7 @@ import { fakeFetch, sessionState } from "./fakes";
 
 const TEXTS = { task_description: "", subject: "" };
 const PRACTICE = { id: 0, number: 0, items: [0, 1], value: null, unit: null };
-const features = [{ name: "speed", unit: "m/s", low: 0, high: 2 }];
+const features = [{ name: "speed", unit: "m/s", levels: [], ordered: true, low: 0, high: 2 }];
 
 beforeEach(() => {
   vi.stubGlobal("matchMedia", () => ({ matches: false }));
@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 async function shown(now: SessionState, blocked = false): Promise<{ onAnswer: ReturnType<typeof vi.fn>; onUndo: ReturnType<typeof vi.fn> }> {
-  const { fetcher } = fakeFetch({ body: { features: { speed: 1 } } });
+  const { fetcher } = fakeFetch({ body: { features: { speed: 1 }, trajectories: [], complete: true } });
   const trajectories = new Trajectories(new Server(undefined, fetcher), { ...TEXTS, kind: "features", features });
   const onAnswer = vi.fn<(kind: AnswerKind, seconds: number) => void>();
   const onUndo = vi.fn<() => void>();

@@ -46,7 +46,7 @@ describe("formatting", () => {
   });
 
   it("finds where a value lies in its range", () => {
-    const range = { name: "speed", unit: "m/s", low: -1, high: 3 };
+    const range = { name: "speed", unit: "m/s", levels: [], ordered: true, low: -1, high: 3 };
     expect([-2, -1, 1, 3, 9, undefined].map((value) => fractionOf(range, value))).toEqual([0, 0, 0.5, 1, 1, 0]);
   });
 

@@ -54,7 +54,7 @@ describe("three items", () => {
 });
 
 describe("items that are features alone", () => {
-  const features = Array.from({ length: 12 }, (_, i) => ({ name: `f${i}`, unit: i === 3 ? "m/s" : "", low: 0, high: 10 }));
+  const features = Array.from({ length: 12 }, (_, i) => ({ name: `f${i}`, unit: i === 3 ? "m/s" : "", levels: [] as string[], ordered: true, low: 0, high: 10 }));
   const item = (...values: number[]): Extract<Trajectory, { kind: "features" }> => {
     const named = features.map(({ name }, i) => [name, values[i] ?? 5] as const);
     return { kind: "features", features, values: Object.fromEntries(named) };
@@ -75,6 +75,17 @@ describe("items that are features alone", () => {
     expect(row?.textContent).toBe("f3A 1 m/sB 9 m/sABB has 8 m/s more");
     expect(row?.querySelector<HTMLElement>(".track-bar")?.style.width).toBe("80%");
     expect(Array.from(row?.querySelectorAll<HTMLElement>(".mark") ?? [], (mark) => mark.style.left)).toEqual(["10%", "90%"]);
+  });
+
+  it("show the levels of a category, without a track if they have no order", () => {
+    const surface = { name: "surface", unit: "", levels: ["clay", "grass", "sand"], ordered: false, low: 0, high: 2 };
+    const size = { ...surface, name: "size", levels: ["small", "medium", "large"], ordered: true };
+    const made = (...places: [number, number]): Extract<Trajectory, { kind: "features" }> => {
+      return { kind: "features", features: [size, surface], values: { size: places[0], surface: places[1] } };
+    };
+    shown([made(0, 1), made(1, 2)], 2);
+    const rows = Array.from(document.querySelectorAll(".feature-row"), (row) => row.textContent);
+    expect(rows).toEqual(["surfaceA grassB sanddifferent", "sizeA smallB mediumABdifferent"]);
   });
 
   it("are not folded if there are few, and their order is that of the features where nothing differs", () => {

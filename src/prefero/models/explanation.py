@@ -8,6 +8,8 @@ answers, and not at all before there are a few of them: nothing is claimed from 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from prefero._support.arrays import Array
 from prefero._support.texts import number, percent, pluralize
 from prefero.models.mixture import ENOUGH_ANSWERS
@@ -54,7 +56,7 @@ def explain(
     """
     if answers < ENOUGH_ANSWERS:
         return [_too_early(answers, whose)]
-    return statements_about(profiles(belief, x), scaling, whose, units)
+    return statements_about(profiles(belief, x, scaling), scaling, whose, units)
 
 
 def statements_about(
@@ -63,14 +65,18 @@ def statements_about(
     """What the profiles of a reward's features say about it."""
     found = sorted(found, key=lambda profile: -profile.effect.mean)
     words = _Words(scaling, whose, units)
-    stated = [words.of_shape(profile) for profile in found if _is_sure(profile, len(found))]
+    sure = [profile for profile in found if _is_sure(profile, len(found))]
+    stated = [words.of_levels(one) if one.best else words.of_shape(one) for one in sure]
     return [*words.of_largest(found), *stated[:MOST_STATEMENTS]] or [words.of_open(found[0])]
 
 
 def _is_sure(profile: Profile, features: int) -> bool:
     """A shape that is probable, of a feature that matters at least half as much as the average one."""
-    matters = profile.effect.mean >= 0.5 / features
-    return matters and profile.shape != "other" and profile.shapes[profile.shape] >= SURE
+    if profile.effect.mean < 0.5 / features:
+        return False
+    if profile.best:
+        return max(*profile.best, *profile.worst) >= SURE
+    return profile.shape != "other" and profile.shapes[profile.shape] >= SURE
 
 
 def _too_early(answers: int, whose: str) -> Statement:
@@ -95,9 +101,33 @@ class _Words:
         sure = percent(profile.shapes[shape])
         at = "" if profile.extreme is None else self._value(profile, profile.extreme[1])
         sentence = SENTENCES[shape].format(name=name, at=at, whose=self.whose.capitalize())
-        others = ", with all other features at their mean" if len(self.scaling.names) > 1 else ""
-        meaning = f"{self._share(profile, shape)}{others}.{self._place(profile)}"
+        if (levels := self._levels(profile)) and shape in ("rising", "falling"):
+            first, second = (levels[-1], levels[0]) if shape == "rising" else (levels[0], levels[-1])
+            sentence = f"For {name}, {first} seems better than {second}"
+        meaning = f"{self._share(profile, shape)}{self._others}.{self._place(profile)}"
         return Statement(f"{sentence} ({sure} sure).", meaning)
+
+    def of_levels(self, profile: Profile) -> Statement:
+        """Which level of a category is the best; if that is open, which is the worst."""
+        name, levels = self._name(profile), self._levels(profile)
+        is_best = max(profile.best) >= SURE
+        shares = profile.best if is_best else profile.worst
+        place, sure = int(np.argmax(shares)), percent(max(shares))
+        which = "best" if is_best else "worst"
+        judged = f"better than {levels[1 - place]}" if is_best and len(levels) == 2 else which
+        meaning = (
+            f"{self._agreeing(sure)} are {'highest' if is_best else 'lowest'} where {name} is {levels[place]}"
+            f"{self._others}."
+        )
+        return Statement(f"For {name}, {levels[place]} seems {judged} ({sure} sure).", meaning)
+
+    @property
+    def _others(self) -> str:
+        return ", with all other features at their mean" if len(self.scaling.variables) > 1 else ""
+
+    def _levels(self, profile: Profile) -> tuple[str, ...]:
+        categories = self.scaling.variables[profile.feature].categories
+        return () if categories is None else categories.levels
 
     def of_largest(self, found: list[Profile]) -> list[Statement]:
         """Which feature matters most, if that is probable."""
@@ -113,9 +143,10 @@ class _Words:
 
     def of_open(self, first: Profile) -> Statement:
         """Nothing is probable enough."""
+        share = f": {self._share(first, first.shape)}" if first.shapes else ""
         meaning = (
             f"Nothing that could be said about a single feature is at least {percent(SURE)} probable yet. "
-            f"The most influential one seems to be {self._name(first)}: {self._share(first, first.shape)}."
+            f"The most influential one seems to be {self._name(first)}{share}."
         )
         return Statement(f"The form of {self.whose} reward is still open.", meaning)
 
@@ -138,10 +169,13 @@ class _Words:
         return f" The {which} {self._name(profile)} is probably between {ends}."
 
     def _name(self, profile: Profile) -> str:
-        return self.scaling.names[profile.feature]
+        return self.scaling.variables[profile.feature].name
 
     def _value(self, profile: Profile, scaled: float) -> str:
-        """A value of a feature in its own unit."""
-        scale, center = self.scaling.scale[profile.feature], self.scaling.center[profile.feature]
+        """A value of a feature in its own unit; of a category, the level that is nearest."""
+        column = self.scaling.variables[profile.feature].features[0]
+        scale, center = self.scaling.scale[column], self.scaling.center[column]
+        if levels := self._levels(profile):
+            return levels[min(max(round(scaled * scale + center), 0), len(levels) - 1)]
         unit = self.units.get(self._name(profile), "")
         return f"{number(scaled * scale + center, scale)} {unit}".strip()

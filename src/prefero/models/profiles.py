@@ -2,7 +2,7 @@
 
     profile    of a feature: the reward at some of its values, all other features at their mean
     values     of a feature: evenly spaced quantiles over the pool, so that outliers count as rarely as they
-               occur
+               occur; of a category without an order its levels, which count as often as they occur
     effect     of a feature: its share of the sum of all profiles' standard deviations
     shape      of a profile: "rising", "falling", "peak", "valley" or "other"
 
@@ -11,14 +11,17 @@ an interval, and a shape has a probability: the share of draws whose profile has
 up that is smaller than `TOLERANCE` of the profile's range does not count.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from prefero._support.arrays import Array, Flags, Indices, one_thread
 from prefero.models.draws import Estimate, draw_rewards, interval
 from prefero.models.posterior import Distribution
+from prefero.trajectories.categories import Variable
+from prefero.trajectories.features import Scaling
 
 Shape = Literal["rising", "falling", "peak", "valley", "other"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
@@ -31,11 +34,13 @@ TOLERANCE = 0.1  # of a profile's range
 class Profile:
     """What the posterior says about the reward along one feature.
 
-    feature    its column
-    shapes     the probability of each shape
+    feature    its place among the variables of the scaling; without categories that is its column
+    shapes     the probability of each shape; none for a category without an order
     extreme    a 90 % interval and the median of where the peak or the valley is, in the units of x; None for
                shapes without one
     largest    the probability that no other feature has a larger effect
+    best       the probability that each level of a category without an order is the best; none for a number
+    worst      the same for the worst
     """
 
     feature: int
@@ -43,31 +48,76 @@ class Profile:
     shapes: dict[Shape, float]
     extreme: tuple[float, float, float] | None
     largest: float
+    best: tuple[float, ...] = ()
+    worst: tuple[float, ...] = ()
 
     @property
     def shape(self) -> Shape:
         """The most probable shape."""
-        return max(self.shapes, key=lambda shape: self.shapes[shape])
+        return max(self.shapes, key=lambda shape: self.shapes[shape], default="other")
+
+
+class _Line(NamedTuple):
+    """The points along one variable."""
+
+    points: Array  # (P, d)
+    weights: Array  # (P,), which add up to 1
+    values: Array  # (P,), of the variable; of a category without an order its places
+    is_one_hot: bool
 
 
 @one_thread
-def profiles(belief: Distribution, x: Array) -> list[Profile]:
-    """The profiles of all features over the trajectories x, or of the `MOST` that matter most."""
-    chosen = _leading(belief, x)
-    draws = draw_rewards(belief, np.concatenate([_along(x, feature) for feature in chosen]))
-    drawn = draws.rewards.reshape(-1, len(chosen), VALUES)
-    effects = _shares(drawn.std(axis=2))
+def profiles(belief: Distribution, x: Array, scaling: Scaling | None = None) -> list[Profile]:
+    """The profiles of all features over the trajectories x, or of the `MOST` that matter most.
+
+    With a scaling, the features of a category are one profile.
+    """
+    lines = [_line(x, variable, scaling) for variable in _variables(x, scaling)]
+    chosen = _leading(belief, lines)
+    draws = draw_rewards(belief, np.concatenate([lines[place].points for place in chosen]))
+    ends = np.cumsum([len(lines[place].points) for place in chosen])[:-1]
+    drawn = np.split(draws.rewards, ends, axis=1)
+    stds = [_std(rewards, lines[place].weights) for place, rewards in zip(chosen, drawn, strict=True)]
+    effects = _shares(np.stack(stds, axis=1))
     largest = np.argmax(effects, axis=1)
     return [
-        Profile(
-            feature=int(feature),
-            effect=_summary(effects[:, place], draws.weights),
-            shapes=_probabilities(drawn[:, place], draws.weights),
-            extreme=_extreme(drawn[:, place], draws.weights, quantiles(x, int(feature))),
-            largest=float(draws.weights[largest == place].sum()),
+        _profile(
+            int(place),
+            _summary(effects[:, n], draws.weights),
+            float(draws.weights[largest == n].sum()),
+            lines[place],
+            drawn[n],
+            draws.weights,
         )
-        for place, feature in enumerate(chosen)
+        for n, place in enumerate(chosen.tolist())
     ]
+
+
+def _profile(
+    place: int, effect: Estimate, largest: float, line: _Line, drawn: Array, weights: Array
+) -> Profile:
+    if line.is_one_hot:
+        best, worst = _extreme_levels(drawn, weights), _extreme_levels(-drawn, weights)
+        return Profile(place, effect, {}, None, largest, best, worst)
+    return Profile(
+        feature=place,
+        effect=effect,
+        shapes=_probabilities(drawn, weights),
+        extreme=_extreme(drawn, weights, line.values),
+        largest=largest,
+    )
+
+
+def _extreme_levels(drawn: Array, weights: Array) -> tuple[float, ...]:
+    """How probable it is that each level has the highest reward."""
+    highest = np.argmax(drawn, axis=1)
+    return tuple(float(weights[highest == level].sum()) for level in range(drawn.shape[1]))
+
+
+def _variables(x: Array, scaling: Scaling | None) -> tuple[Variable, ...]:
+    if scaling is None:
+        return tuple(Variable(str(place), (place,)) for place in range(x.shape[1]))
+    return scaling.variables
 
 
 def quantiles(x: Array, feature: int) -> Array:
@@ -90,20 +140,41 @@ def shape_masks(profiles: Array) -> dict[Shape, Flags]:
     }
 
 
-def _along(x: Array, feature: int) -> Array:
-    """Points that differ in one feature only, (VALUES, d)."""
+def _line(x: Array, variable: Variable, scaling: Scaling | None) -> _Line:
+    """Points that differ in one variable only."""
+    if scaling is not None and variable.is_one_hot:
+        points = level_points(x.mean(axis=0), variable, scaling)
+        counts = variable.counts(scaling.inverse(x))
+        return _Line(points, counts / counts.sum(), np.arange(len(points), dtype=float), is_one_hot=True)
+    feature = variable.features[0]
     points = np.tile(x.mean(axis=0), (VALUES, 1))
     points[:, feature] = quantiles(x, feature)
+    return _Line(points, np.full(VALUES, 1 / VALUES), points[:, feature], is_one_hot=False)
+
+
+def level_points(x: Array, variable: Variable, scaling: Scaling) -> Array:
+    """Scaled features (levels, d): those of x (d,), with each level of a category in turn."""
+    columns = list(variable.features)
+    center, scale = np.array(scaling.center)[columns], np.array(scaling.scale)[columns]
+    levels = variable.level_features()
+    points = np.tile(x, (len(levels), 1))
+    points[:, columns] = (levels - center) / scale
     return points
 
 
-def _leading(belief: Distribution, x: Array) -> Indices:
-    """The features whose mean profiles vary most, in the order of their columns."""
-    features = np.arange(x.shape[1])
-    if len(features) <= MOST:
-        return features
-    stds = np.array([np.std(belief.marginals(_along(x, int(feature)))[0]) for feature in features])
-    return np.sort(np.argsort(-stds, kind="stable")[:MOST])
+def _leading(belief: Distribution, lines: Sequence[_Line]) -> Indices:
+    """The variables whose mean profiles vary most, in their order."""
+    if len(lines) <= MOST:
+        return np.arange(len(lines))
+    stds = [_std(belief.marginals(line.points)[0][None], line.weights)[0] for line in lines]
+    return np.sort(np.argsort(-np.array(stds), kind="stable")[:MOST])
+
+
+def _std(rewards: Array, weights: Array) -> Array:
+    """The standard deviation along each profile (S, P), whose points count by their weights (P,)."""
+    mean = rewards @ weights
+    stds: Array = np.sqrt(np.maximum((rewards - mean[:, None]) ** 2 @ weights, 0.0))
+    return stds
 
 
 def _shares(stds: Array) -> Array:

@@ -296,17 +296,20 @@ class SolidScene(ResponseBody):
 
 
 class Feature(ResponseBody):
-    """A feature's name and unit."""
+    """A feature's name and unit.
+
+    A category has levels, and its value is the place of one of them. A number is ordered and has no levels.
+    """
 
     name: str
     unit: str
+    levels: list[str]
+    ordered: bool
 
 
-class FeatureRange(ResponseBody):
+class FeatureRange(Feature):
     """A feature with its lowest and its highest value in the pool."""
 
-    name: str
-    unit: str
     low: float
     high: float
 

@@ -8,7 +8,8 @@ from typing import Any
 from prefero.datasets.media.clips import missing_clips
 from prefero.pools.pool import Pool
 from prefero.rendering.scenes import replay
-from prefero.studies.learning_summary import FeatureLabel
+from prefero.studies.learning_summary import FeatureLabel, variable_values
+from prefero.trajectories.categories import Variable
 from prefero.worlds.base import TASK_DESCRIPTION
 
 
@@ -17,11 +18,13 @@ def display_of(pool: Pool) -> dict[str, Any]:
 
     `task_description` tells a person what to do, and `subject` whose motion is judged; both are the world's.
     """
-    units = [{"name": name, "unit": ""} for name in pool.names]
+    variables = pool.scaling.variables
+    units = [_feature(variable) for variable in variables]
     texts = {"task_description": TASK_DESCRIPTION, "subject": ""}
     if pool.source is not None and pool.actions is not None:
         world = pool.world()
-        units = [{"name": feature.name, "unit": feature.unit} for feature in world.features]
+        known = {feature.name: feature.unit for feature in world.features}
+        units = [_feature(variable, known.get(variable.name, "")) for variable in variables]
         texts = {"task_description": world.task_description, "subject": world.subject}
         if world.scene.parts:
             return {
@@ -43,9 +46,20 @@ def display_of(pool: Pool) -> dict[str, Any]:
         if outside:
             raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the video itself there")
         return {"kind": "clips", "features": units, "folder": folder, **texts}
-    low, high = pool.features.min(axis=0), pool.features.max(axis=0)
-    ranges = zip(units, low.tolist(), high.tolist(), strict=True)
-    return {"kind": "features", "features": [u | {"low": a, "high": b} for u, a, b in ranges], **texts}
+    values = [variable.values(pool.features) for variable in variables]
+    ranges = [{"low": float(column.min()), "high": float(column.max())} for column in values]
+    features = [unit | ends for unit, ends in zip(units, ranges, strict=True)]
+    return {"kind": "features", "features": features, **texts}
+
+
+def _feature(variable: Variable, unit: str = "") -> dict[str, Any]:
+    categories = variable.categories
+    return {
+        "name": variable.name,
+        "unit": unit,
+        "levels": [] if categories is None else list(categories.levels),
+        "ordered": categories is None or categories.ordered,
+    }
 
 
 def clip_folder_of(clips: Iterable[str]) -> str:
@@ -55,7 +69,10 @@ def clip_folder_of(clips: Iterable[str]) -> str:
 
 def labels_of(display: dict[str, Any]) -> list[FeatureLabel]:
     """Names and units of the features."""
-    return [FeatureLabel(feature["name"], feature["unit"]) for feature in display["features"]]
+    return [
+        FeatureLabel(feature["name"], feature["unit"], tuple(feature["levels"]))
+        for feature in display["features"]
+    ]
 
 
 def targets_of(display: dict[str, Any]) -> list[dict[str, Any]]:
@@ -64,9 +81,12 @@ def targets_of(display: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def details_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any]:
-    """One trajectory for the page: its features, and its replay where there is a scene."""
+    """One trajectory for the page: its features, and its replay where there is a scene.
+
+    The feature of a category is the place of its level.
+    """
     pool.check_index(index)
-    features = dict(zip(pool.names, pool.features[index].tolist(), strict=True))
+    features = variable_values(pool, index)
     poses = pool.trajectory(index).poses if display["kind"] == "scene" else None
     return {
         "features": features,

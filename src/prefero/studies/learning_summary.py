@@ -21,7 +21,7 @@ from prefero.models.draws import Estimate
 from prefero.models.explanation import Statement, statements_about
 from prefero.models.learning_progress import SMALL_GAIN, Progress
 from prefero.models.mixture import ENOUGH_ANSWERS
-from prefero.models.profiles import profiles
+from prefero.models.profiles import level_points, profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
 from prefero.questions import Choice
@@ -40,10 +40,11 @@ MOST_DOTS = 400  # trajectories in that picture
 
 @dataclass(frozen=True)
 class FeatureLabel:
-    """A feature's name and unit, as they are written on an axis."""
+    """A feature's name and unit, as they are written on an axis, and the levels of a category."""
 
     name: str
     unit: str
+    levels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,13 @@ class CurvePoint:
 class FeatureEffect:
     """How much a feature matters, and the reward along it with all others at their mean.
 
-    `effect` is null for features that are left out, where there are many.
+    `effect` is null for features that are left out, where there are many. A category has `levels`, and a
+    point of the curve for each, whose x is the place of the level.
     """
 
     name: str
     unit: str
+    levels: list[str]
     effect: Estimate | None
     curve: list[CurvePoint]
 
@@ -83,7 +86,10 @@ class FeatureMap:
 
 @dataclass(frozen=True)
 class RankedTrajectory:
-    """A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids."""
+    """A trajectory of the pool and its reward; rank 1 is the best, and `id` is null without ids.
+
+    The feature of a category is the place of its level.
+    """
 
     rank: int
     index: int
@@ -156,7 +162,7 @@ def learning_summary(log: EventLog, learner: Learner, labels: list[FeatureLabel]
     if len(learner.answers) < ENOUGH_ANSWERS:
         return _early_summary(log, learner)
     pool, reward, progress = learner.pool, learner.reward(), learner.progress()
-    found = profiles(reward.belief, pool.scaled)
+    found = profiles(reward.belief, pool.scaled, pool.scaling)
     effects = {profile.feature: profile.effect for profile in found}
     units = {label.name: label.unit for label in labels}
     rewards = StandardizedRewards(reward.belief, reference_of(pool.scaled))
@@ -169,10 +175,16 @@ def learning_summary(log: EventLog, learner: Learner, labels: list[FeatureLabel]
         hint=hint(progress),
         statements=statements_about(found, pool.scaling, "your", units),
         features=[
-            FeatureEffect(label.name, label.unit, effects.get(place), feature_curve(rewards, pool, place))
+            FeatureEffect(
+                label.name,
+                label.unit,
+                list(label.levels),
+                effects.get(place),
+                feature_curve(rewards, pool, place),
+            )
             for place, label in enumerate(labels)
         ],
-        feature_maps=[feature_map(rewards, pool, *pair) for pair in _strongest_pairs(effects)],
+        feature_maps=[feature_map(rewards, pool, *pair) for pair in _strongest_pairs(effects, pool)],
         ranking=ranking(reward, pool),
         question_map=question_map(log, pool, effects),
         surprises=surprising_answers(log, learner),
@@ -240,17 +252,22 @@ def hint(progress: Progress) -> str:
 
 
 def feature_curve(rewards: StandardizedRewards, pool: Pool, place: int) -> list[CurvePoint]:
-    """The reward along one feature, all others at their mean, with a standard deviation to both sides."""
-    points = np.zeros((CURVE, len(pool.names)))
-    points[:, place] = _along(pool, place, CURVE)
+    """The reward along one variable, all others at their mean, with a standard deviation to both sides."""
+    variable = pool.scaling.variables[place]
+    if variable.categories is not None:
+        points = level_points(np.zeros(len(pool.names)), variable, pool.scaling)
+    else:
+        points = np.zeros((CURVE, len(pool.names)))
+        points[:, variable.features[0]] = _along(pool, variable.features[0], CURVE)
     mean, std = rewards(points)
-    x = pool.scaling.inverse(points)[:, place]
+    x = variable.values(pool.scaling.inverse(points))
     columns = np.stack([x, mean, mean - std, mean + std], axis=1)
     return [CurvePoint(*row) for row in columns.tolist()]
 
 
 def feature_map(rewards: StandardizedRewards, pool: Pool, across: int, up: int) -> FeatureMap:
-    """The reward over two features, all others at their mean."""
+    """The reward over two variables that are numbers, all others at their mean."""
+    across, up = (pool.scaling.variables[place].features[0] for place in (across, up))
     xs, ys = _along(pool, across, MAP), _along(pool, up, MAP)
     points = np.zeros((MAP * MAP, len(pool.names)))
     points[:, across], points[:, up] = np.tile(xs, MAP), np.repeat(ys, MAP)
@@ -278,19 +295,32 @@ def ranking(reward: Reward, pool: Pool, count: int = RANKED) -> list[RankedTraje
             id=None if pool.ids is None else pool.ids[index],
             mean=float(mean[place]),
             std=float(std[place]),
-            features=dict(zip(pool.names, pool.features[index].tolist(), strict=True)),
+            features=variable_values(pool, int(index)),
         )
         for place, index in enumerate(chosen)
     ]
 
 
+def variable_values(pool: Pool, index: int) -> dict[str, float]:
+    """The features of a trajectory as people see them: numbers, and the places of categories' levels."""
+    row = pool.features[[index]]
+    return {variable.name: float(variable.values(row)[0]) for variable in pool.scaling.variables}
+
+
 def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> QuestionMap:
-    """The answered questions among the pool's trajectories; the axes that matter most come first."""
-    strongest = sorted(range(len(pool.names)), key=lambda place: -_mean_effect(effects, place))
-    columns = strongest[:MOST_AXES]
-    dots = reference_of(pool.features, MOST_DOTS)[:, columns]
-    pairs = [_answered_pair(log, answer, pool.features[:, columns]) for answer in log.answers]
-    return QuestionMap([pool.names[place] for place in columns], dots.tolist(), pairs)
+    """The answered questions among the pool's trajectories; the axes that matter most come first.
+
+    Numbers come before categories, on whose few values many trajectories lie.
+    """
+    variables = pool.scaling.variables
+    strongest = sorted(
+        range(len(variables)),
+        key=lambda place: (variables[place].categories is not None, -_mean_effect(effects, place)),
+    )
+    shown = [variables[place] for place in strongest[:MOST_AXES]]
+    values = np.stack([variable.values(pool.features) for variable in shown], axis=1)
+    pairs = [_answered_pair(log, answer, values) for answer in log.answers]
+    return QuestionMap([one.name for one in shown], reference_of(values, MOST_DOTS).tolist(), pairs)
 
 
 def _answered_pair(log: EventLog, answer: ActiveAnswer, values: Array) -> AnsweredPair:
@@ -316,9 +346,10 @@ def surprising_answers(log: EventLog, learner: Learner) -> list[SurprisingAnswer
     ]
 
 
-def _strongest_pairs(effects: dict[int, Estimate]) -> list[tuple[int, int]]:
-    """The pairs of features that matter most, at most a few."""
-    pairs = combinations(sorted(effects), 2)
+def _strongest_pairs(effects: dict[int, Estimate], pool: Pool) -> list[tuple[int, int]]:
+    """The pairs of numbers that matter most, at most a few."""
+    numbers = [place for place in sorted(effects) if pool.scaling.variables[place].categories is None]
+    pairs = combinations(numbers, 2)
     return sorted(pairs, key=lambda pair: -effects[pair[0]].mean - effects[pair[1]].mean)[:MOST_MAPS]
 
 

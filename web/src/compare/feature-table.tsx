@@ -8,7 +8,7 @@
 import type { JSX } from "preact";
 
 import type { FeatureRange } from "../api";
-import { formatNumber, formatWithUnit, pluralize } from "../format";
+import { formatFeature, formatNumber, formatWithUnit, pluralize } from "../format";
 import { fractionOf } from "../player/trajectory-view";
 import type { Trajectory } from "../trajectories";
 import { itemLabel } from "./layout";
@@ -34,7 +34,8 @@ export function rankedRows(items: FeatureTrajectory[]): FeatureRow[] {
 function featureRow(feature: FeatureRange, items: FeatureTrajectory[]): FeatureRow {
   const values = items.map((item) => item.values[feature.name]);
   const fractions = values.map((value) => fractionOf(feature, value));
-  return { feature, values, fractions, difference: Math.max(...fractions) - Math.min(...fractions) };
+  const apart = Math.max(...fractions) - Math.min(...fractions);
+  return { feature, values, fractions, difference: feature.ordered ? apart : Math.sign(apart) };
 }
 
 /** Which of two items has more, and how much more; "" for more items, whose marks show it. */
@@ -42,6 +43,7 @@ export function differenceText({ feature, values }: Pick<FeatureRow, "feature" |
   const [a, b] = values;
   if (values.length !== 2 || a === undefined || b === undefined) return "";
   if (formatNumber(a) === formatNumber(b)) return "equal";
+  if (feature.levels.length > 0) return "different";
   return `${itemLabel(a > b ? 0 : 1)} has ${formatWithUnit(Math.abs(a - b), feature.unit)} more`;
 }
 
@@ -71,12 +73,12 @@ function Rows({ rows }: { rows: FeatureRow[] }): JSX.Element {
           <dd class="feature-values">
             {row.values.map((value, i) => (
               <span key={i} class={`value value-${i}`}>
-                <strong>{itemLabel(i)}</strong> {formatWithUnit(value, row.feature.unit)}
+                <strong>{itemLabel(i)}</strong> {formatFeature(row.feature, value)}
               </span>
             ))}
           </dd>
           <dd class="feature-track" aria-hidden="true">
-            <Track fractions={row.fractions} />
+            {row.feature.ordered && <Track fractions={row.fractions} />}
           </dd>
           <dd class="feature-difference">{differenceText(row)}</dd>
         </div>

@@ -4,7 +4,7 @@ import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { FeatureRange, Replay, Scene } from "../api";
-import { formatWithUnit } from "../format";
+import { formatFeature } from "../format";
 import type { Trajectory } from "../trajectories";
 import { ClipView } from "./clip-view";
 import type { Playback } from "./playback";
@@ -78,10 +78,10 @@ function FeatureBars({ features, values, name }: BarsProps): JSX.Element {
         <div class="bar-row" key={feature.name}>
           <dt>{feature.name}</dt>
           <dd>
-            <span class="bar">
+            <span class="bar" style={{ visibility: feature.ordered ? "visible" : "hidden" }}>
               <span class="bar-fill" style={{ width: `${100 * fractionOf(feature, values[feature.name])}%` }} />
             </span>
-            <span class="bar-value">{formatWithUnit(values[feature.name], feature.unit)}</span>
+            <span class="bar-value">{formatFeature(feature, values[feature.name])}</span>
           </dd>
         </div>
       ))}

@@ -19,15 +19,35 @@ function withUnitLabel(name: string, unit: string | undefined): string {
   return unit ? `${name} (${unit})` : name;
 }
 
+/** What an axis needs to know of a feature; a category has levels, and its values are their places. */
+export type Axis = Pick<FeatureEffect, "unit" | "levels">;
+export type Axes = Record<string, Axis | undefined>;
+
 /** An axis of a feature; a label that is too long for the chart is cut with an ellipsis. */
-function featureAxis(name: string, unit: string | undefined, values: number[], width: number): Plot.ScaleOptions {
-  const label = withUnitLabel(name, unit);
+function featureAxis(name: string, axis: Axis | undefined, values: number[], width: number): Plot.ScaleOptions {
+  const label = withUnitLabel(name, axis?.unit);
   const most = Math.floor((width - STYLE.marginLeft) / LETTER) - 3;
+  const levels = axis?.levels ?? [];
+  if (levels.length > 0) return { label: cut(label, most), ...levelAxis(levels, most) };
   const largest = Math.max(...values.map(Math.abs));
   const format = largest >= LARGE ? "~s" : largest < SMALL ? "~e" : null;
   return {
-    label: label.length > most ? `${label.slice(0, most - 1)}…` : label,
+    label: cut(label, most),
     ...(format !== null && { tickFormat: format }),
+  };
+}
+
+function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+/** The levels of a category, one beside the other. */
+function levelAxis(levels: string[], most: number): Plot.ScaleOptions {
+  const each = Math.max(Math.floor(most / levels.length), 2);
+  return {
+    domain: [-0.5, levels.length - 0.5],
+    ticks: levels.map((_, place) => place),
+    tickFormat: (place: number) => cut(levels[place] ?? "", each),
   };
 }
 
@@ -82,22 +102,27 @@ export function effects(features: FeatureEffect[], width: number): Element {
 export function curve(feature: FeatureEffect, width: number): Element {
   const at = { x: "x" } satisfies Partial<Record<keyof CurvePoint, string>>;
   const values = feature.curve.map(({ x }) => x);
+  const zero = Plot.ruleY([0], { stroke: GRID, strokeWidth: 2 });
+  const line = [
+    Plot.areaY(feature.curve, { ...at, y1: "low", y2: "high", fill: LINE, fillOpacity: 0.18 }),
+    Plot.lineY(feature.curve, { ...at, y: "mean", stroke: LINE, strokeWidth: 2.5 }),
+  ];
+  const points = [
+    Plot.ruleX(feature.curve, { ...at, y1: "low", y2: "high", stroke: INK, strokeWidth: 1.5, marker: "tick" }),
+    Plot.dot(feature.curve, { ...at, y: "mean", fill: LINE, r: 5 }),
+  ];
   return Plot.plot({
     ...STYLE,
     width,
     height: 220,
-    x: featureAxis(feature.name, feature.unit, values, width),
+    x: featureAxis(feature.name, feature, values, width),
     y: { label: REWARD, grid: true },
-    marks: [
-      Plot.ruleY([0], { stroke: GRID, strokeWidth: 2 }),
-      Plot.areaY(feature.curve, { ...at, y1: "low", y2: "high", fill: LINE, fillOpacity: 0.18 }),
-      Plot.lineY(feature.curve, { ...at, y: "mean", stroke: LINE, strokeWidth: 2.5 }),
-    ],
+    marks: [zero, ...(feature.levels.length > 0 ? points : line)],
   });
 }
 
 /** A map of the reward, or of its standard deviation, over two features. */
-export function map(pair: FeatureMap, what: "mean" | "std", units: Record<string, string>, width: number): Element {
+export function map(pair: FeatureMap, what: "mean" | "std", axes: Axes, width: number): Element {
   const [x1, x2] = edges(pair.xs);
   const [y1, y2] = edges(pair.ys);
   const size = { width: pair.xs.length, height: pair.ys.length };
@@ -105,8 +130,8 @@ export function map(pair: FeatureMap, what: "mean" | "std", units: Record<string
     ...STYLE,
     width,
     height: Math.min(width, 360),
-    x: featureAxis(pair.x, units[pair.x], pair.xs, width),
-    y: featureAxis(pair.y, units[pair.y], pair.ys, width),
+    x: featureAxis(pair.x, axes[pair.x], pair.xs, width),
+    y: featureAxis(pair.y, axes[pair.y], pair.ys, width),
     color: { scheme: SCHEMES[what], label: what === "mean" ? REWARD : "uncertainty (standard deviations)", legend: true, ...LEGEND },
     marks: [Plot.raster(pair[what].flat(), { ...size, x1, x2, y1, y2, imageRendering: "pixelated" })],
   });
@@ -126,7 +151,7 @@ export function questions(
   { axes, pool, pairs }: QuestionMap,
   shown: { x: number; y: number | null },
   surprising: Set<number>,
-  units: Record<string, string>,
+  known: Axes,
   width: number,
 ): Element {
   const [across, up] = [axes[shown.x] ?? "", shown.y === null ? null : (axes[shown.y] ?? "")];
@@ -140,8 +165,8 @@ export function questions(
     width,
     height: Math.min(width, 460),
     inset: 6,
-    x: { ...featureAxis(across, units[across], column(shown.x), width), nice: true },
-    y: up === null ? { label: "question", tickFormat: "d" } : { ...featureAxis(up, units[up], column(shown.y ?? 0), width), nice: true },
+    x: { ...featureAxis(across, known[across], column(shown.x), width), nice: true },
+    y: up === null ? { label: "question", tickFormat: "d" } : { ...featureAxis(up, known[up], column(shown.y ?? 0), width), nice: true },
     marks: [
       Plot.dot(dots, { x: "x", y: "y", r: 2.5, fill: "var(--edge)", fillOpacity: 0.55 }),
       Plot.dot(asked, { x: "x", y: "y", r: 3, fill: LINE }),

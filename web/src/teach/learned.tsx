@@ -10,6 +10,7 @@ import { type Loaded, useLoad } from "../hooks";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
 import { Chart } from "./chart";
+import type { Axes } from "./charts";
 import { History } from "./history";
 import { QuestionMapCard } from "./question-map";
 import { Ranking } from "./ranking";
@@ -187,7 +188,7 @@ const KINDS = { mean: "Reward", std: "Uncertainty" } as const;
 /** For one pair of features both maps are shown; for many a switch selects which. */
 function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
   const [shown, setShown] = useState<"mean" | "std">("mean");
-  const units = Object.fromEntries(summary.features.map(({ name, unit }) => [name, unit]));
+  const axes = Object.fromEntries(summary.features.map((feature) => [feature.name, feature]));
   const [single] = summary.feature_maps.length === 1 ? summary.feature_maps : [];
   return (
     <Card title="How the reward depends on two features">
@@ -199,9 +200,9 @@ function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
         </div>
       )}
       <div class="chart-grid">
-        {single && <RewardMap map={single} shown="mean" units={units} />}
-        {single && <RewardMap map={single} shown="std" units={units} />}
-        {!single && summary.feature_maps.map((map) => <RewardMap key={`${map.x} ${map.y}`} map={map} shown={shown} units={units} />)}
+        {single && <RewardMap map={single} shown="mean" axes={axes} />}
+        {single && <RewardMap map={single} shown="std" axes={axes} />}
+        {!single && summary.feature_maps.map((map) => <RewardMap key={`${map.x} ${map.y}`} map={map} shown={shown} axes={axes} />)}
       </div>
     </Card>
   );
@@ -210,15 +211,15 @@ function FeatureMaps({ summary }: { summary: LearningSummary }): JSX.Element {
 interface MapProps {
   map: FeatureMap;
   shown: "mean" | "std";
-  units: Record<string, string>;
+  axes: Axes;
 }
 
-function RewardMap({ map, shown, units }: MapProps): JSX.Element {
+function RewardMap({ map, shown, axes }: MapProps): JSX.Element {
   const name = `${KINDS[shown]} by ${map.x} and ${map.y}`;
   return (
     <figure>
       <figcaption>{name}</figcaption>
-      <Chart name={name} draw={(charts, width) => charts.map(map, shown, units, width)} />
+      <Chart name={name} draw={(charts, width) => charts.map(map, shown, axes, width)} />
     </figure>
   );
 }

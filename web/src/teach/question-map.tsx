@@ -11,7 +11,7 @@ export function QuestionMapCard({ summary }: { summary: LearningSummary }): JSX.
   const { question_map: map, features, surprises } = summary;
   const [x, setX] = useState(0);
   const [y, setY] = useState(1);
-  const units = Object.fromEntries(features.map(({ name, unit }) => [name, unit]));
+  const known = Object.fromEntries(features.map((feature) => [feature.name, feature]));
   const surprising = new Set(surprises.map(({ question }) => question));
   return (
     <Card title="Where the questions were asked">
@@ -28,7 +28,7 @@ export function QuestionMapCard({ summary }: { summary: LearningSummary }): JSX.
       )}
       <Chart
         name={describe(map, x, y)}
-        draw={(charts, width) => charts.questions(map, { x, y: map.axes.length > 1 ? y : null }, surprising, units, width)}
+        draw={(charts, width) => charts.questions(map, { x, y: map.axes.length > 1 ? y : null }, surprising, known, width)}
       />
     </Card>
   );

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 
 import type { FeatureEffect, RankedTrajectory } from "../api";
 import { Card, TrajectoryName } from "../components";
-import { formatReward, formatWithUnit } from "../format";
+import { formatFeature, formatReward } from "../format";
 import { Player } from "../player/player";
 import type { Trajectories } from "../trajectories";
 
@@ -49,7 +49,7 @@ export function Ranking({ ranked, features, trajectories }: RankingProps): JSX.E
 
 /** A line may break between features, not within one. */
 function FeatureValues({ of, features }: { of: RankedTrajectory; features: FeatureEffect[] }): JSX.Element {
-  const texts = features.map(({ name, unit }) => `${name} ${formatWithUnit(of.features[name], unit)}`);
+  const texts = features.map((feature) => `${feature.name} ${formatFeature(feature, of.features[feature.name])}`);
   return (
     <span class="rank-features">
       {texts.map((text, i) => (
