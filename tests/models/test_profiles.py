@@ -110,7 +110,9 @@ def test_the_profile_of_a_category_is_that_of_samples_at_its_levels() -> None:
     raw = np.column_stack([rng.normal(size=60), surface.features_at(places.astype(float))])
     scaling = Scaling.of(raw, ("speed", *surface.names), (surface,))
     x = scaling(raw)
-    belief = MixtureFitter(Reference.of(x), searched=False).fit(answers_about(x, 0.5 * raw[:, 0] + places, 15))
+    belief = MixtureFitter(Reference.of(x), searched=False).fit(
+        answers_about(x, 0.5 * raw[:, 0] + places, 15)
+    )
     speed, found = profiles(belief, x, scaling)
     levels = np.tile(x.mean(axis=0), (3, 1))
     for level in range(3):

@@ -212,11 +212,15 @@ class PreferenceGP(PreferenceModel):
         settings = (self.noise, self.margin, self.inference, self.learn)
         last: tuple[object, Array | None] = self.__dict__.get("_fitted_with", (None, None))
         if last[0] != (self.n_features_in_, settings) or not _same(last[1], reference):
-            known = Reference.normal(self.n_features_in_) if reference is None else Reference.of(reference)
-            self._fitter = MixtureFitter(known, *settings)
+            self._fitter = MixtureFitter(self._reference(data, reference), *settings)
             self._fitted_with = (self.n_features_in_, settings), reference
         posterior = self._fitter.fit(data)
         self.posterior_, self.structures_ = posterior, posterior.structures
+
+    def _reference(self, data: Comparisons, reference: Array | None) -> Reference:
+        if reference is None:
+            return Reference.normal(self.n_features_in_)
+        return Reference.of(reference, data.scaling)
 
     def _fit_kernel(self, kernel: Kernel, data: Comparisons) -> None:
         noise = TYPICAL_NOISE if self.noise is None else self.noise

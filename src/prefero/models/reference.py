@@ -16,6 +16,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.kernels import Kernel, Standardized, Warped
+from prefero.trajectories.categories import Categories, variables_of
 from prefero.trajectories.features import Scaling
 
 ROWS = 1000  # at most: of a larger pool, so many trajectories evenly spaced
@@ -32,17 +33,23 @@ class Reference:
     Args:
         rows: Standardized features, (R, d).
         standardization: Of the features of answers; None: they are standardized already.
+        names: Of the features, where they are known.
+        categories: The columns of categories that some of the features encode: these have a common scale and
+            no tails.
     """
 
     rows: Array
     standardization: Scaling | None = None
+    names: tuple[str, ...] | None = None
+    categories: tuple[Categories, ...] = ()
 
     @classmethod
-    def of(cls, features: Array) -> Self:
-        """Of the features of a pool, in the units of the answers."""
-        scaling = Scaling.of(features, allow_constant=True)
+    def of(cls, features: Array, known: Scaling | None = None) -> Self:
+        """Of the features of a pool, in the units of the answers; `known` has their names and categories."""
+        names, categories = (None, ()) if known is None else (known.names, known.categories)
+        scaling = Scaling.of(features, names, categories, allow_constant=True)
         rows = scaling(features[:: max(1, -(-len(features) // ROWS))])
-        return cls(rows, None if _is_identity(scaling) else scaling)
+        return cls(rows, None if _is_identity(scaling) else scaling, names, categories)
 
     @classmethod
     def normal(cls, features: int) -> Self:
@@ -85,13 +92,17 @@ class Reference:
     def has_heavy_tails(self) -> bool:
         """Whether some feature has values far from its median."""
         center, scale = self._robust
-        return bool(np.any(np.abs(self.rows - center) > FAR * scale))
+        far = np.any(np.abs(self.rows - center) > FAR * scale, axis=0)
+        if self.names is not None:
+            for variable in variables_of(self.names, self.categories):
+                far[list(variable.features)] &= variable.categories is None
+        return bool(far.any())
 
     def warped(self, kernel: Kernel) -> Kernel:
         """A kernel of compressed features, standardized again, as one of standardized features."""
         center, scale = self._robust
         compressed = np.arcsinh((self.rows - center) / scale)
-        by = Scaling.of(compressed, allow_constant=True)
+        by = Scaling.of(compressed, self.names, self.categories, allow_constant=True)
         return Warped(Standardized(kernel, by.center, by.scale), tuple(center), tuple(scale))
 
     @property
