@@ -16,7 +16,7 @@ LAYERS = (
     ("models", "worlds", "datasets"),
     ("pools",),
     ("acquisition",),
-    ("reward_file", "reward_plots", "learner_file"),
+    ("reward_file", "reward_plots", "reward_card", "learner_file"),
     ("reward",),
     ("learner",),
     ("deploy", "simulation", "methods"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from prefero import reward_file, reward_plots
+from prefero import reward_card, reward_file, reward_plots
 from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_atomically
 from prefero._support.frames import Rows
@@ -265,12 +265,39 @@ class Reward:
         """The content of the reward's file."""
         return reward_file.to_json(RewardParts(self.belief, self.diagnostics, self.feature_spec))
 
+    def push_to_hub(
+        self,
+        repository: str,
+        *,
+        private: bool | None = None,
+        commit_message: str = "Add a reward learned with Prefero",
+    ) -> str:
+        """Upload the reward to the Hugging Face Hub, with a model card; it needs the extra `hub`.
+
+        Args:
+            repository: OWNER/NAME of a repository of models, which is made if it is not there.
+            private: Whether a new repository is private; None leaves it to your account.
+            commit_message: Of the commit.
+
+        Returns:
+            The address, `hf://OWNER/NAME`, with which `load_reward` loads it.
+        """
+        from prefero._support import hub
+
+        name = hub.HubAddress.of(repository, "model").repository
+        card = reward_card.model_card(
+            name, self.describe(), self.scaling, self.feature_spec, self.diagnostics
+        )
+        files = reward_card.repository_files(self.to_json(), card)
+        return hub.push(repository, files, commit_message, private=private)
+
 
 def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None) -> Reward:
     """Read a reward file.
 
     Args:
-        path: The JSON file that `Reward.save` wrote.
+        path: The JSON file that `Reward.save` wrote; or `hf://OWNER/NAME`, to which `Reward.push_to_hub`
+            uploaded it.
         names: The names of the features that you have; a reward of others is refused.
 
     Returns:
@@ -279,9 +306,18 @@ def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None
     Raises:
         RewardFileError: If it is not a reward file, or is of other features.
     """
-    reward = Reward(*reward_file.read(Path(path)))
+    reward = Reward(*reward_file.read(_downloaded(path)))
     if names is not None and tuple(names) != reward.scaling.names:
         raise RewardFileError(
             f"{path} has the features {', '.join(reward.scaling.names)}, but wanted {', '.join(names)}"
         )
     return reward
+
+
+def _downloaded(path: str | os.PathLike[str]) -> Path:
+    """The file of a reward; one on the Hub is downloaded."""
+    from prefero._support.hub import PREFIX, HubAddress, HubSnapshot
+
+    if not str(path).startswith(PREFIX):
+        return Path(path)
+    return HubSnapshot.open(HubAddress.of(str(path), "model")).fetch(reward_card.REWARD)

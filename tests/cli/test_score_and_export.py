@@ -284,7 +284,7 @@ def test_files_that_cannot_be_scored_are_refused_in_one_line(
         (["score", "reward.json", "pool.npz", "--replace-reward"], "give its folder, --copy-to FOLDER"),
         (
             ["score", "reward.json", "pool.npz", "--copy-to", "copy"],
-            "pool cannot be copied with scores, which only these formats can: lerobot, minari",
+            "pool cannot be copied with scores, which only these formats can: lerobot, hub, minari",
         ),
         (["score", "reward.json", "pool.npz", "--window", "2s"], "has features and no steps"),
         (

@@ -1,6 +1,6 @@
 """Every format of Prefero's keeps every promise of a dataset format."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import minari
@@ -18,6 +18,7 @@ from datasets.write_datasets import (
     write_lerobot_3,
     write_video_folder,
 )
+from fake_hub import FakeHub, running_hub
 from prefero.datasets import FeatureOptions, GymnasiumOptions, extract_features, open_dataset
 from prefero.datasets.registry import BUILT_IN
 
@@ -89,6 +90,7 @@ DATASETS: dict[str, tuple[str, Callable[[Path], Path | str]]] = {
         "lerobot",
         lambda folder: write_lerobot_3(folder / "arm", LENGTHS, (), images=("observation.eye",)),
     ),
+    "hub": ("hub", lambda folder: write_lerobot_3(folder / "arm", LENGTHS)),
     "lerobot without videos": ("lerobot", lambda folder: write_lerobot_2(folder / "arm", LENGTHS, ())),
     "minari": ("minari", minari_dataset),
     "video-folder": ("video-folder", lambda folder: write_video_folder(folder / "throws", 3)),
@@ -103,7 +105,16 @@ DATASETS: dict[str, tuple[str, Callable[[Path], Path | str]]] = {
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
+    """A stand-in for the Hugging Face Hub."""
+    with pytest.MonkeyPatch.context() as patch, running_hub() as running:
+        patch.setenv("HF_ENDPOINT", running.url)
+        patch.setenv("HF_HUB_CACHE", str(tmp_path_factory.mktemp("huggingface")))
+        yield running
+
+
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory, hub: FakeHub) -> dict[str, Case]:
     """Every dataset, written once."""
     made = {}
     with pytest.MonkeyPatch.context() as patch:
@@ -111,7 +122,11 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
             folder = tmp_path_factory.mktemp(name.replace(" ", "-"))
             patch.setenv("MINARI_DATASETS_PATH", str(folder / "minari"))
             options = GymnasiumOptions(episodes=3, max_steps=5) if kind == "gymnasium" else None
-            made[name] = Case(kind, str(write(folder)), folder, options)
+            path = str(write(folder))
+            if kind == "hub":
+                hub.add_folder("someone/arm", Path(path))
+                path = "hf://someone/arm"
+            made[name] = Case(kind, path, folder, options)
     return made
 
 

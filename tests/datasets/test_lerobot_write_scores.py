@@ -392,7 +392,7 @@ def test_a_dataset_that_has_changed_since_is_not_given_scores(tmp_path: Path) ->
         found = extract_features(open_dataset(tmp_path / "features.parquet"))
     with pytest.raises(
         ValueError,
-        match="features cannot be copied with scores, which only these formats can: lerobot, minari",
+        match="features cannot be copied with scores, which only these formats can: lerobot, hub, minari",
     ):
         write_scores(found, MEANS, STDS, tmp_path / "scored")
     assert not (tmp_path / "scored").exists()

@@ -13,6 +13,7 @@ from prefero import Learner, Pool, Question, Reward, load_reward
 from prefero.__main__ import main
 from prefero._support.arrays import Array
 from prefero.datasets import open_dataset
+from prefero.reward_card import model_card, repository_files
 
 pytest.importorskip("lerobot.rewards", reason="LeRobot 0.6 or newer is not installed")
 
@@ -142,6 +143,15 @@ def test_a_model_is_saved_and_loaded_as_lerobot_does(
     }
     assert torch.equal(loaded.compute_reward(batch), model_of(reward_file).compute_reward(batch))
     assert loaded.reward.scaling == reward.scaling
+
+
+def test_lerobot_loads_what_is_pushed_to_the_hub(reward: Reward, tmp_path: Path) -> None:
+    card = model_card("me/reach", "", reward.scaling, reward.feature_spec, reward.diagnostics)
+    for name, content in repository_files(reward.to_json(), card).items():
+        (tmp_path / name).write_bytes(content)
+    config = RewardModelConfig.from_pretrained(tmp_path)
+    config.pretrained_path = str(tmp_path)
+    assert make_reward_model(config).reward.scaling == reward.scaling
 
 
 # --- reward-aligned behavior cloning ----------------------------------------------------------------------

@@ -6,12 +6,13 @@ from typing import Annotated
 import typer
 
 from prefero.cli.console import console
+from prefero.cli.options import RewardArgument
 from prefero.deploy.export import export_reward, target_for
 from prefero.reward import load_reward
 
 
 def export(
-    reward: Annotated[Path, typer.Argument(help="A reward file (.json), as Reward.save writes it.")],
+    reward: RewardArgument,
     out: Annotated[
         list[Path],
         typer.Option(

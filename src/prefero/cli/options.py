@@ -22,6 +22,12 @@ SESSION, SERVER = "The session", "The page and its server"
 FEATURES, FORMATS = "Features of a dataset", "Opening a dataset, by its format"
 
 Command = Callable[..., None]
+RewardArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A reward file (.json), as Reward.save writes it, or hf://OWNER/NAME of one on the Hub."
+    ),
+]
 AllowHost = Annotated[
     list[str] | None,
     typer.Option(

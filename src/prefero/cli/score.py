@@ -12,7 +12,7 @@ from rich.table import Table
 
 from prefero._support.progress_bar import progress as progress_bar
 from prefero.cli.console import check_apart, console, say, say_skipped
-from prefero.cli.options import with_dataset_flags
+from prefero.cli.options import RewardArgument, with_dataset_flags
 from prefero.datasets import (
     BadEpisode,
     Dataset,
@@ -48,7 +48,7 @@ RABC_FLAGS = "lerobot-train --sample_weighting.type rabc --sample_weighting.prog
 
 @with_dataset_flags(without=("drop",))
 def score(
-    reward: Annotated[Path, typer.Argument(help="A reward file (.json), as Reward.save writes it.")],
+    reward: RewardArgument,
     trajectories: Annotated[str, typer.Argument(help=f"A pool (.npz), or a dataset: {describe_formats()}.")],
     out: Annotated[Path | None, typer.Option(help="Write the scores to this file (.parquet, .csv).")] = None,
     copy_to: Annotated[

@@ -26,6 +26,7 @@ from prefero.datasets.base import Dataset, DatasetFormat, DatasetSpec, FormatOpt
 
 BUILT_IN = {
     "lerobot": "prefero.datasets.formats.lerobot.dataset:LeRobotDataset",
+    "hub": "prefero.datasets.formats.lerobot.hub:HubDataset",
     "minari": "prefero.datasets.formats.minari.dataset:MinariDataset",
     "video-folder": "prefero.datasets.formats.video_folder:VideoFolder",
     "table": "prefero.datasets.formats.tables:TableDataset",

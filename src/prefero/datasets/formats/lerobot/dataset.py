@@ -4,6 +4,7 @@ States are all observed numbers, one column after the other; actions likewise. A
 videos, which may be AV1, or one by one in a column of the frames' table.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -34,6 +35,7 @@ NUMERIC = ("float", "int", "uint", "bool")
 VIDEO, IMAGE = "video", "image"
 DEPTH = ("is_depth_map", "video.is_depth_map")
 ORDER = ("episode_index", "frame_index")
+RANGE = re.compile(r"\s*(\d+)\s*(?::\s*(\d+))?\s*")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,10 +48,12 @@ class LeRobotOptions(FormatOptions):
         camera: The cameras whose videos are shown side by side, by their names, separated by commas; "all" is
             all of them, "none" no videos, and without a name it is the first.
         task: Only the episodes of this task.
+        episode_range: Only these episodes: "0:50" are the first fifty, "3,7,20:30" two and ten more.
     """
 
     camera: str | None = option(None, CAMERA_HELP)
     task: str | None = option(None, "Only the episodes of this task.")
+    episode_range: str | None = option(None, "Only these episodes: 0:50, or 3,7,20:30.")
 
     def for_comparing(self) -> "LeRobotOptions":
         """All cameras, unless one is chosen."""
@@ -79,7 +83,8 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
         if not self.state_columns:
             raise ValueError(f"{folder} observes no numbers: its columns are {', '.join(self._features())}")
         entries = with_tasks(self.root, read_episode_index(self.root, self.info, self._cameras(VIDEO)))
-        self.task, self.entries = of_task(entries, self.options.task)
+        self.task, chosen = of_task(entries, self.options.task)
+        self.entries = in_range(chosen, self.options.episode_range)
         self.ids = tuple(str(entry.episode) for entry in self.entries)
         self._open_videos(entries)
         known = replace(self.options, camera=",".join(self.cameras) or self.options.camera, task=self.task)
@@ -263,6 +268,19 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
         """Write a copy with the scores as columns of the frames."""
         del final_path
         write_copy(self.root, self.info, self.entries, scores, folder, advance)
+
+
+def in_range(entries: list[EpisodeEntry], wanted: str | None) -> list[EpisodeEntry]:
+    """The episodes whose numbers are in ranges such as "0:50,60"; an error if there is none."""
+    if wanted is None:
+        return entries
+    ranges = [RANGE.fullmatch(part) for part in wanted.split(",")]
+    pairs = [(int(one[1]), int(one[2] or int(one[1]) + 1)) for one in ranges if one is not None]
+    chosen = [entry for entry in entries if any(low <= entry.episode < high for low, high in pairs)]
+    if len(pairs) < len(ranges) or not chosen:
+        there = f"0:{entries[-1].episode + 1}" if entries else "none"
+        raise ValueError(f"episodes are chosen as in 0:50 or 3,7,20:30 out of {there}, but got {wanted!r}")
+    return chosen
 
 
 def _is_depth(feature: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ version 2.x                meta/episodes.jsonl says how long each episode is; ea
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -163,6 +163,12 @@ def _in_their_files(folder: Path, info: Info, entries: list[EpisodeEntry]) -> li
         other = next((path for path, there in ranges.items() if there and _holds(there, entry)), entry.path)
         moved[entry.episode] = replace(entry, path=other)
     return [moved.get(entry.episode, entry) for entry in entries]
+
+
+def find_episode(entry: EpisodeEntry, paths: Iterable[Path]) -> EpisodeEntry:
+    """The entry with the first of these files that may hold the episode; as it is if none does."""
+    there = (path for path in paths if _holds(_episode_ranges(path), entry))
+    return replace(entry, path=next(there, entry.path))
 
 
 def _episode_ranges(path: Path) -> list[tuple[int, int]] | None:

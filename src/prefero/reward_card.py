@@ -1,0 +1,106 @@
+"""A reward on the Hugging Face Hub: its file, a model card, and the configuration that LeRobot looks for."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from prefero.trajectories.feature_spec import FeatureSpec
+from prefero.trajectories.features import Scaling
+
+REWARD, CARD, CONFIG = "reward.json", "README.md", "config.json"
+TAGS = ("prefero", "reward-model", "preference-learning", "robotics")
+
+TEXT = """---
+library_name: prefero
+tags:
+{tags}
+---
+
+# {title}
+
+A reward function that was learned from a person's preferences between trajectories with Prefero. {about}
+
+```python
+import prefero
+
+reward = prefero.load_reward("hf://{repository}")
+mean, std = reward.predict(features, return_std=True)  # one row a trajectory, a column for each feature below
+```
+
+## Features
+
+{features}
+
+{computed}
+
+## Limits
+
+The reward is known only up to a constant, and its scale comes from the prior: compare its values with each
+other, not with those of another reward. It was learned from {answers}, and holds for trajectories like those
+that were compared; `std` says how uncertain a value is.
+"""
+
+
+def repository_files(content: str, card: str) -> dict[str, bytes]:
+    """The files of a reward's repository, by their names: the reward's own, its card, and a configuration."""
+    files = {
+        REWARD: content,
+        CARD: card,
+        CONFIG: json.dumps({"type": "prefero"}, indent=1) + "\n",  # LeRobot's, for its plugin
+    }
+    return {name: content.encode() for name, content in files.items()}
+
+
+def model_card(
+    repository: str, about: str, scaling: Scaling, spec: FeatureSpec | None, diagnostics: dict[str, Any]
+) -> str:
+    """What the Hub shows of a reward: its features, how they are computed, its use and its limits.
+
+    `about` says what the reward looks like.
+    """
+    return TEXT.format(
+        tags="\n".join(f"- {tag}" for tag in TAGS),
+        title=repository.partition("/")[2],
+        about=_sentence(about),
+        repository=repository,
+        features=_feature_table(scaling),
+        computed=_computed(spec),
+        answers=_answers(diagnostics),
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""
+
+
+def _feature_table(scaling: Scaling) -> str:
+    rows = zip(scaling.names, scaling.center, scaling.scale, strict=True)
+    lines = [f"| {_cell(name)} | {center:.4g} | {scale:.4g} |" for name, center, scale in rows]
+    return "\n".join(["| feature | mean | standard deviation |", "|---|---|---|", *lines])
+
+
+def _cell(name: str) -> str:
+    return name.replace("|", "\\|")
+
+
+def _computed(spec: FeatureSpec | None) -> str:
+    """How the features are computed, in a sentence."""
+    if spec is None:
+        return "The features came from a table; how they were computed is not in the file."
+    windows = f" of windows of {spec.window}" if spec.window else ""
+    logs = f" Logarithms are taken of {', '.join(spec.log_transform)}." if spec.log_transform else ""
+    return (
+        f"They are computed{windows} from the states {_listed(spec.state_names)} and the actions "
+        f"{_listed(spec.action_names)} by `{', '.join(spec.words)}`.{logs} The file contains all that this "
+        'needs: `reward.extract_features("hf://OWNER/DATASET")` gives them for a dataset.'
+    )
+
+
+def _listed(names: Sequence[str], most: int = 12) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _answers(diagnostics: dict[str, Any]) -> str:
+    count = diagnostics.get("answers")
+    return f"{count} answer{'s' * (count != 1)}" if isinstance(count, int) else "a person's answers"
