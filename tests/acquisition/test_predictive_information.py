@@ -43,7 +43,11 @@ def table_by_quadrature(part: Any, question: Array, target: Array) -> Array:
         density = 0.5 * far * WEIGHTS * norm.pdf(t, m[1], sd)
         center = m[0] + V[0, 1] / V[1, 1] * (t - m[1])
         root = np.sqrt(part.probit.scale**2 + max(V[0, 0] - V[0, 1] ** 2 / V[1, 1], 0.0))
-        first, second = (ndtr((s * center - part.probit.margin) / root) for s in (1.0, -1.0))
+        lapse, answers = part.probit.lapse, 3 if part.probit.margin else 2
+        first, second = (
+            (1 - lapse) * ndtr((s * center - part.probit.margin) / root) + lapse / answers
+            for s in (1.0, -1.0)
+        )
         table[:, column] = [density @ p for p in (first, second, 1 - first - second)]
     return table
 
@@ -115,10 +119,12 @@ def test_it_avoids_questions_about_oddities() -> None:
     odd = len(pool) - 1
     assert odd in Learner(pool, acquisition="mutual-information").ask().items
     predictive = Learner(pool, acquisition="predictive-information")
-    for _ in range(3):
-        question = predictive.ask()
-        assert odd not in question.items
-        predictive.tell(question, "left")
+    asked = []
+    for _ in range(4):
+        asked.append(predictive.ask())
+        predictive.tell(asked[-1], "left")
+    assert odd not in asked[0].items
+    assert sum(odd in question.items for question in asked) <= 1
 
 
 def test_a_learner_asks_by_name_and_repeats_itself() -> None:
