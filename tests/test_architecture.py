@@ -19,7 +19,7 @@ LAYERS = (
     ("reward_file", "reward_plots", "reward_card", "learner_file"),
     ("reward",),
     ("learner",),
-    ("deploy", "simulation", "methods"),
+    ("deploy", "simulation", "methods", "arena"),
     ("plots",),
     ("__init__",),
     ("studies",),

@@ -426,6 +426,22 @@ export interface components {
             places: number[][];
             question: number;
         };
+        /**
+         * @description How far an arena is.
+         *
+         *     probability   that the most probable order of the policies is right, or with the goal "best" the best one
+         *     confidence    the probability at which the arena ends
+         *     answers       of all judges
+         *     standings     the policies, the strongest first; None until the arena ends, since judges are blind
+         */
+        ArenaState: {
+            answers: number;
+            confidence: number;
+            /** @enum {string} */
+            goal: "order" | "best";
+            probability: number;
+            standings: components["schemas"]["PolicyStanding"][] | null;
+        };
         /** @description The trajectory of the pool with the highest expected reward; `id` is null where it has none. */
         BestTrajectory: {
             id: string | null;
@@ -677,6 +693,22 @@ export interface components {
             question: number;
             seconds: number | null;
         };
+        /**
+         * @description What is known about one policy of an arena.
+         *
+         *     strength           expected, with a 90 % interval from low to high; the average of the policies is 0
+         *     better_than_next   the probability that it is better than the policy after it; None for the last one
+         */
+        PolicyStanding: {
+            better_than_next: number | null;
+            high: number;
+            losses: number;
+            low: number;
+            policy: string;
+            strength: number;
+            ties: number;
+            wins: number;
+        };
         /** @description A filled outline in the plane. */
         Polygon: {
             color: string;
@@ -768,10 +800,12 @@ export interface components {
          *                        see nothing of the model; and while it is too early to say
          *     goal               the share at which a teacher wants to stop, and the page asks whether to go on
          *     undoable           the question whose answer or skip can be taken back now
+         *     arena              how far the arena is, if this is one
          */
         SessionState: {
             accuracy: number | null;
             answered: number;
+            arena: components["schemas"]["ArenaState"] | null;
             can_skip: boolean;
             choices: ("left" | "right" | "equal")[];
             goal: number | null;
@@ -915,6 +949,7 @@ export interface components {
 }
 export type AnswerOrSkip = components['schemas']['AnswerOrSkip'];
 export type AnsweredPair = components['schemas']['AnsweredPair'];
+export type ArenaState = components['schemas']['ArenaState'];
 export type BestTrajectory = components['schemas']['BestTrajectory'];
 export type Camera = components['schemas']['Camera'];
 export type Capsule = components['schemas']['Capsule'];
@@ -941,6 +976,7 @@ export type Mesh = components['schemas']['Mesh'];
 export type OwnScore = components['schemas']['OwnScore'];
 export type ParticipantProgress = components['schemas']['ParticipantProgress'];
 export type PastAnswer = components['schemas']['PastAnswer'];
+export type PolicyStanding = components['schemas']['PolicyStanding'];
 export type Polygon = components['schemas']['Polygon'];
 export type Prefetch = components['schemas']['Prefetch'];
 export type Problem = components['schemas']['Problem'];

@@ -33,6 +33,12 @@ export function formatPercent(fraction: number): string {
   return percent.format(fraction);
 }
 
+/** A probability in whole percents, which never says that something is certain. */
+export function formatProbability(probability: number): string {
+  if (probability >= 0.995) return "over 99%";
+  return probability < 0.005 ? "under 1%" : formatPercent(probability);
+}
+
 export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

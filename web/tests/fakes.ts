@@ -50,6 +50,7 @@ export function sessionState(changes: Partial<SessionState> = {}): SessionState 
     can_skip: true,
     target_scores: null,
     rating: null,
+    arena: null,
     ...changes,
   };
 }

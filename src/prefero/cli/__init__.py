@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import prefero
+from prefero.cli.arena import arena
 from prefero.cli.choices import SuggestingGroup
 from prefero.cli.console import console
 from prefero.cli.export import export
@@ -26,6 +27,7 @@ app = typer.Typer(
 for command in (teach, features, score, export, simulate, worlds, show, reproduce):
     app.command()(command)
 app.add_typer(study, name="study")
+app.add_typer(arena, name="arena")
 
 
 def _version(wanted: bool) -> None:

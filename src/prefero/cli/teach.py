@@ -119,7 +119,7 @@ def teach(
         again = prefero_command("teach", what, *typed(features, {**session, **opening}))
         place, names = (again, _kept(where)), names_of(host, allow_host or [])
         context = {"trust": trust, "place": place, "goal": until, "report": say}
-        _serve(taken, host, store, Visitor("teacher", study, participant), browser, context, names)
+        serve_session(taken, host, store, Visitor("teacher", study, participant), browser, context, names)
     with suppress(KeyboardInterrupt):
         _say_learned(store, study, participant)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
@@ -139,7 +139,7 @@ def _say_learned(store: "Store", study: "Study", participant: "Participant") -> 
         console.print(sentence, soft_wrap=True, markup=False, highlight=False)
 
 
-def _serve(
+def serve_session(
     taken: socket.socket,
     host: str,
     store: "Store",

@@ -174,6 +174,18 @@ class Dataset(ABC):
         """What else tells it from other datasets, where its spec and its files do not say everything."""
         return []
 
+    def label_column(self, name: str) -> tuple[str, ...] | None:
+        """What a column of labels says of each trajectory, such as its policy or its task.
+
+        Args:
+            name: Of the column.
+
+        Returns:
+            A text for each trajectory; None if the dataset has no such column.
+        """
+        del name
+        return None
+
     def score_columns(self) -> Columns:
         """Columns to repeat beside the scores of its trajectories in a table, (M,) each."""
         return {}
@@ -449,6 +461,11 @@ class FeatureDataset(Dataset):
             ]
         )
 
+    def label_column(self, name: str) -> tuple[str, ...] | None:
+        """The values of a column of the table as texts."""
+        values = self.columns.get(name)
+        return None if values is None else tuple(map(as_label, values.tolist()))
+
     def select(self, names: Sequence[str]) -> Self:
         """The same trajectories with these columns as their features; of a category, all that encode it."""
         chosen = self.expanded(names)
@@ -581,6 +598,15 @@ class FeatureDataset(Dataset):
         if steps is not None:
             raise ValueError(f"{self.name} has features and no steps, so a video of it has no segments")
         return self.videos[number]
+
+
+def as_label(value: object) -> str:
+    """A value of a column of labels as a text; "" where it is missing."""
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    if isinstance(value, list | tuple | np.ndarray):
+        return ", ".join(map(as_label, value))
+    return "" if value is None else str(value)
 
 
 def matrix_columns(features: Array, names: Sequence[str]) -> Columns:

@@ -14,7 +14,7 @@ from sqlalchemy import Float, Integer, String, Table
 from prefero.pools.pool import Pool
 from prefero.studies.displays import targets_of
 from prefero.studies.event_log import EVENT_KINDS
-from prefero.studies.protocol import RETEST, TEST
+from prefero.studies.protocol import ARENA, RETEST, TEST
 from prefero.studies.stages import SUBMITTED_STAGES
 from prefero.studies.storage import schema
 
@@ -64,7 +64,8 @@ def _question(row: Mapping[str, Any], pool: Pool, protocol: Mapping[str, Any], _
     items = row["items"]
     if len(items) < 2 or len(set(items)) != len(items) or not all(0 <= item < len(pool) for item in items):
         raise ValueError(f"it asks about {items}, and there are trajectories 0 to {len(pool) - 1}")
-    if row["method"] not in {TEST, RETEST, *(method["label"] for method in protocol["methods"])}:
+    known = {ARENA} if protocol.get("arena") else {TEST, RETEST, *(m["label"] for m in protocol["methods"])}
+    if row["method"] not in known:
         raise ValueError(f"the protocol has no method {row['method']!r}")
 
 

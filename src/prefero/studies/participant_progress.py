@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from statistics import median
 
+from prefero.studies.arena_schedule import arena_of
 from prefero.studies.attention import CarelessSign, careless_signs, retest_agreements
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import Protocol
@@ -37,20 +38,22 @@ class ParticipantProgress:
 def progress_of(store: Store, study: Study) -> list[ParticipantProgress]:
     """Every participant's, in the order of their invitations."""
     protocol = Protocol.from_json(study.protocol)
+    over = protocol.arena is not None and arena_of(store, study).standings().is_finished
     return [
-        _progress(participant.label, store.event_log(participant), protocol)
+        _progress(participant.label, store.event_log(participant), protocol, over)
         for participant in store.participants(study)
     ]
 
 
-def _progress(label: str, log: EventLog, protocol: Protocol) -> ParticipantProgress:
+def _progress(label: str, log: EventLog, protocol: Protocol, over: bool) -> ParticipantProgress:
+    """One participant's; `over`: whether this is an arena that has ended."""
     times = sorted(row.at for rows in (log.questions, log.events, log.stage_events) for row in rows)
     seconds = [active.event.seconds for active in log.answers if active.event.seconds is not None]
     agreed = retest_agreements(log)
     sides = [active.choice == "left" for active in log.answers if active.choice in ("left", "right")]
     return ParticipantProgress(
         label=label,
-        stage=stage_of(log, protocol) if times else None,
+        stage=None if not times else "done" if over else stage_of(log, protocol),
         answered=len(log.answers),
         total=protocol.total_questions,
         started=times[0] if times else None,

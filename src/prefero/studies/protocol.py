@@ -14,6 +14,8 @@
     rate           whether participants rate the best trajectory of each method
     ties           whether "about equal" is an answer; the paper's methods cannot learn from it
 
+An arena has the plan of the arena in place of methods. It is made by `prefero arena`, not by a file.
+
 The questions of all methods are shuffled together. Every method learns from its own questions alone.
 """
 
@@ -31,6 +33,7 @@ from prefero._support.arrays import Array
 from prefero._support.commands import prefero_command
 from prefero._support.files import paths_beside
 from prefero._support.names import did_you_mean
+from prefero.arena.plan import ArenaPlan
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
@@ -40,6 +43,7 @@ MOST_METHODS = 50
 LONGEST_TEXT = 20_000
 TEXTS = ("title", "consent", "instructions", "thanks", "task_description")
 TEST, RETEST = "test", "retest"  # questions that no method learns from
+ARENA = "arena"  # questions of an arena
 QUESTIONS = 15  # of a method, as in the paper
 LONGEST_LABEL = 100  # letters, as many as the database keeps
 STUDY_NAMES = [name for name in NAMES if not name.startswith("Oracle")]  # it needs to know the reward
@@ -124,10 +128,13 @@ class Protocol:
     rate: bool = False
     ties: bool = False
     open_ended: bool = False  # a teacher may continue for as long as they like
+    arena: ArenaPlan | None = None
 
     def __post_init__(self) -> None:
         labels = [method.label for method in self.methods]
-        if not labels:
+        if self.arena is not None and (labels or self.tests or self.retests or self.rate):
+            raise ValueError("an arena has no methods, tests, retests or ratings")
+        if not labels and self.arena is None:
             raise ValueError("a protocol needs a method that asks: add a [[methods]] table")
         if self.world is not None and self.pool is not None:
             raise ValueError(f"a protocol has a world or a pool, not both {self.world!r} and {self.pool!r}")
@@ -159,6 +166,8 @@ class Protocol:
     @property
     def new_questions(self) -> int:
         """Questions that are not retests."""
+        if self.arena is not None:
+            return self.arena.questions
         return sum(method.questions for method in self.methods) + self.tests
 
     @property
@@ -189,12 +198,17 @@ class Protocol:
         known = {f.name for f in fields(cls)}
         unknown = sorted(set(document) - known)
         if unknown:
-            raise ValueError(f"a protocol has no {unknown[0]!r}: it has {', '.join(sorted(known))}")
+            named = ", ".join(sorted(known - {"arena"}))  # which is in no file
+            raise ValueError(f"a protocol has no {unknown[0]!r}: it has {named}")
         _check_types(document, name)
-        methods = document.get("methods", [])
+        methods, arena = document.get("methods", []), document.get("arena")
         if not isinstance(methods, list | tuple) or not all(isinstance(m, Mapping) for m in methods):
             raise ValueError("methods are tables: [[methods]] with label, method and questions")
-        return cls(**{**document, "methods": tuple(_method(method, name) for method in methods)})
+        read = {
+            "methods": tuple(_method(method, name) for method in methods),
+            "arena": None if arena is None else ArenaPlan.from_json(arena),
+        }
+        return cls(**{**document, **read})
 
     @classmethod
     def from_toml(cls, path: Path) -> "Protocol":
@@ -283,4 +297,20 @@ def teaching_protocol(title: str, questions: int, task_description: str = "") ->
         practice=False,
         ties=True,
         open_ended=True,
+    )
+
+
+ARENA_INSTRUCTIONS = "Say which one does the task better. You will not be told which policy is which."
+
+
+def arena_protocol(title: str, plan: ArenaPlan, task_description: str = "") -> Protocol:
+    """For the judges of an arena, who are not told whose rollouts they see."""
+    return Protocol(
+        title=title,
+        task_description=unwrap(task_description) or ARENA_INSTRUCTIONS,
+        consent="",
+        instructions="",
+        practice=False,
+        ties=True,
+        arena=plan,
     )

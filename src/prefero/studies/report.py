@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from prefero._support.commands import prefero_command
 from prefero._support.files import csv_text, write_atomically
 from prefero._support.folders import whole_folder
 from prefero.learner import Learner
@@ -27,7 +28,7 @@ from prefero.studies.event_log import ActiveAnswer, EventLog
 from prefero.studies.participant_progress import ParticipantProgress, progress_of
 from prefero.studies.protocol import TEST, Protocol
 from prefero.studies.stage_rules import stage_of
-from prefero.studies.storage.store import Participant, Store, Study
+from prefero.studies.storage.store import Participant, Refused, Store, Study
 
 FILES = ("outcomes.csv", "participants.csv", "report.md", "report.html", "study.png", "times.png")
 PARTICIPANT_HEAD = (
@@ -163,6 +164,9 @@ def study_report(store: Store, study: Study) -> StudyReport:
 
 def write_study_report(store: Store, study: Study, folder: Path, overwrite: bool = False) -> StudyReport:
     """Write the report into a new folder, or in place of an earlier report with `overwrite`."""
+    if study.protocol.get("arena"):
+        command = prefero_command("arena", "report", study.name)
+        raise Refused("arena", f"{study.name!r} is an arena, whose report is written by  {command}")
     with whole_folder(folder, FILES, overwrite) as new:
         report = study_report(store, study)
         logs = [store.event_log(participant) for participant in store.participants(study)]

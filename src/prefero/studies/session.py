@@ -10,11 +10,13 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
 
+from prefero.arena.standings import Standings
 from prefero.datasets.media.clips import clip_problem, is_planned
 from prefero.learner import Learner
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
 from prefero.questions import CHOICES, Choice
+from prefero.studies.arena_schedule import ArenaSchedule, arena_state
 from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.displays import targets_of
 from prefero.studies.event_log import AskedQuestion, EventKind, EventLog
@@ -23,7 +25,7 @@ from prefero.studies.protocol import Protocol
 from prefero.studies.question_schedule import QuestionSchedule
 from prefero.studies.session_state import OwnScore, SessionState, ShownQuestion, StageParts
 from prefero.studies.stage_rules import RULES, stage_of
-from prefero.studies.stages import SUBMITTED_STAGES
+from prefero.studies.stages import SUBMITTED_STAGES, Stage
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 
 NOT_PLAYABLE = "this clip cannot be played"  # for participants, who may not see the names of files
@@ -65,9 +67,14 @@ class Session:
         self.goal, self._report, self._reported = goal, report, False
         self.pool: Pool = store.pool(study)
         self.protocol = Protocol.from_json(study.protocol)
-        self.questions = QuestionSchedule(self.pool, self.protocol, participant.seed)
+        self.questions = self._schedule()
         self._lock = threading.Lock()  # over the learners, which are not made for several threads
         self._newest = 0  # the last event of the newest log that was seen here
+
+    def _schedule(self) -> QuestionSchedule | ArenaSchedule:
+        if self.protocol.arena is not None:
+            return ArenaSchedule(self.store, self.study, self.participant, self.protocol.arena)
+        return QuestionSchedule(self.pool, self.protocol, self.participant.seed)
 
     # --- what the participant does ------------------------------------------------------------------------
 
@@ -101,10 +108,12 @@ class Session:
         With `question`, only if it is the one that was answered last.
         """
 
+        standings = self._standings(self.event_log())  # here, since nobody else can answer during the check
+
         def check(log: EventLog) -> None:
             if question is not None and log.undoable not in (None, question):
                 raise Refused("nothing-to-undo", "another answer came after it, perhaps in another window")
-            if stage_of(log, self.protocol) != "compare":
+            if self._stage(log, standings) != "compare":
                 raise Refused("nothing-to-undo", "all questions are answered, and answers are final now")
 
         return self._state(self.store.undo(self.participant, key, check))
@@ -144,12 +153,23 @@ class Session:
         """What a method, by default the first, has learned so far; for those who may see it."""
         log = self.event_log() if log is None else log
         with self._computing():
-            return self.questions.learners.learner(label or self.protocol.methods[0].label, log).fork()
+            return self._methods.learners.learner(label or self.protocol.methods[0].label, log).fork()
 
     def best_trajectories(self, log: EventLog) -> list[tuple[str, int]]:
         """Each method's label and its best trajectory, in the order in which they are rated."""
         with self._computing():
-            return self.questions.best_trajectories(log)
+            return self._methods.best_trajectories(log)
+
+    @property
+    def _methods(self) -> QuestionSchedule:
+        if not isinstance(self.questions, QuestionSchedule):
+            raise Refused("no-method", "an arena compares policies, and learns no reward")
+        return self.questions
+
+    def result(self, log: EventLog) -> str:
+        """What an arena that has ended found, in a sentence; empty where there is nothing to tell."""
+        standings = self._standings(log)
+        return standings.sentences[0] if standings is not None and standings.is_finished else ""
 
     def targets(self) -> list[dict[str, Any]]:
         """The labelled parts of the scene."""
@@ -162,8 +182,21 @@ class Session:
 
     # --- the state ----------------------------------------------------------------------------------------
 
+    def _stage(self, log: EventLog, standings: Standings | None) -> Stage:
+        """The stage that the participant is at; an arena ends as soon as enough is known."""
+        due, over = stage_of(log, self.protocol), standings is not None and standings.is_finished
+        return "done" if due == "compare" and over else due
+
+    def _standings(self, log: EventLog) -> Standings | None:
+        """What is known about the policies, if this is an arena."""
+        if not isinstance(self.questions, ArenaSchedule):
+            return None
+        with self._computing():
+            return self.questions.standings(log)
+
     def _state(self, log: EventLog) -> SessionState:
-        stage, own_scores = stage_of(log, self.protocol), self._own_scores(log)
+        standings, own_scores = self._standings(log), self._own_scores(log)
+        stage = self._stage(log, standings)
         parts: StageParts = RULES[stage].show(self, log)
         accuracy = None
         if stage == "compare":
@@ -188,6 +221,7 @@ class Session:
             can_skip=stage == "compare",
             target_scores=parts.get("target_scores"),
             rating=parts.get("rating"),
+            arena=None if standings is None else arena_state(standings),
         )
 
     def _accuracy(self, log: EventLog, asked: AskedQuestion) -> float | None:

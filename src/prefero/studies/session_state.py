@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
+from prefero.arena.plan import Goal
 from prefero.questions import Choice
 from prefero.studies.stages import Stage
 
@@ -54,6 +55,41 @@ class Rating:
     highest: int
 
 
+@dataclass(frozen=True)
+class PolicyStanding:
+    """What is known about one policy of an arena.
+
+    strength           expected, with a 90 % interval from low to high; the average of the policies is 0
+    better_than_next   the probability that it is better than the policy after it; None for the last one
+    """
+
+    policy: str
+    strength: float
+    low: float
+    high: float
+    wins: int
+    losses: int
+    ties: int
+    better_than_next: float | None
+
+
+@dataclass(frozen=True)
+class ArenaState:
+    """How far an arena is.
+
+    probability   that the most probable order of the policies is right, or with the goal "best" the best one
+    confidence    the probability at which the arena ends
+    answers       of all judges
+    standings     the policies, the strongest first; None until the arena ends, since judges are blind
+    """
+
+    goal: Goal
+    probability: float
+    confidence: float
+    answers: int
+    standings: list[PolicyStanding] | None
+
+
 class StageParts(TypedDict, total=False):
     """The parts of the state that only some stages have."""
 
@@ -75,6 +111,7 @@ class SessionState:
                        see nothing of the model; and while it is too early to say
     goal               the share at which a teacher wants to stop, and the page asks whether to go on
     undoable           the question whose answer or skip can be taken back now
+    arena              how far the arena is, if this is one
     """
 
     stage: Stage
@@ -92,3 +129,4 @@ class SessionState:
     can_skip: bool
     target_scores: TargetScores | None
     rating: Rating | None
+    arena: ArenaState | None

@@ -170,8 +170,8 @@ class Done(StageRule):
         return True
 
     def show(self, session: "Session", log: EventLog) -> StageParts:
-        """Thanks."""
-        return {"text": session.protocol.thanks}
+        """Thanks; or what an arena has found."""
+        return {"text": session.result(log) or session.protocol.thanks}
 
 
 RULES: dict[Stage, StageRule] = {

@@ -153,7 +153,7 @@ def begin_teaching(
         study = _continued(store, study, what, features, opening, trust)
         participants = store.participants(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
         if task_description is not None:
-            study = store.set_task_description(study, unwrap(task_description))
+            study = store.change_protocol(study, task_description=unwrap(task_description))
         return study, participants[0], True
     pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later")
     title = what.title() if what in worlds.names() else name

@@ -8,6 +8,7 @@ import { Notice, ProblemBanner } from "../components";
 import { useFocusOnChange, useTitle } from "../hooks";
 import type { Session } from "../session";
 import type { Trajectories } from "../trajectories";
+import { ArenaProgress } from "./arena";
 import { CurrentStage, STAGES } from "./stages";
 
 interface StudyProps {
@@ -23,7 +24,7 @@ export function Study({ session, state, trajectories }: StudyProps): JSX.Element
     <>
       <header class="header">
         <span class="brand">{state.title}</span>
-        {state.stage === "compare" && <Progress state={state} />}
+        {state.stage === "compare" && (state.arena ? <ArenaProgress arena={state.arena} /> : <Progress state={state} />)}
       </header>
       <main ref={main} tabIndex={-1}>
         <ProblemBanner problem={session.problem.value} />

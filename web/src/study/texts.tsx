@@ -7,6 +7,7 @@ import { answerOptions, missingChoices } from "../compare/answers";
 import { KeyTable } from "../compare/help";
 import { Paragraphs } from "../components";
 import { PLAYER_COMMANDS } from "../keys";
+import { StandingsTable } from "./arena";
 import type { StageProps } from "./stages";
 
 type TextProps = Pick<StageProps, "title" | "state" | "blocked" | "onDone">;
@@ -58,6 +59,7 @@ export function Done({ title, state }: TextProps): JSX.Element {
     <div class="text-page">
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
+      {state.arena?.standings && <StandingsTable standings={state.arena.standings} />}
       <p>Your answers are saved. You can close this page.</p>
     </div>
   );

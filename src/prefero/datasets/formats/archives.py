@@ -3,6 +3,8 @@
 features (M, d), and optionally names (d,) and ids (M,)
 states (M, T, s), and optionally actions (M, T, a), rewards (M, T), lengths (M,) of unequal episodes,
     step_seconds, state_names (s,), action_names (a,) and ids (M,)
+
+Both may have labels of the trajectories, (M,) each: policy, task, start or seed.
 """
 
 import warnings
@@ -26,6 +28,7 @@ from prefero.datasets.base import (
     FeatureDataset,
     FormatOptions,
     array_digest,
+    as_label,
     matrix_columns,
 )
 from prefero.datasets.episode import BadEpisode, Episode
@@ -42,6 +45,7 @@ STATE_KEYS = (
     "action_names",
     "ids",
 )
+LABEL_KEYS = ("policy", "task", "start", "seed")
 
 
 class ArchiveDataset(EpisodeDataset, DatasetFormat):
@@ -60,6 +64,7 @@ class ArchiveDataset(EpisodeDataset, DatasetFormat):
         self.step_seconds = float(np.ravel(arrays.get("step_seconds", 1.0))[0])
         self.state_names, self.action_names = _texts(arrays, "state_names"), _texts(arrays, "action_names")
         self.ids = _texts(arrays, "ids") or tuple(map(str, range(count)))
+        self.labels = _labels(arrays, count)
         for key in ("actions", "rewards", "lengths", "ids"):
             if key in arrays and len(arrays[key]) != count:
                 raise ValueError(f"there are states of {count} episodes, but {key} of {len(arrays[key])}")
@@ -85,6 +90,11 @@ class ArchiveDataset(EpisodeDataset, DatasetFormat):
         dataset.files = (place.resolve(),)
         dataset.spec = DatasetSpec.of("archive", place.resolve(), options)
         return dataset
+
+    def label_column(self, name: str) -> tuple[str, ...] | None:
+        """The texts of an array with one value for each episode."""
+        values = self.labels.get(name)
+        return None if values is None else tuple(map(as_label, values.tolist()))
 
     def version_parts(self) -> list[Any]:
         """The numbers themselves, unless a spec says where they are."""
@@ -123,11 +133,11 @@ def archive_in_memory(archive: Any, name: str = "archive") -> Dataset:
     """A mapping of arrays, as an archive has them, as a dataset of features or of episodes."""
     arrays = columns_of(archive)
     if "states" in arrays:
-        _check_keys(name, arrays, STATE_KEYS)
+        _check_keys(name, arrays, (*STATE_KEYS, *LABEL_KEYS))
         return ArchiveDataset(name, arrays)
     if "features" not in arrays:
         raise ValueError(f"an archive has features or states, but this one has {listed(tuple(arrays))}")
-    _check_keys(name, arrays, FEATURE_KEYS)
+    _check_keys(name, arrays, (*FEATURE_KEYS, *LABEL_KEYS))
     return _feature_dataset(name, arrays)
 
 
@@ -154,7 +164,8 @@ def _feature_dataset(name: str, arrays: Columns) -> FeatureDataset:
     ids = _texts(arrays, "ids") or tuple(map(str, range(len(matrix))))
     if len(names) != matrix.shape[1] or len(ids) != len(matrix):
         raise ValueError(f"features of shape {matrix.shape} have {len(names)} names and {len(ids)} ids")
-    dataset = FeatureDataset(name, matrix_columns(matrix, names), ids)
+    columns = matrix_columns(matrix, names)
+    dataset = FeatureDataset(name, {**_labels(arrays, len(matrix)), **columns}, ids, names=names)
     dataset.names_given = bool(given)
     return dataset
 
@@ -175,6 +186,11 @@ def _read_npz(path: Path) -> Columns:
 
 def _texts(arrays: Columns, key: str) -> tuple[str, ...]:
     return tuple(map(str, np.atleast_1d(arrays[key]).tolist())) if key in arrays else ()
+
+
+def _labels(arrays: Columns, count: int) -> Columns:
+    """The arrays with one value for each trajectory that are not ids."""
+    return {key: values for key, values in arrays.items() if values.shape == (count,) and key != "ids"}
 
 
 def _array_3d(what: str, values: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -227,6 +227,11 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         policy = getattr(options, "policy", None)
         return f"the environment {path!r}" + (f" and the policy {policy!r}" if policy else "")
 
+    def label_column(self, name: str) -> tuple[str, ...] | None:
+        """The seed that each episode is reset with: the same seed is the same start."""
+        seeds = range(self.options.seed, self.options.seed + len(self))
+        return tuple(map(str, seeds)) if name == "seed" else None
+
     def version_parts(self) -> list[Any]:
         """Digests of the user's code, and what else determines the episodes."""
         return self._parts

@@ -143,10 +143,10 @@ class Store:
         """The study of this name, in the middle of a transaction."""
         return next(study for study in _studies(connection) if study.name == name)
 
-    def set_task_description(self, study: Study, text: str) -> Study:
-        """Change the sentence that says what to do; answers and questions stay as they are."""
+    def change_protocol(self, study: Study, **changes: Any) -> Study:
+        """Change settings, such as the sentence that says what to do; answers stay as they are."""
         s = schema.studies
-        changed = json.dumps({**study.protocol, "task_description": text})
+        changed = json.dumps({**study.protocol, **changes})
         with writing(self.engine) as connection:
             connection.execute(update(s).where(s.c.id == study.id).values(protocol=changed))
         return self.study(study.name)

@@ -18,6 +18,7 @@ from prefero._support.optional import need
 from prefero.datasets.base import DatasetFormat, DatasetSpec, EpisodeDataset, FormatOptions, option
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.formats.lerobot.episode_index import INFO, EpisodeEntry, read_episode_index, read_info
+from prefero.datasets.formats.lerobot.labels import read_labels
 from prefero.datasets.formats.lerobot.tasks import list_tasks, of_task, with_tasks
 from prefero.datasets.formats.lerobot.videos import check_video, image_column_frames, video_frames
 from prefero.datasets.formats.lerobot.write_scores import REWARDS, write_copy
@@ -240,6 +241,12 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
 
     def _names(self, columns: Sequence[str]) -> tuple[str, ...]:
         return distinct([name for key in columns for name in column_names(key, self._features()[key])])
+
+    def label_column(self, name: str) -> tuple[str, ...] | None:
+        """What a column of the episodes' or the frames' tables says of each episode; "task": its task."""
+        if name == "task":
+            return tuple(", ".join(entry.tasks) for entry in self.entries)
+        return read_labels(self.root, self.entries, name)
 
     # --- videos -------------------------------------------------------------------------------------------
 

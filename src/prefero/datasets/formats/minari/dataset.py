@@ -19,7 +19,14 @@ import numpy as np
 
 from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
-from prefero.datasets.base import DatasetFormat, DatasetSpec, EpisodeDataset, FormatOptions, option
+from prefero.datasets.base import (
+    DatasetFormat,
+    DatasetSpec,
+    EpisodeDataset,
+    FormatOptions,
+    as_label,
+    option,
+)
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.formats.minari.environment import recover_at, recover_environment
 from prefero.datasets.formats.minari.write_scores import DAMAGE, METADATA, id_at, write_copy
@@ -210,6 +217,12 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         if steps != expected:
             raise BadEpisode(name, f"it should have {expected} steps, but {self.root} has {steps} of it")
         return recorded
+
+    def label_column(self, name: str) -> tuple[str, ...] | None:
+        """What the metadata of each episode say, such as its seed."""
+        storage = self._opened().storage
+        found = [about.get(name) for about in storage.get_episode_metadata(list(map(int, self.ids)))]
+        return None if all(value is None for value in found) else tuple(map(as_label, found))
 
     # --- videos -------------------------------------------------------------------------------------------
 

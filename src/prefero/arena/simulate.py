@@ -1,0 +1,104 @@
+"""Simulated arenas: policies of known strengths, and judges who err.
+
+strengths   (P,)   true; P(A preferred to B) = F(A's - B's)
+F                  the standard normal distribution, as the model assumes; or the logistic distribution of
+                   the same variance, Bradley and Terry's
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from string import ascii_uppercase
+from typing import Literal
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.arena.arena import Arena, ArenaStrategy
+from prefero.arena.plan import MOST_POLICIES, ArenaPlan, Goal
+from prefero.arena.standings import Standings
+from prefero.questions import Choice, Question
+
+JudgeModel = Literal["thurstone", "bradley-terry"]
+LOGISTIC_SCALE = np.sqrt(3.0) / np.pi  # of a logistic distribution with variance 1
+
+
+@dataclass(frozen=True, eq=False)
+class SimulatedPolicies:
+    """Policies of known strengths, whose rollouts a simulated judge compares.
+
+    Args:
+        strengths: True, (P,).
+        judges: How they err: "thurstone", as the model assumes, or "bradley-terry".
+        margin: Perceived differences below it are answered "about equal".
+        lapse_rate: The probability of an answer at random.
+    """
+
+    strengths: Array
+    judges: JudgeModel = "thurstone"
+    margin: float = 0.0
+    lapse_rate: float = 0.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """A, B, C, ... in the order of `strengths`."""
+        letters = [*ascii_uppercase, *(f"A{letter}" for letter in ascii_uppercase)]
+        return tuple(letters[:MOST_POLICIES][: len(self.strengths)])
+
+    @property
+    def order(self) -> tuple[str, ...]:
+        """The names, the strongest first."""
+        return tuple(self.names[place] for place in np.argsort(-self.strengths, kind="stable"))
+
+    def answer(self, question: Question, rng: np.random.Generator) -> Choice:
+        """Compare a rollout of one policy with one of another.
+
+        Args:
+            question: About the policies, by their places.
+            rng: Draws the noise.
+
+        Returns:
+            "left", "right" or "equal".
+        """
+        if rng.random() < self.lapse_rate:
+            return "left" if rng.random() < 0.5 else "right"
+        noise = rng.standard_normal() if self.judges == "thurstone" else rng.logistic(scale=LOGISTIC_SCALE)
+        seen = self.strengths[question.left] - self.strengths[question.right] + noise
+        if abs(seen) < self.margin:
+            return "equal"
+        return "left" if seen > 0 else "right"
+
+    def is_right(self, standings: Standings) -> bool:
+        """Whether the standings name the true order, or with that goal the best policy."""
+        count = 1 if standings.plan.goal == "best" else len(self.strengths)
+        return standings.order[:count] == self.order[:count]
+
+
+def simulate_arena(
+    policies: SimulatedPolicies,
+    strategy: ArenaStrategy = "active",
+    *,
+    goal: Goal = "order",
+    questions: int = 1000,
+    every: int = 1,
+    seed: int = 0,
+) -> Iterator[Standings]:
+    """The standings as answers come in.
+
+    Args:
+        policies: The policies and their judge.
+        strategy: How pairs are chosen.
+        goal: What is to be known.
+        questions: How many answers there are at most.
+        every: After how many answers the standings are computed.
+        seed: Of questions and answers.
+
+    Yields:
+        The standings, until there are as many answers as planned.
+    """
+    plan = ArenaPlan.of_policies(policies.names, goal=goal, questions=questions)
+    arena, rng = Arena(plan, seed=seed), np.random.default_rng([seed, 1])
+    for number in range(1, questions + 1):
+        question = arena.ask(strategy=strategy)
+        arena.tell(question, policies.answer(question, rng))
+        if number % every == 0:
+            yield arena.standings()

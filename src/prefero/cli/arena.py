@@ -1,0 +1,333 @@
+"""`prefero arena`: which policy is better? Blind comparisons of their rollouts, until the order is known."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from typer.core import TyperGroup
+
+from prefero._support.commands import prefero_command
+from prefero._support.names import listed
+from prefero.arena.plan import CONFIDENCE, Goal
+from prefero.cli.console import check_server, console, say
+from prefero.cli.options import SESSION, AllowHost, typed, with_dataset_flags
+from prefero.cli.study_tables import print_table
+from prefero.cli.teach import PORT, Browser, Host, Port, option, serve_session
+from prefero.datasets import FeatureOptions
+from prefero.datasets.registry import describe_formats
+
+if TYPE_CHECKING:
+    from prefero.arena.sources import RolloutSource
+    from prefero.arena.standings import Standings
+    from prefero.studies.storage.store import Store, Study
+
+ROLLOUTS = "The rollouts"
+RANDOM = "random"  # in place of a policy's module:function
+
+
+class ArenaGroup(TyperGroup):
+    """`prefero arena A B` is `prefero arena compare A B`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Insert the command that is meant if the first word is none."""
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = ["compare", *args]
+        return super().parse_args(ctx, args)
+
+
+arena = typer.Typer(
+    cls=ArenaGroup,
+    help="Find out which policy is better by blind comparisons of rollouts:  prefero arena FOLDER_A FOLDER_B",
+    no_args_is_help=True,
+)
+
+Rollouts = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="ROLLOUTS...",
+        help="The rollouts of each policy, as PATH or NAME=PATH; or all of them in one dataset that has a "
+        f"column of policies; or an environment, with --policies. Each is {describe_formats()}.",
+        show_default=False,
+    ),
+]
+Name = Annotated[
+    str | None, option(SESSION, "The name of the arena, to have several about the same policies.")
+]
+Database = Annotated[
+    str | None,
+    option(
+        SESSION, "The file of the database, or postgresql://... By default arena.db in Prefero's data folder."
+    ),
+]
+
+
+@arena.command()
+@with_dataset_flags(
+    without=("window", "stride", "fit_embeddings_on", "drop", "log_transform"),
+)
+def compare(
+    rollouts: Rollouts,
+    policies: Annotated[
+        list[str] | None,
+        option(
+            ROLLOUTS,
+            "A policy that plays the environment: NAME=module:function of an observation, or NAME=random; "
+            "may be repeated.",
+            metavar="NAME=POLICY",
+        ),
+    ] = None,
+    policy_column: Annotated[
+        str | None, option(ROLLOUTS, "The column that says which policy a rollout is of; policy.")
+    ] = None,
+    task_column: Annotated[
+        str | None, option(ROLLOUTS, "The column of the task; rollouts are compared within one. task.")
+    ] = None,
+    start_column: Annotated[
+        str | None,
+        option(ROLLOUTS, "The column of the start; rollouts from the same one are compared. start or seed."),
+    ] = None,
+    goal: Annotated[
+        Goal | None, option(SESSION, "What is to be known: the order of all policies, or the best; order.")
+    ] = None,
+    confidence: Annotated[
+        float | None,
+        option(SESSION, f"Stop when that is known with this probability; {CONFIDENCE}.", min=0.5, max=1.0),
+    ] = None,
+    questions: Annotated[
+        int | None, option(SESSION, "Stop after so many answers at the latest; 60 for each policy.", min=1)
+    ] = None,
+    judge: Annotated[str, option(SESSION, "Who answers; several judges may answer in turn.")] = "judge",
+    name: Name = None,
+    database: Database = None,
+    task_description: Annotated[
+        str | None, option(SESSION, "What to look for, in a sentence above every question.", metavar="TEXT")
+    ] = None,
+    host: Host = "127.0.0.1",
+    allow_host: AllowHost = None,
+    port: Port = PORT,
+    browser: Browser = True,
+    *,
+    features: FeatureOptions,
+    opening: Mapping[str, object],
+) -> None:
+    """Compare rollouts in the browser, without knowing whose they are, until the order is known."""
+    check_server()
+    from prefero.arena.sources import LabelColumns, read_rollouts
+    from prefero.server.auth import Visitor
+    from prefero.server.serve import listen, names_of
+    from prefero.studies.arena_start import arena_name, begin_arena
+
+    columns = LabelColumns(policy_column, task_column, start_column)
+    named = named_policies(rollouts, policies, policy_column)
+    settings: dict[str, Any] = {"goal": goal, "confidence": confidence, "questions": questions}
+    given = {key: value for key, value in settings.items() if value is not None}
+    taken = listen(host, port)
+    with taken:
+        store = _store(database)
+        study, participant, known = begin_arena(
+            store,
+            name or arena_name(named or [Path(rollouts[0]).stem]),
+            named,
+            lambda: read_rollouts(sources(rollouts, policies, named, opening), columns, features, **given),
+            judge,
+            task_description=task_description,
+            **settings,
+        )
+        _say_begun(store, study, known)
+        again = prefero_command(
+            "arena", *_again(rollouts, policies, judge, name, database, features, opening)
+        )
+        place = (again, str(Path(database)) if database and "://" not in database else "the database")
+        context = {"trust": bool(opening["trust"] or policies), "place": place, "report": say}
+        visitor, names = Visitor("participant", study, participant), names_of(host, allow_host or [])
+        serve_session(taken, host, store, visitor, browser, context, names)
+    _say_standings(store, study)
+    say(f"Stopped. To continue:  {again}")
+
+
+def named_policies(
+    rollouts: Sequence[str], policies: Sequence[str] | None, column: str | None
+) -> list[str] | None:
+    """The names of the policies, if the command line has them; None if a column of the dataset has them."""
+    from prefero.arena.sources import split_names
+
+    if policies:
+        return [_policy(text)[0] for text in policies]
+    if column is not None or len(rollouts) == 1:
+        return None
+    return [name for name, _ in split_names(rollouts)]
+
+
+def _policy(text: str) -> tuple[str, str]:
+    name, equals, policy = text.partition("=")
+    if not (equals and name and policy):
+        raise ValueError(f"a policy is NAME=module:function or NAME={RANDOM}, but this is {text!r}")
+    return name, policy
+
+
+def sources(
+    rollouts: Sequence[str],
+    policies: Sequence[str] | None,
+    named: Sequence[str] | None,
+    opening: Mapping[str, object],
+) -> "list[RolloutSource]":
+    """The datasets of the rollouts, opened."""
+    from prefero.arena.sources import RolloutSource, split_names
+    from prefero.datasets import open_dataset
+    from prefero.datasets.registry import options_for
+
+    if not policies:
+        paths = [path for _, path in split_names(rollouts)]
+        opened = [open_dataset(path, options_for(path, opening).for_comparing()) for path in paths]
+        names: Sequence[str | None] = named or [None] * len(opened)
+        return [RolloutSource(one, name) for one, name in zip(opened, names, strict=True)]
+    if len(rollouts) != 1:
+        raise ValueError(f"--policies play one environment, but there are {listed(tuple(rollouts))}")
+    return list(_played(rollouts[0], policies, opening))
+
+
+def _played(
+    environment: str, policies: Sequence[str], opening: Mapping[str, object]
+) -> "Iterator[RolloutSource]":
+    """One dataset for each policy, in the same environment and with the same seeds."""
+    from prefero.arena.sources import RolloutSource
+    from prefero.datasets import open_dataset
+    from prefero.datasets.formats.gymnasium import GymnasiumOptions
+    from prefero.datasets.registry import options_for
+
+    options = options_for(environment, opening)
+    if not isinstance(options, GymnasiumOptions):
+        raise ValueError(f"--policies play a Gymnasium environment, but {environment} is none")
+    for name, policy in map(_policy, policies):
+        played = replace(options, policy=None if policy == RANDOM else policy)
+        yield RolloutSource(open_dataset(environment, played), name)
+
+
+def _again(
+    rollouts: Sequence[str],
+    policies: Sequence[str] | None,
+    judge: str,
+    name: str | None,
+    database: str | None,
+    features: FeatureOptions,
+    opening: Mapping[str, object],
+) -> Iterator[str]:
+    """The words of the command that continues; a URL of a database may have a password in it."""
+    yield from rollouts
+    for policy in policies or ():
+        yield from ("--policies", policy)
+    own = {"name": name, "judge": None if judge == "judge" else judge}
+    own["database"] = database if database and "://" not in database else None
+    yield from typed(features, {**own, **opening})
+
+
+@arena.command()
+def report(
+    name: Annotated[
+        str | None, typer.Argument(help="The arena's name; by default the newest.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where to write it; by default NAME-report.", show_default=False),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the folder if it is there: an earlier report.")
+    ] = False,
+    database: Database = None,
+) -> None:
+    """Write a report (HTML, Markdown, CSV) of who is better than whom, with a figure; at any time."""
+    check_server()
+    from prefero.studies.arena_report import write_arena_report
+
+    store = _store(database)
+    study = _arena_named(store, name)
+    folder = out or Path(f"{study.name.replace(' ', '-')}-report")
+    written = write_arena_report(store, study, folder, overwrite)
+    say(written.summary)
+    for sentence in written.standings.sentences:
+        say(sentence)
+    head, *rows = written.table
+    print_table(head, rows)
+    say(f"The report is in {folder / 'report.html'}.")
+
+
+@arena.command()
+def simulate(
+    policies: Annotated[int, typer.Option(min=2, max=26, help="How many policies.")] = 7,
+    gap: Annotated[
+        float,
+        typer.Option(min=0.01, help="Between a policy and the next: 0.6 wins 73% of comparisons, 1.0 84%."),
+    ] = 0.6,
+    goal: Annotated[Goal, typer.Option(help="What is to be known.")] = "order",
+    judges: Annotated[
+        Literal["thurstone", "bradley-terry"],
+        typer.Option(help="How judges err: as the model assumes, or by the logistic distribution."),
+    ] = "thurstone",
+    margin: Annotated[float, typer.Option(min=0, help="Differences below it are about equal.")] = 0.0,
+    questions: Annotated[int, typer.Option(min=1, help="The largest number of answers.")] = 400,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the policies and the answers.")] = 0,
+) -> None:
+    """Simulate an arena of policies of known strengths, with chosen comparisons and with a round robin."""
+    import numpy as np
+
+    from prefero.arena.simulate import SimulatedPolicies
+
+    strengths = gap * np.random.default_rng(seed).permutation(policies).astype(float)
+    simulated = SimulatedPolicies(strengths, judges, margin)
+    say(f"The true order is {', '.join(simulated.order)}.")
+    for strategy, title in (("active", "Chosen comparisons"), ("round-robin", "Round robin")):
+        found = _simulated(simulated, strategy, goal, questions, seed)
+        right = "right" if simulated.is_right(found) else "wrong"
+        say(f"{title}: {found.sentences[0]} This is {right}.")
+
+
+def _simulated(policies: Any, strategy: Any, goal: Goal, questions: int, seed: int) -> "Standings":
+    """The standings when the arena ends."""
+    from prefero.arena.simulate import simulate_arena
+
+    running = simulate_arena(policies, strategy, goal=goal, questions=questions, seed=seed)
+    return next(standings for standings in running if standings.is_finished)
+
+
+def _store(database: str | None) -> "Store":
+    from prefero._support.files import data_folder
+    from prefero.studies.storage.database import open_database
+    from prefero.studies.storage.store import Store
+
+    return Store(open_database(database or data_folder() / "arena.db"))
+
+
+def _arena_named(store: "Store", name: str | None) -> "Study":
+    """The arena of this name, or the newest."""
+    arenas = [study for study in store.studies() if study.protocol.get("arena")]
+    if name is None and not arenas:
+        raise ValueError(
+            f"there is no arena yet:  {prefero_command('arena', 'FOLDER_A', 'FOLDER_B')}  makes one"
+        )
+    return arenas[-1] if name is None else store.study(name)
+
+
+def _say_begun(store: "Store", study: "Study", known: bool) -> None:
+    from prefero.studies.arena_schedule import arena_of
+
+    plan, found = arena_of(store, study).plan, arena_of(store, study).standings()
+    say(f"The arena {study.name!r} compares {len(plan.policy_of)} rollouts of {listed(plan.policies)}.")
+    if known:
+        say(f"It continues after {found.answers} comparison{'s' * (found.answers != 1)}.")
+    what = "the order is" if plan.goal == "order" else "the best one is"
+    say(f"It ends when {what} known with {plan.confidence:.0%}, or after {plan.questions} answers.")
+
+
+def _say_standings(store: "Store", study: "Study") -> None:
+    """What was found; the policies are named only at the end, or the judge would not be blind any more."""
+    from prefero.studies.arena_schedule import arena_of
+
+    found = arena_of(store, study).standings()
+    if found.is_finished:
+        for sentence in found.sentences:
+            say(sentence)
+        return
+    console.print(f"After {found.answers} answers it is not decided yet.")
+    say(f"To see how it stands, which names the policies:  {prefero_command('arena', 'report', study.name)}")

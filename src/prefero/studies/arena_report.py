@@ -1,0 +1,122 @@
+"""The report of an arena: who is better than whom, how sure that is, and every comparison.
+
+standings.csv     the policies, the strongest first, with their strengths, results and P(best)
+better.csv        P(the policy of the row is better than that of the column)
+comparisons.csv   every answer: judge, policies and rollouts on both sides, task, choice, seconds, time
+report.md, report.html, arena.png
+"""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from prefero._support.files import csv_text, write_atomically
+from prefero._support.folders import whole_folder
+from prefero._support.texts import percent, pluralize
+from prefero.arena.plan import ArenaPlan
+from prefero.arena.standings import Standing, Standings
+from prefero.plots.arena import draw_arena
+from prefero.plots.html import markdown_to_html
+from prefero.plots.tables import markdown_table, markdown_text
+from prefero.pools.pool import Pool
+from prefero.studies.arena_schedule import arena_of
+from prefero.studies.event_log import ActiveAnswer
+from prefero.studies.storage.store import Store, Study
+
+FILES = ("standings.csv", "better.csv", "comparisons.csv", "report.md", "report.html", "arena.png")
+HEAD = ("policy", "strength", "90% interval", "P(best)", "wins", "losses", "ties", "better than the next")
+COMPARISON = ("judge", "left", "right", "left_rollout", "right_rollout", "task", "choice", "seconds", "at")
+EXPLANATION = (
+    "A strength is relative to the average of the policies: a policy whose strength is 1 higher wins 84% of "
+    "the comparisons. It is an average over the tasks and the judges of this arena, and over all rollouts "
+    "that the policy could have made, not only those that were shown. Probabilities are those of a Bayesian "
+    "model (Thurstone's), given all answers; ties and disagreeing judges are taken into account.\n"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ArenaReport:
+    """What a report says, before it is written.
+
+    history   numbers of answers, with the probability of the goal after each
+    """
+
+    title: str
+    standings: Standings
+    history: list[tuple[int, float]]
+    comparisons: list[dict[str, Any]]
+
+    @property
+    def table(self) -> list[tuple[str, ...]]:
+        """The head of the standings and its rows."""
+        after = [*map(percent, self.standings.better.diagonal(1).tolist()), ""]
+        return [HEAD, *(_cells(row, better) for row, better in zip(self.standings.rows, after, strict=True))]
+
+    @property
+    def summary(self) -> str:
+        """How much was compared, and by how many."""
+        tasks, found = self.standings.plan.task_names, self.standings
+        in_tasks = f" in {len(tasks)} tasks" if len(tasks) > 1 else ""
+        return (
+            f"{len(found.rows)} policies{in_tasks}, {pluralize(found.answers, 'comparison')} by "
+            f"{pluralize(found.judges, 'judge')}."
+        )
+
+
+def _cells(row: Standing, better: str) -> tuple[str, ...]:
+    interval = f"{row.low:+.2f} to {row.high:+.2f}"
+    results = map(str, (row.wins, row.losses, row.ties))
+    return (row.policy, f"{row.strength:+.2f}", interval, percent(row.best), *results, better)
+
+
+def arena_report(store: Store, study: Study) -> ArenaReport:
+    """What is known about the policies now."""
+    arena, pool = arena_of(store, study), store.pool(study)
+    standings = arena.standings()
+    logs = [(judge.label, store.event_log(judge)) for judge in store.participants(study)]
+    given = [(active.event.id, judge, active) for judge, log in logs for active in log.answers]
+    given.sort(key=lambda row: row[:2])
+    history = [(n, active.asked.accuracy or 0.0) for n, (_, _, active) in enumerate(given)]
+    history.append((standings.answers, standings.probability))
+    comparisons = [_comparison(judge, active, arena.plan, pool) for _, judge, active in given]
+    return ArenaReport(str(study.protocol["title"]), standings, history, comparisons)
+
+
+def _comparison(judge: str, active: ActiveAnswer, plan: ArenaPlan, pool: Pool) -> dict[str, Any]:
+    left, right = active.asked.items
+    ids = pool.ids_of((left, right)) or [str(left), str(right)]
+    named = [plan.policies[plan.policy_of[item]] for item in (left, right)]
+    about = (plan.task_of(left), active.choice, active.event.seconds, active.event.at)
+    return dict(zip(COMPARISON, (judge, *named, *ids, *about), strict=True))
+
+
+def write_arena_report(store: Store, study: Study, folder: Path, overwrite: bool = False) -> ArenaReport:
+    """Write the report into a new folder, or in place of an earlier report with `overwrite`."""
+    report = arena_report(store, study)
+    with whole_folder(folder, FILES, overwrite) as new:
+        draw_arena(report.standings, report.history, new / "arena.png")
+        rows = [asdict(row) for row in report.standings.rows]
+        write_atomically(new / "standings.csv", csv_text(list(Standing.__annotations__), rows))
+        write_atomically(new / "better.csv", csv_text(["policy", *report.standings.order], _better(report)))
+        write_atomically(new / "comparisons.csv", csv_text(list(COMPARISON), report.comparisons))
+        text = "\n".join(_parts(report))
+        write_atomically(new / "report.md", text)
+        write_atomically(new / "report.html", markdown_to_html(text, new))
+    return report
+
+
+def _better(report: ArenaReport) -> Iterator[dict[str, Any]]:
+    order = report.standings.order
+    for policy, row in zip(order, report.standings.better.tolist(), strict=True):
+        yield {"policy": policy, **dict(zip(order, row, strict=True))}
+
+
+def _parts(report: ArenaReport) -> Iterator[str]:
+    yield f"# Arena: {markdown_text(report.title)}\n"
+    yield f"{report.summary}\n"
+    yield "\n".join(f"- {markdown_text(sentence)}" for sentence in report.standings.sentences) + "\n"
+    yield "![Strengths, who is better than whom, and the probability of the goal](arena.png)\n"
+    head, *rows = report.table
+    yield markdown_table(head, [[markdown_text(name), *cells] for name, *cells in rows])
+    yield EXPLANATION

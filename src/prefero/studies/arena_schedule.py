@@ -1,0 +1,105 @@
+"""Which rollouts a judge of an arena compares next, given the answers of all judges.
+
+An arena is a study whose protocol has the plan of an arena. Each judge has a log of their own; what is known
+about the policies, and so the next question and the end, follows from all of them.
+"""
+
+from collections import OrderedDict
+from typing import NamedTuple
+
+from prefero.arena.arena import Arena
+from prefero.arena.plan import ArenaPlan
+from prefero.arena.standings import Standings
+from prefero.arena.strengths import Judgment
+from prefero.studies.event_log import EventLog
+from prefero.studies.protocol import ARENA, Protocol
+from prefero.studies.session_state import ArenaState, PolicyStanding
+from prefero.studies.storage.store import Participant, Proposal, Store, Study
+
+CAPACITY = 8  # states whose next question is kept: this one, the last one, and one for each possible answer
+
+
+class ArenaKey(NamedTuple):
+    """What the next question depends on."""
+
+    judgments: tuple[Judgment, ...]
+    skipped: tuple[tuple[int, ...], ...]
+
+
+class ArenaSchedule:
+    """The questions of one judge."""
+
+    def __init__(self, store: Store, study: Study, participant: Participant, plan: ArenaPlan) -> None:
+        self.store, self.study, self.participant = store, study, participant
+        self.arena = Arena(plan, seed=participant.seed)
+        self._next: OrderedDict[ArenaKey, tuple[Proposal, Standings]] = OrderedDict()
+
+    def propose(self, log: EventLog) -> Proposal:
+        """The next question; its accuracy is the probability of the goal before it is answered."""
+        return self._computed(self._key(log), len(log.answers))[0]
+
+    def proposed(self, log: EventLog) -> Proposal | None:
+        """The next question, if it is known without computing."""
+        known = self._next.get(self._key(log))
+        return None if known is None else known[0]
+
+    def standings(self, log: EventLog) -> Standings:
+        """What is known about the policies."""
+        return self._computed(self._key(log), len(log.answers))[1]
+
+    def practice_items(self) -> tuple[int, ...]:
+        """The trajectories of the practice question."""
+        return self.arena.ask().items
+
+    def _key(self, log: EventLog) -> ArenaKey:
+        logs = [(judge, self.store.event_log(judge)) for judge in self._others()]
+        return key_of([*logs, (self.participant, log)])
+
+    def _others(self) -> list[Participant]:
+        return [one for one in self.store.participants(self.study) if one.id != self.participant.id]
+
+    def _computed(self, key: ArenaKey, answered: int) -> tuple[Proposal, Standings]:
+        if key not in self._next:
+            self.arena.judgments, self.arena.skipped = key
+            question = self.arena.ask(judge=self.participant.label)
+            found = self.arena.standings()
+            proposal = Proposal(
+                answered, ARENA, question.items, question.value, question.unit, found.probability
+            )
+            self._next[key] = proposal, found
+            while len(self._next) > CAPACITY:
+                self._next.popitem(last=False)
+        return self._next[key]
+
+
+def key_of(logs: list[tuple[Participant, EventLog]]) -> ArenaKey:
+    """The active answers of all judges, in the order in which they were given; and what they skipped."""
+    given = [(active.event.id, judge.label, active.answer) for judge, log in logs for active in log.answers]
+    given.sort(key=lambda row: row[:2])
+    skipped = [asked.items for _, log in logs for asked in log.skipped]
+    return ArenaKey(tuple(Judgment(answer, judge) for _, judge, answer in given), tuple(skipped))
+
+
+def arena_state(standings: Standings) -> ArenaState:
+    """How far an arena is, for the page; judges see no policies before its end."""
+    plan = standings.plan
+    shown = _shown_standings(standings) if standings.is_finished else None
+    return ArenaState(plan.goal, standings.probability, plan.confidence, standings.answers, shown)
+
+
+def _shown_standings(standings: Standings) -> list[PolicyStanding]:
+    after = [*standings.better.diagonal(1).tolist(), None]
+    return [
+        PolicyStanding(row.policy, row.strength, row.low, row.high, row.wins, row.losses, row.ties, better)
+        for row, better in zip(standings.rows, after, strict=True)
+    ]
+
+
+def arena_of(store: Store, study: Study) -> Arena:
+    """The arena with the answers of all judges."""
+    plan = Protocol.from_json(study.protocol).arena
+    if plan is None:
+        raise ValueError(f"{study.name!r} is a study and not an arena")
+    logs = [(judge, store.event_log(judge)) for judge in store.participants(study)]
+    judgments, skipped = key_of(logs)
+    return Arena(plan, judgments=judgments, skipped=skipped)

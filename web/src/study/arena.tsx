@@ -1,0 +1,70 @@
+/** An arena: how far it is, which tells nothing about the policies; and at its end, which policy is better. */
+
+import type { JSX } from "preact";
+
+import type { ArenaState, PolicyStanding } from "../api";
+import { Meter } from "../components";
+import { formatProbability, pluralize } from "../format";
+
+const GOALS: Record<ArenaState["goal"], string> = { order: "the order", best: "the best policy" };
+
+export function arenaProgressText({ goal, probability, confidence, answers }: ArenaState): string {
+  const sure = answers > 0 ? `, ${formatProbability(probability)} sure of ${GOALS[goal]}` : "";
+  return `${pluralize(answers, "comparison")}${sure} (ends at ${formatProbability(confidence)})`;
+}
+
+export function ArenaProgress({ arena }: { arena: ArenaState }): JSX.Element {
+  return (
+    <div class="progress">
+      <span class="progress-text">{arenaProgressText(arena)}</span>
+      <Meter fraction={arena.probability / arena.confidence} label={`How sure ${GOALS[arena.goal]} is`} />
+    </div>
+  );
+}
+
+export function StandingsTable({ standings }: { standings: PolicyStanding[] }): JSX.Element {
+  const low = Math.min(...standings.map((standing) => standing.low));
+  const high = Math.max(...standings.map((standing) => standing.high));
+  const place = (value: number): number => (100 * (value - low)) / Math.max(high - low, 1e-9);
+  return (
+    <div class="table-frame">
+      <table class="standings">
+        <thead>
+          <tr>
+            <th scope="col">Policy</th>
+            <th scope="col">Strength, 90% interval</th>
+            <th scope="col" class="number">Won, lost, equal</th>
+            <th scope="col" class="number">Better than the next</th>
+          </tr>
+        </thead>
+        <tbody>
+          {standings.map((standing) => (
+            <StandingRow key={standing.policy} standing={standing} place={place} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function StandingRow({ standing, place }: { standing: PolicyStanding; place: (value: number) => number }): JSX.Element {
+  const { policy, strength, low, high, wins, losses, ties, better_than_next: better } = standing;
+  return (
+    <tr>
+      <th scope="row">{policy}</th>
+      <td>
+        <div class="interval" aria-hidden="true">
+          <div class="interval-bar" style={{ left: `${place(low)}%`, width: `${place(high) - place(low)}%` }} />
+          <div class="interval-mark" style={{ left: `${place(strength)}%` }} />
+        </div>
+        <span class="visually-hidden">
+          {strength.toFixed(2)}, from {low.toFixed(2)} to {high.toFixed(2)}
+        </span>
+      </td>
+      <td class="number">
+        {wins}, {losses}, {ties}
+      </td>
+      <td class="number">{better === null ? "" : formatProbability(better)}</td>
+    </tr>
+  );
+}
