@@ -108,7 +108,8 @@ class Session:
         With `question`, only if it is the one that was answered last.
         """
 
-        standings = self._standings(self.event_log())  # here, since nobody else can answer during the check
+        # not in the check, during which nobody else can write
+        standings = None if self.protocol.arena is None else self._standings(self.event_log())
 
         def check(log: EventLog) -> None:
             if question is not None and log.undoable not in (None, question):

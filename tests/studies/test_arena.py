@@ -1,0 +1,145 @@
+"""An arena in a database: blind questions, several judges, undo and skip, its end, report and export."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from prefero.arena import ArenaPlan
+from prefero.pools.pool import Pool
+from prefero.studies.arena_report import write_arena_report
+from prefero.studies.arena_schedule import arena_of
+from prefero.studies.arena_start import arena_name, begin_arena
+from prefero.studies.compute_slots import ComputeSlots
+from prefero.studies.export_import import export_study, import_study
+from prefero.studies.participant_progress import progress_of
+from prefero.studies.report import write_study_report
+from prefero.studies.session import Session
+from prefero.studies.session_state import SessionState
+from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
+from studies.fake_study import new_key
+
+POLICIES = ("careful", "hasty")
+
+
+def rollouts(**settings: object) -> tuple[Pool, ArenaPlan]:
+    """Two policies with six rollouts each, which are told apart by a feature that nobody sees here."""
+    features = np.random.default_rng(0).standard_normal((12, 2))
+    ids = [f"{POLICIES[i % 2]}/{i}" for i in range(12)]
+    plan = ArenaPlan(POLICIES, tuple(i % 2 for i in range(12)), **settings)  # type: ignore[arg-type]
+    return Pool(features, ["speed", "distance"], ids=ids), plan
+
+
+def begun(store: Store, judge: str = "anna", **settings: object) -> tuple[Study, Participant]:
+    study, participant, _ = begin_arena(
+        store, "two", POLICIES, lambda: rollouts(**settings), judge, **settings
+    )
+    return study, participant
+
+
+def session_of(store: Store, study: Study, judge: Participant) -> Session:
+    return Session(store, study, judge, ComputeSlots())
+
+
+def prefer(session: Session, state: SessionState, policy: str) -> SessionState:
+    """Answer the question so that this policy wins."""
+    assert state.question is not None
+    left = session.pool.ids is not None and session.pool.ids[state.question.items[0]].startswith(policy)
+    return session.answer(state.question.id, "left" if left else "right", new_key(), 2.0)
+
+
+def judge_all(session: Session, policy: str = "careful") -> SessionState:
+    state = session.state()
+    while state.stage == "compare":
+        assert state.arena is not None
+        assert state.arena.standings is None
+        assert not any(name in str(state) for name in POLICIES)
+        state = prefer(session, state, policy)
+    return state
+
+
+def test_a_judge_is_blind_until_the_order_is_known(file_store: Store) -> None:
+    study, judge = begun(file_store)
+    state = judge_all(session_of(file_store, study, judge))
+    assert (state.stage, state.undoable) == ("done", None)
+    assert state.arena is not None
+    assert state.arena.standings is not None
+    assert [one.policy for one in state.arena.standings] == ["careful", "hasty"]
+    assert state.arena.probability >= 0.95
+    assert state.arena.standings[0].better_than_next == pytest.approx(state.arena.probability, abs=0.02)
+    assert state.text is not None
+    assert state.text.startswith("The order is careful, hasty: 9")
+    assert 4 <= state.answered <= 12
+    assert progress_of(file_store, study)[0].stage == "done"
+
+
+def test_undo_skip_and_another_server(file_store: Store) -> None:
+    study, judge = begun(file_store)
+    session = session_of(file_store, study, judge)
+    first = session.state()
+    after = prefer(session, first, "careful")
+    assert after.arena is not None
+    assert after.arena.answers == 1
+    undone = session.undo(new_key(), after.undoable)
+    assert undone.question == first.question
+    assert first.question is not None
+    skipped = session.answer(first.question.id, "skip", new_key())
+    assert skipped.question is not None
+    assert set(skipped.question.items) != set(first.question.items)
+    assert session_of(file_store, study, judge).state().question == skipped.question
+    judge_all(session)
+    with pytest.raises(Refused, match="answers are final now"):
+        session.undo(new_key())
+
+
+def test_several_judges_share_an_arena(file_store: Store) -> None:
+    study, anna = begun(file_store, "anna", confidence=0.99)
+    _, ben = begun(file_store, "ben")
+    sessions = [session_of(file_store, study, judge) for judge in (anna, ben)]
+    states = [session.state() for session in sessions]
+    for turn in range(3):
+        states = [prefer(one, state, "careful") for one, state in zip(sessions, states, strict=True)]
+        assert states[1].arena is not None
+        assert states[1].arena.answers == 2 * (turn + 1)
+    assert states[1].answered == 3
+    found = arena_of(file_store, study).standings()
+    assert (found.judges, found.rows[0].wins, found.rows[1].losses) == (2, 6, 6)
+
+
+def test_an_arena_ends_after_so_many_answers_and_continues_with_more(file_store: Store) -> None:
+    study, judge = begun(file_store, questions=2, confidence=0.999)
+    state = judge_all(session_of(file_store, study, judge))
+    assert state.text is not None
+    assert state.text.startswith("The order is not known yet. Most probable is careful, hasty: ")
+    study, same, known = begin_arena(file_store, "two", None, rollouts, "anna", questions=4)
+    assert known
+    assert same == judge
+    assert session_of(file_store, study, same).state().stage == "compare"
+
+
+def test_another_arena_or_study_of_the_same_name_is_refused(file_store: Store) -> None:
+    study, _ = begun(file_store)
+    with pytest.raises(Refused, match="compares careful, hasty, and not other, hasty"):
+        begin_arena(file_store, "two", ("other", "hasty"), rollouts)
+    with pytest.raises(Refused, match="is an arena, whose report is written by"):
+        write_study_report(file_store, study, Path("never"))
+    assert arena_name(POLICIES) == "careful vs hasty"
+
+
+def test_the_report_and_an_exported_arena(file_store: Store, tmp_path: Path) -> None:
+    study, judge = begun(file_store)
+    judge_all(session_of(file_store, study, judge))
+    report = write_arena_report(file_store, study, tmp_path / "report")
+    assert report.history[-1] == (report.standings.answers, report.standings.probability)
+    text = (tmp_path / "report" / "report.md").read_text(encoding="utf-8")
+    assert "- careful is better than hasty: 9" in text
+    assert (tmp_path / "report" / "arena.png").stat().st_size > 10_000
+    with (tmp_path / "report" / "comparisons.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == report.standings.answers
+    assert {row["judge"] for row in rows} == {"anna"}
+    assert all(row[row["choice"]] == "careful" for row in rows)
+    export_study(file_store, study, tmp_path / "exported")
+    again = import_study(file_store, tmp_path / "exported", new_secret(), name="again")
+    np.testing.assert_allclose(arena_of(file_store, again).standings().better, report.standings.better)
