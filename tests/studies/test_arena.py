@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,15 +24,15 @@ from studies.fake_study import new_key
 POLICIES = ("careful", "hasty")
 
 
-def rollouts(**settings: object) -> tuple[Pool, ArenaPlan]:
+def rollouts(**settings: Any) -> tuple[Pool, ArenaPlan]:
     """Two policies with six rollouts each, which are told apart by a feature that nobody sees here."""
     features = np.random.default_rng(0).standard_normal((12, 2))
     ids = [f"{POLICIES[i % 2]}/{i}" for i in range(12)]
-    plan = ArenaPlan(POLICIES, tuple(i % 2 for i in range(12)), **settings)  # type: ignore[arg-type]
+    plan = ArenaPlan(POLICIES, tuple(i % 2 for i in range(12)), **settings)
     return Pool(features, ["speed", "distance"], ids=ids), plan
 
 
-def begun(store: Store, judge: str = "anna", **settings: object) -> tuple[Study, Participant]:
+def begun(store: Store, judge: str = "anna", **settings: Any) -> tuple[Study, Participant]:
     study, participant, _ = begin_arena(
         store, "two", POLICIES, lambda: rollouts(**settings), judge, **settings
     )
