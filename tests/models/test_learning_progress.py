@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from models.taught import answers_about, pool, taught_mixture
 from prefero.kernels import Linear
-from prefero.models import learning_progress as module
 from prefero.models.inference import infer
-from prefero.models.learning_progress import Progress, check_goal, likely_accuracy, likely_gain, progress_of
+from prefero.models.learning_progress import CORRECTION, Progress, check_goal, likely_accuracy, progress_of
 from prefero.models.likelihood import Probit
 from prefero.models.predictive_accuracy import expected_accuracy
 
@@ -31,8 +30,8 @@ def test_the_interval_is_that_of_the_posterior_with_the_corrections_added() -> N
     lead = sign * (drawn[:, first] - drawn[:, second]) / (2.0 * noise)
     shares = [float(np.mean([0.5 + 0.5 * math.erf(one) for one in row])) for row in lead]
     variance = np.var([log_odds(share) for share in shares])
-    half = 1.645 * np.sqrt(module.STRETCH**2 * variance + module.EXTRA**2)
-    middle = log_odds(expected_accuracy(belief, x)) + module.SHIFT
+    half = 1.645 * np.sqrt(CORRECTION.stretch**2 * variance + CORRECTION.extra**2)
+    middle = log_odds(expected_accuracy(belief, x)) + CORRECTION.shift
     found = progress_of(belief, x, 12)
     assert log_odds(found.accuracy) == pytest.approx(middle, abs=1e-9)
     assert log_odds(found.low) == pytest.approx(middle - half, abs=0.08)
@@ -42,14 +41,14 @@ def test_the_interval_is_that_of_the_posterior_with_the_corrections_added() -> N
 
 @given(answers=st.integers(1, 1000), room=st.floats(0.0, 0.5))
 def test_ten_answers_bring_what_twice_five_bring(answers: int, room: float) -> None:
-    first = likely_gain(answers, room)
-    second = likely_gain(answers + 5, room - first)
+    first = CORRECTION.gain(answers, room)
+    second = CORRECTION.gain(answers + 5, room - first)
     assert 0.0 <= second <= first <= room
-    assert first + second == pytest.approx(room * (1.0 - (answers / (answers + 10)) ** module.RATE))
+    assert first + second == pytest.approx(room * (1.0 - (answers / (answers + 10)) ** CORRECTION.rate))
 
 
 def test_where_there_is_no_room_nothing_is_gained() -> None:
-    assert likely_gain(20, 0.0) == likely_gain(20, -0.01) == 0.0
+    assert CORRECTION.gain(20, 0.0) == CORRECTION.gain(20, -0.01) == 0.0
 
 
 def test_the_gain_is_about_what_five_answers_bring() -> None:

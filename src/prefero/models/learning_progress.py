@@ -7,30 +7,55 @@
     z          the log odds of a share
 
 A posterior does not know how far its assumptions are from the person. So what it expects is corrected by what
-simulated people showed who do not follow them: the mean of z is moved by SHIFT, and its variance is
-STRETCH^2 times that of the posterior's draws, plus EXTRA^2. With n answers, the next five close the part
-1 - (n / (n + 5))^RATE of the room, as if the room fell with a power of the number of answers.
-`benchmarks.stopping_rule` fits these numbers to some simulated people and measures on others how often the
-intervals hold, and how much five answers brought.
+simulated people showed who do not follow them: the mean of z is moved by `shift`, and its variance is
+stretch^2 times that of the posterior's draws, plus extra^2. With n answers, the next five close the part
+1 - (n / (n + 5))^rate of the room, as if the room fell with a power of the number of answers.
+`benchmarks.stopping_rule` fits these four numbers to some simulated people and measures on others how often
+the intervals hold, and how much five answers brought.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from prefero._support.arrays import Array, one_thread
 from prefero._support.texts import percent, pluralize
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.models.posterior import Distribution
-from prefero.models.predictive_accuracy import AccuracyDraws, accuracy_draws, expected_accuracy
+from prefero.models.predictive_accuracy import accuracy_draws, expected_accuracy, log_odds
 
 AHEAD = 5  # answers that the gain is about
-SHIFT, STRETCH, EXTRA = 0.0, 1.0, 0.2
-RATE = 0.5
 TAIL = 1.6448536269514722  # 90 % of a normal distribution are within so many standard deviations
-SURELY = 1e-6  # shares are at least this far from 0 and 1
 SMALL_GAIN = 0.01  # in accuracy, for five answers
+
+
+@dataclass(frozen=True)
+class Correction:
+    """From what a posterior expects of itself to what simulated people showed; see the top of this module."""
+
+    shift: float
+    stretch: float
+    extra: float
+    rate: float
+
+    def accuracy(self, claim: float) -> float:
+        """The expected share, where the posterior expects `claim`."""
+        return float(expit(log_odds(claim) + self.shift))
+
+    def interval(self, claim: float, variance: float) -> tuple[float, float]:
+        """Of the share, where its log odds have this variance under the posterior."""
+        middle = log_odds(claim) + self.shift
+        width = TAIL * np.sqrt(self.stretch**2 * variance + self.extra**2)
+        return float(expit(middle - width)), float(expit(middle + width))
+
+    def gain(self, answers: int, room: float) -> float:
+        """How much the next five answers are expected to add, where there is room for so much."""
+        remains = float(np.power(answers / (answers + AHEAD), self.rate))
+        return max(room, 0.0) * (1.0 - remains)
+
+
+CORRECTION = Correction(shift=0.0, stretch=1.0, extra=0.2, rate=0.5)
 
 
 @dataclass(frozen=True)
@@ -102,35 +127,12 @@ def check_goal(goal: float) -> float:
 def progress_of(belief: Distribution, x: Array, answers: int) -> Progress:
     """The progress of a belief after so many answers; questions are about x, in its units."""
     draws = accuracy_draws(belief, x)
-    accuracy, width = _corrected(draws.mean), TAIL * _deviation(draws)
-    z = logit(accuracy)
-    return Progress(
-        answers,
-        accuracy,
-        float(expit(z - width)),
-        float(expit(z + width)),
-        likely_gain(answers, draws.room),
-    )
+    low, high = CORRECTION.interval(draws.mean, draws.variance_of_log_odds)
+    gain = CORRECTION.gain(answers, draws.room)
+    return Progress(answers, CORRECTION.accuracy(draws.mean), low, high, gain)
 
 
 @one_thread
 def likely_accuracy(belief: Distribution, x: Array) -> float:
     """The accuracy of `progress_of` alone, which needs no draws."""
-    return _corrected(expected_accuracy(belief, x))
-
-
-def likely_gain(answers: int, room: float) -> float:
-    """How much accuracy the next five answers add, where there is room for so much."""
-    remains = float(np.power(answers / (answers + AHEAD), RATE))
-    return max(room, 0.0) * (1.0 - remains)
-
-
-def _corrected(claimed: float) -> float:
-    return float(expit(logit(np.clip(claimed, SURELY, 1.0 - SURELY)) + SHIFT))
-
-
-def _deviation(draws: AccuracyDraws) -> float:
-    """The standard deviation of z."""
-    z = logit(np.clip(draws.shares, SURELY, 1.0 - SURELY))
-    variance = np.average((z - np.average(z, weights=draws.weights)) ** 2, weights=draws.weights)
-    return float(np.sqrt(STRETCH**2 * variance + EXTRA**2))
+    return CORRECTION.accuracy(expected_accuracy(belief, x))

@@ -13,6 +13,7 @@ under the posterior. Its interval is that of draws.
 """
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import ndtr
@@ -22,6 +23,9 @@ from prefero.models.draws import LEVEL, Estimate, draw_rewards, interval
 from prefero.models.likelihood import SQRT_2, lapsing
 from prefero.models.posterior import Distribution
 
+AnyShare = TypeVar("AnyShare", float, Array)
+
+SURELY = 1e-6  # a share is taken to be at least this far from 0 and 1
 TRAJECTORIES, PAIRS = 200, 3000  # of a pool that the accuracy is averaged over
 
 
@@ -30,6 +34,12 @@ def expected_accuracy(belief: Distribution, x: Array) -> float:
     """The expected share of a person's answers to random pairs of x that the belief predicts."""
     probability = _chosen_first(belief, *_sample_pairs(x))
     return float(np.mean(np.maximum(probability, 1.0 - probability)))
+
+
+def log_odds(shares: AnyShare) -> AnyShare:
+    """log(p / (1 - p)), finite also where a share is rounded to 0 or 1."""
+    kept = np.clip(shares, SURELY, 1.0 - SURELY)
+    return np.log(kept) - np.log1p(-kept)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +61,12 @@ class AccuracyDraws:
     def room(self) -> float:
         """What is expected to be missing to the ceiling."""
         return float((self.ceilings - self.shares) @ self.weights)
+
+    @property
+    def variance_of_log_odds(self) -> float:
+        """Of the shares, on the scale of log odds."""
+        z = log_odds(self.shares)
+        return float((z - z @ self.weights) ** 2 @ self.weights)
 
 
 @one_thread

@@ -1,0 +1,431 @@
+"""When to stop: how often the intervals of the progress hold, and what stopping by it saves and costs.
+
+Simulated people with noise .03 to 1 and lapses of 0 to .1 answer questions about pools as users have them,
+chosen ones (the default) and random ones. What is measured is the share of a person's answers to all pairs of
+the pool that are predicted, which `Learner.progress` estimates:
+
+    coverage    how often its 90 % interval holds the share
+    gain        what five more answers were expected to add, and what they did add
+    rule        stop at the first answer after which a goal is expected to be reached (`--until`), beside
+                stopping after a fixed number of questions
+
+`--fit` prints the numbers of `prefero.models.learning_progress` that suit the measured people best. They were
+chosen on seeds from 1000 on; the tables are of seeds from 0 on.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logit
+
+from benchmarks.evaluation import learner_for, teach
+from benchmarks.rows import Job, Row, RowFile, add_options, measure
+from benchmarks.tasks import task_named
+from prefero import worlds
+from prefero._support.arrays import Array, Flags
+from prefero.models.learning_progress import AHEAD, CORRECTION, Correction
+from prefero.models.mixture import ENOUGH_ANSWERS
+from prefero.models.posterior import Distribution
+from prefero.models.predictive_accuracy import accuracy_draws, expected_accuracy
+from prefero.plots.style import new_figure, save_figure, style_axis
+from prefero.pools.pool import Pool
+from prefero.simulation.tasks import Task, predicted_share, world_task
+from prefero.simulation.test_sets import TestSet
+from prefero.simulation.users import SimulatedUser, on_targets, with_unit_std
+from prefero.worlds.golf import Golf
+
+ROBOTS, KINDS = ("driver", "tosser"), ("linear", "quadratic")
+TASKS = ("heavy-tails", "golf", "bumps", *(f"{world}-{kind}" for world in ROBOTS for kind in KINDS))
+TRAJECTORIES = 250  # of each pool, about: a large one takes longer and shows the same
+POOLS = 4  # of each robot
+NOISES, LAPSES = (0.1, 0.3, 0.03, 1.0), (0.0, 0.05, 0.1)
+CHOSEN, RANDOM = "chosen", "random"
+STRATEGIES = {CHOSEN: "default", RANDOM: "random"}
+COLORS = {CHOSEN: "#0b6e99", RANDOM: "#b8860b"}
+AFTER_RANDOM = (5, 10, 20, 25, 40)  # answers to random questions
+GAINS = (0.03, 0.02, 0.01)
+GOALS = (0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+NEVER = 2.0  # a share that nothing reaches
+Runs = dict[tuple[object, ...], list[Row]]
+
+
+# --- measuring --------------------------------------------------------------------------------------------
+
+
+class Person(NamedTuple):
+    """How a simulated person errs."""
+
+    noise: float
+    lapse_rate: float
+
+
+def person_of(seed: int) -> Person:
+    """Every noise and every lapse rate in turn: twelve seeds in a row have each pair of them once."""
+    return Person(NOISES[seed % 4], LAPSES[(seed // 4 + seed) % 3])
+
+
+def small_task(name: str, seed: int) -> Task:
+    """A task about few trajectories, and of a robot about one of a few pools, which are simulated once."""
+    world, _, kind = name.partition("-")
+    if world == "golf":
+        task = golf(seed)
+    elif world in ROBOTS:
+        pool_seed = seed % POOLS
+        task = world_task(
+            worlds.make(world),
+            kind,
+            trajectories=TRAJECTORIES,
+            seed=seed,
+            pool_seed=pool_seed,
+            progress=False,
+        )
+    else:
+        task = _part_of(task_named(name, seed))
+    person = person_of(seed)
+    return replace(task, user=replace(task.user, noise=person.noise, lapse_rate=person.lapse_rate))
+
+
+@cache
+def _course() -> Golf:
+    """Once: it takes seconds to learn how far its shots go."""
+    return Golf()
+
+
+def golf(seed: int) -> Task:
+    """Shots on a grid; the reward needs only their features, so that none is simulated."""
+    world, rng = _course(), np.random.default_rng([seed, 4])
+    pool = Pool.simulate(world, TRAJECTORIES, sampling="grid", when="later", cache=False)
+    targets = np.stack([target.position for target in world.targets])
+    score = on_targets(targets, 2.0 + rng.permutation(len(targets)).astype(float))
+    reward = with_unit_std(
+        lambda x: score(world.predict_ball_positions(pool.scaling.inverse(x))), pool.scaled
+    )
+    test_set = TestSet.of(pool.features[:2], reward(pool.scaled[:2]))  # the share is of the pool's own pairs
+    return Task("targets", pool, SimulatedUser(reward), test_set)
+
+
+def _part_of(task: Task) -> Task:
+    """The same task about some of its trajectories."""
+    step = len(task.pool) // TRAJECTORIES
+    pool, whole, reward = Pool(task.pool.features[::step]), task.pool.scaling, task.user.reward
+    own = with_unit_std(lambda x: reward(whole(pool.scaling.inverse(x))), pool.scaled)
+    return replace(task, pool=pool, user=replace(task.user, reward=own))
+
+
+def work(job: Job) -> list[Row]:
+    """One simulated person: what the posterior claims, and the truth.
+
+    After each answer from the fifth on; where questions are random, after a few numbers of them.
+    """
+    task, seed = small_task(job["task"], job["seed"]), job["seed"]
+    acquisition, every = STRATEGIES[job["strategy"]], range(ENOUGH_ANSWERS, job["questions"] + 1)
+    learner = learner_for(task, seed, acquisition=acquisition)
+    numbers = [n for n in AFTER_RANDOM if n in every] if job["strategy"] == RANDOM else every
+    return [
+        {"answers": answers, "share": predicted_share(learner.reward(), task)}
+        | _claims(learner.belief(), task.pool.scaled, answers)
+        for answers in teach(task, learner, acquisition, numbers, seed)
+    ]
+
+
+def _claims(belief: Distribution, x: Array, answers: int) -> Row:
+    """After every fifth answer all of them, else the expected share alone."""
+    if answers % AHEAD:
+        return {"claim": expected_accuracy(belief, x), "variance": None, "room": None}
+    draws = accuracy_draws(belief, x)
+    return {"claim": draws.mean, "variance": draws.variance_of_log_odds, "room": draws.room}
+
+
+def jobs_of(options: argparse.Namespace) -> list[Job]:
+    """One person after the other, so that an interrupted measurement has some of every task."""
+    seeds = range(options.first_seed, options.first_seed + options.people)
+    return [
+        {"label": options.label, "task": task, "strategy": strategy, "questions": options.questions}
+        | {"seed": seed}
+        for seed in seeds
+        for task in options.tasks
+        for strategy in options.strategies
+    ]
+
+
+def runs_of(rows: Sequence[Row]) -> Runs:
+    """The rows of each person and strategy, in the order of the answers."""
+    found: Runs = {}
+    for row in sorted(rows, key=lambda row: row["answers"]):
+        found.setdefault((row["task"], row["strategy"], row["seed"]), []).append(row)
+    return found
+
+
+# --- intervals and gains ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """Rows at every fifth answer, as columns: the claims, the truth, and what five more answers brought."""
+
+    answers: Array
+    share: Array
+    claim: Array
+    variance: Array
+    room: Array
+    brought: Array  # NaN after the last answers
+
+    def only(self, chosen: Flags) -> "Checked":
+        return Checked(**{name: column[chosen] for name, column in vars(self).items()})
+
+    @property
+    def followed(self) -> "Checked":
+        """Those where five more answers were given."""
+        return self.only(~np.isnan(self.brought))
+
+
+def checked(rows: Sequence[Row]) -> Checked:
+    at = {(row["task"], row["strategy"], row["seed"], row["answers"]): row["share"] for row in rows}
+    later = [at.get((row["task"], row["strategy"], row["seed"], row["answers"] + AHEAD)) for row in rows]
+    pairs = zip(rows, later, strict=True)
+    brought = np.array([np.nan if after is None else after - row["share"] for row, after in pairs])
+    names = ("answers", "share", "claim", "variance", "room")
+    columns = {name: np.array([row[name] for row in rows], dtype=float) for name in names}
+    return Checked(**columns, brought=brought).only(~np.isnan(columns["variance"]))
+
+
+def interval_of(correction: Correction, rows: Checked) -> tuple[Array, Array]:
+    pairs = zip(rows.claim, rows.variance, strict=True)
+    low, high = zip(*(correction.interval(float(claim), float(var)) for claim, var in pairs), strict=True)
+    return np.array(low), np.array(high)
+
+
+def expected_gains(correction: Correction, rows: Checked) -> Array:
+    return np.array([correction.gain(int(n), r) for n, r in zip(rows.answers, rows.room, strict=True)])
+
+
+def coverage_line(name: str, rows: Checked, correction: Correction) -> str:
+    """How often the interval holds, its width, the error of the expectation, and the gains."""
+    low, high = interval_of(correction, rows)
+    expected = np.array([correction.accuracy(float(claim)) for claim in rows.claim])
+    gains, brought = expected_gains(correction, rows.followed), rows.followed.brought
+    return (
+        f"{name:20s}{len(rows.share):7d}{np.mean((low <= rows.share) & (rows.share <= high)):9.2f}"
+        f"{np.mean(high - low):8.2f}{np.mean(rows.share):8.3f}{np.mean(expected - rows.share):+9.3f}"
+        f"{np.mean(np.abs(expected - rows.share)):8.3f}"
+        + (f"{np.mean(gains):10.3f}{np.mean(brought):9.3f}" if len(brought) else "")
+    )
+
+
+COVERAGE_HEAD = (
+    f"{'':20s}{'claims':>7s}{'covered':>9s}{'width':>8s}{'share':>8s}{'error':>9s}{'|error|':>8s}"
+    f"{'expected':>10s}{'brought':>9s}"
+)
+
+
+def coverage_table(rows: Sequence[Row], correction: Correction) -> Iterator[str]:
+    """By the number of answers, task, the person's noise and lapse rate, and who chose the questions."""
+    yield COVERAGE_HEAD
+    people = [person_of(row["seed"]) for row in rows]
+    groups = {
+        "answers": [row["answers"] for row in rows],
+        "": [row["task"] for row in rows],
+        "noise": [person.noise for person in people],
+        "lapses": [person.lapse_rate for person in people],
+        "questions": [row["strategy"] for row in rows],
+    }
+    for name, keys in groups.items():
+        for key in dict.fromkeys(sorted(keys)):
+            some = [row for row, own in zip(rows, keys, strict=True) if own == key]
+            if any(row["variance"] is not None for row in some):
+                yield coverage_line(f"{name} {key}".strip(), checked(some), correction)
+    yield coverage_line("all", checked(rows), correction)
+
+
+def fit(rows: Checked) -> Correction:
+    """The correction under which the shares of these people are most probable, and the gains fit best."""
+    z = logit(rows.share) - logit(rows.claim)
+
+    def loss(free: Array) -> float:
+        variance = np.exp(2 * free[1]) * rows.variance + np.exp(2 * free[2])
+        return float(np.mean((z - free[0]) ** 2 / variance + np.log(variance)))
+
+    shift, stretch, extra = minimize(loss, [0.0, 0.0, -1.0], method="Nelder-Mead").x
+    followed = rows.followed
+    rates = np.linspace(0.05, 2.0, 196)
+    total = [np.sum(expected_gains(Correction(0, 1, 0, rate), followed)) for rate in rates]
+    rate = rates[np.argmin(np.abs(np.array(total) - np.sum(followed.brought)))]
+    return Correction(float(shift), float(np.exp(stretch)), float(np.exp(extra)), float(rate))
+
+
+# --- the rule ---------------------------------------------------------------------------------------------
+
+
+class Stopped(NamedTuple):
+    """A rule on average over people: questions, true share at the end, and how often that is the goal."""
+
+    name: str
+    questions: float
+    share: float
+    reached: float
+
+
+def stop_at_goal(runs: Runs, goal: float, correction: Correction) -> Stopped:
+    """At the first answer with this expected accuracy, or after the last question."""
+    ends = [_first(run, lambda row: correction.accuracy(row["claim"]) >= goal) for run in runs.values()]
+    return _average(f"until {goal:g}", ends, goal)
+
+
+def stop_at_gain(runs: Runs, least: float, correction: Correction) -> Stopped:
+    """When five more answers are expected to add less than this; looked at after every fifth answer."""
+
+    def small(row: Row) -> bool:
+        return row["room"] is not None and correction.gain(row["answers"], row["room"]) < least
+
+    return _average(f"gain below {least:g}", [_first(run, small) for run in runs.values()], NEVER)
+
+
+def stop_at_number(runs: Runs, number: int, goal: float = NEVER) -> Stopped:
+    ends = [next(row for row in run if row["answers"] == number) for run in runs.values()]
+    return _average(f"after {number}", ends, goal)
+
+
+def _first(run: Sequence[Row], stops: Callable[[Row], bool]) -> Row:
+    return next((row for row in run if stops(row)), run[-1])
+
+
+def _average(name: str, ends: Sequence[Row], goal: float) -> Stopped:
+    shares = [row["share"] for row in ends]
+    questions = float(np.mean([row["answers"] for row in ends]))
+    return Stopped(name, questions, float(np.mean(shares)), float(np.mean(np.array(shares) >= goal)))
+
+
+def fixed_curve(runs: Runs) -> list[Stopped]:
+    """Stopping after each number of questions."""
+    numbers = [row["answers"] for row in next(iter(runs.values()))]
+    return [stop_at_number(runs, number) for number in numbers]
+
+
+RULE_HEAD = (
+    f"{'rule':18s}{'questions':>11s}{'saved':>8s}{'share':>8s}{'lost':>8s}{'fixed':>8s}{'better by':>11s}"
+    f"{'goal met':>10s}"
+)
+
+
+def rule_table(runs: Runs, correction: Correction) -> Iterator[str]:
+    """Each rule beside stopping everybody after the same average number of questions."""
+    fixed = fixed_curve(runs)
+    at, shares = [one.questions for one in fixed], [one.share for one in fixed]
+    last = fixed[-1]
+    yield RULE_HEAD
+    for one in rules(runs, correction):
+        same = float(np.interp(one.questions, at, shares))
+        met = "" if one.name.startswith("gain") else f"{one.reached:10.2f}"
+        yield (
+            f"{one.name:18s}{one.questions:11.1f}{last.questions - one.questions:8.1f}{one.share:8.3f}"
+            f"{last.share - one.share:8.3f}{same:8.3f}{one.share - same:+11.3f}{met}"
+        )
+    yield f"{last.name:18s}{last.questions:11.1f}{0.0:8.1f}{last.share:8.3f}{0.0:8.3f}{last.share:8.3f}"
+
+
+def rules(runs: Runs, correction: Correction) -> list[Stopped]:
+    by_goal = [stop_at_goal(runs, goal, correction) for goal in GOALS]
+    return [*by_goal, *(stop_at_gain(runs, least, correction) for least in GAINS)]
+
+
+# --- the picture ------------------------------------------------------------------------------------------
+
+
+def draw(path: Path, rows: Sequence[Row], correction: Correction) -> None:
+    """Coverage by the number of answers, gains, and the rule beside fixed numbers."""
+    figure, (covered, gains, rule) = new_figure(3, width=4.4, height=3.8)
+    for strategy, color in COLORS.items():
+        mine = [row for row in rows if row["strategy"] == strategy]
+        if mine:
+            _draw_coverage(covered, checked(mine), correction, strategy, color)
+            _draw_gains(gains, checked(mine), correction, strategy, color)
+    _draw_rule(rule, runs_of([row for row in rows if row["strategy"] == CHOSEN]), correction)
+    covered.axhspan(0.85, 0.95, color="#dddddd", zorder=0)
+    style_axis(covered, xlabel="answers", ylabel="90 % intervals that hold", title="The interval")
+    covered.set_ylim(0.5, 1.0)
+    gains.plot([0, 0.1], [0, 0.1], color="#888888", linewidth=1)
+    style_axis(gains, xlabel="expected of five more answers", ylabel="brought by them", title="The gain")
+    style_axis(rule, xlabel="questions on average", ylabel="share of answers predicted", title="The rule")
+    for axis in (covered, gains, rule):
+        axis.legend(frameon=False, fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_figure(figure, path)
+
+
+def _draw_coverage(axis: Any, rows: Checked, correction: Correction, label: str, color: str) -> None:
+    numbers = np.unique(rows.answers)
+    low, high = interval_of(correction, rows)
+    inside = (low <= rows.share) & (rows.share <= high)
+    means = [inside[rows.answers == n].mean() for n in numbers]
+    axis.plot(numbers, means, "o-", color=color, label=f"{label} questions")
+
+
+def _draw_gains(axis: Any, rows: Checked, correction: Correction, label: str, color: str) -> None:
+    """Means of quarters of the expected gains, with standard errors."""
+    rows = rows.followed
+    expected = expected_gains(correction, rows)
+    parts = np.array_split(np.argsort(expected), 5)
+    x = [expected[part].mean() for part in parts]
+    y = [rows.brought[part].mean() for part in parts]
+    error = [rows.brought[part].std() / np.sqrt(len(part)) for part in parts]
+    axis.errorbar(x, y, error, fmt="o", color=color, capsize=2, label=f"{label} questions")
+
+
+def _draw_rule(axis: Any, runs: Runs, correction: Correction) -> None:
+    fixed = fixed_curve(runs)
+    axis.plot(
+        [one.questions for one in fixed], [one.share for one in fixed], color="#888888", label="fixed number"
+    )
+    for least, marker, color in (("until", "o", "#0b6e99"), ("gain", "s", "#d1662c")):
+        some = [one for one in rules(runs, correction) if one.name.startswith(least)]
+        label = "until a share is expected" if least == "until" else "until the gain is small"
+        axis.plot([o.questions for o in some], [o.share for o in some], marker, color=color, label=label)
+        for one in some:
+            place = (one.questions, one.share)
+            axis.annotate(one.name.split()[-1], place, xytext=(4, -9), textcoords="offset points", fontsize=7)
+
+
+# --- the command ------------------------------------------------------------------------------------------
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.stopping_rule", description=(__doc__ or "").splitlines()[0]
+    )
+    add_options(parser, "stopping-rule", people=12)
+    parser.add_argument("--tasks", nargs="+", default=list(TASKS), metavar="TASK", help="which tasks")
+    parser.add_argument("--questions", type=int, default=40, help="of each person, at most (default: 40)")
+    parser.add_argument(
+        "--strategies", nargs="+", default=list(STRATEGIES), choices=STRATEGIES, help="who chooses questions"
+    )
+    parser.add_argument("--fit", action="store_true", help="print the correction that suits these people")
+    parser.add_argument("--out", type=Path, default=Path("results/stopping-rule.png"), help="the figure")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    options = _parser().parse_args(argv)
+    file = RowFile(options.rows)
+    if not options.table:
+        measure(file, jobs_of(options), work, options.jobs, "simulated people")
+    seeds = range(options.first_seed, options.first_seed + options.people)
+    rows = [row for row in file.rows if row["seed"] in seeds and row["label"] == options.label]
+    if options.fit:
+        print(fit(checked(rows)))
+    print("\n".join(coverage_table(rows, CORRECTION)))
+    runs = runs_of([row for row in rows if row["strategy"] == CHOSEN])
+    if runs:
+        print(f"\nchosen questions, {len(runs)} people")
+        print("\n".join(rule_table(runs, CORRECTION)))
+    draw(options.out, rows, CORRECTION)
+    print(f"\nsaved {options.out} and {options.rows}")
+
+
+if __name__ == "__main__":
+    main()
