@@ -24,13 +24,15 @@ def simulated_accuracies(belief: MixturePosterior, x: Array, count: int) -> Arra
     lean = np.zeros(len(first))
     for weight, part in belief.components:
         without_margin = Probit(part.probit.noise).probabilities(*part.difference(x[first], x[second]))[0]
-        lean += weight * (without_margin - 0.5)
+        lean += weight * (1 - part.probit.lapse) * (without_margin - 0.5)
     found = []
     counts = rng.multinomial(count, [weight for weight, _ in belief.components])
     for (_, part), number in zip(belief.components, counts, strict=True):
         for f in part.sample(x, number, rng):
             turned = np.sqrt(2) * part.probit.noise * rng.standard_normal((8, len(first)))
-            found.append(np.mean((f[first] - f[second] + turned > 0) == (lean > 0)))
+            lapses = rng.random(turned.shape) < part.probit.lapse
+            said = np.where(lapses, rng.random(turned.shape) < 0.5, f[first] - f[second] + turned > 0)
+            found.append(np.mean(said == (lean > 0)))
     return np.array(found)
 
 
