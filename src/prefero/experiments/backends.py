@@ -15,7 +15,13 @@ from prefero.experiments.runs import Rows, Run, execute
 Backend = Literal["local", "dask", "ray"]
 Finished = tuple[Run, Rows | Exception]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-RELATIVE_COST = {"ActiveLinear": 4.0, "Prefero": 3.0, "Prefero, best": 3.0, "Prefero, random": 2.0}
+RELATIVE_COST = {
+    "ActiveLinear": 4.0,
+    "Prefero": 4.0,
+    "Prefero, best": 4.0,
+    "Prefero, mutual information": 4.0,
+    "Prefero, random": 2.0,
+}
 
 
 def execute_runs(

@@ -168,8 +168,8 @@ def _golf(results: Results, scale: Scale) -> Iterator[Claim]:
         for method in ("Prefero, best", "Prefero", "Prefero, random")
     }
     yield Claim(
-        "Golf: after 15 questions by expected utility, the best shot found is better than after questions by "
-        "mutual information or random ones",
+        "Golf: after 15 questions that look for the best shot, the one found is better than after questions "
+        "that learn the reward everywhere, or random ones",
         worth["Prefero, best"] > max(worth["Prefero"], worth["Prefero, random"]),
         "; ".join(f"{method}: {value:.2f}" for method, value in worth.items()) + " of the best possible.",
     )

@@ -45,7 +45,7 @@ class GolfCurves(Figure):
 
     name = "golf"
     title = "Mini-golf: scores of eight targets"
-    others = ("Prefero", "Prefero, best", "Prefero, random", "ActiveLinear")
+    others = ("Prefero", "Prefero, mutual information", "Prefero, best", "Prefero, random", "ActiveLinear")
 
     def grid(self, scale: Scale) -> Scale:
         """Rewards are narrower here than elsewhere, and so are the length-scales."""
