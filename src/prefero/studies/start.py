@@ -12,9 +12,11 @@ from prefero.datasets.media.clips import check_plans, missing_clips
 from prefero.datasets.registry import Untrusted, code_named_by, not_recognized, options_for, recognize
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
+from prefero.reward import Reward
 from prefero.studies.clip_folders import is_served, remember_folder
 from prefero.studies.displays import clip_folder_of, display_of
-from prefero.studies.protocol import teaching_protocol, unwrap
+from prefero.studies.learner_cache import LearnerCache
+from prefero.studies.protocol import Protocol, teaching_protocol, unwrap
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
 
 TEACHER = "teacher"
@@ -161,6 +163,20 @@ def begin_teaching(
     display = serve_clips(display_of(pool))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, store.invite(study, TEACHER, new_secret(), seed=0), False
+
+
+def taught_reward(store: Store, name: str, command: str) -> Reward:
+    """The reward of a teaching session; an error with the command that begins it if there are no answers."""
+    if name not in {study.name for study in store.studies()}:
+        raise ValueError(f"no session {name!r} was taught yet: answer some questions first,  {command}")
+    study = store.study(name)
+    participants = store.participants(study)
+    log = store.event_log(participants[0]) if participants else None
+    if log is None or not log.answers:
+        raise ValueError(f"the session {name!r} has no answers yet:  {command}")
+    protocol = Protocol.from_json(study.protocol)
+    cache = LearnerCache(store.pool(study), protocol, participants[0].seed)
+    return cache.learner(protocol.methods[0].label, log).reward()
 
 
 def serve_clips(display: dict[str, Any]) -> dict[str, Any]:

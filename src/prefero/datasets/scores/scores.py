@@ -1,5 +1,6 @@
 """Scores of whole episodes, ready to be written into a copy of their dataset.
 
+quality            the expected share of the other episodes that are worse, from 0 to 1
 mean, std          the reward's posterior mean and standard deviation of an episode: the same at every step of
                    it, and NaN at the steps of an episode that has no score
 terminal reward    a learned reward in place of the dataset's own: 0 at every step, and the mean at the last
@@ -8,7 +9,7 @@ terminal reward    a learned reward in place of the dataset's own: 0 at every st
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +30,18 @@ class EpisodeScores:
         episodes: Mean and standard deviation of each.
         steps: How many steps each has, where that is known.
         replace_reward: Whether the scores also replace the dataset's own reward.
+        quality: The share of the other episodes that are worse than each, if that is written too.
     """
 
     episodes: dict[str, tuple[float, float]]
     steps: dict[str, int]  # how long each was when its features were extracted, where that is known
     replace_reward: bool = False
+    quality: dict[str, float] = field(default_factory=dict)
+
+    def quality_of(self, episodes: Sequence[str]) -> Array | None:
+        """The quality of these episodes; NaN for those without a score. None if none is written."""
+        known = [self.quality.get(episode, np.nan) for episode in episodes]
+        return np.array(known, dtype=float) if self.quality else None
 
     def of(self, episodes: Sequence[str]) -> tuple[Array, Array]:
         """The means and the standard deviations of these episodes; NaN for those without a score."""

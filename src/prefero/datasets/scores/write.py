@@ -4,6 +4,7 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ def write_scores(
     folder: str | Path,
     *,
     replace_reward: bool = False,
+    quality: npt.ArrayLike | None = None,
     progress: bool | None = None,
 ) -> None:
     """Write a copy of the dataset that features were extracted from, with the scores of its episodes.
@@ -38,11 +40,15 @@ def write_scores(
         folder: The folder of the copy, which must not exist.
         replace_reward: Also replace the dataset's own reward, which is kept as original_reward: 0 at every
             step, and the mean at an episode's last one.
+        quality: The quality of each row, which is written too; `prefero.deploy.quality` computes it.
         progress: Show a progress bar; None shows it on a terminal.
     """
     folder = Path(folder)
     source = check_score_copy(table.dataset, folder)
     scores = _episode_scores(table.at_origin(), mean, std, replace_reward)
+    if quality is not None:
+        values = zip(table.at_origin().ids, np.asarray(quality, dtype=float).tolist(), strict=True)
+        scores = replace(scores, quality=dict(values))
     scores.of(source.ids)  # which is an error if an episode needs a score and has none
     total = sum(1 for _ in files_in(source.root)) if source.root else 1
     with _new_folder(folder) as place, progress_bar(f"writing {folder}", total, progress) as advance:

@@ -1,6 +1,7 @@
 """A copy of a LeRobot dataset, version 2.x or 3.0, with scores as columns.
 
     prefero.mean, prefero.std    float32, one number for each frame, as LeRobot keeps rewards
+    prefero.quality              likewise, if it is written
     next.reward                  if it is replaced: 0, and the mean at an episode's last frame
     original_reward              the replaced reward
 
@@ -39,7 +40,7 @@ from prefero.datasets.scores.scores import (
     terminal_reward,
 )
 
-MEAN, STD = "prefero.mean", "prefero.std"
+MEAN, STD, QUALITY = "prefero.mean", "prefero.std", "prefero.quality"
 REWARDS = ("next.reward", "reward")
 SCALAR = {"dtype": "float32", "shape": [1], "names": None}
 NUMBERS = ("episode_index", "frame_index")
@@ -69,13 +70,18 @@ class ScoreColumns:
             reward if scores.replace_reward else None,
             {reward: ORIGINAL} if scores.replace_reward and reward in columns else {},
         )
-        check_new_columns([MEAN, STD, *made.renamed.values()], list(columns), name)
+        check_new_columns([*made.scored, *made.renamed.values()], list(columns), name)
         return made
+
+    @property
+    def scored(self) -> list[str]:
+        """The columns that are the same at every frame of an episode."""
+        return [MEAN, STD, *([QUALITY] if self.scores.quality else [])]
 
     @property
     def names(self) -> list[str]:
         """The columns that are added."""
-        return [MEAN, STD, *([self.reward] if self.reward else [])]
+        return [*self.scored, *([self.reward] if self.reward else [])]
 
     def rename(self, column: str) -> str:
         """The name of a column in the copy."""
@@ -96,7 +102,9 @@ class ScoreColumns:
         several, row = np.unique(episodes, return_inverse=True)
         ids = [str(episode) for episode in several.tolist()]
         mean, std = self.scores.of(ids)
-        made = {MEAN: mean[row], STD: std[row]}
+        made, quality = {MEAN: mean[row], STD: std[row]}, self.scores.quality_of(ids)
+        if quality is not None:
+            made[QUALITY] = quality[row]
         if self.reward:
             last = np.array([self.lengths.get(episode, 0) - 1 for episode in ids], dtype=int)
             made[self.reward] = np.where(frames == last[row], mean[row], 0.0)
@@ -109,6 +117,8 @@ class ScoreColumns:
             number, steps = int(episode), self.lengths[episode]
             added[MEAN][number] = np.full(steps, mean, dtype=np.float32)
             added[STD][number] = np.full(steps, std, dtype=np.float32)
+            if self.scores.quality:
+                added[QUALITY][number] = np.full(steps, self.scores.quality[episode], dtype=np.float32)
             if self.reward:
                 added[self.reward][number] = terminal_reward(mean, steps).astype(np.float32)
         return Additions(added, self.renamed)

@@ -2,6 +2,7 @@
 
     infos/prefero_mean, infos/prefero_std    (T + 1,)  as infos are: of the reset, and then of every step
     prefero_mean, prefero_std                          of each episode, in its metadata
+    prefero_quality                                    both likewise, if it is written
     rewards                                  (T,)      if they are replaced: 0, and the mean at the last step
     infos/original_reward                    (T + 1,)  the replaced rewards; 0 at the reset
 
@@ -28,7 +29,7 @@ from prefero.datasets.scores.scores import (
     terminal_reward,
 )
 
-MEAN, STD = "prefero_mean", "prefero_std"
+MEAN, STD, QUALITY = "prefero_mean", "prefero_std", "prefero_quality"
 METADATA = "metadata.json"
 MAIN = "main_data.hdf5"
 NO_DATA = ("_", ".", METADATA)  # files that Minari does not read
@@ -54,10 +55,15 @@ def write_copy(
     add = _add_hdf5 if about["data_format"] == "hdf5" else _add_arrow
     add(data, episodes, scores, name)
     (data / METADATA).write_text(json.dumps(about), encoding="utf-8")
-    metadata = [{MEAN: mean, STD: std} for mean, std in scores.episodes.values()]
+    metadata = [_metadata(scores, episode) for episode in scores.episodes]
     storage = need("minari.dataset.minari_storage", extra="datasets").MinariStorage.read(data.resolve())
     storage.update_episode_metadata(metadata, [int(episode) for episode in scores.episodes])
     # which also updates the dataset's size
+
+
+def _metadata(scores: EpisodeScores, episode: str) -> dict[str, float]:
+    mean, std = scores.episodes[episode]
+    return {MEAN: mean, STD: std} | ({QUALITY: scores.quality[episode]} if scores.quality else {})
 
 
 def id_at(path: Path, known: str) -> str:
@@ -81,7 +87,12 @@ def _infos(scores: EpisodeScores, episode: str, rewards: Array) -> tuple[Infos, 
     steps = len(rewards)
     scores.check_length(episode, steps)
     (mean,), (std,) = scores.of([episode])
-    infos = {MEAN: np.full(steps + 1, mean), STD: np.full(steps + 1, std)}
+    infos, quality = (
+        {MEAN: np.full(steps + 1, mean), STD: np.full(steps + 1, std)},
+        scores.quality_of([episode]),
+    )
+    if quality is not None:
+        infos[QUALITY] = np.full(steps + 1, quality[0])
     if not scores.replace_reward:
         return infos, rewards
     infos[ORIGINAL] = np.concatenate([np.zeros(1, dtype=rewards.dtype), rewards])

@@ -1,0 +1,90 @@
+"""Which episodes are bad: how each compares with the others, with the uncertainty of the learned reward.
+
+    quality        (M,)   the expected share of the other episodes that are worse, from 0 (the worst) to 1
+    among_worst    (M,)   the probability that an episode is among the worst `count`
+
+Both are computed from joint draws of the rewards, so that what the reward does not know yet counts. Of a
+large dataset, an episode is compared with some of the others, drawn at random.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prefero._support.arrays import Array, Indices
+from prefero.models.draws import Draws, draw_rewards
+from prefero.reward import Reward
+
+MOST_JOINT = 1000  # episodes whose rewards are drawn together; the time grows with their cube
+REFERENCE = 500  # of a larger dataset, the episodes that all are compared with
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodeQuality:
+    """How each of M episodes compares with the others.
+
+    Args:
+        mean: The expected reward, (M,).
+        std: Its standard deviation, (M,).
+        quality: The expected share of the others that are worse, (M,).
+        among_worst: The probability of being among the worst `count`, (M,).
+        count: Which episodes count as the worst: so many.
+    """
+
+    mean: Array
+    std: Array
+    quality: Array
+    among_worst: Array
+    count: int
+
+    @property
+    def order(self) -> Indices:
+        """The episodes, worst first."""
+        return np.argsort(self.quality, kind="stable")
+
+
+def rate_episodes(reward: Reward, features: Array, count: int = 20, *, seed: int = 0) -> EpisodeQuality:
+    """How each episode compares with the others, by a learned reward.
+
+    Args:
+        reward: The reward.
+        features: Of the episodes, (M, d), in the reward's order: `reward.extract_features(dataset).features`.
+        count: How many episodes count as the worst.
+        seed: Of the draws.
+
+    Returns:
+        The quality of each.
+    """
+    if len(features) < 2:
+        raise ValueError(f"episodes are compared with each other, but there is {len(features)}")
+    count = min(count, len(features))
+    x = reward.scaling(features)
+    mean, variance = reward.belief.marginals(x)
+    share = count / len(x)
+    quality, among = np.zeros(len(x)), np.zeros(len(x))
+    for rows, reference in _groups(len(x), seed):
+        drawn = np.union1d(reference, rows)  # each once, so that an episode is never worse than itself
+        draws = draw_rewards(reward.belief, x[drawn], seed=seed)
+        at = np.searchsorted(drawn, reference), np.searchsorted(drawn, rows)
+        quality[rows], among[rows] = _compared(draws, *at, share)
+    return EpisodeQuality(mean, np.sqrt(variance), quality, among, count)
+
+
+def _groups(episodes: int, seed: int) -> list[tuple[Indices, Indices]]:
+    """Episodes, and those that they are compared with: all of them, or so many that draws are quick."""
+    every = np.arange(episodes)
+    if episodes <= MOST_JOINT:
+        return [(every, every)]
+    reference = np.sort(np.random.default_rng(seed).choice(episodes, REFERENCE, replace=False))
+    step = MOST_JOINT - REFERENCE
+    return [(every[start : start + step], reference) for start in range(0, episodes, step)]
+
+
+def _compared(draws: Draws, reference: Indices, rows: Indices, share: float) -> tuple[Array, Array]:
+    """The expected share of the reference that is worse than each row; and how probably that is this few."""
+    others, own = np.sort(draws.rewards[:, reference], axis=1), draws.rewards[:, rows]
+    worse = np.stack([np.searchsorted(line, values) for line, values in zip(others, own, strict=True)])
+    compared = len(reference) - np.isin(rows, reference)  # with all but itself
+    expected: Array = draws.weights @ (worse / compared)
+    among: Array = draws.weights @ (worse < share * len(reference) - 1e-9)
+    return expected, among

@@ -1,0 +1,107 @@
+"""`prefero rank`: the worst and the best episodes, in the terminal, in pictures and in files."""
+
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from datasets.write_datasets import states_of, write_lerobot_3
+from prefero import Learner, Pool, PreferenceGP, Question, Reward
+from prefero.__main__ import main
+from prefero.datasets import open_dataset
+from prefero.kernels import Anchored, Linear
+from prefero.studies.start import begin_teaching
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Proposal, Store
+
+LENGTHS = (8, 9, 7, 10, 8, 6)
+WORDS = ["max(elbow)", "final(shoulder)"]
+Run = Callable[..., int]
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PREFERO_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
+
+    def command(*words: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["prefero", "rank", *words, "--jobs", "1"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return int(ended.value.code or 0)
+
+    return command
+
+
+def taught(pool: Pool) -> Reward:
+    """The higher the elbow, the better."""
+    model = PreferenceGP(Anchored(Linear(), (0.0,) * len(pool.names)), noise=0.1, learn=False)
+    learner, heights = Learner(pool, model=model), pool.features[:, 0]
+    for left, right in [(0, 1), (2, 3), (4, 5), (1, 4), (0, 5)]:
+        learner.tell(Question(left, right), "left" if heights[left] > heights[right] else "right")
+    return learner.reward()
+
+
+def test_the_worst_are_listed_pictured_and_written(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lerobot_3(tmp_path / "arm", LENGTHS)
+    reward = taught(Pool.from_lerobot("arm", WORDS, clips="never"))
+    reward.save("reward.json")
+    words = ("--reward", "reward.json", "--worst", "2", "--best", "1")
+    assert run("arm", *words, "--picture", "worst.svg", "--out", "quality.parquet", "--copy-to", "rated") == 0
+    said = capsys.readouterr().out
+    order = np.argsort([states_of(e, n)[:, 1].max() for e, n in enumerate(LENGTHS)])
+    rows = [line.split("│") for line in said.splitlines() if "worst " in line or "best 1" in line]
+    listed = [cells[2].strip() for cells in rows if len(cells) > 3 and cells[2].strip().isdigit()]
+    assert listed == [str(order[0]), str(order[1]), str(order[-1])]
+    assert "About 2 of the 2 that seem worst are expected to be among the worst 2" in said
+    table = pq.read_table("quality.parquet")
+    assert table.column_names == ["trajectory", "mean", "std", "quality", "among_worst"]
+    assert np.argsort(table["quality"].to_numpy())[:2].tolist() == order[:2].tolist()
+    frames = pq.read_table(min(Path("rated/data").rglob("*.parquet")))
+    np.testing.assert_allclose(frames["prefero.quality"][0].as_py(), table["quality"][0].as_py(), rtol=1e-6)
+    assert "prefero.quality" in open_dataset("rated").info["features"]  # type: ignore[attr-defined]
+    assert Path("worst.svg").read_text(encoding="utf-8").count("<image") == 3 * 6
+
+
+@pytest.mark.parametrize("kind", ["states", "features"])
+def test_pictures_show_numbers_where_there_are_no_videos(run: Run, kind: str) -> None:
+    rng = np.random.default_rng(0)
+    if kind == "states":
+        np.savez("walks.npz", states=np.cumsum(rng.normal(size=(6, 9, 2)), axis=1), state_names=["x", "y"])
+        what, words = "walks.npz", ["final", "max(x)"]
+    else:
+        np.savez("features.npz", features=rng.normal(size=(6, 3)))
+        what, words = "features.npz", None
+    taught(Pool.from_dataset(what, words, clips="never")).save("reward.json")
+    assert run(what, "--reward", "reward.json", "--worst", "2", "--best", "2", "--picture", "p.svg") == 0
+    assert Path("p.svg").read_text(encoding="utf-8").count("<image") == 0
+
+
+def test_the_answers_of_a_session_are_enough(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_lerobot_3(tmp_path / "arm", LENGTHS, cameras=())
+    assert run("arm") == 2
+    assert "no session 'arm' was taught yet: answer some questions first" in capsys.readouterr().err
+    store = Store(open_database(tmp_path / "data" / "teach.db"))
+    study, person, _ = begin_teaching(store, str(folder), None, 30)
+    assert run("arm") == 2
+    assert "the session 'arm' has no answers yet" in capsys.readouterr().err
+    pool = store.pool(study)
+    longest = int(np.argmax(pool.features[:, pool.names.index("path length")]))
+    for number, other in enumerate(n for n in range(3) if n != longest):
+        proposed = Proposal(number, "Prefero", (longest, other), 0.5, "bits")
+        log = store.add_question(person, store.event_log(person), proposed)
+        assert log.open_question is not None
+        store.add_event(person, log.open_question.id, "left", f"key {number}", 1.0)
+    store.engine.dispose()
+    assert run("arm", "--worst", "2") == 0
+    assert "6 episodes were compared" in capsys.readouterr().out
