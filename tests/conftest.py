@@ -18,6 +18,13 @@ from hypothesis import settings
 from prefero import Pool
 from prefero.worlds.golf import Golf
 
+BROWSER = "page/"
+LONG = (  # a test of these takes seconds
+    *("test_notebooks.py", "test_irrelevant_features.py", "test_house.py", "cli/test_cli.py"),
+    *("server/test_commands.py", "server/test_security.py", "server/test_several_servers.py"),
+    *("simulation/test_tasks.py", "datasets/test_example.py", "worlds/test_golf.py"),
+)
+
 settings.register_profile("prefero", derandomize=True, deadline=None, max_examples=100)
 settings.load_profile("prefero")
 
@@ -42,3 +49,18 @@ def golf() -> Golf:
 def golf_pool(golf: Golf) -> Pool:
     """An even grid of 11 speeds by 11 angles."""
     return Pool.simulate(golf, 121, sampling="grid", progress=False)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order the tests for two workers of pytest-xdist, which begin with half of the list each.
+
+    One begins with the tests in a browser, the other with long ones; so neither is left alone with a long
+    test at the end, and one browser is enough.
+    """
+    names = [item.nodeid.partition("::")[0].removeprefix("tests/") for item in items]
+    browser = [item for item, name in zip(items, names, strict=True) if name.startswith(BROWSER)]
+    long = [item for item, name in zip(items, names, strict=True) if name in LONG]
+    moved = {*browser, *long}
+    others = [item for item in items if item not in moved]
+    cut = max(len(items) // 2 - len(browser), 0)
+    items[:] = [*browser, *others[:cut], *long, *others[cut:]]

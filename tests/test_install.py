@@ -55,7 +55,8 @@ def test_the_page_is_built_without_the_packages_that_check_it() -> None:
     built_with = packages[packages.index('"dependencies"') : packages.index('"devDependencies"')]
     assert '"vite"' in built_with
     assert not re.search(r"eslint|vitest|typescript", built_with)
-    assert "--omit=dev" in rule("$(PAGE)")
+    assert "$(OMIT)" in rule("$(PAGE)")
+    assert "OMIT := --omit=dev\n" in MAKEFILE
     assert (
         "vitest" not in (ROOT / "web" / "vite.config.ts").read_text(encoding="utf-8").partition("import")[2]
     )

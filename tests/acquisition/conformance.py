@@ -6,6 +6,7 @@ to three components, with two or three answers, of differences that are known, h
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import array_api_strict
@@ -37,9 +38,9 @@ ROUNDING = 1e-12  # beside the largest number that goes into a score
 
 
 def check_acquisition_function(
-    acquisition: AcquisitionFunction, margins: Sequence[float] = (0.0, 0.3)
+    acquisition: AcquisitionFunction, margins: Sequence[float] = (0.0, 0.3), *, lapses: bool = True
 ) -> None:
-    """All checks; a function for two possible answers is checked with margins=(0.0,)."""
+    """All checks; for a function of two possible answers without lapses margins=(0.0,), lapses=False."""
     assert acquisition_named(acquisition) is acquisition
     assert isinstance(acquisition.unit, str)
     assert acquisition.unit
@@ -50,7 +51,7 @@ def check_acquisition_function(
             check_upper_bound(acquisition, pairs)
             check_any_array_library(acquisition, pairs)
             check_inputs_are_left_alone(acquisition, pairs)
-        for belief in beliefs(margin):
+        for belief in beliefs(margin, lapses):
             check_search_is_brute_force(acquisition, belief)
         check_variance_bound(acquisition, margin)
         check_moment_bound(acquisition, margin)
@@ -102,14 +103,16 @@ def questions(seed: int, margin: float, length: int = 60) -> list[PairMoments]:
     ]
 
 
-def beliefs(margin: float) -> list[Any]:
+@cache
+def beliefs(margin: float, lapses: bool = True) -> list[Any]:
     """A Gaussian, Bayesian model averaging, and equally likely known rewards."""
     rng = np.random.default_rng(5)
     items = rng.standard_normal((12, 2))
     data = Comparisons.of(items, np.array([[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]]))
     gp = PreferenceGP(Linear() + RBF(0.5), noise=0.2, margin=margin, learn=False)
     linear = LinearPreference(noise=0.2, margin=margin, draws=20)
-    mixture = MixtureFitter(Reference.normal(2), margin=margin, searched=False).fit(data)
+    noise = None if lapses else 0.2  # a noise that is known has no lapses beside it
+    mixture = MixtureFitter(Reference.normal(2), noise=noise, margin=margin, searched=False).fit(data)
     return [gp.fit_comparisons(data).posterior_, mixture, linear.fit_comparisons(data).posterior_]
 
 

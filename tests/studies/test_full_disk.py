@@ -17,7 +17,7 @@ from prefero.studies.storage.database import DatabaseUnavailable, open_database
 from prefero.studies.storage.store import Participant, Store
 from soak import SOAK, repetitions
 from studies import postgres
-from studies.fake_study import ask, invited, new_key
+from studies.fake_study import ask, invited, new_key, study_of
 from waiting import wait_until
 
 SIZES = {"sqlite": 2, "postgresql": 120}  # MB
@@ -73,23 +73,31 @@ def answer_until_refused(store: Store, person: Participant) -> list[str]:
     raise AssertionError(f"the disk is not full after {MOST} answers")
 
 
-def test_a_full_disk_loses_nothing(disk: tuple[str, Path], database: str) -> None:
-    store = Store(open_database(database))
-    person, acknowledged = invited(store), list[str]()
+def recorded(store: Store, person: Participant) -> list[str]:
+    """The keys in the database; PostgreSQL starts again after its log could not be written."""
 
-    def recorded() -> tuple[list[str]] | None:
+    def keys() -> tuple[list[str]] | None:
         try:
             return ([event.key for event in store.event_log(person).events],)
         except DatabaseUnavailable:
-            return None  # PostgreSQL starts again after its log could not be written
+            return None
 
-    for _ in range(FILLINGS):
+    (found,) = wait_until(keys, "the database") or ([],)
+    return found
+
+
+def test_a_full_disk_loses_nothing(disk: tuple[str, Path], database: str) -> None:
+    """Whenever it is full, another person answers, since every answer reads all events of its person."""
+    store = Store(open_database(database))
+    study, kept = study_of(store), dict[str, list[str]]()
+    people = [invited(store, f"P{number}", study) for number in range(FILLINGS)]
+    for person in people:
         filler = fill(disk[1], ROOM[disk[0]])
-        acknowledged += answer_until_refused(store, person)
+        acknowledged = answer_until_refused(store, person)
         filler.unlink()
-        (found,) = wait_until(recorded, "the database") or ([],)
-        assert found[: len(acknowledged)] == acknowledged
-        assert len(found) <= len(acknowledged) + 1  # one may be recorded whose acknowledgement was lost
-        acknowledged = found
-    print(f"{len(acknowledged)} answers, {FILLINGS} full disks")
+        kept[person.label] = recorded(store, person)
+        assert kept[person.label][: len(acknowledged)] == acknowledged
+        assert len(kept[person.label]) <= len(acknowledged) + 1  # the last acknowledgement may have been lost
+    assert {person.label: recorded(store, person) for person in people} == kept
+    print(f"{sum(map(len, kept.values()))} answers, {FILLINGS} full disks")
     store.engine.dispose()
