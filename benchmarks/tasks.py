@@ -149,13 +149,14 @@ def _of_rows(rows: Array, target: Array) -> RewardFunction:
     return reward
 
 
-def _world(world: str, truth: str, lapse_rate: float = 0.0) -> Maker:
-    return Setting(world, truth, lapse_rate=lapse_rate).task
+def _world(world: str, truth: str, lapse_rate: float = 0.0, trajectories: int = 1000) -> Maker:
+    return Setting(world, truth, lapse_rate=lapse_rate, trajectories=trajectories).task
 
 
 TASKS: dict[str, Maker] = {
     "heavy-tails": lambda seed: drawn_task("heavy-tailed", 4, seed),
     "golf": _world("golf", "targets"),
+    "golf-400": _world("golf", "targets", trajectories=400),  # as in the report
     "bumps": lambda seed: make_task("bumpy", features=2, seed=seed),
     "driver-linear": _world("driver", "linear"),
     "driver-quadratic": _world("driver", "quadratic"),

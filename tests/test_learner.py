@@ -16,7 +16,10 @@ import reference
 from prefero import Answer, Learner, LinearPreference, Pool, PreferenceGP, Question, information_gain
 from prefero._support.arrays import Array
 from prefero.acquisition.base import Purpose, Strategy
+from prefero.acquisition.best_information import BestInformation
+from prefero.acquisition.expected_utility import ExpectedUtility
 from prefero.acquisition.mutual_information import MutualInformation
+from prefero.acquisition.pool_search import best_question
 from prefero.kernels import RBF, Anchored
 from prefero.learner import AnswerConflict
 from prefero.models.learning_progress import likely_accuracy
@@ -99,15 +102,25 @@ def test_the_question_for_learning_is_the_most_informative_one() -> None:
     assert question.value == pytest.approx(bits, abs=1e-5)
 
 
-def test_the_question_for_the_best_has_the_highest_expected_maximum() -> None:
+def test_the_question_of_the_largest_expected_utility_has_the_highest_expected_maximum() -> None:
     learner = taught(4, model=quick(margin=0.0))
     mean, covariance = learner.belief()(learner.pool.scaled)
     parts = [reference.Part(1.0, mean, covariance, 0.1)]
     expected, utility = reference.best_pair(reference.pair_utility, parts)
-    question = learner.ask(purpose="best")
+    learner.acquisition = ExpectedUtility()
+    question = learner.ask()
     assert pair(question) == expected
     assert question.value == pytest.approx(utility, abs=1e-9)
     assert question.unit == "utility"
+
+
+def test_the_question_for_the_best_tells_most_about_which_is_best() -> None:
+    learner = taught(4, model=quick(margin=0.0))
+    chosen = best_question(learner.belief(), learner.pool, acquisition=BestInformation())
+    question = learner.ask(purpose="best")
+    assert pair(question) == chosen.items
+    assert question.value == pytest.approx(chosen.value, abs=1e-9)
+    assert question.unit == "bits"
 
 
 @pytest.mark.parametrize("formula", ["houlsby", "paper"])

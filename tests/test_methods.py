@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from prefero import Learner, Pool, PreferenceGP, worlds
 from prefero._support.arrays import Array
-from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.best_information import BestInformation
 from prefero.acquisition.mutual_information import Formula, MutualInformation
 from prefero.experiments.figures.base import TUNED
 from prefero.experiments.settings import Setting
@@ -194,7 +194,7 @@ def test_what_the_paper_fixed_stays_fixed() -> None:
     [
         ("Prefero", "active", MutualInformation()),
         ("Prefero, random", "random", MutualInformation()),
-        ("Prefero, best", "active", ExpectedUtility()),
+        ("Prefero, best", "active", BestInformation()),
     ],
 )
 def test_prefero_is_the_default_with_nothing_chosen(name: str, strategy: str, acquisition: object) -> None:

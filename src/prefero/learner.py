@@ -96,8 +96,8 @@ class Learner:
         model: How rewards are modelled. None is the default, Bayesian model averaging over structures;
             `PreferenceGP(...)` and `LinearPreference(...)` are others.
         acquisition: What makes a question good: "predictive-information" (EPIG), "mutual-information"
-            (BALD), "expected-utility" (EUBO), another registered name, or an `AcquisitionFunction` of your
-            own.
+            (BALD), "best-information", "expected-utility" (EUBO), "knowledge-gradient", "thompson-duel",
+            another registered name, or an `AcquisitionFunction` of your own.
         answers: Of an earlier session, to continue it.
     """
 
@@ -152,8 +152,8 @@ class Learner:
 
         Args:
             purpose: Takes a built-in acquisition function instead: "learn" the predictive information, which
-                learns the reward everywhere; "best" the expected utility, which finds the best trajectory
-                soon.
+                learns the reward everywhere; "best" the information about which trajectory is best, which
+                finds it soon.
             strategy: "active", or "random": every pair is equally likely, for comparison.
 
         Returns:

@@ -143,6 +143,6 @@ def test_an_acquisition_function_is_an_object_of_ones_own() -> None:
 def test_a_purpose_takes_a_built_in_one_instead() -> None:
     learner = learner_with(UpperConfidenceBound())
     assert learner.ask(purpose="learn").unit == "bits"
-    assert learner.ask(purpose="best").unit == "utility"
+    assert learner.ask(purpose="best").unit == "bits"
     with pytest.raises(ValueError, match="purpose must be 'learn' or 'best', but is 'win'"):
         acquisition_for("win")  # type: ignore[arg-type]

@@ -13,7 +13,7 @@ import pytest
 from experiments.fake_runs import RIGHT
 from prefero import Learner, Pool, PreferenceGP, Reward
 from prefero._support.arrays import Array
-from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.best_information import BestInformation
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.experiments import runs
 from prefero.experiments.figures.base import TUNED
@@ -62,7 +62,7 @@ BY_HAND = {
     "Oracle": ByHand(dataclasses.replace(DRIVER, margin=0.3, lapse_rate=0.2), the_oracle),
     "ActiveLinear": ByHand(SHORT, lambda _: LinearPreference(0.1, 0.0, draws=LINEAR_DRAWS)),
     "Prefero": ByHand(SHORT, lambda _: PreferenceGP()),
-    "Prefero, best": ByHand(SHORT, lambda _: PreferenceGP(), ExpectedUtility()),
+    "Prefero, best": ByHand(SHORT, lambda _: PreferenceGP(), BestInformation()),
 }
 SEED = 3
 

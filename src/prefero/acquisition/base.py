@@ -188,9 +188,12 @@ ACQUISITION_FUNCTIONS: Registry[Callable[[], AnyAcquisitionFunction]] = Registry
         "mutual-information": "prefero.acquisition.mutual_information:MutualInformation",
         "expected-utility": "prefero.acquisition.expected_utility:ExpectedUtility",
         "predictive-information": "prefero.acquisition.predictive_information:PredictiveInformation",
+        "knowledge-gradient": "prefero.acquisition.knowledge_gradient:KnowledgeGradient",
+        "thompson-duel": "prefero.acquisition.thompson:ThompsonDuel",
+        "best-information": "prefero.acquisition.best_information:BestInformation",
     },
 )
-PURPOSES: dict[Purpose, str] = {"learn": "predictive-information", "best": "expected-utility"}
+PURPOSES: dict[Purpose, str] = {"learn": "predictive-information", "best": "best-information"}
 
 
 def acquisition_for(purpose: Purpose) -> AnyAcquisitionFunction:

@@ -103,17 +103,17 @@ class SearchedAcquisition(ABC):
     unit: ClassVar[str]
 
     @abstractmethod
-    def scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> Scorer:
+    def _scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> Scorer:
         """What scores questions about some trajectories of a pool."""
 
     @abstractmethod
-    def considered(self, belief: Distribution, x: Array, rng: np.random.Generator) -> Indices:
+    def _considered(self, belief: Distribution, x: Array, rng: np.random.Generator) -> Indices:
         """The trajectories of the pool x, (M, d), that questions are about: of a large pool, a part."""
 
     @one_thread
     def score_questions(self, belief: Distribution, pool: Pool | Array, questions: Indices) -> Array:
         """The value of each question, (Q,); the questions are pairs of trajectory indices, (Q, 2)."""
-        scorer = self.scorer(belief, pool, np.unique(questions))
+        scorer = self._scorer(belief, pool, np.unique(questions))
         places = np.searchsorted(scorer.considered, questions)
         return scorer.scores(scorer.moments(places), places)
 
@@ -124,7 +124,7 @@ class SearchedAcquisition(ABC):
         """The best question that the search finds."""
         x = features_of(belief, pool)
         rng = generator(belief, len(x))
-        scorer = self.scorer(belief, pool, self.considered(belief, x, rng))
+        scorer = self._scorer(belief, pool, self._considered(belief, x, rng))
         return ExchangeSearch(scorer, exclude, rng).run(self.unit)
 
 

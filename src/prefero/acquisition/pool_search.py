@@ -82,9 +82,10 @@ def best_question(
         pool: A `Pool` gives its features in the units that the belief was fitted with, scaled or raw. An
             array (M, d) is taken to be in these units already; its library and device decide where the work
             is done: NumPy here, torch on a GPU.
-        acquisition: What is best: "mutual-information", "expected-utility", "predictive-information",
-            another registered name, or an `AcquisitionFunction` of your own. A `PoolAcquisitionFunction`
-            searches by itself, and may find a good question instead of the best.
+        acquisition: What is best: "mutual-information", "predictive-information", "best-information",
+            "expected-utility", "knowledge-gradient", "thompson-duel", another registered name, or an
+            `AcquisitionFunction` of your own. A `PoolAcquisitionFunction` searches by itself, and may find a
+            good question instead of the best.
         exclude: Pairs that are not asked.
         tile: How many rows are worked on at once; None chooses.
 

@@ -38,7 +38,7 @@ from prefero.acquisition.bivariate_normal import bivariate_normal_cdf
 from prefero.acquisition.entropy import TINY, entropy_of_probabilities
 from prefero.acquisition.exchange_search import SearchedAcquisition, features_of, generator, random_part
 from prefero.acquisition.mutual_information import mutual_information
-from prefero.acquisition.projection import Projection, projections
+from prefero.acquisition.projection import Projection, moments_of, projections
 from prefero.acquisition.targets import TargetQuestions, TargetSource, draw_targets
 from prefero.models.likelihood import SQRT_2PI
 from prefero.models.posterior import Distribution
@@ -62,13 +62,13 @@ class PredictiveInformation(SearchedAcquisition):
     mutual_information_share: float = MUTUAL_INFORMATION_SHARE
     unit: ClassVar[str] = "bits"
 
-    def scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> "TargetScorer":
+    def _scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> "TargetScorer":
         """Scores questions by what they tell about the targets."""
         x = features_of(belief, pool)
         targets = draw_targets(self.targets, belief, pool, generator(belief, len(x)))
         return TargetScorer.of(belief, x, considered, targets, self._share)
 
-    def considered(self, _: Distribution, x: Array, rng: np.random.Generator) -> Indices:
+    def _considered(self, _: Distribution, x: Array, rng: np.random.Generator) -> Indices:
         """Of a large pool, random trajectories."""
         return random_part(len(x), rng)
 
@@ -133,17 +133,7 @@ class TargetScorer:
 
     def moments(self, places: Indices) -> list[PairMoments]:
         """Means and variances of the questions' rewards under every component."""
-        a, b = places.T
-        return [
-            PairMoments(
-                view.component.weight,
-                view.component.probit,
-                view.mean[a],
-                view.mean[b],
-                np.maximum(view.diagonal[a] + view.diagonal[b] - 2.0 * _covariance(view, a, b), 0.0),
-            )
-            for view in self.views
-        ]
+        return moments_of(self.views, places)
 
     def estimates(self, moments: Sequence[PairMoments], places: Indices) -> Array:
         """Cheap estimates of the scores."""
@@ -200,14 +190,6 @@ def _joint(part: PairMoments, at: _TargetMoments, covariance: Array) -> _Joint:
     chosen = (probit.with_lapses(ndtr(answer)) for answer in (first, second))
     together = (probit.with_lapses(p, preferred) for p in (both, other))
     return _Joint(*(part.weight * p for p in (*chosen, preferred, *together)))
-
-
-def _covariance(view: Projection, a: Indices, b: Indices) -> Array:
-    """Cov[f(x_a), f(x_b)], row by row."""
-    one = len(a) > 0 and bool(np.all(a == a[0]))
-    prior = view.kernel(view.x[a[:1]], view.x[b])[0] if one else view.kernel.rowwise(view.x[a], view.x[b])
-    covariance: Array = prior - np.sum(view.learned[a] * view.learned[b], axis=1)
-    return covariance
 
 
 def _mutual_information(joint: _Joint) -> Array:

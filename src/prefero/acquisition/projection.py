@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefero._support.arrays import AnyArray, Array, namespace_of, one_thread
+from prefero._support.arrays import AnyArray, Array, Indices, namespace_of, one_thread
 from prefero.acquisition.base import Component, PairMoments
 from prefero.kernels import Kernel
 from prefero.models.linear import ZeroKernel
@@ -83,6 +83,29 @@ class Projection:
 def projections(belief: Distribution, x: AnyArray) -> list[Projection]:
     """Every component of a posterior, projected onto a pool."""
     return [Projection.of(weight, gaussian, x) for weight, gaussian in belief.components]
+
+
+def moments_of(views: list[Projection], places: Indices) -> list[PairMoments]:
+    """Means and variances of the rewards of pairs of rows, (Q, 2), under every component."""
+    a, b = places.T
+    return [
+        PairMoments(
+            view.component.weight,
+            view.component.probit,
+            view.mean[a],
+            view.mean[b],
+            np.maximum(view.diagonal[a] + view.diagonal[b] - 2.0 * _covariance(view, a, b), 0.0),
+        )
+        for view in views
+    ]
+
+
+def _covariance(view: Projection, a: Indices, b: Indices) -> Array:
+    """Cov[f(x_a), f(x_b)], row by row."""
+    one = len(a) > 0 and bool(np.all(a == a[0]))
+    prior = view.kernel(view.x[a[:1]], view.x[b])[0] if one else view.kernel.rowwise(view.x[a], view.x[b])
+    covariance: Array = prior - np.sum(view.learned[a] * view.learned[b], axis=1)
+    return covariance
 
 
 @one_thread

@@ -46,7 +46,7 @@ def simulate(
     ] = 0.0,
     purpose: Annotated[
         Purpose,
-        typer.Option(help="Learn the reward everywhere (EPIG), or find the best trajectory (EUBO)."),
+        typer.Option(help="Learn the reward everywhere, or find the best trajectory soon."),
     ] = "learn",
     seed: Annotated[
         int, typer.Option(min=0, help="The seed of the reward, the trajectories and the answers.")

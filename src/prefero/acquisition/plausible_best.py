@@ -1,0 +1,71 @@
+"""Which trajectories of a pool may be the best: those that are the best in draws from the posterior.
+
+x            (M, d)   features of the pool, in the units that the posterior was fitted to
+optimistic   (M,)     mean and two standard deviations of each trajectory's reward
+reported              the trajectory with the largest posterior mean, which is reported as best
+draw                  a reward from the posterior, at all trajectories at once
+regret                of a draw: by how much its best trajectory is better than the reported one
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from prefero._support.arrays import Array, Indices
+from prefero.acquisition.exchange_search import LARGE_POOL
+from prefero.acquisition.projection import Projection, projections
+from prefero.models.linalg import pivoted_cholesky
+from prefero.models.posterior import Distribution
+
+DRAWN = 500  # trajectories that are drawn: in a larger pool, those that are best if one is optimistic
+COARSE = 100.0  # leaves out directions below a thousandth of the standard deviation: some are rounding errors
+
+
+class PlausibleBest(NamedTuple):
+    """The best trajectories in draws from the posterior."""
+
+    reported: int
+    best: Indices  # (draws,)
+    regret: Array  # (draws,)
+
+
+def optimistic(belief: Distribution, x: Array) -> Array:
+    """How good each trajectory may be: mean and two standard deviations, (M,)."""
+    mean, variance = belief.marginals(x)
+    return mean + 2.0 * np.sqrt(variance)
+
+
+def by_promise(belief: Distribution, x: Array) -> Indices:
+    """All trajectories, the most promising one first."""
+    return np.argsort(-optimistic(belief, x), kind="stable")
+
+
+def promising(belief: Distribution, x: Array, rng: np.random.Generator) -> Indices:
+    """All trajectories; of a large pool, one half those that may be best, and one half random ones."""
+    if len(x) <= LARGE_POOL:
+        return np.arange(len(x))
+    best, others = np.split(by_promise(belief, x), [LARGE_POOL // 2])
+    return np.sort(np.concatenate([best, rng.choice(others, LARGE_POOL - len(best), replace=False)]))
+
+
+def draw_best(belief: Distribution, x: Array, count: int, rng: np.random.Generator) -> PlausibleBest:
+    """The best trajectory in each of `count` draws from the posterior."""
+    reported = int(np.argmax(belief.marginals(x)[0]))
+    among = np.union1d(by_promise(belief, x)[:DRAWN], [reported])
+    counts = rng.multinomial(count, [weight for weight, _ in belief.components])
+    views = projections(belief, x[among])
+    parts = [_draw(view, int(n), rng) for view, n in zip(views, counts, strict=True) if n]
+    rewards = rng.permutation(np.concatenate(parts))
+    regret = rewards.max(axis=1) - rewards[:, np.searchsorted(among, reported)]
+    return PlausibleBest(reported, among[rewards.argmax(axis=1)], regret)
+
+
+def _draw(view: Projection, count: int, rng: np.random.Generator) -> Array:
+    """Rewards under one component, up to a constant, (count, M)."""
+    mean = np.broadcast_to(view.mean, (count, len(view.x)))
+    if view.is_certain:
+        return mean
+    covariance = view.kernel(view.x, view.x) - view.learned @ view.learned.T
+    root = pivoted_cholesky(covariance, COARSE * float(np.sqrt(np.max(covariance.diagonal())))).basis
+    drawn: Array = mean + rng.standard_normal((count, root.shape[1])) @ root.T
+    return drawn
