@@ -1,5 +1,6 @@
 """`prefero rank`: the worst and the best episodes, in the terminal, in pictures and in files."""
 
+import json
 import sys
 import warnings
 from collections.abc import Callable
@@ -85,8 +86,8 @@ def test_pictures_show_numbers_where_there_are_no_videos(run: Run, kind: str) ->
     assert Path("p.svg").read_text(encoding="utf-8").count("<image") == 0
 
 
-def test_the_answers_of_a_session_are_enough(
-    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_answers_of_a_session_are_enough_for_a_ranking_and_for_pairs(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_lerobot_3(tmp_path / "arm", LENGTHS, cameras=())
     assert run("arm") == 2
@@ -105,3 +106,9 @@ def test_the_answers_of_a_session_are_enough(
     store.engine.dispose()
     assert run("arm", "--worst", "2") == 0
     assert "6 episodes were compared" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["prefero", "pairs", "arm"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "3 pairs, of 1 person, are in pairs.jsonl." in capsys.readouterr().out
+    rows = [json.loads(line) for line in Path("pairs.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(row["left"]["id"], row["who"]) for row in rows] == [(str(longest), "teacher")] * 3

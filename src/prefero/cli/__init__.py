@@ -10,6 +10,7 @@ from prefero.cli.choices import SuggestingGroup
 from prefero.cli.console import console
 from prefero.cli.export import export
 from prefero.cli.features import features
+from prefero.cli.pairs import pairs
 from prefero.cli.rank import rank
 from prefero.cli.reproduce import reproduce
 from prefero.cli.score import score
@@ -25,7 +26,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (teach, features, score, rank, export, simulate, worlds, show, reproduce):
+for command in (teach, features, score, rank, pairs, export, simulate, worlds, show, reproduce):
     app.command()(command)
 app.add_typer(study, name="study")
 app.add_typer(arena, name="arena")

@@ -64,6 +64,19 @@ def with_dataset_flags(*, without: tuple[str, ...] = ()) -> Callable[[Command], 
     return decorate
 
 
+def with_format_flags(command: Command) -> Command:
+    """A decorator that adds a flag for every option of every format; the command takes them as `opening`."""
+    known = tuple(inspect.signature(feature_options).parameters)
+
+    def without_features(*, features: FeatureOptions, **values: Any) -> None:
+        del features
+        command(**values)
+
+    without_features.__name__, without_features.__doc__ = command.__name__, command.__doc__
+    without_features.__signature__ = inspect.signature(command)  # type: ignore[attr-defined]
+    return with_dataset_flags(without=known)(without_features)
+
+
 INJECTED = ("features", "opening")
 
 

@@ -167,9 +167,7 @@ def begin_teaching(
 
 def taught_reward(store: Store, name: str, command: str) -> Reward:
     """The reward of a teaching session; an error with the command that begins it if there are no answers."""
-    if name not in {study.name for study in store.studies()}:
-        raise ValueError(f"no session {name!r} was taught yet: answer some questions first,  {command}")
-    study = store.study(name)
+    study = known_study(store, name, command)
     participants = store.participants(study)
     log = store.event_log(participants[0]) if participants else None
     if log is None or not log.answers:
@@ -177,6 +175,13 @@ def taught_reward(store: Store, name: str, command: str) -> Reward:
     protocol = Protocol.from_json(study.protocol)
     cache = LearnerCache(store.pool(study), protocol, participants[0].seed)
     return cache.learner(protocol.methods[0].label, log).reward()
+
+
+def known_study(store: Store, name: str, command: str) -> Study:
+    """The session or study of this name; an error with the command that begins a session if there is none."""
+    if name not in {study.name for study in store.studies()}:
+        raise ValueError(f"no session {name!r} was taught yet: answer some questions first,  {command}")
+    return store.study(name)
 
 
 def serve_clips(display: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,49 @@
+"""`prefero pairs`: the answered questions with both trajectories, for direct preference optimization."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from prefero._support.commands import prefero_command
+from prefero.cli.console import check_apart, check_server, say
+from prefero.cli.options import with_format_flags
+from prefero.datasets import open_dataset
+from prefero.datasets.registry import describe_formats, options_for
+from prefero.deploy.preference_pairs import check_pairs_file, write_pairs
+
+OUT = Path("pairs.jsonl")
+
+
+@with_format_flags
+def pairs(
+    dataset: Annotated[str, typer.Argument(help=f"The dataset: {describe_formats()}.")],
+    out: Annotated[Path, typer.Option(help="Write the pairs to this file (.jsonl, .parquet).")] = OUT,
+    name: Annotated[
+        str | None, typer.Option(help="The name of the session or study, if it is not the dataset's.")
+    ] = None,
+    database: Annotated[
+        str | None, typer.Option(help="The file of the database, or postgresql://...")
+    ] = None,
+    *,
+    opening: Mapping[str, object],
+) -> None:
+    """Write every answered question about a dataset: both trajectories, the choice, its strength, and who."""
+    check_server()
+    check_pairs_file(out)
+    from prefero._support.files import data_folder
+    from prefero.studies.answered_pairs import answered_pairs
+    from prefero.studies.start import known_study
+    from prefero.studies.storage.database import open_database
+    from prefero.studies.storage.store import Store
+
+    store = Store(open_database(database or str(data_folder() / "teach.db")))
+    study = known_study(store, name or Path(dataset).stem, prefero_command("teach", dataset))
+    opened = open_dataset(dataset, replace(options_for(dataset, opening), videos="ignore"))
+    check_apart(out, dataset, opened)
+    found = answered_pairs(store, study, opened)
+    write_pairs(out, found)
+    people = len({pair.who for pair in found})
+    say(f"{len(found)} pairs, of {people} {'person' if people == 1 else 'people'}, are in {out}.")
