@@ -227,20 +227,25 @@ COVERAGE_HEAD = (
 def coverage_table(rows: Sequence[Row], correction: Correction) -> Iterator[str]:
     """By the number of answers, task, the person's noise and lapse rate, and who chose the questions."""
     yield COVERAGE_HEAD
-    people = [person_of(row["seed"]) for row in rows]
-    groups = {
-        "answers": [row["answers"] for row in rows],
-        "": [row["task"] for row in rows],
+    found = checked(rows)
+    for name, keys in groups(rows).items():
+        for key in dict.fromkeys(sorted(keys)):
+            own = found.only(np.array([one == key for one in keys]))
+            yield coverage_line(f"{name} {key}".strip(), own, correction)
+    yield coverage_line("all", found, correction)
+
+
+def groups(rows: Sequence[Row]) -> dict[str, list[Any]]:
+    """What the rows with a whole claim are grouped by, a list of keys each."""
+    whole = [row for row in rows if row["variance"] is not None]
+    people = [person_of(row["seed"]) for row in whole]
+    return {
+        "answers": [row["answers"] for row in whole],
+        "": [row["task"] for row in whole],
         "noise": [person.noise for person in people],
         "lapses": [person.lapse_rate for person in people],
-        "questions": [row["strategy"] for row in rows],
+        "questions": [row["strategy"] for row in whole],
     }
-    for name, keys in groups.items():
-        for key in dict.fromkeys(sorted(keys)):
-            some = [row for row, own in zip(rows, keys, strict=True) if own == key]
-            if any(row["variance"] is not None for row in some):
-                yield coverage_line(f"{name} {key}".strip(), checked(some), correction)
-    yield coverage_line("all", checked(rows), correction)
 
 
 def fit(rows: Checked) -> Correction:
@@ -345,7 +350,9 @@ def draw(path: Path, rows: Sequence[Row], correction: Correction) -> None:
         if mine:
             _draw_coverage(covered, checked(mine), correction, strategy, color)
             _draw_gains(gains, checked(mine), correction, strategy, color)
-    _draw_rule(rule, runs_of([row for row in rows if row["strategy"] == CHOSEN]), correction)
+    chosen = runs_of([row for row in rows if row["strategy"] == CHOSEN])
+    if chosen:
+        _draw_rule(rule, chosen, correction)
     covered.axhspan(0.85, 0.95, color="#dddddd", zorder=0)
     style_axis(covered, xlabel="answers", ylabel="90 % intervals that hold", title="The interval")
     covered.set_ylim(0.5, 1.0)

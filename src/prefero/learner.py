@@ -57,6 +57,7 @@ GUESSES = {  # names that people try first, with what they mean
     **dict.fromkeys(("predict", "score", "predict_proba"), f"{REWARD}.predict(features)"),
     **dict.fromkeys(("best", "rank"), f"{REWARD}.best(learner.pool)"),
     **dict.fromkeys(("posterior", "model"), "learner.belief()"),
+    **dict.fromkeys(("done", "is_done", "should_stop", "converged"), "learner.progress().reaches(0.9)"),
     **dict.fromkeys(("to_json", "dump", "export"), 'learner.save("learner.json")'),
 }
 

@@ -55,7 +55,7 @@ class Correction:
         return max(room, 0.0) * (1.0 - remains)
 
 
-CORRECTION = Correction(shift=0.0, stretch=1.0, extra=0.2, rate=0.5)
+CORRECTION = Correction(shift=0.0, stretch=0.85, extra=0.3, rate=0.43)
 
 
 @dataclass(frozen=True)
