@@ -13,6 +13,7 @@ from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_atomically
 from prefero._support.frames import Rows
 from prefero._support.names import no_attribute
+from prefero.models.best import probability_of_best
 from prefero.models.explanation import Statement, explain
 from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.posterior import Distribution, predict
@@ -39,6 +40,9 @@ GUESSES = {  # names that people try first, with what they mean
 }
 
 
+OPEN = 0.5  # probability of being the best below which it is still open which trajectory is
+
+
 @dataclass(frozen=True)
 class BestTrajectory:
     """The trajectory of a pool that maximizes the expected reward.
@@ -49,12 +53,19 @@ class BestTrajectory:
             reward over the pool.
         std: How uncertain this difference is, in the same unit.
         id: Its id in its dataset, if it has one.
+        probability: That no other trajectory of the pool has a higher reward.
     """
 
     index: int
     mean: float
     std: float
     id: str | None = None  # in its dataset, or the file name of its clip
+    probability: float = 1.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is more probable that another trajectory is the best."""
+        return self.probability < OPEN
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,7 +139,7 @@ class Reward:
         check_same_shape(first, second)
         return self.belief.probability(first, second)
 
-    def standardized(self, features: Rows, pool: Pool) -> tuple[Array, Array]:
+    def standardized(self, features: Rows, pool: Pool | None = None) -> tuple[Array, Array]:
         """How far the reward of each row of features is above the average over a pool, and the uncertainty.
 
         Both (M,) are in standard deviations of the reward over the pool. The uncertainty is that of the
@@ -136,20 +147,24 @@ class Reward:
 
         Args:
             features: (M, d), in your own units.
-            pool: The trajectories that the average is taken over.
+            pool: The trajectories that the average is taken over; None takes it over these rows.
 
         Returns:
             The mean and the standard deviation, (M,) each.
         """
-        return self._standardizer(pool)(self.scaling(features))
+        x = self.scaling(features)
+        if pool is None:
+            return StandardizedRewards(self.belief, reference_of(x))(x)
+        return self._standardizer(pool)(x)
 
     def best(self, pool: Pool) -> BestTrajectory:
-        """The pool's best trajectory, and how far it is above the average one."""
+        """The pool's best trajectory, how far it is above the average one, and how sure that is."""
         index = int(self.rank(pool)[0])
         x = pool.features_for(self.belief)
         mean, std = self._standardizer(pool)(x[[index]])
         name = None if pool.ids is None else pool.ids[index]
-        return BestTrajectory(index, float(mean[0]), float(std[0]), name)
+        probability = float(probability_of_best(self.belief, x)[index])
+        return BestTrajectory(index, float(mean[0]), float(std[0]), name, probability)
 
     def diverse_best(self, pool: Pool, count: int = 9) -> Indices:
         """Different trajectories among the best of a pool, best first; see `prefero.trajectories`.
@@ -191,7 +206,14 @@ class Reward:
         from prefero.datasets import extract_for_reward, open_dataset
 
         opened = open_dataset(dataset) if isinstance(dataset, str | Path) else dataset
-        return extract_for_reward(opened, self.scaling.names, features, spec=self.feature_spec, trust=trust)
+        return extract_for_reward(
+            opened,
+            self.scaling.names,
+            features,
+            spec=self.feature_spec,
+            trust=trust,
+            categories=self.scaling.categories,
+        )
 
     def episode_features(self, *, trust: bool = False) -> "EpisodeFeatures":
         """What computes the features of one episode, also of one that is not over yet.

@@ -15,6 +15,7 @@ import pytest
 
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
+from prefero.datasets.scores.table import SCORES
 from prefero.kernels import Anchored, Linear, Quadratic
 
 NAMES = ["speed", "distance"]
@@ -68,6 +69,9 @@ def check(scores: Any, reward: Reward, features: Array) -> None:
     mean, std = reward.predict(features, return_std=True)
     np.testing.assert_allclose(scores["mean"].to_numpy(), mean, rtol=1e-12)
     np.testing.assert_allclose(scores["std"].to_numpy(), std, rtol=1e-12)
+    page = reward.standardized(features, Pool(features, reward.scaling.names))
+    for name, wanted in zip(("standardized", "standardized_std"), page, strict=True):
+        np.testing.assert_allclose(scores[name].to_numpy(), wanted, rtol=1e-9, atol=1e-9)
 
 
 # --- score ------------------------------------------------------------------------------------------------
@@ -111,7 +115,7 @@ def test_every_trajectory_of_a_file_gets_its_mean_and_deviation(
     write(folder / name, features)
     assert run("score", "reward.json", name, "--out", out, monkeypatch=monkeypatch) == 0
     scores = read(folder / out)
-    assert scores.column_names == ["trajectory", "mean", "std"]
+    assert scores.column_names == ["trajectory", *SCORES]
     assert scores["trajectory"].to_pylist() == list(range(9))
     check(scores, reward, features)
 
@@ -124,7 +128,7 @@ def test_what_else_a_table_says_of_its_trajectories_is_kept(
     pyarrow.parquet.write_table(table, folder / "table.parquet")
     assert run("score", "reward.json", "table.parquet", "--out", "s.csv", monkeypatch=monkeypatch) == 0
     scores = read(folder / "s.csv")
-    assert scores.column_names == ["episode", "weight", "index", "mean", "std"]
+    assert scores.column_names == ["episode", "weight", "index", *SCORES]
     assert scores["episode"].to_pylist() == who
     check(scores, reward, features)
 
@@ -156,7 +160,7 @@ def test_a_table_may_hold_words_and_other_numbers_and_rows_that_cannot_be_used(
     assert run(*words, monkeypatch=monkeypatch) == 0
     assert "left out: episode 1: its feature 'distance' is missing, " in capsys.readouterr().out
     scores = read(folder / "s.csv")
-    assert scores.column_names == ["trajectory", "task", "height", "mean", "std"]
+    assert scores.column_names == ["trajectory", "task", "height", *SCORES]
     assert scores["trajectory"].to_pylist() == [0, 2]
     assert scores["task"].to_pylist() == ["lift", "push"]
     check(scores, reward, np.array([[1.0, 2.0], [5.0, 4.0]]))

@@ -29,6 +29,7 @@ from prefero._support.arrays import Array
 from prefero.datasets import FeatureOptions
 from prefero.datasets.features.extract import extract_features
 from prefero.datasets.registry import open_dataset
+from prefero.datasets.scores.table import SCORES
 from prefero.kernels import Anchored, Linear
 
 Run = Callable[..., int]
@@ -83,7 +84,7 @@ def test_episodes_are_extracted_scored_and_given_their_scores(
     assert "extracted of all states: max, final." in said
     assert "The copy with all scores is in scored." in said
     scores = pq.read_table("scores.parquet")
-    assert scores.column_names == ["trajectory", "mean", "std"]
+    assert scores.column_names == ["trajectory", *SCORES]
     assert scores["trajectory"].to_pylist() == [0, 1, 2, 3]
     mean, std = reward.predict(wanted(), return_std=True)
     np.testing.assert_allclose(scores["mean"].to_numpy(), mean, atol=1e-5)
@@ -105,7 +106,7 @@ def test_kept_features_are_scored_and_the_scores_go_where_they_come_from(
     assert run("features.parquet", "--out", "s.csv", "--copy-to", "scored", "--replace-reward") == 0
     scores = pyarrow.csv.read_csv("s.csv")
     kept = ["episode", "number", "first", "last", "steps", "final elbow", "max shoulder"]
-    assert scores.column_names == [*kept, "mean", "std"]
+    assert scores.column_names == [*kept, *SCORES]
     np.testing.assert_allclose(scores["mean"].to_numpy(), reward(wanted()), atol=1e-5)
     paths = sorted((tmp_path / "scored" / "data").rglob("*.parquet"))
     sums = [pq.read_table(path)["next.reward"].to_numpy().sum() for path in paths]
@@ -158,7 +159,7 @@ def test_windows_are_scored_into_tables_only(
     write_lerobot_3(tmp_path / "arm", cameras=())
     assert run("arm", "--window", "0.5s", "--stride", "4", "--out", "s.parquet", "--jobs", "1") == 0
     scores = pq.read_table("s.parquet")
-    assert scores.column_names == ["trajectory", "episode", "first", "last", "mean", "std"]
+    assert scores.column_names == ["trajectory", "episode", "first", "last", *SCORES]
     assert [column[2].as_py() for column in scores.columns[:4]] == ["1[0:5]", 1, 0, 5]
     part = states_of(1, 15)[:5]
     np.testing.assert_allclose(

@@ -82,6 +82,14 @@ def test_teaching_golf_begins_before_any_shot_is_simulated_and_each_is_when_it_i
     assert file_store.pool(again) is pool
 
 
+def test_fewer_shots_than_asked_for_are_explained() -> None:
+    with pytest.warns(
+        UserWarning, match=r"49 trajectories instead of 60: .*7 x 7 .*8 x 8: --trajectories 64"
+    ):
+        assert len(pool_of("golf", 60, simulate="later")) == 49
+    assert len(pool_of("golf", 64, simulate="later")) == 64
+
+
 def test_a_pool_comes_from_a_world_or_a_file(pool_file: str, driver_pool: Pool) -> None:
     np.testing.assert_array_equal(pool_of(pool_file).features, features_only().features)
     simulated = pool_of("driver", 60)

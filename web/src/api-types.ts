@@ -442,8 +442,13 @@ export interface components {
             probability: number;
             standings: components["schemas"]["PolicyStanding"][] | null;
         };
-        /** @description The trajectory of the pool with the highest expected reward; `id` is null where it has none. */
+        /**
+         * @description The trajectory of the pool with the highest expected reward; `id` is null where it has none.
+         *
+         *     `certainty` says in words how sure it is that no other one is better.
+         */
         BestTrajectory: {
+            certainty: string;
             id: string | null;
             index: number;
             mean: number;

@@ -85,7 +85,10 @@ def _taught(dataset: str, name: str | None, database: str | None) -> Reward:
 
 def _features(learned: Reward, opened: Dataset, features: FeatureOptions, trust: bool) -> FeatureTable:
     spec = learned.feature_spec
-    return extract_for_reward(opened, learned.scaling.names, features, spec=spec, trust=trust)
+    taught = learned.scaling
+    return extract_for_reward(
+        opened, taught.names, features, spec=spec, trust=trust, categories=taught.categories
+    )
 
 
 # --- what is said -----------------------------------------------------------------------------------------

@@ -31,7 +31,8 @@ from prefero.datasets.scores.progress import check_progress_file, write_progress
 from prefero.datasets.scores.table import (
     INDEX,
     MEAN,
-    STD,
+    STANDARDIZED,
+    STANDARDIZED_STD,
     check_score_table,
     score_columns,
     write_score_table,
@@ -43,6 +44,7 @@ from prefero.pools.pool_file import is_pool_file
 from prefero.reward import Reward, load_reward
 
 SHOWN = 5  # of the best trajectories
+UNIT = "The reward is in standard deviations above the average of the scored trajectories, as on the page."
 RABC_FLAGS = "lerobot-train --sample_weighting.type rabc --sample_weighting.progress_path"
 
 
@@ -72,7 +74,12 @@ def score(
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
-    """Compute the mean and the standard deviation of a learned reward for each trajectory."""
+    """Compute a learned reward for each trajectory, with its uncertainty.
+
+    The table shows the reward as the page does: in standard deviations above the average of the scored
+    trajectories. The file has it in the columns standardized and standardized_std, and in mean and std the
+    reward itself, which is comparable between datasets: 0 is the reward of average features.
+    """
     _check(out, copy_to, replace_reward, rabc)
     learned = load_reward(reward)
     spec, trust = learned.feature_spec, bool(opening["trust"])
@@ -88,8 +95,9 @@ def score(
         dataset, taught.names, features, spec=spec, trust=trust, categories=taught.categories
     )
     mean, std = learned.predict(table.features, return_std=True)
-    columns = score_columns(table, mean, std)
+    columns = score_columns(table, mean, std, learned.standardized(table.features))
     console.print(_best_and_worst(columns))
+    say(UNIT)
     what = "windows" if any(table.at_origin().segments) else "trajectories"
     console.print(f"{len(table)} {what} were scored; {learned.describe()}.", markup=False)
     say_skipped(table.skipped)
@@ -157,8 +165,9 @@ def _best_and_worst(columns: Columns) -> Table:
     ranked = list(enumerate(order.tolist(), 1))
     first = id_column(columns, None) or next(iter(columns))
     named = [first, INDEX] if INDEX in columns and first != INDEX else [first]
-    shown = Table("rank", *map(escape, named), MEAN, STD)
+    shown = Table("rank", *map(escape, named), "reward", "uncertainty")
     for rank, row in ranked if len(ranked) <= SHOWN + 1 else [*ranked[:SHOWN], ranked[-1]]:
         which = (escape(str(columns[name][row])) for name in named)
-        shown.add_row(str(rank), *which, f"{columns[MEAN][row]:.3f}", f"{columns[STD][row]:.3f}")
+        reward, uncertainty = columns[STANDARDIZED][row], columns[STANDARDIZED_STD][row]
+        shown.add_row(str(rank), *which, f"{reward:.2f}", f"{uncertainty:.2f}")
     return shown

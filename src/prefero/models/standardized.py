@@ -20,6 +20,7 @@ from prefero._support.arrays import Array
 from prefero.models.posterior import Distribution, Gaussian
 
 REFERENCE = 300  # trajectories of a pool that stand for it
+BLOCK = 5000  # trajectories at a time, for whose covariances with the reference there is memory
 
 
 def reference_of(x: Array, count: int = REFERENCE) -> Array:
@@ -38,7 +39,8 @@ class StandardizedRewards:
 
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and standard deviation (M,) of (f(x) - average) / unit."""
-        mean, variance = self._above_average(x)
+        blocks = np.array_split(x, max(1, -(-len(x) // BLOCK)))
+        mean, variance = (np.concatenate(p) for p in zip(*map(self._above_average, blocks), strict=True))
         return mean / self.unit, np.sqrt(variance) / self.unit
 
     @cached_property

@@ -158,12 +158,16 @@ class History(ResponseBody):
 
 
 class BestTrajectory(ResponseBody):
-    """The trajectory of the pool with the highest expected reward; `id` is null where it has none."""
+    """The trajectory of the pool with the highest expected reward; `id` is null where it has none.
+
+    `certainty` says in words how sure it is that no other one is better.
+    """
 
     index: int
     id: str | None
     mean: float
     std: float
+    certainty: str
 
 
 class RewardSummary(ResponseBody):

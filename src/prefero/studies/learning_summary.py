@@ -25,7 +25,7 @@ from prefero.models.profiles import level_points, profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
 from prefero.questions import Choice
-from prefero.reward import Reward
+from prefero.reward import BestTrajectory, Reward
 from prefero.studies.event_log import ActiveAnswer, EventLog
 
 CURVE, MAP = 41, 25  # points along a feature, and along each side of a map
@@ -222,7 +222,7 @@ def closing_sentences(learner: Learner, labels: list[FeatureLabel]) -> list[str]
         f"After {given}, {progress}.",
         *(statement.sentence for statement in statements),
         f"The best trajectory is {name}: {best.mean:.1f} ± {best.std:.1f} standard deviations (of the reward "
-        "over all trajectories) above the average one.",
+        f"over all trajectories) above the average one. {best_sentence(best)}",
     ]
 
 
@@ -230,6 +230,16 @@ def goal_sentence(progress: Progress, goal: float) -> str:
     """Why nothing more is asked."""
     given = pluralize(progress.answers, "answer")
     return f"It stopped asking after {given}, since {percent(goal)} were wanted: {progress}."
+
+
+def best_sentence(best: BestTrajectory) -> str:
+    """How sure it is that a trajectory is the best of all, in words."""
+    if best.is_open:
+        return (
+            "Which one is best is still open: this one is with a probability of "
+            f"{percent(best.probability)}, and more answers may bring another one to the top."
+        )
+    return f"It is the best of all with a probability of {percent(best.probability)}."
 
 
 def learning_curve(log: EventLog, answers: int, accuracy: float) -> list[LearningCurvePoint]:

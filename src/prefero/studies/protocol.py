@@ -59,8 +59,7 @@ CONSENT = unwrap("""You are about to take part in a study of how people judge a 
 You will compare examples of a robot's behavior, two at a time, and say which one you like better. We store
 your answers and the time they take, and nothing else about you. You may stop at any time by closing the
 page.""")
-INSTRUCTIONS = unwrap("""You will see two examples of a robot's behavior, A and B; what moves is shown
-again and again.
+INSTRUCTIONS = unwrap("""You will see two examples of a robot's behavior, A and B.
 
 Say which one you like better. There is no right or wrong answer. Take the time you need.""")
 THANKS = "You have answered all questions."

@@ -18,6 +18,7 @@ from prefero.studies.displays import clip_folder_of, display_of
 from prefero.studies.learner_cache import LearnerCache
 from prefero.studies.protocol import Protocol, teaching_protocol, unwrap
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
+from prefero.worlds.base import World
 
 TEACHER = "teacher"
 MOST_ASKED = 4000  # trajectories of a dataset: the pairs of so many are searched in a second or two
@@ -45,7 +46,9 @@ def pool_of(
     if what in worlds.names():
         world = worlds.make(what)
         count = trajectories or world.pool_size
-        return Pool.simulate(world, count, sampling=world.pool_sampling, when=simulate)
+        pool = Pool.simulate(world, count, sampling=world.pool_sampling, when=simulate)
+        _warn_grid(world, count, len(pool))
+        return pool
     if is_pool_file(Path(what)):
         pool = Pool.load(what)
         if not trust:
@@ -127,6 +130,20 @@ def _warn_many(there: int, trajectories: int | None) -> None:
         warnings.warn(
             f"there are {there:,} trajectories: questions are about the {MOST_ASKED:,} that differ most, so "
             "that they come at once; --trajectories sets the number",
+            stacklevel=3,
+        )
+
+
+def _warn_grid(world: World, asked: int, made: int) -> None:
+    """A grid has as many points along each action, so not every number of trajectories is possible."""
+    if made < asked:
+        actions = len(world.action_space)
+        side = round(made ** (1 / actions))
+        grids = [" x ".join([str(points)] * actions) for points in (side, side + 1)]
+        warnings.warn(
+            f"{world.name} has {made} trajectories instead of {asked}: its actions are on an even grid, and "
+            f"{grids[0]} is the largest with up to {asked} points. The next is {grids[1]}: --trajectories "
+            f"{(side + 1) ** actions}",
             stacklevel=3,
         )
 

@@ -28,7 +28,7 @@ export function Rate({ rating, trajectories, blocked, onRate }: RateProps): JSX.
       <p class="soft">
         {rating.number} of {rating.total}
       </p>
-      <Player trajectories={trajectories} index={rating.trajectory} name="The robot's motion" />
+      <Player trajectories={trajectories} index={rating.trajectory} name="The one to rate" />
       <fieldset class="scale">
         <legend>
           <h1>How well does this {trajectories.display.kind === "features" ? "one" : "motion"} do what you want?</h1>

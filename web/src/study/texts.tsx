@@ -32,6 +32,12 @@ export function Consent({ title, state, blocked, onDone }: TextProps): JSX.Eleme
   );
 }
 
+const HOW_SHOWN = {
+  scene: "Both are shown again and again.",
+  clips: "Both are shown again and again.",
+  features: "They are described by numbers and words. A line of the table is one of their features, with the values of A and B.",
+} as const;
+
 export function Instructions({ title, state, trajectories, blocked, onDone }: StageProps): JSX.Element {
   const missing = [
     ...missingChoices(answerOptions(2, state.choices)),
@@ -41,6 +47,7 @@ export function Instructions({ title, state, trajectories, blocked, onDone }: St
     <div class="text-page">
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
+      <p>{HOW_SHOWN[trajectories.display.kind]}</p>
       <div class="for-keyboard">
         <h2>Keys</h2>
         <KeyTable without={missing} />

@@ -39,7 +39,7 @@ function Result({ reward, trajectories }: { reward: RewardSummary; trajectories:
         <Card title="The trajectory with the highest reward">
           <p>
             The best is <TrajectoryName index={best.index} id={best.id} />, {formatReward(best)} standard deviations (of
-            the reward over all trajectories) above the average one.
+            the reward over all trajectories) above the average one. {best.certainty}
           </p>
           <Player trajectories={trajectories} index={best.index} name="The best trajectory" />
         </Card>

@@ -1,7 +1,13 @@
-"""Scores in a table: which trajectory each row is of, its mean and its standard deviation.
+"""Scores in a table: which trajectory each row is of, and its reward in two units.
 
-The columns are those of the scored table, without the features of the reward, or else the trajectory's id and
-its index; of a window also its episode and its steps.
+mean, std             the reward and its uncertainty, comparable between tables: 0 is the reward of a
+                      trajectory that has the average features of those that the reward was taught with
+standardized          how far the reward is above the average of the scored trajectories, in standard
+                      deviations of the reward over them, as the page has it
+standardized_std      the uncertainty of that difference, in the same unit
+
+The other columns are those of the scored table, without the features of the reward, or else the trajectory's
+id and its index; of a window also its episode and its steps.
 """
 
 import io
@@ -19,12 +25,19 @@ from prefero.datasets.features.match_reward import log_transforms_in
 from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.formats.tables import TABLE_SUFFIXES, id_column
 
-TRAJECTORY, INDEX, MEAN, STD = "trajectory", "index", "mean", "std"
+TRAJECTORY, INDEX = "trajectory", "index"
+MEAN, STD, STANDARDIZED, STANDARDIZED_STD = SCORES = ("mean", "std", "standardized", "standardized_std")
 
 
-def score_columns(table: FeatureTable, mean: npt.ArrayLike, std: npt.ArrayLike) -> Columns:
-    """The columns of the table of scores, (M,) each."""
-    return {**_row_columns(table), MEAN: np.asarray(mean), STD: np.asarray(std)}
+def score_columns(
+    table: FeatureTable,
+    mean: npt.ArrayLike,
+    std: npt.ArrayLike,
+    standardized: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+) -> Columns:
+    """The columns of the table of scores, (M,) each; `standardized` has the mean and standard deviation."""
+    scores = [np.asarray(values) for values in (mean, std, *(standardized or ()))]
+    return {**_row_columns(table), **dict(zip(SCORES, scores, strict=False))}
 
 
 def _row_columns(table: FeatureTable) -> Columns:
@@ -33,7 +46,7 @@ def _row_columns(table: FeatureTable) -> Columns:
     if not columns:
         return _id_columns(table)
     encoded = {one.column for one in table.categories}
-    omitted = {*table.names, *encoded, *log_transforms_in(table.names), MEAN, STD}
+    omitted = {*table.names, *encoded, *log_transforms_in(table.names), *SCORES}
     kept = {name: values for name, values in columns.items() if name not in omitted}
     rows = {name: values[list(table.numbers)] for name, values in kept.items()}
     if id_column(kept, None) is not None and not any(windows.segments):

@@ -23,7 +23,7 @@ from prefero.server.models import (
 )
 from prefero.studies.displays import labels_of
 from prefero.studies.event_log import EventLog
-from prefero.studies.learning_summary import LearningSummary
+from prefero.studies.learning_summary import LearningSummary, best_sentence
 from prefero.studies.learning_summary import learning_summary as summarize
 from prefero.studies.session_state import SessionState
 
@@ -76,7 +76,9 @@ def reward(own: TeacherSession) -> RewardSummary:
     learned, answers = learner.reward(), len(learner.answers)
     best, names = learned.best(own.pool), ", ".join(own.pool.names)
     example = own.pool.features[[best.index, 0 if best.index else 1]].round(3).tolist()
-    found = BestTrajectory(index=best.index, id=best.id, mean=best.mean, std=best.std)
+    found = BestTrajectory(
+        index=best.index, id=best.id, mean=best.mean, std=best.std, certainty=best_sentence(best)
+    )
     units = {label.name: label.unit for label in labels_of(own.store.display(own.study))}
     return RewardSummary(
         best=None if answers < ENOUGH_ANSWERS else found,

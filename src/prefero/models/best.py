@@ -1,0 +1,32 @@
+"""Which trajectory of a pool is the best, and how probable that is.
+
+The trajectory with the highest expected reward may be the best only by a hair: after further answers another
+one comes first. The probability is the share of draws from the posterior in which a trajectory has the
+highest reward of the pool.
+"""
+
+import numpy as np
+
+from prefero._support.arrays import Array, Indices, one_thread
+from prefero.models.draws import draw_rewards
+from prefero.models.posterior import Distribution
+
+CANDIDATES = 200  # trajectories that may be the best: the others have a lower upper confidence bound
+WIDTH = 2.5  # of that bound, in standard deviations
+
+
+@one_thread
+def probability_of_best(belief: Distribution, x: Array) -> Array:
+    """The probability that each trajectory (M, d) has the highest reward of all, (M,)."""
+    mean, variance = belief.marginals(x)
+    likely = _likely(mean + WIDTH * np.sqrt(np.maximum(variance, 0.0)), mean)
+    draws = draw_rewards(belief, x[likely])
+    found = np.zeros(len(x))
+    np.add.at(found, likely[np.argmax(draws.rewards, axis=1)], draws.weights)
+    return found
+
+
+def _likely(bound: Array, mean: Array) -> Indices:
+    """The candidates: highest bound first, and always the highest mean."""
+    chosen = np.argsort(-bound, kind="stable")[:CANDIDATES]
+    return np.union1d(chosen, [np.argmax(mean)])
