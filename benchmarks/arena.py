@@ -60,7 +60,7 @@ def run(
 ) -> Run:
     """Simulate an arena until its order has the probability `until`."""
     policies = SimulatedPolicies(strengths(kind, count, np.random.default_rng([seed, 2])), judges, margin)
-    every = 1 if strategy == "active" else 7
+    every = 2 if strategy == "active" else 7
     answers, right, stopped, right_then = [], [], None, False
     for standings in simulate_arena(
         policies, strategy, goal=goal, questions=questions, every=every, seed=seed

@@ -30,7 +30,7 @@ def judgments(answers: Answers, judge: str = "") -> list[Judgment]:
 
 def quadrature(answers: Answers, margin: float) -> tuple[np.ndarray, float]:
     """P(better) and P(A before B before C) on a grid of the two differences, with scipy's normal alone."""
-    d = np.linspace(-7, 7, 240)  # without 0, so that every cell is on one side
+    d = np.linspace(-7, 7, 200)  # without 0, so that every cell is on one side
     ab, bc = np.meshgrid(d, d, indexing="ij")
     gaps = {(0, 1): ab, (1, 2): bc, (0, 2): ab + bc}
     gaps |= {(b, a): -gap for (a, b), gap in gaps.items()}
@@ -51,7 +51,7 @@ def quadrature(answers: Answers, margin: float) -> tuple[np.ndarray, float]:
     total /= total.sum()
     better = np.full((3, 3), 0.5)
     for (one, other), gap in gaps.items():
-        better[one, other] = total[gap > 0].sum() + 0.5 * total[np.isclose(gap, 0)].sum()
+        better[one, other] = total[gap > 1e-9].sum() + 0.5 * total[np.abs(gap) <= 1e-9].sum()
     return better, float(total[(ab > 0) & (bc > 0)].sum())
 
 
@@ -66,7 +66,7 @@ def test_three_policies_agree_with_brute_force(answers: Answers) -> None:
     assert found == pytest.approx(order, abs=0.025)  # 4096 draws have a standard error of 0.008
 
 
-def weighted_prior(plan: ArenaPlan, given: list[Judgment], count: int = 200_000) -> float:
+def weighted_prior(plan: ArenaPlan, given: list[Judgment], count: int = 100_000) -> float:
     """P(the first policy is better than the second), by prior samples weighted with their likelihood."""
     rng = np.random.default_rng(1)
     shape = (2, len(plan.task_names))
@@ -110,7 +110,7 @@ def test_the_same_two_rollouts_again_and_again_say_less_than_new_ones() -> None:
     assert 0.5 < same < new - 0.03
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from([(0, 1), (1, 2), (2, 0)]), st.sampled_from(["left", "right", "equal"])),

@@ -117,7 +117,8 @@ def _table(dataset: Dataset, features: FeatureOptions, shown: bool, hidden: Sequ
         nothing = np.zeros((len(dataset), 1))
         return FeatureTable(dataset, nothing, (STAND_IN,), numbers, (None,) * len(dataset), None, {})
     if isinstance(dataset, FeatureDataset) and not features.features:
-        features = replace(features, features=[name for name in dataset.names if name not in hidden])
+        coded = {name for one in dataset.categories if one.column in hidden for name in one.names}
+        features = replace(features, features=[n for n in dataset.names if n not in {*hidden, *coded}])
     return extract_features(dataset, replace(features, cache=True))
 
 

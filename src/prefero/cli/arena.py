@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,7 +13,7 @@ from prefero._support.commands import prefero_command
 from prefero._support.names import listed
 from prefero.arena.plan import CONFIDENCE, Goal
 from prefero.cli.console import check_server, console, say
-from prefero.cli.options import SESSION, AllowHost, typed, with_dataset_flags
+from prefero.cli.options import SESSION, AllowHost, feature_options, typed, with_dataset_flags
 from prefero.cli.study_tables import print_table
 from prefero.cli.teach import PORT, Browser, Host, Port, option, serve_session
 from prefero.datasets import FeatureOptions
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 ROLLOUTS = "The rollouts"
 RANDOM = "random"  # in place of a policy's module:function
+# features are only shown here, and nothing is learned from them
+NOT_SHOWN = tuple(
+    n for n in signature(feature_options).parameters if n not in ("features", "skip_bad", "jobs")
+)
 
 
 class ArenaGroup(TyperGroup):
@@ -64,9 +69,7 @@ Database = Annotated[
 
 
 @arena.command()
-@with_dataset_flags(
-    without=("window", "stride", "fit_embeddings_on", "drop", "log_transform"),
-)
+@with_dataset_flags(without=NOT_SHOWN)
 def compare(
     rollouts: Rollouts,
     policies: Annotated[

@@ -80,7 +80,7 @@ def arena_report(store: Store, study: Study) -> ArenaReport:
     history = [(n, active.asked.accuracy or 0.0) for n, (_, _, active) in enumerate(given)]
     history.append((standings.answers, standings.probability))
     comparisons = [_comparison(judge, active, arena.plan, pool) for _, judge, active in given]
-    return ArenaReport(str(study.protocol["title"]), standings, history, comparisons)
+    return ArenaReport(study.name, standings, history, comparisons)
 
 
 def _comparison(judge: str, active: ActiveAnswer, plan: ArenaPlan, pool: Pool) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def begin_arena(
 
 
 def _new(store: Store, name: str, pool: Pool, plan: ArenaPlan, task_description: str | None) -> Study:
-    protocol = arena_protocol(name, plan, task_description or "")
+    protocol = arena_protocol(plan, task_description or "")
     for folder in sorted({str(Path(clip).parent) for clip in pool.clips or ()}):
         remember_folder(folder)  # one by one: all that is beside them is not for others
     return store.add_study(name, "study", protocol.to_json(), pool, display_of(pool), new_secret())

@@ -299,13 +299,14 @@ def teaching_protocol(title: str, questions: int, task_description: str = "") ->
     )
 
 
-ARENA_INSTRUCTIONS = "Say which one does the task better. You will not be told which policy is which."
+ARENA_TITLE = "Arena"  # the name of an arena may name the policies
+ARENA_INSTRUCTIONS = "Say which one does the task better. Whose it is will be shown at the end."
 
 
-def arena_protocol(title: str, plan: ArenaPlan, task_description: str = "") -> Protocol:
+def arena_protocol(plan: ArenaPlan, task_description: str = "") -> Protocol:
     """For the judges of an arena, who are not told whose rollouts they see."""
     return Protocol(
-        title=title,
+        title=ARENA_TITLE,
         task_description=unwrap(task_description) or ARENA_INSTRUCTIONS,
         consent="",
         instructions="",

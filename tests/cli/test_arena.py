@@ -1,0 +1,97 @@
+"""`prefero arena` in one process: what its commands print, refuse and explain."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from prefero.cli import app
+from prefero.cli.arena import arena as arena_commands
+from prefero.cli.arena import named_policies, sources
+from prefero.cli.options import FEATURES, FORMATS
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
+
+Run = Callable[..., str]
+COMMANDS: dict[str, click.Command] = getattr(typer.main.get_command(arena_commands), "commands", {})
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in a folder with the rollouts of two policies; what it prints, or its error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PREFERO_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys.modules["prefero.cli.arena"], "serve_session", lambda *_: None)
+    monkeypatch.setattr("prefero.studies.arena_report.draw_arena", lambda *_: None)  # tested elsewhere
+    for seed, name in enumerate(("careful", "hasty")):
+        features = np.random.default_rng(seed).standard_normal((4, 2))
+        np.savez(tmp_path / f"{name}.npz", features=features, names=["speed", "effort"])
+
+    def run(*words: str) -> str:
+        done = CliRunner().invoke(app, ["arena", *words])
+        if done.exception is not None:
+            raise done.exception
+        return done.output
+
+    return run
+
+
+def test_an_arena_begins_continues_and_is_reported(run: Run, tmp_path: Path) -> None:
+    printed = run("careful.npz", "hasty.npz", "--port", "0", "--questions", "7")
+    assert "The arena 'careful vs hasty' compares 8 rollouts of careful, hasty." in printed
+    assert "It ends when the order is known with 95%, or after 7 answers." in printed
+    assert "After 0 answers it is not decided yet." in printed
+    again = run("compare", "careful.npz", "hasty.npz", "--port", "0", "--goal", "best", "--judge", "ben")
+    assert "It continues after 0 comparisons." in again
+    assert "It ends when the best one is known with 95%, or after 7 answers." in again
+    assert "--judge ben" in again.split("To continue:")[1]
+    store = Store(open_database(tmp_path / "data" / "arena.db"))
+    (study,) = store.studies()
+    assert [judge.label for judge in store.participants(study)] == ["judge", "ben"]
+    reported = run("report")
+    assert "Nothing has been compared yet." in reported
+    assert (tmp_path / "careful-vs-hasty-report" / "report.html").is_file()
+    with pytest.raises(ValueError, match="--overwrite"):
+        run("report")
+
+
+def test_what_is_missing_is_said(run: Run) -> None:
+    with pytest.raises(ValueError, match="there is no arena yet"):
+        run("report")
+    with pytest.raises(ValueError, match="nothing says which policy each rollout of careful is of"):
+        run("careful.npz", "--port", "0")
+    with pytest.raises(FileNotFoundError, match=r"no\.npz"):
+        run("careful.npz", "no.npz", "--port", "0")
+    with pytest.raises(ValueError, match="a policy is NAME=module:function or NAME=random"):
+        run("CartPole-v1", "--policies", "mine", "--port", "0")
+
+
+def test_policies_play_an_environment() -> None:
+    pytest.importorskip("gymnasium")
+    policies, opening = ["one=random", "two=random"], {"episodes": 3, "max_steps": 4, "trust": False}
+    named = named_policies(["CartPole-v1"], policies, None)
+    opened = sources(["CartPole-v1"], policies, named, opening)
+    assert [(source.policy, len(source.dataset)) for source in opened] == [("one", 3), ("two", 3)]
+    with pytest.raises(ValueError, match="play one environment"):
+        sources(["CartPole-v1", "Acrobot-v1"], policies, named, opening)
+
+
+def test_a_simulation_compares_with_a_round_robin(run: Run) -> None:
+    printed = run("simulate", "--policies", "2", "--gap", "3")
+    assert printed.count("This is right.") == 2
+    assert "Round robin: The order is " in printed
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_documented(name: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "arena.md").read_text(encoding="utf-8")
+    panels = (FEATURES, FORMATS)  # documented with datasets
+    own = [p for p in COMMANDS[name].params if getattr(p, "rich_help_panel", None) not in panels]
+    for option in (word for p in own for word in p.opts if word.startswith("--")):
+        assert f"`{option}`" in page or option == "--browser", option

@@ -1,0 +1,78 @@
+"""An arena in the browser: videos of two policies, blind until it ends, then the standings."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Page, expect
+
+from page.check_page import WIDE, check_page
+from page.drive_page import KEYS, skip, skip_through, wait_for_question
+from page.run_servers import Server
+from prefero.rendering.video import save_video
+
+COLORS = {"careful": (40, 110, 200), "hasty": (200, 90, 40)}
+
+
+def record(folder: Path, color: tuple[int, int, int]) -> Path:
+    """Three short videos of a square that moves."""
+    folder.mkdir()
+    for number in range(3):
+        frames = np.full((8, 60, 96, 3), 235, dtype=np.uint8)
+        for step, frame in enumerate(frames):
+            frame[20:40, 8 * step + 4 * number : 8 * step + 4 * number + 20] = color
+        save_video(folder / f"start-{number}.mp4", iter(frames), 16)
+    return folder
+
+
+def prefer_blue(page: Page, count: int) -> None:
+    """Answer that the blue rollout is better, as a judge would who sees the videos."""
+    skip_through(page)
+    left = page.locator("video").first.evaluate(BLUENESS)
+    page.keyboard.press(KEYS["left" if left else "right"])
+    expect(page.locator(".progress-text").or_(page.get_by_text("Your answers are saved"))).to_contain_text(
+        re.compile(rf"^{count} comparison|saved")
+    )
+
+
+BLUENESS = """(video) => {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+    const context = canvas.getContext("2d");
+    context.drawImage(video, 0, 0);
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    let [red, blue] = [0, 0];
+    for (let i = 0; i < data.length; i += 4) [red, blue] = [red + data[i], blue + data[i + 2]];
+    return blue > red;
+}"""
+
+
+def test_an_arena_from_the_first_question_to_the_standings(
+    visit: Callable[..., Page], serve: Callable[..., Server], tmp_path: Path, pictures: Path
+) -> None:
+    folders = [str(record(tmp_path / name, color)) for name, color in COLORS.items()]
+    options = ["--database", str(tmp_path / "arena.db"), "--confidence", "0.75", "--no-browser"]
+    server = serve("arena", *folders, *options)
+    page = visit(viewport=WIDE)
+    page.goto(server.address)
+    wait_for_question(page)
+    expect(page.locator(".progress-text")).to_have_text("0 comparisons (ends at 75%)")
+    prefer_blue(page, 1)
+    skip_through(page)
+    page.keyboard.press("z")
+    expect(page.locator(".progress-text")).to_have_text(re.compile("^0 comparisons"))
+    skip(page)
+    prefer_blue(page, 1)
+    page.reload()
+    skip_through(page)
+    expect(page.locator(".progress-text")).to_have_text(re.compile(r"^1 comparison, \d+% sure of the order"))
+    check_page(page, pictures, "arena-compare")
+    assert not any(name in page.content() for name in COLORS)
+    for count in range(2, 9):
+        if page.get_by_role("heading", name="Thank you").is_visible():
+            break
+        prefer_blue(page, count)
+    expect(page.get_by_text("The order is careful, hasty: ")).to_be_visible()
+    expect(page.get_by_role("rowheader")).to_have_text(["careful", "hasty"])
+    check_page(page, pictures, "arena-standings")
