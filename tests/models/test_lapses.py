@@ -23,6 +23,7 @@ from prefero.models.marginal_likelihood import log_evidence
 from prefero.models.posterior import covariance_of_differences, covariance_with_differences
 from prefero.models.predictive_accuracy import expected_accuracy, predictive_accuracy
 from prefero.models.solution import WarmStart
+from prefero.models.structures import noise_grid
 from prefero.questions import Comparisons
 
 DIFFERENCES = (-300.0, -60.0, -9.0, -3.0, -1.0, -1e-3, 0.0, 0.4, 2.0, 7.0, 50.0)  # in units of the noise
@@ -257,8 +258,8 @@ def test_gradients_of_the_evidence(kernel: Kernel, inference: Inference) -> None
 def test_a_gp_takes_a_lapse_rate_and_keeps_it_in_a_saved_reward(tmp_path: Path) -> None:
     pool = Pool(np.random.default_rng(0).standard_normal((20, 2)))
     learner = Learner(pool, model=PreferenceGP(RBF(theta=0.5), 0.3, 0.0, learn=False, lapse=0.1))
-    for pair, choice in (((0, 1), "left"), ((1, 2), "left"), ((0, 2), "right"), ((0, 1), "left")):
-        learner.tell(Question(*pair), choice)
+    for winner, loser in ((0, 1), (1, 2), (2, 0), (0, 1)):
+        learner.tell(Question(winner, loser), "left")
     reward = learner.reward()
     assert reward.belief.probit == Probit(0.3, 0.0, 0.1)
     assert reward.diagnostics["lapse"] == 0.1
@@ -281,6 +282,7 @@ def test_the_linear_baseline_samples_weights_of_people_who_lapse() -> None:
     d = w @ (x[pairs[:, 0]] - x[pairs[:, 1]]).T
     weight = np.prod(reference.answer_probability(d, np.zeros(6, dtype=bool), 0.2, lapse=0.2), axis=1)
     expected = weight @ w / weight.sum()
+    assert isinstance(model.posterior_, LinearPosterior)
     np.testing.assert_allclose(model.posterior_.weights.mean(axis=0), expected, atol=0.06)
     a, b = x[:4], x[4:8]
     judge = (
@@ -295,7 +297,7 @@ def test_each_answer_left_out_is_predicted_with_lapses() -> None:
     data, probit = problem(2, choices=6).data, Probit(0.3, 0.0, 0.1)
     found = leave_one_out(posterior(PAPER, data, probit, "ep"), data)
     for n in range(len(data)):
-        rest = posterior(PAPER, data[[i for i in range(len(data)) if i != n]], probit, "ep")
+        rest = posterior(PAPER, data[np.delete(np.arange(len(data)), n)], probit, "ep")
         expected = rest.probability(data.winners[n : n + 1], data.losers[n : n + 1])[0]
         assert found[n] == pytest.approx(expected, abs=0.02)
     assert (found >= 0.05).all()
@@ -308,3 +310,11 @@ def test_the_expected_accuracy_counts_lapses() -> None:
     right = reference.answer_probability(np.abs(x[i, 0] - x[j, 0]), np.zeros(1, dtype=bool), 0.3, lapse=0.2)
     assert expected_accuracy(belief, x) == pytest.approx(right.mean(), abs=1e-12)
     assert predictive_accuracy(belief, x).mean == pytest.approx(right.mean(), abs=1e-12)
+
+
+def test_model_averaging_keeps_to_a_given_lapse_rate() -> None:
+    data = problem(5, choices=6).data
+    for noise in (None, 0.2):
+        belief = PreferenceGP(noise=noise, lapse=0.07, learn=False).fit_comparisons(data).posterior_
+        assert {part.probit.lapse for _, part in belief.components} == {0.07}
+    assert sum(noise_grid(None, 0.07).values()) == pytest.approx(1.0)

@@ -215,8 +215,11 @@ def test_marginals_are_the_diagonal_and_differences_follow_from_the_covariance(
 
 def test_probability_is_the_average_over_the_parts(mixed: MixturePosterior) -> None:
     a, b = places()
-    parts = [(weight, part.probit.noise, *part.difference(a, b)) for weight, part in mixed.components]
-    expected = sum(w * ndtr(gap / np.sqrt(2.0 * noise**2 + spread)) for w, noise, gap, spread in parts)
+    parts = [(weight, part.probit, *part.difference(a, b)) for weight, part in mixed.components]
+    expected = sum(
+        w * ((1.0 - p.lapse) * ndtr(gap / np.sqrt(2.0 * p.noise**2 + spread)) + 0.5 * p.lapse)
+        for w, p, gap, spread in parts
+    )
     np.testing.assert_allclose(mixed.probability(a, b), expected, rtol=1e-12)
     np.testing.assert_allclose(mixed.probability(b, a), 1.0 - expected, rtol=1e-9)
 

@@ -13,10 +13,12 @@ over.
 
 With lapses an answer's likelihood is not log-concave, so a site may have a negative precision: an unexpected
 answer makes less certain. Such sites are allowed as long as the posterior and all cavity distributions are
-proper. Where that leads nowhere the precisions are bounded by 0, and the sites match the mean alone there.
+proper. Where that leads nowhere, more noise shows the way, and at last the precisions are bounded by 0; a
+site at the bound matches the mean alone. There may also be several fixed points. So that what is found
+depends on the answers alone, EP with lapses always starts from the prior.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -28,37 +30,43 @@ from prefero.models.solution import ConvergenceError, Solution, WarmStart
 
 PARALLEL_SWEEPS = 60  # before the sites are updated one by one
 DIVERGED = 1e4  # standard deviations: a residual beyond this means that the parallel updates diverge
-FREE_SWEEPS = 40  # with lapses, before precisions below 0 are given up
-IMPROPER_SWEEPS = 5  # and as many that lead to improper distributions
-CAUTIOUS = 0.5  # the share of a step that is taken after that
+FREE_SWEEPS = 40  # with precisions that may be negative
+IMPROPER_SWEEPS = 5  # of these, so many may lead to improper distributions
 PROPER = 1e-10  # the least that may remain of a difference's precision without its own site
+NOISE_FACTORS = ((1.0,), (8.0, 2.0, 1.0))  # from which of them the sites of the next ones start
+ROUGH = 0.1  # the tolerance with more noise than there is
+CAUTIOUS = 0.5  # the share of a step that is taken with bounded precisions
 
 
 def expectation_propagation(
     basis: Array, tied: Flags, probit: Probit, start: WarmStart, tolerance: float, limit: int = 300
 ) -> Solution:
     """EP with accelerated parallel updates, and sequential sweeps where these do not converge."""
-    updates = _Updates(basis, tied, probit)
-    precision, shift = start.precision, start.shift
-    for sweep in range(1, limit + 1):
-        at = updates.sweep(precision, shift)
-        if at is None:
-            precision, shift = updates.back(precision, shift)
+    if probit.lapse:
+        return _with_lapses(basis, tied, probit, tolerance, limit)
+    return _Iteration(basis, tied, probit).run(start, tolerance, limit)
+
+
+def _with_lapses(basis: Array, tied: Flags, probit: Probit, tolerance: float, limit: int) -> Solution:
+    """EP with negative precisions, where that converges, and otherwise without them."""
+    prior = WarmStart.zeros(len(basis))
+    for factors in NOISE_FACTORS:
+        start = prior
+        try:
+            for factor in factors:
+                iteration = _Iteration(basis, tied, replace(probit, noise=factor * probit.noise), -np.inf)
+                found = iteration.run(start, tolerance if factor == 1.0 else ROUGH, FREE_SWEEPS)
+                start = WarmStart(found.W, found.shift)
+        except ConvergenceError:
             continue
-        if np.isnan(at.residual):
-            raise ConvergenceError(
-                f"expectation propagation gave nan in sweep {sweep}: are all features finite?"
-            )
-        if at.residual <= tolerance:
-            return at.solution(sweep)
-        precision, shift = updates.next(at, sweep)
-    if probit.lapse and updates.closest is not None:  # it may have no stable fixed point
-        return updates.closest.solution(limit)
-    raise ConvergenceError(
-        f"expectation propagation did not converge in {limit} sweeps: the moments are still off by "
-        f"{at.residual if at else np.inf:.1e} standard deviations, asked for {tolerance:.1e} "
-        f"({len(basis)} answers, noise {probit.noise:g}): is the noise tiny relative to the reward?"
-    )
+        return found
+    bounded = _Iteration(basis, tied, probit, damping=CAUTIOUS)
+    try:
+        return bounded.run(prior, tolerance, limit)
+    except ConvergenceError:
+        if bounded.closest is None:
+            raise
+        return bounded.closest.solution(limit)  # sites may circle around a fixed point that is not stable
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,18 +103,41 @@ class _Sweep:
         )
 
 
-class _Updates:
-    """The next sites: by parallel updates, and where these do not converge, by ever more cautious ones."""
+class _Iteration:
+    """The sites from one sweep to the next: in parallel, and where that does not converge, one by one."""
 
-    def __init__(self, basis: Array, tied: Flags, probit: Probit) -> None:
-        self.basis, self.tied, self.probit = basis, tied, probit
-        self.lowest = -np.inf if probit.lapse else 0.0
-        self.acceleration, self.damping = AndersonAcceleration(), 1.0
+    def __init__(
+        self, basis: Array, tied: Flags, probit: Probit, lowest: float = 0.0, damping: float = 1.0
+    ) -> None:
+        self.basis, self.tied, self.probit, self.lowest, self.damping = basis, tied, probit, lowest, damping
+        self.acceleration = AndersonAcceleration(damping)
         self.last: _Sweep | None = None  # the last one whose distributions were proper
         self.closest: _Sweep | None = None
         self.improper = 0
 
-    def sweep(self, precision: Array, shift: Array) -> _Sweep | None:
+    def run(self, start: WarmStart, tolerance: float, limit: int) -> Solution:
+        """The fixed point that it comes to."""
+        precision, shift, residual = start.precision, start.shift, np.inf
+        for sweep in range(1, limit + 1):
+            at = self._sweep(precision, shift)
+            if at is None:
+                precision, shift = self._back(precision, shift)
+                continue
+            residual = at.residual
+            if np.isnan(residual):
+                raise ConvergenceError(
+                    f"expectation propagation gave nan in sweep {sweep}: are all features finite?"
+                )
+            if residual <= tolerance:
+                return at.solution(sweep)
+            precision, shift = self._next(at, sweep)
+        raise ConvergenceError(
+            f"expectation propagation did not converge in {limit} sweeps: the moments are still off by "
+            f"{residual:.1e} standard deviations, asked for {tolerance:.1e} ({len(self.basis)} answers, "
+            f"noise {self.probit.noise:g}): is the noise tiny relative to the reward?"
+        )
+
+    def _sweep(self, precision: Array, shift: Array) -> _Sweep | None:
         """The moments that these sites give; None if a distribution would be improper."""
         basis = self.basis
         try:
@@ -123,35 +154,27 @@ class _Updates:
         residual = _residual(*steps[2:], mean, variance)
         return _Sweep(precision, shift, factor, inverse, u_mean, mean, *steps, residual)
 
-    def back(self, precision: Array, shift: Array) -> tuple[Array, Array]:
-        """Half of the last step; in the end, or after a misleading start, no negative precisions."""
+    def _back(self, precision: Array, shift: Array) -> tuple[Array, Array]:
+        """Half of the last step."""
         self.improper += 1
-        self.acceleration = AndersonAcceleration()
-        if self.last is None:
-            return np.maximum(precision, 0.0), shift
-        if self.improper >= IMPROPER_SWEEPS:
-            self._bound()
-            return np.maximum(self.last.precision, 0.0), self.last.shift
+        if self.last is None or self.improper >= IMPROPER_SWEEPS:
+            raise ConvergenceError("the sites of expectation propagation lead to improper distributions")
+        self.acceleration = AndersonAcceleration(self.damping)
         return 0.5 * (precision + self.last.precision), 0.5 * (shift + self.last.shift)
 
-    def next(self, at: _Sweep, sweep: int) -> tuple[Array, Array]:
+    def _next(self, at: _Sweep, sweep: int) -> tuple[Array, Array]:
         """The sites to try after these."""
         self.last = at
         if self.closest is None or at.residual < self.closest.residual:
             self.closest = at
-        if self.lowest < 0 and (sweep > FREE_SWEEPS or not at.residual < DIVERGED):
-            self._bound()
-            return np.maximum(at.precision, 0.0), at.shift
-        if sweep > (FREE_SWEEPS if self.damping < 1.0 else 0) + PARALLEL_SWEEPS or not at.residual < DIVERGED:
+        diverged = not at.residual < DIVERGED
+        if diverged and self.lowest < 0:
+            raise ConvergenceError("the sites of expectation propagation diverge")
+        if diverged or sweep > PARALLEL_SWEEPS:
             return _sequential_sweep(self.basis, self.tied, self.probit, at, self.damping)
         return self.acceleration(
             at.precision, at.shift, at.to_precision, at.to_shift, at.residual, self.probit.scale, self.lowest
         )
-
-    def _bound(self) -> None:
-        """From here on without negative precisions, and with smaller steps."""
-        self.lowest, self.damping, self.closest = 0.0, CAUTIOUS, None
-        self.acceleration = AndersonAcceleration(self.damping)
 
 
 def _site_steps(

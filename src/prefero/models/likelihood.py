@@ -180,7 +180,7 @@ class Probit:
         """The log-probability of one of the answers, given what it would be without lapses."""
         if not self.lapse:
             return log
-        return np.logaddexp(log + np.log1p(-self.lapse), np.log(self.lapse / self.n_answers))
+        return np.asarray(np.logaddexp(log + np.log1p(-self.lapse), np.log(self.lapse / self.n_answers)))
 
     def _odds(self, log: Array) -> tuple[Array, Array]:
         """`attended` and its complement, neither rounded to 0 by the other."""

@@ -73,12 +73,13 @@ class MixtureFitter:
     margin: float | None = None  # None: learned where there are ties
     inference: Inference = "ep"
     searched: bool = True  # with the searched structures, ARD and sparse
+    lapse: float | None = None  # None: averaged over, where the noise is
     _data: Comparisons | None = None
     _fits: dict[Key, _Fit] = field(default_factory=dict)
     _found: dict[str, tuple[tuple[bytes, float], list[Candidate]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.settings = ModelSettings(self.reference, self.noise, self.margin, self.inference)
+        self.settings = ModelSettings(self.reference, self.noise, self.margin, self.inference, self.lapse)
         self._grid = grid_candidates(self.settings)
         self._pairs = self.reference.pairs(PAIRS)
         self._factors: dict[Kernel, PivotedCholesky] = {}
@@ -213,7 +214,7 @@ class MixtureFitter:
     def _factored(self, kernel: Kernel, data: Comparisons) -> PivotedCholesky:
         """The prior covariance of the answered differences, shared by the candidates with the same kernel."""
         if kernel not in self._factors:
-            smallest = min(noise for noise, _ in noise_grid(self.noise))
+            smallest = min(noise for noise, _ in noise_grid(self.noise, self.lapse))
             self._factors[kernel] = pivoted_cholesky(covariance_of_differences(kernel, data), smallest)
         return self._factors[kernel]
 

@@ -133,8 +133,8 @@ class PreferenceGP(PreferenceModel):
             whether the ARD and sparse structures take part. A margin of None is learned from ties in any
             case.
         inference: "ep" (expectation propagation) or "laplace" (the paper's).
-        lapse: The lapse rate: the probability that an answer is at random. None means 0 with a kernel; model
-            averaging averages over lapse rates as over the noise.
+        lapse: The lapse rate: the probability that an answer is at random. None means 0 with a kernel or a
+            noise; model averaging averages over lapse rates as over the noise.
 
     Attributes:
         posterior_: The posterior over rewards; call it with features for a mean and a covariance.
@@ -209,7 +209,7 @@ class PreferenceGP(PreferenceModel):
         check_inference(self.inference)
 
     def _fit_mixture(self, data: Comparisons, reference: Array | None) -> None:
-        settings = (self.noise, self.margin, self.inference, self.learn)
+        settings = (self.noise, self.margin, self.inference, self.learn, self.lapse)
         last: tuple[object, Array | None] = self.__dict__.get("_fitted_with", (None, None))
         if last[0] != (self.n_features_in_, settings) or not _same(last[1], reference):
             self._fitter = MixtureFitter(self._reference(data, reference), *settings)

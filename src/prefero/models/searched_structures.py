@@ -81,7 +81,7 @@ def search_sparse(settings: ModelSettings, data: Comparisons, margin: float) -> 
     return [
         Candidate("sparse", kernel, noise, lapse, log_weight + float(np.log(chance)))
         for kernel in (_of_columns(settings, form, columns) for form in SPARSE_FORMS)
-        for (noise, lapse), chance in noise_grid(settings.noise).items()
+        for (noise, lapse), chance in noise_grid(settings.noise, settings.lapse).items()
     ]
 
 

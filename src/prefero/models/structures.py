@@ -87,6 +87,7 @@ class ModelSettings:
     noise: float | None  # None: averaged over
     margin: float | None  # None: learned where there are ties
     inference: Inference
+    lapse: float | None = None  # None: averaged over, where the noise is
 
     def probit(self, noise: float, margin: float, lapse: float = 0.0) -> Probit:
         """A learned margin is a multiple of the noise, a given one is in units of the reward."""
@@ -94,7 +95,7 @@ class ModelSettings:
 
     def typical_probit(self, margin: float) -> Probit:
         """With the noise that people typically have, unless it is given."""
-        return self.probit(self.noise or TYPICAL_NOISE, margin)
+        return self.probit(self.noise or TYPICAL_NOISE, margin, self.lapse or 0.0)
 
     def anchored(self, kernel: Kernel) -> Kernel:
         """A kernel of standardized features, with reward 0 at their mean, for the features as given."""
@@ -114,7 +115,7 @@ def grid_candidates(settings: ModelSettings) -> list[Candidate]:
         Candidate(structure, settings.anchored(kernel), noise, lapse, float(np.log(weight * share * chance)))
         for structure, weight in grid_weights(settings.reference).items()
         for kernel, share in kernel_grid(structure, settings.reference)
-        for (noise, lapse), chance in noise_grid(settings.noise).items()
+        for (noise, lapse), chance in noise_grid(settings.noise, settings.lapse).items()
     ]
 
 
@@ -126,9 +127,16 @@ def grid_weights(reference: Reference) -> dict[str, float]:
     return raw | {f"warped {structure}": weight for structure, weight in WARPED.items()}
 
 
-def noise_grid(noise: float | None) -> dict[tuple[float, float], float]:
+def noise_grid(noise: float | None, lapse: float | None = None) -> dict[tuple[float, float], float]:
     """Noises and lapse rates on the grid with their prior weights; a given noise alone, without lapses."""
-    return NOISES if noise is None else {(noise, 0.0): 1.0}
+    if noise is not None:
+        return {(noise, lapse or 0.0): 1.0}
+    if lapse is None:
+        return NOISES
+    chances = dict.fromkeys(((sigma, lapse) for sigma, _ in NOISES), 0.0)
+    for (sigma, _), chance in NOISES.items():
+        chances[sigma, lapse] += chance
+    return chances
 
 
 def kernel_grid(structure: str, reference: Reference) -> list[tuple[Kernel, float]]:
