@@ -60,7 +60,7 @@ class Embedding:
             return encoder(import_function(self.inside))
         return FITTED[self.kind].fit(examples, int(self.inside))
 
-    def from_arrays(self, arrays: Mapping[str, Array]) -> Extractor:
+    def from_arrays(self, arrays: Mapping[str, Array]) -> "FittedEmbedding":
         """The same, from the arrays of one that was fitted before; an error unless they fit each other."""
         return FITTED[self.kind].from_arrays(arrays, int(self.inside))
 
@@ -96,6 +96,10 @@ class FittedEmbedding:
     def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
         """The shapes that the arrays must have."""
         raise NotImplementedError
+
+    def written(self, literal: Callable[[object], str]) -> dict[str, str]:
+        """The arguments of exported code that computes the same, as texts; `literal` writes an array."""
+        return {name: literal(array) for name, array in self.arrays().items()}
 
 
 # --- principal components ---------------------------------------------------------------------------------
@@ -176,6 +180,11 @@ class RandomNetwork(FittedEmbedding):
         for matrix, bias in self._layers():
             values = np.tanh(values @ matrix + bias)
         return {f"random network {i + 1}": float(value) for i, value in enumerate(values.mean(axis=0))}
+
+    def written(self, literal: Callable[[object], str]) -> dict[str, str]:
+        """With the matrix and the bias of each layer."""
+        layers = ", ".join(f"({literal(matrix)}, {literal(bias)})" for matrix, bias in self._layers())
+        return {"center": literal(self.center), "scale": literal(self.scale), "layers": f"[{layers}]"}
 
     def _layers(self) -> Iterator[tuple[Array, Array]]:
         """The matrix and the bias of each layer; the size of the last follows from the rest."""

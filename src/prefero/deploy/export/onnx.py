@@ -1,5 +1,6 @@
 """The export target `onnx`: a reward as an ONNX graph, whose tensors are referred to by their names."""
 
+import json
 from collections.abc import Sequence
 from functools import singledispatch
 from typing import Any
@@ -100,10 +101,17 @@ def _model(onnx: Any, graph: Graph, reward: Reward) -> bytes:
     )
     opset = graph.helper.make_opsetid("", OPSET)
     model = graph.helper.make_model(made, opset_imports=[opset], ir_version=IR, producer_name="prefero")
-    graph.helper.set_model_props(model, {"features": "\n".join(map(str, reward.scaling.names))})
+    graph.helper.set_model_props(model, _properties(reward))
     onnx.checker.check_model(model, full_check=True)
     content: bytes = model.SerializeToString()
     return content
+
+
+def _properties(reward: Reward) -> dict[str, str]:
+    """The names of the features, and how they are computed, where that is known: the graph starts at them."""
+    names = {"features": "\n".join(map(str, reward.scaling.names))}
+    spec = reward.feature_spec
+    return names if spec is None else names | {"feature_spec": json.dumps(spec.to_json())}
 
 
 def _directions(belief: LinearPosterior, graph: Graph, x: str) -> tuple[str, str, str]:

@@ -5,10 +5,10 @@ from textwrap import fill, indent
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero.deploy.export.components import gaussian_components, kernel_types
+from prefero.deploy.export.python_features import features_source
 from prefero.kernels import (
     RBF,
     Additive,
@@ -31,7 +31,10 @@ HEAD = '''"""A reward learned from preferences, in one file that needs only NumP
 
     mean, std = predict(features)    features (M, d): one row a trajectory, one column for each of NAMES
 
-The mean is the expected reward, std its standard deviation. Exported from Prefero.
+The mean is the expected reward, std its standard deviation. Exported from Prefero. If there is a function
+`features`, it computes the features of a trajectory from its states and actions:
+
+    mean, std = predict([features(states, actions)])
 """
 
 import numpy as np
@@ -127,7 +130,16 @@ def warped(kernel, center, scale):
 
 
 def to_python(reward: Reward) -> str:
-    """The reward as the text of one Python file that needs only NumPy: predict(features) -> mean, std."""
+    """The reward as the text of one Python file that needs only NumPy: predict(features) -> mean, std.
+
+    Where the reward says how its features are computed, the file computes them too.
+    """
+    written = None if reward.feature_spec is None else features_source(reward.feature_spec, _literal)
+    functions, constants = ("", "") if written is None else written
+    return _reward_source(reward, functions) + constants
+
+
+def _reward_source(reward: Reward, features: str) -> str:
     names = tuple(map(str, reward.scaling.names))
     constants = [
         f"NAMES = {names!r}\n",
@@ -137,13 +149,14 @@ def to_python(reward: Reward) -> str:
     ]
     if isinstance(reward.belief, LinearPosterior):
         directions = f"DIRECTIONS = {_literal(reward.belief.weights)}\n"
-        return "".join([HEAD, MIXTURE, LINEAR_BODY, PREDICT, "\n\n", *constants, directions])
+        return "".join([HEAD, MIXTURE, LINEAR_BODY, PREDICT, features, "\n\n", *constants, directions])
     parts = gaussian_components(reward, KERNELS)
     used = {kind for _, part in parts for kind in kernel_types(part.kernel)}
     kernels = ["\n" + code for kind, code in KERNELS.items() if kind in used]
     weights = f"WEIGHTS = {_literal([weight for weight, _ in parts])}\n"
     data = ["PARTS = [\n", *(_part(part) for _, part in parts), "]\n"]
-    return "".join([HEAD, *kernels, MIXTURE, GAUSSIAN_BODY, PREDICT, "\n\n", *constants, weights, *data])
+    body = [*kernels, MIXTURE, GAUSSIAN_BODY, PREDICT, features]
+    return "".join([HEAD, *body, "\n\n", *constants, weights, *data])
 
 
 def _part(part: Posterior) -> str:
@@ -159,7 +172,7 @@ def _part(part: Posterior) -> str:
     return indent(f"dict(\n{indent(lines, '    ')}),\n", "    ")
 
 
-def _literal(values: npt.ArrayLike) -> str:
+def _literal(values: Any) -> str:
     """An array as Python text, to the last digit."""
     array = np.asarray(values, dtype=float)
     if array.ndim == 0:

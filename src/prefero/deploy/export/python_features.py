@@ -1,0 +1,164 @@
+"""The features of a reward as Python code that needs only NumPy, for the export target `py`.
+
+Each word of the library is a function that returns what computes its features: a function of `t`, which has
+the states, actions, rewards and step_seconds of a trajectory. The functions that a reward needs are written
+into its file, with the states that they are about as column numbers.
+"""
+
+from collections.abc import Callable, Sequence
+
+from prefero.datasets.features.embeddings import Embedding
+from prefero.datasets.features.library import WORD
+from prefero.trajectories.feature_spec import FeatureSpec
+
+Literal = Callable[[object], str]
+
+TRAJECTORY = '''
+
+class Trajectory:
+    """States (T, s) or (T + 1, s), actions (T, a), and perhaps rewards (T,) of a trajectory."""
+
+    def __init__(self, states, actions, step_seconds, rewards):
+        self.states, self.actions = np.asarray(states, dtype=float), np.asarray(actions, dtype=float)
+        self.step_seconds, self.rewards = step_seconds, rewards
+        if self.states.ndim != 2 or self.states.shape[1] != len(STATES):
+            raise ValueError(f"wanted states (T, {len(STATES)}) of {STATES}, but got {self.states.shape}")
+
+
+def derivative(t, columns, order):
+    return np.diff(t.states[:, columns], n=order, axis=0) / t.step_seconds**order
+
+
+def mean_square(values):
+    return np.mean((values**2).sum(1)) if len(values) else 0.0
+
+
+def features(states, actions, step_seconds=None, rewards=None):
+    """The features of a trajectory, (d,), in the order of NAMES: predict([features(...)]) is its reward."""
+    t = Trajectory(states, actions, STEP_SECONDS if step_seconds is None else step_seconds, rewards)
+    found = {name: value for compute in FEATURES for name, value in compute(t).items()}
+    found.update({f"log({name})": np.log(found[name]) for name in LOGARITHMS})
+    return np.array([found[name] for name in NAMES], dtype=float)
+'''
+
+EACH = """
+def {name}(columns):
+    return lambda t: {{f"{word} {{STATES[c]}}": t.states[:, c]{statistic} for c in columns}}
+"""
+
+FUNCTIONS = {
+    "mean": EACH.format(name="mean", word="mean", statistic=".mean()"),
+    "min": EACH.format(name="minimum", word="min", statistic=".min()"),
+    "max": EACH.format(name="maximum", word="max", statistic=".max()"),
+    "final": EACH.format(name="final", word="final", statistic="[-1]"),
+    "path-length": """
+def path_length(columns):
+    return lambda t: {"path length": np.linalg.norm(np.diff(t.states[:, columns], axis=0), axis=1).sum()}
+""",
+    "jerk": """
+def jerk(columns):
+    return lambda t: {"jerk": np.sqrt(mean_square(derivative(t, columns, 3)))}
+""",
+    "log-dimensionless-jerk": """
+def log_dimensionless_jerk(columns):
+    def compute(t):
+        peak = np.max((derivative(t, columns, 1) ** 2).sum(1), initial=0.0)
+        squares = mean_square(derivative(t, columns, 3))
+        duration = len(t.actions) * t.step_seconds
+        return {"log dimensionless jerk": -np.log1p(duration**4 * squares / peak if peak > 0 else 0.0)}
+
+    return compute
+""",
+    "goal": """
+def goal(columns, place):
+    def compute(t):
+        distance = np.linalg.norm(t.states[:, columns] - place, axis=1)
+        return {"final distance to goal": distance[-1], "least distance to goal": distance.min()}
+
+    return compute
+""",
+    "control-effort": """
+def control_effort(t):
+    return {"control effort": (t.actions**2).sum() * t.step_seconds}
+""",
+    "duration": """
+def duration(t):
+    return {"duration": len(t.actions) * t.step_seconds}
+""",
+    "return": """
+def total_reward(t):
+    return {"return": np.sum(t.rewards)}
+""",
+    "pca": """
+def pca(center, scale, axes, unit):
+    def compute(t):
+        known, at = np.linspace(0.0, 1.0, len(t.states)), np.linspace(0.0, 1.0, len(center) // len(STATES))
+        resampled = np.concatenate([np.interp(at, known, column) for column in t.states.T])
+        place = axes @ ((resampled - center) / scale) / unit
+        return {f"pca {i + 1}": value for i, value in enumerate(place)}
+
+    return compute
+""",
+    "random-network": """
+def random_network(center, scale, layers):
+    def compute(t):
+        values = (t.states - center) / scale
+        for matrix, bias in layers:
+            values = np.tanh(values @ matrix + bias)
+        return {f"random network {i + 1}": value for i, value in enumerate(values.mean(axis=0))}
+
+    return compute
+""",
+}
+NAMES = {"min": "minimum", "max": "maximum", "return": "total_reward"}  # where the word itself is no name
+
+
+def features_source(spec: FeatureSpec, literal: Literal) -> tuple[str, str] | None:
+    """The functions that compute a spec's features, and the constants that they need; None if it names code.
+
+    `literal` writes an array as Python text.
+    """
+    calls = [_call(word, spec, literal) for word in spec.words]
+    if any(call is None for call in calls):
+        return None
+    used = list(dict.fromkeys(kind for kind, _ in filter(None, calls)))
+    constants = [
+        f"STATES = {spec.state_names!r}\n",
+        f"STEP_SECONDS = {spec.step_seconds!r}\n",
+        f"LOGARITHMS = {spec.log_transform!r}\n",
+        "FEATURES = [\n",
+        *(f"    {call},\n" for _, call in filter(None, calls)),
+        "]\n",
+    ]
+    functions = [TRAJECTORY, *("\n" + FUNCTIONS[kind] for kind in used)]
+    return "".join(functions), "".join(constants)
+
+
+def _call(word: str, spec: FeatureSpec, literal: Literal) -> tuple[str, str] | None:
+    """The kind of a word's feature, and the expression that computes it; None where that is code."""
+    embedding = Embedding.of(word)
+    if embedding is not None:
+        return _fitted_call(embedding, spec, word, literal) if embedding.needs_examples else None
+    parsed = WORD.fullmatch(word)
+    if parsed is None or parsed[1] not in FUNCTIONS:
+        return None
+    kind, inside = parsed[1], [part.strip() for part in (parsed[2] or "").split(",") if part.strip()]
+    name = NAMES.get(kind, kind.replace("-", "_"))
+    if kind in ("control-effort", "duration", "return"):
+        return kind, name
+    if kind == "goal":
+        pairs = [part.split("=") for part in inside]
+        columns = _columns([key.strip() for key, _ in pairs], spec)
+        return kind, f"{name}({columns}, {[float(value) for _, value in pairs]})"
+    return kind, f"{name}({_columns(inside, spec)})"
+
+
+def _columns(names: Sequence[str], spec: FeatureSpec) -> list[int]:
+    return [spec.state_names.index(name) for name in names or spec.state_names]
+
+
+def _fitted_call(embedding: Embedding, spec: FeatureSpec, word: str, literal: Literal) -> tuple[str, str]:
+    fitted = embedding.from_arrays(spec.fitted[word])
+    name = embedding.kind.replace("-", "_")
+    arguments = [f"{key}={text}" for key, text in fitted.written(literal).items()]
+    return embedding.kind, f"{name}({', '.join(arguments)})"
