@@ -15,6 +15,8 @@ SOAK   := PREFERO_SOAK=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest 
 WEB    := $(shell find web -name node_modules -prune -o -type f -print)
 SHELL_PATH := $(PATH)
 export PATH := $(abspath $(BIN)):$(PATH)
+# Modules stay compiled, whatever the machine says: otherwise every command that a test starts compiles all of them.
+export PYTHONDONTWRITEBYTECODE :=
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
 .PHONY: help teach demo test system-packages python-checks page-checks heavy lerobot soak coverage setup hooks page api-types bench docs dist release-check clean

@@ -7,8 +7,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
@@ -20,10 +22,13 @@ from studies import postgres
 from studies.fake_study import ask, invited, new_key, study_of
 from waiting import wait_until
 
-SIZES = {"sqlite": 2, "postgresql": 120}  # MB
-ROOM = {"sqlite": 200_000, "postgresql": 1_200_000}  # bytes that answers can take
+SIZES = {"sqlite": 16, "postgresql": 120}  # MB
+ROOM = 200_000  # bytes that answers can take
 FILLINGS = repetitions("fillings", short=2, long=20)  # how often the disk becomes full
 MOST = 3000  # answers until it is
+PEOPLE = 20  # who answer in turn: every answer reads all events of its person
+
+Log = defaultdict[str, list[str]]  # the keys of each person's answers
 
 
 @pytest.fixture(params=["sqlite", "postgresql"] if SOAK else ["sqlite"])
@@ -53,23 +58,27 @@ def database(disk: tuple[str, Path]) -> Iterator[str]:
             yield stack.enter_context(stack.enter_context(postgres.running(folder, durable=True)).database())
 
 
-def fill(folder: Path, room: int) -> Path:
+def fill(folder: Path) -> Path:
     """A file that takes the room that is left, but for a little."""
     filler = folder / "filler"
-    filler.write_bytes(b"x" * max(shutil.disk_usage(folder).free - room, 0))
+    filler.write_bytes(b"x" * max(shutil.disk_usage(folder).free - ROOM, 0))
     return filler
 
 
-def answer_until_refused(store: Store, person: Participant) -> list[str]:
+def count(keys: Log) -> int:
+    return sum(map(len, keys.values()))
+
+
+def answer_until_refused(store: Store, people: Sequence[Participant]) -> Log:
     """The keys that were acknowledged before the disk was full."""
-    keys: list[str] = []
-    for _ in range(MOST):
+    acknowledged = Log(list)
+    for person in islice(cycle(people), MOST):
         key = new_key()
         try:
             store.add_event(person, ask(store, person), "left", key)
         except DatabaseUnavailable:
-            return keys
-        keys.append(key)
+            return acknowledged
+        acknowledged[person.label].append(key)
     raise AssertionError(f"the disk is not full after {MOST} answers")
 
 
@@ -87,17 +96,19 @@ def recorded(store: Store, person: Participant) -> list[str]:
 
 
 def test_a_full_disk_loses_nothing(disk: tuple[str, Path], database: str) -> None:
-    """Whenever it is full, another person answers, since every answer reads all events of its person."""
     store = Store(open_database(database))
-    study, kept = study_of(store), dict[str, list[str]]()
-    people = [invited(store, f"P{number}", study) for number in range(FILLINGS)]
-    for person in people:
-        filler = fill(disk[1], ROOM[disk[0]])
-        acknowledged = answer_until_refused(store, person)
+    study, kept = study_of(store), Log(list)
+    people = [invited(store, f"P{number}", study) for number in range(PEOPLE)]
+    for _ in range(FILLINGS):
+        filler = fill(disk[1])
+        acknowledged = answer_until_refused(store, people)
         filler.unlink()
-        kept[person.label] = recorded(store, person)
-        assert kept[person.label][: len(acknowledged)] == acknowledged
-        assert len(kept[person.label]) <= len(acknowledged) + 1  # the last acknowledgement may have been lost
-    assert {person.label: recorded(store, person) for person in people} == kept
-    print(f"{sum(map(len, kept.values()))} answers, {FILLINGS} full disks")
+        found = Log(list, {person.label: recorded(store, person) for person in people})
+        for label, keys in found.items():
+            known = kept[label] + acknowledged[label]
+            assert keys[: len(known)] == known
+        lost = count(found) - count(kept) - count(acknowledged)
+        assert 0 <= lost <= 1  # an answer may be recorded whose acknowledgement was lost
+        kept.update(found)
+    print(f"{count(kept)} answers, {FILLINGS} full disks")
     store.engine.dispose()
