@@ -16,7 +16,7 @@ from prefero.acquisition import BestInformation, ExpectedUtility, KnowledgeGradi
 from prefero.acquisition.best_information import pairs_of_best
 from prefero.acquisition.plausible_best import draw_best
 from prefero.acquisition.pool_search import best_question, score_all
-from prefero.kernels import RBF, Linear
+from prefero.kernels import RBF, Anchored, Linear
 from prefero.models.mixture import MixturePosterior
 from prefero.models.preference_gp import PreferenceGP
 
@@ -27,7 +27,8 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(1500)
 
 def mixture(lapse: float = 0.0) -> MixturePosterior:
     def part(theta: float, noise: float, lapse: float = 0.0) -> Any:
-        return PreferenceGP(RBF(theta), noise=noise, lapse=lapse, learn=False).fit(POINTS, WINS).posterior_
+        kernel = Anchored(RBF(theta), (0.0, 0.0))
+        return PreferenceGP(kernel, noise=noise, lapse=lapse, learn=False).fit(POINTS, WINS).posterior_
 
     return MixturePosterior(((0.4, part(0.1, 0.1)), (0.6, part(1.5, 0.4, lapse))), {"rbf": 1.0}, 0.0)
 

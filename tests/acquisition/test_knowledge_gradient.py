@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from prefero._support.arrays import Array
 from prefero.acquisition import KnowledgeGradient
 from prefero.acquisition.pool_search import best_question
-from prefero.kernels import RBF, Linear
+from prefero.kernels import RBF, Anchored, Linear
 from prefero.models.linear import LinearPreference
 from prefero.models.mixture import MixturePosterior
 from prefero.models.preference_gp import PreferenceGP
@@ -21,7 +21,8 @@ WINS = np.array([[0, 1], [2, 3]])
 
 
 def gp(theta: float, noise: float = 0.3, margin: float = 0.0, lapse: float = 0.0) -> Any:
-    model = PreferenceGP(Linear() + RBF(theta), noise=noise, margin=margin, lapse=lapse, learn=False)
+    kernel = Anchored(Linear() + RBF(theta), (0.5, 0.0))
+    model = PreferenceGP(kernel, noise=noise, margin=margin, lapse=lapse, learn=False)
     return model.fit(POINTS, WINS).posterior_
 
 

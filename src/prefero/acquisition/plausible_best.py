@@ -53,19 +53,22 @@ def draw_best(belief: Distribution, x: Array, count: int, rng: np.random.Generat
     reported = int(np.argmax(belief.marginals(x)[0]))
     among = np.union1d(by_promise(belief, x)[:DRAWN], [reported])
     counts = rng.multinomial(count, [weight for weight, _ in belief.components])
-    views = projections(belief, x[among])
-    parts = [_draw(view, int(n), rng) for view, n in zip(views, counts, strict=True) if n]
-    rewards = rng.permutation(np.concatenate(parts))
-    regret = rewards.max(axis=1) - rewards[:, np.searchsorted(among, reported)]
-    return PlausibleBest(reported, among[rewards.argmax(axis=1)], regret)
+    views, at = projections(belief, x[among]), int(np.searchsorted(among, reported))
+    parts = [_draw_gains(view, at, int(n), rng) for view, n in zip(views, counts, strict=True) if n]
+    gains = rng.permutation(np.concatenate(parts))
+    return PlausibleBest(reported, among[gains.argmax(axis=1)], gains.max(axis=1))
 
 
-def _draw(view: Projection, count: int, rng: np.random.Generator) -> Array:
-    """Rewards under one component, up to a constant, (count, M)."""
-    mean = np.broadcast_to(view.mean, (count, len(view.x)))
+def _draw_gains(view: Projection, reported: int, count: int, rng: np.random.Generator) -> Array:
+    """Draws of how much better each trajectory is than the reported one, under one component, (count, M)."""
+    mean = np.broadcast_to(view.mean - view.mean[reported], (count, len(view.x)))
     if view.is_certain:
         return mean
+    # a projection has the covariances of differences alone: its kernel leaves out the anchor
     covariance = view.kernel(view.x, view.x) - view.learned @ view.learned.T
+    with_reported = covariance[reported].copy()
+    covariance += with_reported[reported] - with_reported[:, None] - with_reported[None, :]
     root = pivoted_cholesky(covariance, COARSE * float(np.sqrt(np.max(covariance.diagonal())))).basis
-    drawn: Array = mean + rng.standard_normal((count, root.shape[1])) @ root.T
-    return drawn
+    gains: Array = mean + rng.standard_normal((count, root.shape[1])) @ root.T
+    gains[:, reported] = 0.0  # without rounding
+    return gains
