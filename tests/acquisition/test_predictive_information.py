@@ -9,9 +9,10 @@ from scipy.stats import norm
 
 from prefero import Learner, Pool
 from prefero._support.arrays import Array, Indices
+from prefero._support.pairs import farthest_points
 from prefero.acquisition import MutualInformation, PredictiveInformation
 from prefero.acquisition.pool_search import best_question, score_all
-from prefero.acquisition.targets import draw_targets, farthest_points
+from prefero.acquisition.targets import draw_targets
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP
 from prefero.simulation.tasks import make_task

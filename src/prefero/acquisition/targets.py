@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags, Indices
+from prefero._support.pairs import mixed_pairs
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
 
 Region = Callable[[Array], Flags]
 TargetSource = Pool | Region | npt.ArrayLike
 COUNT = 100  # target questions
-DIVERSE = 30  # trajectories of the diverse subset
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,26 +56,7 @@ def _pairs_of(points: Array, rng: np.random.Generator) -> TargetQuestions:
     """One half random pairs, one half pairs of a diverse subset."""
     if len(points) < 2:
         raise ValueError(f"target questions need two trajectories or more, but there are {len(points)}")
-    subset = farthest_points(points, min(DIVERSE, len(points)), int(rng.integers(len(points))))
-    diverse = subset[_random_pairs(len(subset), COUNT // 2, rng)]
-    return TargetQuestions.of(
-        points, np.concatenate([_random_pairs(len(points), COUNT - COUNT // 2, rng), diverse])
-    )
-
-
-def _random_pairs(size: int, count: int, rng: np.random.Generator) -> Indices:
-    first = rng.integers(size, size=count)
-    return np.column_stack([first, (first + rng.integers(1, size, size=count)) % size])
-
-
-def farthest_points(points: Array, count: int, first: int) -> Indices:
-    """Indices of `count` points, each the farthest from those before it."""
-    chosen = [first]
-    distance = np.sum((points - points[first]) ** 2, axis=1)
-    while len(chosen) < count:
-        chosen.append(int(np.argmax(distance)))
-        distance = np.minimum(distance, np.sum((points - points[chosen[-1]]) ** 2, axis=1))
-    return np.array(chosen)
+    return TargetQuestions.of(points, mixed_pairs(points, COUNT, rng))
 
 
 def _inside(region: Region, raw: Array) -> Flags:

@@ -45,7 +45,7 @@ from prefero.questions import Comparisons
 
 STALE = -1  # in place of a fit's number of answers, when some were taken back: it serves only as a warm start
 MAX_COMPONENTS = 8  # of the mixture
-PAIRS = 150  # of trajectories, whose predictions the components have in common with all candidates
+PAIRS = 200  # of trajectories, whose predictions the components have in common with all candidates
 NEGLIGIBLE = 1e-3  # of the largest weight
 
 Key = tuple[int, int]

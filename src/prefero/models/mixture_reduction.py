@@ -1,10 +1,10 @@
 """A mixture of many candidates replaced by one of a few that predicts the same answers.
 
     K, T          candidates, and pairs of trajectories that stand for all
-    d             (T,)     the difference of rewards of each pair, uncertain under every candidate
-    moments       (K, 4T)  under each candidate: P(the first is preferred) - 1/2, E[d], E[d^2], and E[d d'],
-                           where d' is the next pair's difference
-    weights       (K,)     of the candidates
+    d             (T,)       the difference of rewards of each pair, uncertain under every candidate
+    moments       (K, 4, T)  under each candidate: P(the first is preferred) - 1/2, E[d], E[d^2], and E[d d'],
+                             where d' is the next pair's difference
+    weights       (K,)       of the candidates
 
 The heaviest few would not do: with few answers the weight is spread over many candidates. Instead some are
 chosen, and weighted anew, such that the mixture has the same moments: the same predictions, and the same
@@ -23,12 +23,14 @@ from prefero.models.linalg import triangular_inverse
 from prefero.models.posterior import Posterior, covariance_with_differences
 
 PREDICTIONS = 16.0  # how much more the predictions count than the other moments
+TINY = 1e-12
 EXCHANGES = 2  # times that one candidate is exchanged for a better one
 EXACT_ENOUGH = 1e-4  # root mean square error of the moments: more candidates would not be noticed
 
 
 def reduced_weights(moments: Array, weights: Array, count: int) -> Array:
     """Weights of which at most `count` are not 0, with which the mixture has the same moments, (K,)."""
+    moments = _in_units(moments, weights)
     wanted = weights @ moments
     choice = _Choice.of(moments, wanted, [int(np.argmax(weights))])
     while len(choice.chosen) < min(count, len(weights)) and choice.error > EXACT_ENOUGH**2:
@@ -45,6 +47,14 @@ def reduced_weights(moments: Array, weights: Array, count: int) -> Array:
     result = np.zeros(len(weights))
     result[choice.chosen] = choice.shares
     return result
+
+
+def _in_units(moments: Array, weights: Array) -> Array:
+    """The moments (K, 4T), in units of the size that each difference has in the whole mixture."""
+    predicted, mean, second, product = np.swapaxes(moments, 0, 1)
+    size = np.sqrt(weights @ second) + TINY
+    parts = [PREDICTIONS * predicted, mean / size, second / size**2, product / (size * np.roll(size, -1))]
+    return np.concatenate(parts, axis=1)
 
 
 class _Choice(NamedTuple):
@@ -86,7 +96,7 @@ def _simplex_fit(moments: Array, wanted: Array, chosen: list[int]) -> tuple[list
 
 
 def pair_moments(posteriors: Sequence[Posterior], a: Array, b: Array) -> Array:
-    """The moments of pairs of trajectories under each posterior, (K, 4T).
+    """The moments of pairs of trajectories under each posterior, (K, 4, T).
 
     Posteriors with the same kernel share their prior covariances, which are most of the work.
     """
@@ -131,6 +141,4 @@ def _moments(posterior: Posterior, prior: _Prior) -> Array:
     shared = np.sum(known * np.roll(known, -1, axis=0) - along * np.roll(along, -1, axis=0), axis=1)
     covariance = prior.covariance + shared
     predicted = posterior.probit.probabilities(mean, variance)[0] - 0.5
-    return np.concatenate(
-        [PREDICTIONS * predicted, mean, variance + mean**2, covariance + mean * np.roll(mean, -1)]
-    )
+    return np.array([predicted, mean, variance + mean**2, covariance + mean * np.roll(mean, -1)])

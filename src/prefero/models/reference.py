@@ -15,6 +15,7 @@ from typing import Self
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.pairs import mixed_pairs
 from prefero.kernels import Kernel, Standardized, Warped
 from prefero.trajectories.categories import Categories, variables_of
 from prefero.trajectories.features import Scaling
@@ -63,10 +64,10 @@ class Reference:
         return int(self.rows.shape[1])
 
     def pairs(self, count: int) -> tuple[Array, Array]:
-        """Random pairs of trajectories, in the units of the answers: (count, d) each, always the same."""
-        rng, size = np.random.default_rng(1), len(self.rows)
-        first = rng.integers(size, size=count)
-        second = (first + rng.integers(1, max(size, 2), size=count)) % size
+        """Pairs of trajectories that stand for all, in the units of the answers: (count, d) each."""
+        if len(self.rows) < 2:
+            return self._given(self.rows[:0]), self._given(self.rows[:0])
+        first, second = mixed_pairs(self.rows, count, np.random.default_rng(1)).T
         return self._given(self.rows[first]), self._given(self.rows[second])
 
     def _given(self, rows: Array) -> Array:
