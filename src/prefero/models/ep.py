@@ -14,10 +14,11 @@ over.
 With lapses an answer's likelihood is not log-concave, so a site may have a negative precision: an unexpected
 answer makes less certain. Such sites are allowed as long as the posterior and all cavity distributions are
 proper. Where that leads nowhere, more noise shows the way, and at last the precisions are bounded by 0; a
-site at the bound matches the mean alone. There may also be several fixed points. So that what is found
-depends on the answers alone, EP with lapses always starts from the prior.
+site at the bound matches the mean alone. There may also be several fixed points: what is found then depends
+on the start.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,7 +34,7 @@ DIVERGED = 1e4  # standard deviations: a residual beyond this means that the par
 FREE_SWEEPS = 40  # with precisions that may be negative
 IMPROPER_SWEEPS = 5  # of these, so many may lead to improper distributions
 PROPER = 1e-10  # the least that may remain of a difference's precision without its own site
-NOISE_FACTORS = ((1.0,), (8.0, 2.0, 1.0))  # from which of them the sites of the next ones start
+MORE_NOISE = (8.0, 2.0)  # times as much, to find sites that EP can start from
 ROUGH = 0.1  # the tolerance with more noise than there is
 CAUTIOUS = 0.5  # the share of a step that is taken with bounded precisions
 
@@ -43,30 +44,40 @@ def expectation_propagation(
 ) -> Solution:
     """EP with accelerated parallel updates, and sequential sweeps where these do not converge."""
     if probit.lapse:
-        return _with_lapses(basis, tied, probit, tolerance, limit)
+        return _with_lapses(basis, tied, probit, start, tolerance, limit)
     return _Iteration(basis, tied, probit).run(start, tolerance, limit)
 
 
-def _with_lapses(basis: Array, tied: Flags, probit: Probit, tolerance: float, limit: int) -> Solution:
-    """EP with negative precisions, where that converges, and otherwise without them."""
-    prior = WarmStart.zeros(len(basis))
-    for factors in NOISE_FACTORS:
-        start = prior
-        try:
-            for factor in factors:
-                iteration = _Iteration(basis, tied, replace(probit, noise=factor * probit.noise), -np.inf)
-                found = iteration.run(start, tolerance if factor == 1.0 else ROUGH, FREE_SWEEPS)
-                start = WarmStart(found.W, found.shift)
-        except ConvergenceError:
-            continue
-        return found
+def _with_lapses(
+    basis: Array, tied: Flags, probit: Probit, start: WarmStart, tolerance: float, limit: int
+) -> Solution:
+    """EP with negative precisions, where that converges, and from the prior otherwise without them."""
+
+    def free(start: WarmStart, factor: float = 1.0, tolerance: float = tolerance) -> Solution:
+        louder = replace(probit, noise=factor * probit.noise)
+        return _Iteration(basis, tied, louder, lowest=-np.inf).run(start, tolerance, FREE_SWEEPS)
+
+    if start.precision.any():
+        return free(start)
+    with suppress(ConvergenceError):
+        return free(start)
+    with suppress(ConvergenceError):
+        for factor in MORE_NOISE:
+            found = free(start, factor, ROUGH)
+            start = WarmStart(found.W, found.shift)
+        return free(start)
+    return _bounded(basis, tied, probit, tolerance, limit)
+
+
+def _bounded(basis: Array, tied: Flags, probit: Probit, tolerance: float, limit: int) -> Solution:
+    """EP without negative precisions; or the sites that came closest, if they circle around a fixed point."""
     bounded = _Iteration(basis, tied, probit, damping=CAUTIOUS)
     try:
-        return bounded.run(prior, tolerance, limit)
+        return bounded.run(WarmStart.zeros(len(basis)), tolerance, limit)
     except ConvergenceError:
         if bounded.closest is None:
             raise
-        return bounded.closest.solution(limit)  # sites may circle around a fixed point that is not stable
+        return bounded.closest.solution(limit)
 
 
 @dataclass(frozen=True, eq=False)

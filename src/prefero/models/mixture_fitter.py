@@ -183,14 +183,14 @@ class MixtureFitter:
             return
         bases = [self._factored(candidate.kernel, data).basis for candidate in waiting.values()]
         probits = [self.settings.probit(c.noise, margin, c.lapse) for c in waiting.values()]
-        starts = [self._start(key, data) or WarmStart.zeros(len(data)) for key in waiting]
+        starts = [self._start(key, c, data) or WarmStart.zeros(len(data)) for key, c in waiting.items()]
         found = warm_starts(bases, data.tied, probits, starts, SOLVERS["ep"][1])
         self._starts = dict(zip(waiting, found, strict=True))
 
-    def _start(self, key: Key, data: Comparisons) -> WarmStart | None:
-        """The sites of fewer answers."""
+    def _start(self, key: Key, candidate: Candidate, data: Comparisons) -> WarmStart | None:
+        """The sites of fewer answers; not with lapses, where EP may have several fixed points."""
         old = self._fits.get(key)
-        return None if old is None else WarmStart.from_solution(old.solution, len(data))
+        return None if old is None or candidate.lapse else WarmStart.from_solution(old.solution, len(data))
 
     def _is_fitted(self, key: Key, data: Comparisons, margin: float) -> bool:
         old = self._fits.get(key)
@@ -199,7 +199,7 @@ class MixtureFitter:
     def _infer(self, key: Key, candidate: Candidate, data: Comparisons, margin: float) -> _Fit | None:
         if self._is_fitted(key, data, margin):
             return self._fits[key]
-        start = self._starts.get(key) or self._start(key, data)
+        start = self._starts.get(key) or self._start(key, candidate, data)
         try:
             probit = self.settings.probit(candidate.noise, margin, candidate.lapse)
             cholesky = self._factored(candidate.kernel, data)
