@@ -36,6 +36,15 @@ def check_inference(inference: str) -> None:
         raise ValueError(f"inference must be 'ep' or 'laplace', but is {inference!r}")
 
 
+def check_ties(tied: Flags, probit: Probit) -> None:
+    """An error if some answers are impossible."""
+    if tied.any() and probit.margin == 0:
+        raise ValueError(
+            "some answers are 'about equal', but the margin is 0, which makes them impossible: "
+            "give a positive margin, or leave it to be learned"
+        )
+
+
 @one_thread
 def infer(
     kernel: Kernel,
@@ -100,11 +109,7 @@ def solve(
     tolerance: float | None = None,
 ) -> Solution:
     """Run an inference from `start`; if it does not converge from there, once more from the prior."""
-    if tied.any() and probit.margin == 0:
-        raise ValueError(
-            "some answers are 'about equal', but the margin is 0, which makes them impossible: "
-            "give a positive margin, or leave it to be learned"
-        )
+    check_ties(tied, probit)
     solver, default = SOLVERS[inference]
     goal = default if tolerance is None else tolerance
     if start is not None:

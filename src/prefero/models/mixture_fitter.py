@@ -22,7 +22,7 @@ from scipy.special import logsumexp
 from prefero._support.arrays import one_thread
 from prefero.kernels import Kernel
 from prefero.models.batched_ep import warm_starts
-from prefero.models.inference import SOLVERS, Inference, infer
+from prefero.models.inference import SOLVERS, Inference, check_ties, infer
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky
 from prefero.models.marginal_likelihood import fit_hyperparameters
@@ -184,6 +184,7 @@ class MixtureFitter:
         bases = [self._factored(candidate.kernel, data).basis for candidate in waiting.values()]
         probits = [self.settings.probit(c.noise, margin, c.lapse) for c in waiting.values()]
         starts = [self._start(key, c, data) or WarmStart.zeros(len(data)) for key, c in waiting.items()]
+        check_ties(data.tied, probits[0])
         found = warm_starts(bases, data.tied, probits, starts, SOLVERS["ep"][1])
         self._starts = dict(zip(waiting, found, strict=True))
 
