@@ -1,6 +1,7 @@
 """An arena in a database: blind questions, several judges, undo and skip, its end, report and export."""
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,13 @@ def test_the_report_and_an_exported_arena(file_store: Store, tmp_path: Path) -> 
     export_study(file_store, study, tmp_path / "exported")
     again = import_study(file_store, tmp_path / "exported", new_secret(), name="again")
     np.testing.assert_allclose(arena_of(file_store, again).standings().better, report.standings.better)
+
+
+def test_a_strangers_plan_that_does_not_fit_the_pool_is_refused(file_store: Store, tmp_path: Path) -> None:
+    study, _ = begun(file_store)
+    export_study(file_store, study, tmp_path / "exported")
+    document = json.loads((tmp_path / "exported" / "study.json").read_text(encoding="utf-8"))
+    document["protocol"]["arena"]["policy_of"].append(0)
+    (tmp_path / "exported" / "study.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(ValueError, match="its arena is of 13 rollouts, but the pool has 12"):
+        import_study(file_store, tmp_path / "exported", new_secret(), name="again")

@@ -32,6 +32,9 @@ def check_rows(
     found: Mapping[str, Rows], pool: Pool, protocol: Mapping[str, Any], display: dict[str, Any]
 ) -> None:
     """`ValueError` if a row could not be stored, or not be understood once it is."""
+    arena = protocol.get("arena")
+    if arena and len(arena["policy_of"]) != len(pool):
+        raise ValueError(f"its arena is of {len(arena['policy_of'])} rollouts, but the pool has {len(pool)}")
     for name, table in TABLES.items():
         for number, row in enumerate(found[name], 1):
             try:
