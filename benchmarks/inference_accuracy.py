@@ -2,14 +2,16 @@
 
     d            (N,)      answered differences, d ~ N(0, C) a priori
     y            (N,)      d as the user saw them, noise included: y ~ N(0, S), S = C + 2 noise^2 I
-    low, high    (N,)      what the answers say of y: low < y < high
+    low, high    (N,)      what the answers say of y, unless they are lapses: low < y < high
+    inside       (2,)      the probability of an answer where y is between low and high, and elsewhere
     gap          (T,)      f(a) - f(b) of test pairs that were not asked
     weight       (draws,)  true density of a draw of y, beside that from which it was drawn
 
 The answers cut a box out of the normal y, and given y every further gap is normal. So the reference draws y
 in that box by minimax tilting (Botev, J. R. Statist. Soc. B 79, 2017), whose weights are bounded, on
-scrambled Sobol points; the scatter between independent scrambles (batch means) is its own error. A Markov
-chain takes hundreds of times as long to come as close; a short run of that in tests/reference.py checks it.
+scrambled Sobol points; the scatter between independent scrambles (batch means) is its own error. With lapses
+y may lie outside, with a smaller weight, and is drawn without tilting. A Markov chain takes hundreds of times
+as long to come as close; a short run of that in tests/reference.py checks it.
 
 "The closest Gaussian" has the exact mean and variance of every gap: its error is what no Gaussian posterior
 can avoid, since beside an answered question the truth is skewed.
@@ -50,6 +52,7 @@ Result = TypeVar("Result")
 THETA, FEATURES, ANSWERS, POOL, PAIRS = 0.5, 2, 25, 250, 200
 NOISES = (0.01, 0.03, 0.1, 0.3, 1.0)  # of the prior standard deviation
 MARGIN = 0.1  # with which some answers are "about equal"
+LAPSES = ((0.03, 0.02), (0.1, 0.02), (0.03, 0.1), (0.1, 0.1), (0.3, 0.1), (1.0, 0.1))  # noises, lapse rates
 WANTED = 0.01
 TOO_SHARP = 0.1  # below this noise the Markov chain forgets its start too slowly
 WAYS: dict[Inference, str] = {"laplace": "Laplace", "ep": "EP"}
@@ -72,7 +75,7 @@ def asked(strategy: Strategy, probit: Probit, seed: int) -> Comparisons:
     rng = np.random.default_rng(seed)
     x, user = (
         rng.standard_normal((POOL, FEATURES)),
-        SimulatedUser(drawn_reward(rng), probit.noise, probit.margin),
+        SimulatedUser(drawn_reward(rng), probit.noise, probit.margin, probit.lapse),
     )
     answers: list[Answer] = []
     for _ in range(ANSWERS):
@@ -106,19 +109,21 @@ def variance_of_gaps(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """N(0, S) between `low` and `high`, its variables in the order in which they are drawn."""
+    """N(0, S), weighted by `inside` between `low` and `high`; its variables in the order of drawing."""
 
     order: Indices
     L: Array
     low: Array
     high: Array
     shift: Array  # of the standard normals behind y, so that they fall into the box more evenly
+    inside: tuple[float, float] = (1.0, 0.0)
 
     @classmethod
-    def of(cls, S: Array, low: Array, high: Array) -> Self:
+    def of(cls, S: Array, low: Array, high: Array, lapse: float = 0.0, answers: int = 2) -> Self:
         order = _least_likely_first(S, low, high)
         L, low, high = cholesky(S[np.ix_(order, order)], lower=True), low[order], high[order]
-        return cls(order, L, low, high, _minimax_shift(L, low, high))
+        shift = np.zeros(len(L)) if lapse else _minimax_shift(L, low, high)
+        return cls(order, L, low, high, shift, (1.0 - lapse + lapse / answers, lapse / answers))
 
     def draw(self, uniform: Array) -> tuple[Array, Array]:
         """Draws of y (M, N) and their weights (M,), whose expectation is P(y in the box)."""
@@ -126,7 +131,7 @@ class Box:
         for k, (size, shift) in enumerate(zip(self.L.diagonal(), self.shift, strict=True)):
             before = z[:, :k] @ self.L[k, :k]
             a, b = ((end[k] - before) / size - shift for end in (self.low, self.high))
-            step, chance = _between(a, b, uniform[:, k])
+            step, chance = _weighted(a, b, uniform[:, k], self.inside)
             z[:, k] = step + shift
             log_weight += np.log(chance) + 0.5 * shift**2 - shift * z[:, k]
         y = np.empty_like(z)
@@ -150,6 +155,20 @@ def _between(a: Array, b: Array, uniform: Array) -> tuple[Array, Array]:
     low, high = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
     z = np.clip(ndtri(np.maximum(ndtr(low) + uniform * chance, 1e-300)), low, high)
     return np.where(mirrored, -z, z), chance
+
+
+def _weighted(a: Array, b: Array, uniform: Array, inside: tuple[float, float]) -> tuple[Array, Array]:
+    """Normals weighted by the first number between a and b and by the other elsewhere; the mean weight."""
+    if inside[1] == 0.0:
+        return _between(a, b, uniform)
+    shares = np.stack([inside[1] * ndtr(a), inside[0] * _chance(a, b), inside[1] * ndtr(-b)])
+    ends = np.cumsum(shares, axis=0)
+    at = uniform * ends[2]
+    piece = np.sum(at > ends[:2], axis=0)
+    share, start = (np.take_along_axis(v, piece[None], axis=0)[0] for v in (shares, ends - shares))
+    within = np.clip((at - start) / np.maximum(share, 1e-300), 1e-12, 1.0 - 1e-12)
+    low, high = np.choose(piece, [-np.inf, a, b]), np.choose(piece, [a, b, np.inf])
+    return _between(low, high, within)[0], np.asarray(ends[2])
 
 
 def _least_likely_first(S: Array, low: Array, high: Array) -> Indices:
@@ -201,12 +220,14 @@ def exact(data: Comparisons, probit: Probit, a: Array, b: Array, draws: int) -> 
     S = covariance_of_gaps(data.winners, data.losers, data) + probit.scale**2 * np.eye(len(data))
     share = np.linalg.solve(S, across.T)
     rest = np.maximum(variance_of_gaps(a, b) - np.sum(across * share.T, axis=1), 0.0)
-    box = Box.of(S, np.where(data.tied, -margin, margin), np.where(data.tied, margin, np.inf))
+    low, high = np.where(data.tied, -margin, margin), np.where(data.tied, margin, np.inf)
+    box = Box.of(S, low, high, probit.lapse, probit.n_answers)
     sums = []
     for batch in range(BATCHES):
         y, weight = box.draw(qmc.Sobol(len(S), seed=batch).random(draws // BATCHES))
         gap = y @ share
-        chosen = weight @ ndtr((gap - margin) / np.sqrt(probit.scale**2 + rest))
+        attentive = ndtr((gap - margin) / np.sqrt(probit.scale**2 + rest))
+        chosen = weight @ ((1.0 - probit.lapse) * attentive + probit.lapse / probit.n_answers)
         sums.append((weight.sum(), weight @ gap, weight @ gap**2, chosen))
     mass, first, second, chosen = (np.array(part) for part in zip(*sums, strict=True))
     mean = first.sum(axis=0) / mass.sum()
@@ -222,12 +243,14 @@ def exact(data: Comparisons, probit: Probit, a: Array, b: Array, draws: int) -> 
 def chain(data: Comparisons, probit: Probit, a: Array, b: Array) -> tuple[Array, Array]:
     """P(a preferred) by a Markov chain, and its error."""
     C, across = covariance_of_gaps(data.winners, data.losers, data), covariance_of_gaps(a, b, data)
-    prior, noise, margin = variance_of_gaps(a, b), probit.noise, probit.margin
+    prior, noise, margin, lapse = variance_of_gaps(a, b), probit.noise, probit.margin, probit.lapse
     length = {"chains": BATCHES * WALKERS, "steps": STEPS, "burn": 2 * STEPS, "thin": 5}
     rng = np.random.default_rng(0)
-    samples = reference.sample_differences(C, data.tied, noise, rng, margin=margin, **length)
+    samples = reference.sample_differences(C, data.tied, noise, rng, margin=margin, lapse=lapse, **length)
     batches = np.moveaxis(samples.reshape(-1, BATCHES, WALKERS, len(C)), 1, 0).reshape(BATCHES, -1, len(C))
-    each = [reference.predict_from_samples(batch, C, across, prior, noise, margin) for batch in batches]
+    each = [
+        reference.predict_from_samples(batch, C, across, prior, noise, margin, lapse) for batch in batches
+    ]
     chosen = np.array([predicted.probability for predicted in each])
     return chosen.mean(axis=0), _error(chosen)
 
@@ -284,7 +307,8 @@ def compared(strategy: Strategy, probit: Probit, seed: int, draws: int) -> Off:
     truth, judging = timed(lambda: exact(data, probit, a, b, draws))
     times = seconds(*(partial(infer, RBF(THETA), data, probit, way) for way in WAYS))
     ties = f", {data.tied.sum()} of them about equal (margin {probit.margin:g})" if probit.margin else ""
-    print(f"\n{len(data)} {strategy} answers, noise {probit.noise:g}{ties}")
+    lapses = f", lapse rate {probit.lapse:g}" if probit.lapse else ""
+    print(f"\n{len(data)} {strategy} answers, noise {probit.noise:g}{lapses}{ties}")
     for way, taken in zip(WAYS, times, strict=True):
         found, _ = infer(RBF(THETA), data, probit, way)
         errors = off(truth, *found.difference(a, b), found.probability(a, b), found.log_evidence)
@@ -326,7 +350,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int, default=2**18, help="of the reference, for each set of answers")
     parser.add_argument("--seed", type=int, default=0, help="of the rewards, the answers and the test pairs")
     options = parser.parse_args(argv)
-    probits = [*(Probit(noise) for noise in NOISES), Probit(0.1, MARGIN)]
+    lapses = [*(Probit(noise, 0.0, lapse) for noise, lapse in LAPSES), Probit(0.1, MARGIN, 0.1)]
+    probits = [*(Probit(noise) for noise in NOISES), Probit(0.1, MARGIN), *lapses]
     print(
         f"{FEATURES} features, RBF(theta={THETA}), prior sd 1; errors over {PAIRS} pairs that were not asked"
     )

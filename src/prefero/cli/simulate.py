@@ -44,6 +44,7 @@ def simulate(
     margin: Annotated[
         float, typer.Option(help="The user answers 'about equal' if the perceived difference is below it.")
     ] = 0.0,
+    lapse_rate: Annotated[float, typer.Option(help="The probability that the user answers at random.")] = 0.0,
     purpose: Annotated[
         Purpose,
         typer.Option(help="Learn the reward everywhere, or find the best trajectory soon."),
@@ -64,7 +65,7 @@ def simulate(
         if world == SYNTHETIC
         else partial(world_task, prefero.worlds.make(world), reward)
     )
-    task = made(trajectories=trajectories, noise=noise, margin=margin, seed=seed)
+    task = made(trajectories=trajectories, noise=noise, margin=margin, lapse_rate=lapse_rate, seed=seed)
     active, random = Learner(task.pool, seed=seed), Learner(task.pool, seed=seed)
     curves = _teach_both(task, active, random, questions, purpose, goal)
     learned = active.reward()
