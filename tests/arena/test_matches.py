@@ -101,6 +101,16 @@ def test_a_skipped_pair_of_rollouts_is_not_the_next_one(plan: ArenaPlan) -> None
     assert arena.standings().answers == 0
 
 
+def test_the_same_start_matters_more_than_new_rollouts_unless_they_were_skipped() -> None:
+    arena = Arena(ArenaPlan(("A", "B"), (0, 0, 1, 1), (), ("s", "t", "s", "u")))
+    for _ in range(2):
+        question = arena.ask()
+        assert set(question.items) == {0, 2}  # the only start that both have
+        arena.tell(question, "equal")
+    arena.skip(arena.ask())
+    assert set(arena.ask().items) != {0, 2}
+
+
 def test_a_round_robin_asks_every_pair_equally_often() -> None:
     arena = Arena("ABCD")
     for _ in range(12):

@@ -74,7 +74,7 @@ class Arena:
         return shown.with_sides(most_informative(strengths, pairs, judge), rng)
 
     def _shown(self) -> Shown:
-        return Shown(self.plan, (*judged(self.judgments), *self.skipped))
+        return Shown(self.plan, tuple(judged(self.judgments)), self.skipped)
 
     def tell(self, question: Question, choice: Choice, judge: str = "") -> None:
         """Learn from an answer.

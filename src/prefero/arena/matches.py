@@ -35,21 +35,27 @@ Pair = tuple[int, int]
 class Shown:
     """How often rollouts, pairs of policies and sides were shown.
 
-    questions   the items of all questions so far, also of skipped ones, in their order
+    answered   the items of all questions that were answered, in their order
+    skipped    the items of all that were not
     """
 
     plan: ArenaPlan
-    questions: tuple[tuple[int, ...], ...]
+    answered: tuple[tuple[int, ...], ...]
+    skipped: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def questions(self) -> tuple[tuple[int, ...], ...]:
+        """The items of all questions."""
+        return self.answered + self.skipped
 
     def candidates(self, rng: np.random.Generator) -> dict[Pair, Pair]:
         """The two rollouts that each pair of policies would be compared by."""
         rollouts, pairs = self._rollout_counts(), self._pair_counts()
-        questions = Counter(frozenset(items) for items in self.questions)
         found = {}
         for one, other in self.plan.pairs:
             tasks = self.plan.common_tasks(one, other)
             task = min(rng.permutation(len(tasks)), key=lambda place: pairs[one, other, tasks[place]])
-            found[one, other] = self._least_shown((one, other), tasks[task], rollouts, questions, rng)
+            found[one, other] = self._least_shown((one, other), tasks[task], rollouts, rng)
         return found
 
     def _rollout_counts(self) -> Counter[int]:
@@ -71,17 +77,21 @@ class Shown:
         policies: Pair,
         task: str,
         rollouts: Counter[int],
-        questions: Counter[frozenset[int]],
         rng: np.random.Generator,
     ) -> Pair:
-        """Two rollouts; best are those that were not compared before, have the same start, and are new."""
+        """Two rollouts that were not skipped, with the same start, not compared before, and seldom shown.
+
+        Where not all of that is possible, what comes first matters most.
+        """
         several = [rng.permutation(self.plan.rollouts[policy, task]).tolist() for policy in policies]
         several = [sorted(items, key=lambda item: rollouts[item]) for items in several]
 
-        def cost(pair: tuple[int, ...]) -> tuple[int, bool, int]:
+        skipped, before = set(map(frozenset, self.skipped)), Counter(map(frozenset, self.answered))
+
+        def cost(pair: tuple[int, ...]) -> tuple[bool, bool, int, int]:
             one, other = map(self.plan.start_of, pair)
-            apart = not one or one != other
-            return questions[frozenset(pair)], apart, sum(rollouts[item] for item in pair)
+            items, apart = frozenset(pair), not one or one != other
+            return items in skipped, apart, before[items], sum(rollouts[item] for item in pair)
 
         some = [items[:LEAST_SHOWN] for items in _matched(several, self.plan)]
         one, other = min(product(*some), key=cost)
@@ -103,15 +113,12 @@ class Shown:
 
 
 def _matched(several: list[list[int]], plan: ArenaPlan) -> list[list[int]]:
-    """The rollouts of two policies from starts that both have, in one order; all if they share none."""
-    starts = [[plan.start_of(item) for item in items] for items in several]
-    common = set(starts[0]) & set(starts[1]) - {""}
-    if not common:
-        return several
-    first = [item for item in several[0] if plan.start_of(item) in common]
+    """The rollouts of two policies; those from starts that both have come first, in one order."""
+    one, other = several
+    common = {plan.start_of(item) for item in one} & {plan.start_of(item) for item in other} - {""}
+    first = sorted(one, key=lambda item: plan.start_of(item) not in common)
     order = {start: place for place, start in reversed(list(enumerate(map(plan.start_of, first))))}
-    second = [item for item in several[1] if plan.start_of(item) in common]
-    return [first, sorted(second, key=lambda item: order[plan.start_of(item)])]
+    return [first, sorted(other, key=lambda item: order.get(plan.start_of(item), len(first)))]
 
 
 def information(probabilities: Array, labels: Indices) -> Array:
