@@ -28,6 +28,12 @@ def test_the_citation_has_the_version_of_the_package() -> None:
     assert f"\nversion: {prefero.__version__}\n" in text_of("CITATION.cff")
 
 
+def test_the_plugin_has_the_version_of_the_package() -> None:
+    plugin = tomllib.loads(text_of("plugins/lerobot_policy_prefero/pyproject.toml"))["project"]
+    assert plugin["version"] == prefero.__version__
+    assert plugin["dependencies"] == [f"prefero>={prefero.__version__}"]
+
+
 def test_the_changelog_begins_with_the_version_of_the_package() -> None:
     first = re.search(r"^## (\S+)", text_of("CHANGELOG.md"), flags=re.MULTILINE)
     assert first is not None

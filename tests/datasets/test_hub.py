@@ -76,7 +76,7 @@ def test_without_network_what_was_downloaded_is_used_again(
     wanted = Pool.from_dataset(f"hf://{NAME}", WORDS).features
     _OPEN.clear()
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody listens there
-    np.testing.assert_array_equal(Pool.from_dataset(f"hf://{NAME}", WORDS).features, wanted)
+    np.testing.assert_array_equal(Pool.from_lerobot(f"hf://{NAME}", WORDS).features, wanted)
     with pytest.raises(HubError) as raised:
         open_dataset("hf://someone/else")
     assert "\n" not in str(raised.value)

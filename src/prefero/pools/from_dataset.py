@@ -113,10 +113,10 @@ def from_lerobot(
     task: str | None = None,
     **pool: Unpack[PoolOptions],
 ) -> Pool:
-    """A pool of a LeRobot dataset on disk, version 2.0, 2.1 or 3.0.
+    """A pool of a LeRobot dataset, version 2.0, 2.1 or 3.0, on disk or on the Hugging Face Hub.
 
     Args:
-        folder: The folder that contains `meta/info.json`.
+        folder: The folder that contains `meta/info.json`, or `hf://OWNER/NAME`.
         features: As in `from_dataset`.
         camera: The cameras whose videos are shown side by side, by their names or the ends of them, separated
             by commas; "all", or "none"; without a name the first.
@@ -128,7 +128,8 @@ def from_lerobot(
     """
     from prefero.datasets import LeRobotOptions, open_dataset
 
-    opened = open_dataset(f"lerobot:{folder}", LeRobotOptions(camera=camera, task=task))
+    place = str(folder) if str(folder).startswith("hf://") else f"lerobot:{folder}"
+    opened = open_dataset(place, LeRobotOptions(camera=camera, task=task))
     return from_dataset(opened, features, **pool)
 
 

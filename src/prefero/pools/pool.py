@@ -43,7 +43,8 @@ GUESSES = {  # names that people try first, with what they mean
     **dict.fromkeys(("from_videos", "from_video", "from_clips", "from_mp4", "from_folder"), VIDEOS),
     **dict.fromkeys(("from_gym", "from_env", "from_environment"), 'Pool.from_gymnasium("CartPole-v1")'),
     **dict.fromkeys(("from_world", "from_simulation"), 'Pool.simulate("driver")'),
-    **dict.fromkeys(("open", "from_path", "from_huggingface"), "Pool.from_dataset(path)"),
+    **dict.fromkeys(("open", "from_path"), "Pool.from_dataset(path)"),
+    **dict.fromkeys(("from_huggingface", "from_hub"), 'Pool.from_dataset("hf://OWNER/NAME")'),
 }
 
 
