@@ -1,6 +1,7 @@
 """Information about the best and Thompson duels, against integrals, frequencies and special cases."""
 
 from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -123,8 +124,23 @@ def test_the_search_finds_nearly_the_best_of_all_questions(function: Any) -> Non
         PreferenceGP(RBF(theta), noise=0.1, learn=False).fit(x, won).posterior_ for theta in (0.2, 1.0)
     ]
     belief = MixturePosterior(((0.5, parts[0]), (0.5, parts[1])), {"rbf": 1.0}, 0.0)
-    scores = function.score_questions(belief, x, np.column_stack(np.triu_indices(len(x), 1)))
+    others = np.array(
+        [p for p in combinations(range(90), 2) if p not in {*map(tuple, np.sort(pairs).tolist())}]
+    )
+    scores = function.score_questions(belief, x, others)
     assert best_question(belief, x, acquisition=function).value >= 0.97 * scores.max()
+
+
+def test_no_question_is_asked_twice_while_there_are_others() -> None:
+    pool = Pool(np.random.default_rng(0).standard_normal((5, 2)))
+    learner = Learner(pool, model=PreferenceGP(RBF(0.5), noise=1.0, learn=False))
+    asked = []
+    for _ in range(11):
+        question = learner.ask(purpose="best")
+        asked.append(tuple(sorted(question.items)))
+        learner.tell(question, "left")
+    assert len(set(asked[:10])) == 10
+    assert asked[10] in asked[:10]
 
 
 def test_a_learner_finds_the_best_trajectory_soon() -> None:

@@ -19,11 +19,13 @@ averaged over the targets. Given d_t and k the person sees d_q with a noise of v
 taken as if the person had to choose one of the two: "about equal" does not count as an answer.
 
 A share of the expected utility of the best option (EUBO) is added, so that of questions that tell as much the
-one with the better trajectories is asked.
+one with the better trajectories is asked. A question that was answered is not asked again while there are
+others: a second answer would tell most about the person's noise.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -38,6 +40,7 @@ from prefero.acquisition.predictive_information import TargetScorer
 from prefero.acquisition.targets import TargetQuestions
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
+from prefero.questions import Question
 
 DRAWS = 200  # from the posterior
 TARGETS = 100  # drawn from the best trajectories of these
@@ -67,6 +70,14 @@ class BestInformation(SearchedAcquisition):
 
         return _Scorer.of(belief, x, considered, targets, bonus)
 
+    def best_question(
+        self, belief: Distribution, pool: Pool | Array, exclude: Iterable[tuple[int, int]] = ()
+    ) -> Question:
+        """The best question that the search finds, of those that were not answered yet."""
+        x, excluded = features_of(belief, pool), {(min(pair), max(pair)) for pair in exclude}
+        new = excluded | answered_pairs(belief, x)
+        return super().best_question(belief, pool, new if len(new) < len(x) * (len(x) - 1) // 2 else excluded)
+
     def _considered(self, belief: Distribution, x: Array, rng: np.random.Generator) -> Indices:
         """Of a large pool, the most promising trajectories and some random ones."""
         return promising(belief, x, rng)
@@ -80,6 +91,19 @@ def pairs_of_best(belief: Distribution, x: Array, rng: np.random.Generator) -> I
         return np.array([[promise[promise != reported][0], reported]])
     others = rng.choice(best, TARGETS, p=regret / regret.sum())
     return np.column_stack([others, np.full(TARGETS, reported)])
+
+
+def answered_pairs(belief: Distribution, x: Array) -> set[tuple[int, int]]:
+    """Pairs of trajectories of the pool x that the belief has answers about."""
+    data = getattr(belief.components[0][1], "data", None)
+    if data is None or not len(data):
+        return set()
+    sides = [
+        [np.flatnonzero((x == row).all(axis=1)).tolist() for row in rows]
+        for rows in (data.winners, data.losers)
+    ]
+    same = (pair for winners, losers in zip(*sides, strict=True) for pair in product(winners, losers))
+    return {(min(pair), max(pair)) for pair in same}
 
 
 class _Scorer(TargetScorer):
