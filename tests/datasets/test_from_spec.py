@@ -102,6 +102,22 @@ def test_a_reward_of_a_table_says_that_it_cannot_compute_features() -> None:
         reward.episode_features()
 
 
+def quarter(episode: Episode) -> float:
+    """A number that stands for a category: in which quarter of the plane the episode ends."""
+    x, y = episode.states[-1]
+    return float(2 * (x > 0) + (y > 0))
+
+
+def test_numbers_that_stand_for_categories_are_encoded_as_they_were_taught(tmp_path: Path) -> None:
+    data = walks(tmp_path / "walks.npz", 3)
+    reward = learned(Pool.from_table(data, FeatureOptions([quarter, "path-length"], categories=["quarter"])))
+    assert any(name.startswith("quarter=") for name in reward.scaling.names)
+    table, compute = reward.extract_features(data), reward.episode_features()
+    for number in range(3):
+        episode = open_dataset(data).episode(number)  # type: ignore[attr-defined]
+        np.testing.assert_array_equal(compute(episode), table.features[number])
+
+
 # --- code -------------------------------------------------------------------------------------------------
 
 

@@ -12,13 +12,14 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.names import no_such
-from prefero.datasets.episode import Episode, StepRange
+from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.embeddings import Embedding, FittedEmbedding, encoder
 from prefero.datasets.features.library import Extractor, extractor_for, features_of, user_extractor
 from prefero.datasets.features.options import Feature, FeatureOptions
 from prefero.datasets.features.user_functions import import_function, module_name
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.registry import Untrusted
+from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling, log_name
 
@@ -118,6 +119,14 @@ def _named_code(word: str, spec: FeatureSpec, trust: bool) -> Feature:
     return word
 
 
+def _encoded(one: Categories, value: float, episode: str) -> dict[str, float]:
+    """The features that encode a category."""
+    problem = one.problem_with(value)
+    if problem:
+        raise BadEpisode(episode, problem)
+    return dict(zip(one.names, one.encode([value])[0].tolist(), strict=True))
+
+
 @dataclass(frozen=True, eq=False)
 class EpisodeFeatures:
     """Computes the features of a reward for single episodes, also while they are not over yet.
@@ -154,6 +163,9 @@ class EpisodeFeatures:
                 found[log_name(name)] = self._logarithm(log_name(name), found.pop(name))
         encoded = self.scaling.encoded({name: np.array([value]) for name, value in found.items()})
         found |= {name: float(values[0]) for name, values in encoded.items()}
+        for one in self.scaling.categories:
+            if one.column in found:
+                found |= _encoded(one, found.pop(one.column), episode.id)
         missing = [name for name in self.scaling.names if name not in found]
         if missing:
             raise ValueError(

@@ -134,7 +134,8 @@ def to_python(reward: Reward) -> str:
 
     Where the reward says how its features are computed, the file computes them too.
     """
-    written = None if reward.feature_spec is None else features_source(reward.feature_spec, _literal)
+    spec = None if reward.scaling.categories else reward.feature_spec
+    written = None if spec is None else features_source(spec, _literal)
     functions, constants = ("", "") if written is None else written
     return _reward_source(reward, functions) + constants
 
