@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from systems import ON_LINUX, RunningProcess, stoppable
+from waiting import TIMEOUT
 
 PLAIN_TERMINAL = {"COLUMNS": "220", "TERM": "dumb", "NO_COLOR": "1"}
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -34,7 +35,6 @@ RUN = "import runpy; runpy.run_module('prefero', run_name='__main__', alter_sys=
 FORKS = (
     ON_LINUX and "COVERAGE_PROCESS_CONFIG" not in os.environ
 )  # coverage measures processes that are started
-TIMEOUT = 120  # seconds; the machine may be busy
 
 
 def without(package: str) -> str:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-TIMEOUT = 60.0  # seconds
+TIMEOUT = 120.0  # seconds: a limit for what does not come at all, on the busiest machine
 Result = TypeVar("Result")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from page.drive_page import MILLISECONDS
 from page.run_servers import Server
 from systems import ON_LINUX
 
@@ -22,11 +23,10 @@ ARGUMENTS = [
     "--disable-gpu-compositing",  # and the rest of the page without WebGL, which takes 30 times as much of it
     "--disable-gpu-rasterization",
 ]
-TIMEOUT = 30_000  # milliseconds; the machine may be busy
 TRAJECTORIES = 24
 SMALL = {"width": 800, "height": 640}  # the default window: every pixel is drawn by the processor
 
-expect.set_options(timeout=TIMEOUT)
+expect.set_options(timeout=MILLISECONDS)
 
 
 @pytest.fixture(scope="session")
@@ -89,7 +89,7 @@ def visit(
 
     def open_page(**options: Any) -> Page:
         context = browser.new_context(**({"viewport": SMALL} | options))
-        context.set_default_timeout(TIMEOUT)
+        context.set_default_timeout(MILLISECONDS)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda entry: browser_errors.append(entry.text) if entry.type == "error" else None)
@@ -98,6 +98,8 @@ def visit(
 
     yield open_page
     for context in contexts:
+        for page in context.pages:
+            page.unroute_all(behavior="ignoreErrors")  # a response that a test changes may be on its way
         context.close()
 
 

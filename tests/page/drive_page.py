@@ -4,8 +4,10 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from waiting import TIMEOUT
+
 KEYS = {"left": "ArrowLeft", "right": "ArrowRight", "equal": "ArrowDown"}
-SECONDS = 30
+MILLISECONDS = 1000 * TIMEOUT
 
 # Animations that end have ended; those that loop do not count.
 SETTLED = """() => document.getAnimations().every(
@@ -51,7 +53,7 @@ FRAMES = """(count) => new Promise((resolve) => {
 
 def wait_until(page: Page, condition: str, argument: object = None) -> None:
     """Wait until a JavaScript function of the argument returns true."""
-    page.evaluate(UNTIL.replace("CONDITION", condition), [argument, SECONDS])
+    page.evaluate(UNTIL.replace("CONDITION", condition), [argument, TIMEOUT])
 
 
 def wait_frames(page: Page, count: int) -> None:

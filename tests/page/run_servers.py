@@ -13,8 +13,8 @@ import httpx
 from prefero.server.auth import SESSION_HEADER
 from run_prefero import start_prefero
 from systems import RunningProcess
+from waiting import TIMEOUT
 
-START_SECONDS = 90
 PORTS = range(
     20_000, 32_000
 )  # below the ports that systems give to outgoing connections, such as the browser's
@@ -32,9 +32,9 @@ class Server:
         log = self.folder / "server.log"
         words = [*self.arguments, "--port", str(self.port)]
         self.process = start_prefero(*words, out=log, err=log)
-        deadline = time.monotonic() + START_SECONDS
+        deadline = time.monotonic() + TIMEOUT
         while not self.responds():
-            assert time.monotonic() < deadline, f"the server did not start in {START_SECONDS} seconds"
+            assert time.monotonic() < deadline, f"the server did not start in {TIMEOUT:.0f} seconds"
         return self
 
     def responds(self) -> bool:
@@ -56,7 +56,7 @@ class Server:
             self.process.wait()
 
     def get(self, path: str) -> Any:
-        return httpx.get(f"{self.address}{path}", timeout=30).raise_for_status().json()
+        return httpx.get(f"{self.address}{path}", timeout=TIMEOUT).raise_for_status().json()
 
     def answer(self, *choices: str) -> None:
         """Answer the next questions of a teacher's session, without a browser."""
@@ -65,7 +65,7 @@ class Server:
             question = self.get("/api/session")["question"]["id"]
             body = {"key": uuid.uuid4().hex, "question": question, "kind": choice, "seconds": 1.0}
             path = f"{self.address}/api/session/events"
-            httpx.post(path, json=body, headers=named, timeout=30).raise_for_status()
+            httpx.post(path, json=body, headers=named, timeout=TIMEOUT).raise_for_status()
 
 
 def free_port() -> int:

@@ -11,6 +11,7 @@ import prefero
 from page.check_page import check_page
 from page.drive_page import (
     KEYS,
+    MILLISECONDS,
     PLAYING,
     answer,
     halo_pixels,
@@ -266,7 +267,7 @@ def test_what_was_learned_from_enough_answers(visit: Visit, teach: Teach) -> Non
     """An answer that surprises the model is put into the server's response."""
 
     def surprise(route: Route) -> None:
-        response = route.fetch()
+        response = route.fetch(timeout=MILLISECONDS)
         summary = response.json()
         pair = summary["question_map"]["pairs"][0]
         summary["surprises"] = [{key: pair[key] for key in ("question", "number", "items", "choice")}]
@@ -357,7 +358,7 @@ def asking(*items: int) -> Callable[[Route], None]:
     """Change the response of the server on the way: the question is about these items."""
 
     def change(route: Route) -> None:
-        response = route.fetch()
+        response = route.fetch(timeout=MILLISECONDS)
         state = response.json()
         state["question"]["items"] = list(items)
         route.fulfill(response=response, json=state)

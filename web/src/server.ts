@@ -3,7 +3,10 @@
 import type { ErrorBody, PathOf, PathParameters, paths, RequestBody, ResponseBody } from "./api";
 
 const SIGN_IN: PathOf<"post"> = "/api/enter";
-const TIMEOUT = 8_000; // milliseconds
+// Milliseconds. What is shown may take a slow server long to compute; an answer is kept, and sent again by its key.
+const TIMEOUTS = { GET: 60_000, POST: 8_000 };
+type Sent = RequestInit & { method: keyof typeof TIMEOUTS };
+
 const RETRYABLE = new Set([408, 429, 502, 503, 504]);
 export const FIRST_DELAY = 0.5; // seconds; doubled with every try
 export const LONGEST_DELAY = 5;
@@ -57,16 +60,16 @@ export class Server {
     return session === null ? {} : { [SESSION_HEADER]: session };
   }
 
-  private async call<Body>(path: string, request: RequestInit): Promise<Body> {
+  private async call<Body>(path: string, request: Sent): Promise<Body> {
     const { response, body } = await this.exchange(path, request);
     if (response.ok) return body as Body;
     if (response.status === 403 && path !== SIGN_IN) this.onForbidden();
     throw errorFrom(response, body);
   }
 
-  private async exchange(path: string, request: RequestInit): Promise<{ response: Response; body: unknown }> {
+  private async exchange(path: string, request: Sent): Promise<{ response: Response; body: unknown }> {
     const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(), TIMEOUT);
+    const timer = setTimeout(() => stop.abort(), TIMEOUTS[request.method]);
     try {
       const response = await this.fetcher(path, { ...request, credentials: "same-origin", signal: stop.signal });
       return { response, body: await readBody(response) };
