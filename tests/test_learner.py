@@ -92,8 +92,8 @@ def test_an_answer_closes_its_question() -> None:
     assert learner.answers == (Answer(first, "left"),)
 
 
-def test_the_question_for_learning_is_the_most_informative_one() -> None:
-    learner = taught(2, rows=6, model=quick(margin=0.0))
+def test_the_question_of_the_largest_mutual_information_is_the_most_informative_one() -> None:
+    learner = taught(2, rows=6, model=quick(margin=0.0), acquisition="mutual-information")
     mean, covariance = learner.belief()(learner.pool.scaled)
     parts = [reference.Part(1.0, mean, covariance, 0.1)]
     expected, bits = reference.best_pair(reference.pair_bits, parts)
@@ -264,7 +264,7 @@ def test_open_questions_do_not_repeat_each_other(purpose: Purpose) -> None:
 
 def test_an_open_question_changes_what_is_asked_next() -> None:
     """Its likely answer is imagined, so that the next question is not about nearly the same."""
-    learner = taught(3, rows=40)
+    learner = taught(3, rows=40, acquisition="mutual-information")
     x = learner.pool.scaled
     first, second = learner.ask(), learner.ask()
     bits = information_gain(*learner.belief()(x), 0.1, margin=0.15)

@@ -12,6 +12,7 @@ from prefero import Learner, Pool, PreferenceGP, worlds
 from prefero._support.arrays import Array
 from prefero.acquisition.best_information import BestInformation
 from prefero.acquisition.mutual_information import Formula, MutualInformation
+from prefero.acquisition.predictive_information import PredictiveInformation
 from prefero.experiments.figures.base import TUNED
 from prefero.experiments.settings import Setting
 from prefero.learner import Model
@@ -54,8 +55,8 @@ def test_every_method_of_the_paper_is_there_at_every_theta_and_sigma() -> None:
     wanted = {full_name(family, t, s) for family in FAMILIES for t in THETAS for s in SIGMAS}
     assert wanted <= set(METHODS)
     assert len(wanted) == len(FAMILIES) * len(THETAS) * len(SIGMAS)
-    others = {"Prefero", "Prefero, random", "Prefero, best", "ActiveLinear", "Oracle", "Oracle, Laplace"}
-    assert set(METHODS) == wanted | others
+    prefero = {f"Prefero{what}" for what in ("", ", random", ", best", ", mutual information")}
+    assert set(METHODS) == wanted | prefero | {"ActiveLinear", "Oracle", "Oracle, Laplace"}
 
 
 def test_a_model_is_built_anew_for_every_run() -> None:
@@ -192,7 +193,8 @@ def test_what_the_paper_fixed_stays_fixed() -> None:
 @pytest.mark.parametrize(
     ("name", "strategy", "acquisition"),
     [
-        ("Prefero", "active", MutualInformation()),
+        ("Prefero", "active", PredictiveInformation()),
+        ("Prefero, mutual information", "active", MutualInformation()),
         ("Prefero, random", "random", MutualInformation()),
         ("Prefero, best", "active", BestInformation()),
     ],

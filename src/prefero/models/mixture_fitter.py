@@ -47,6 +47,7 @@ STALE = -1  # in place of a fit's number of answers, when some were taken back: 
 MAX_COMPONENTS = 8  # of the mixture
 PAIRS = 200  # of trajectories, whose predictions the components have in common with all candidates
 NEGLIGIBLE = 1e-3  # of the largest weight
+ALLOWANCE = 0.05  # by which EP's log evidence may rise with an answer
 
 Key = tuple[int, int]
 
@@ -170,16 +171,19 @@ class MixtureFitter:
         return {key: value for key, value in log_weights.items() if value >= best + np.log(NEGLIGIBLE)}
 
     def _upper_bound(self, key: Key, candidate: Candidate, margin: float) -> float:
-        """A bound on the log weight: that of the last fit, since further answers lower the evidence."""
+        """A bound on the log weight: that of the last fit, since further answers lower the evidence.
+
+        With lapses EP's evidence may rise by a little.
+        """
         fit = self._fits.get(key)
         if fit is None or fit.answers == STALE or fit.margin != margin:
             return np.inf
-        return candidate.log_prior + fit.posterior.log_evidence + 1e-3
+        return candidate.log_prior + fit.posterior.log_evidence + ALLOWANCE
 
     def _warm_up(self, candidates: dict[Key, Candidate], data: Comparisons, margin: float) -> None:
         """Sites to start from, found for many candidates at once."""
         waiting = {k: c for k, c in candidates.items() if not self._is_fitted(k, data, margin)}
-        if self.inference != "ep" or not waiting:
+        if self.inference != "ep" or not waiting or (data.has_ties and self.margin == 0):
             return
         bases = [self._factored(candidate.kernel, data).basis for candidate in waiting.values()]
         probits = [self.settings.probit(c.noise, margin, c.lapse) for c in waiting.values()]
