@@ -6,8 +6,13 @@
                         -0.693, from 5 answers on, in every row and for every kind of reward
     questions           "random", or "default": as Prefero asks by default, or another acquisition function
 
-The error in brackets is the calibration error's standard deviation over bootstrap samples of the users. With
-few users the calibration error is too large by about as much, since chance adds to distances.
+    sureness            mean predicted probability of the likelier answer minus its true one: positive where
+                        the model is too sure
+
+The number in brackets is the calibration error's standard deviation over bootstrap samples of the users. With
+few users the calibration error is too large by about as much, since chance adds to distances. From a few
+answers nobody can tell how noisy a person is, so that a model can then be calibrated for all people together,
+but is too sure of the noisy ones and not sure enough of the others.
 """
 
 import argparse
@@ -75,18 +80,28 @@ def by_cell(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
 
 def calibration_table(rows: Sequence[Row]) -> Iterator[str]:
     """The calibration error of every cell; those above what is wanted are marked."""
-    yield f"\ncalibration error after ... answers; ! where it is above {WANTED}"
-    yield f"{'':50s}" + "".join(f"{answers:>18d}" for answers in CALIBRATED_AFTER)
-    for cell, mine in sorted(by_cell(rows).items()):
+    yield f"\ncalibration error after ... answers, ! where it is above {WANTED}, and sureness"
+    yield f"{'':50s}" + "".join(f"{answers:>30d}" for answers in CALIBRATED_AFTER)
+    each: dict[object, list[Row]] = dict(sorted(by_cell(rows).items()))
+    for questions in dict.fromkeys(row["questions"] for row in rows):
+        each[f"{questions:24s} all of these people"] = [r for r in rows if r["questions"] == questions]
+    for name, mine in each.items():
         cells = (_calibration([r for r in mine if r["answers"] == answers]) for answers in CALIBRATED_AFTER)
-        yield f"{cell!s:50s}" + "".join(f"{text:>18s}" for text in cells)
+        yield f"{name!s:50s}" + "".join(f"{text:>30s}" for text in cells)
 
 
 def _calibration(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    error = calibration_error(rows)
-    return f"{error:.3f} ({bootstrap_error(rows):.3f}){'!' if error > WANTED else ' '}"
+    error, (sure, chance) = calibration_error(rows), mean_and_error(map(sureness, rows))
+    mark = "!" if error > WANTED else " "
+    return f"{error:.3f} ({bootstrap_error(rows):.3f}){mark} {sure:+.3f}±{chance:.3f}"
+
+
+def sureness(row: Row) -> float:
+    """How much too sure the predictions of one session are on the mean; negative: not sure enough."""
+    total = np.sum(row["bin_predicted"]) - np.sum(row["bin_right"])
+    return float(total / np.sum(row["bin_counts"]))
 
 
 def likelihood_table(rows: Sequence[Row]) -> Iterator[str]:
