@@ -26,8 +26,8 @@ from prefero.models.solution import WarmStart
 from prefero.models.structures import noise_grid
 from prefero.questions import Comparisons
 
-DIFFERENCES = (-300.0, -60.0, -9.0, -3.0, -1.0, -1e-3, 0.0, 0.4, 2.0, 7.0, 50.0)  # in units of the noise
-LAPSES = (1e-6, 0.01, 0.1, 0.6)
+DIFFERENCES = (-300.0, -9.0, -3.0, -1e-3, 0.4, 2.0, 50.0)  # in units of the noise
+LAPSES = (1e-6, 0.05, 0.6)
 
 # --- the likelihood ---------------------------------------------------------------------------------------
 
@@ -68,6 +68,7 @@ def test_derivatives_by_the_margin_are_right_in_both_tails(tied: bool) -> None:
         np.testing.assert_allclose(values, expected, rtol=1e-7, atol=1e-12)
 
 
+@settings(max_examples=50)
 @given(
     d=st.floats(-1e3, 1e3), margin=st.sampled_from([0.0, 0.5]), lapse=st.floats(0.0, 0.99), v=st.floats(0, 9)
 )
@@ -106,7 +107,7 @@ def test_ep_is_exact_for_one_answer(lapse: float, tied: bool, margin: float) -> 
 
 @pytest.mark.parametrize(("ties", "margin"), [(0, 0.0), (1, 0.3)])
 @pytest.mark.parametrize("lapse", [0.01, 0.1])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 2])
 def test_ep_is_near_the_exact_posterior_of_two_answers(
     seed: int, lapse: float, ties: int, margin: float
 ) -> None:
@@ -153,7 +154,7 @@ def test_ep_with_lapses_agrees_with_a_long_markov_chain() -> None:
     noise, lapse, (data, x) = 0.3, 0.1, problem(1, choices=8)
     found, C = posterior(PAPER, data, Probit(noise, 0.0, lapse), "ep"), covariance_of_differences(PAPER, data)
     samples = reference.sample_differences(
-        C, data.tied, noise, np.random.default_rng(0), lapse=lapse, chains=400, steps=150, burn=50
+        C, data.tied, noise, np.random.default_rng(0), lapse=lapse, chains=300, steps=120, burn=50
     )
     a, b = x[[0, 0, 1, 2]], x[[1, 2, 3, 4]]
     across = covariance_with_differences(PAPER, a, data) - covariance_with_differences(PAPER, b, data)
@@ -182,7 +183,7 @@ def problems(draw: st.DrawFn) -> tuple[Array, Comparisons, Kernel, Probit]:
 
 
 @both_inferences
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(case=problems())
 def test_any_answers_about_any_pool_give_a_posterior(
     inference: Inference, case: tuple[Array, Comparisons, Kernel, Probit]

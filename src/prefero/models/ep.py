@@ -284,14 +284,15 @@ class AndersonAcceleration:
         # multiplied by the noise, precisions are of the same size as shifts
         self.points = [*self.points[-3:], np.concatenate([unit * precision, shift])]
         self.steps = [*self.steps[-3:], np.concatenate([unit * to_precision, to_shift])]
-        scaled, shift = np.split(self._extrapolated(), 2)
-        return np.maximum(scaled / unit, lowest), shift
+        sites = self._extrapolated()
+        return np.maximum(sites[: len(precision)] / unit, lowest), sites[len(precision) :]
 
     def _extrapolated(self) -> Array:
         plain: Array = self.points[-1] + self.damping * self.steps[-1]
         if len(self.steps) == 1:
             return plain
-        changes, moves = np.diff(self.steps, axis=0).T, np.diff(self.points, axis=0).T
+        steps, points = np.array(self.steps), np.array(self.points)
+        changes, moves = (steps[1:] - steps[:-1]).T, (points[1:] - points[:-1]).T
         coefficients = np.linalg.lstsq(changes.T @ changes, changes.T @ self.steps[-1], rcond=1e-12)[0]
         correction: Array = (moves + self.damping * changes) @ coefficients
         too_large = np.linalg.norm(correction) > 10.0 * np.linalg.norm(self.steps[-1])

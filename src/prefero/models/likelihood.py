@@ -128,7 +128,9 @@ class Probit:
         Returns:
             The log-probabilities with their derivatives.
         """
-        scale = np.broadcast_to(np.sqrt(self.scale**2 + variance), differences.shape)
+        scale = np.sqrt(self.scale**2 + variance)
+        if np.shape(scale) != differences.shape:
+            scale = np.broadcast_to(scale, differences.shape)
         chosen = _choice((differences - self.margin) / scale)
         if tied.any():
             ends = _ends(differences[tied], scale[tied], self.margin)

@@ -72,7 +72,7 @@ def precision_factor(basis: Array, W: Array) -> Array:
     else:  # a product with its own transpose takes half the time
         scaled = np.sqrt(W)[:, None] * basis
         precision = scaled.T @ scaled
-    precision[np.diag_indices_from(precision)] += 1.0
+    precision.ravel()[:: len(precision) + 1] += 1.0  # the diagonal of a new, and so contiguous, matrix
     factor, failed = dpotrf(precision, lower=1, clean=1)  # GPML 3.1, line 5, in terms of u
     if failed > 0:
         raise LinAlgError("the posterior precision is not positive definite")
