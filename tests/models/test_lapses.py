@@ -154,7 +154,7 @@ def test_ep_with_lapses_agrees_with_a_long_markov_chain() -> None:
     noise, lapse, (data, x) = 0.3, 0.1, problem(1, choices=8)
     found, C = posterior(PAPER, data, Probit(noise, 0.0, lapse), "ep"), covariance_of_differences(PAPER, data)
     samples = reference.sample_differences(
-        C, data.tied, noise, np.random.default_rng(0), lapse=lapse, chains=300, steps=120, burn=50
+        C, data.tied, noise, np.random.default_rng(0), lapse=lapse, chains=400, steps=150, burn=50
     )
     a, b = x[[0, 0, 1, 2]], x[[1, 2, 3, 4]]
     across = covariance_with_differences(PAPER, a, data) - covariance_with_differences(PAPER, b, data)
