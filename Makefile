@@ -54,9 +54,9 @@ heavy: $(READY) $(VENV)/.heavy  ## the tests that need torch or ray, which weigh
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_pool_search.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/experiments/test_backends.py
 
 # LeRobot has its own versions of other packages, so it gets an environment of its own.
-lerobot: $(PAGE)  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer
+lerobot:  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { echo "make: LeRobot needs Python 3.12 or newer: say 'make lerobot PYTHON=/path/to/python3.12'"; exit 1; }
-	$(PYTHON) tools/install.py $(LEROBOT) hypothesis pytest "lerobot[training]>=0.6" ".[cli,datasets,hub]" ./plugins/lerobot_policy_prefero
+	$(PYTHON) tools/install.py $(LEROBOT) hypothesis pytest "lerobot[training]>=0.6" --editable ".[cli,datasets,hub]" --editable ./plugins/lerobot_policy_prefero
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(LEROBOT)/bin/python -m pytest -W default tests/lerobot_plugin
 
 coverage: $(READY) $(PAGE)  ## which lines and branches the tests run: a table, and results/coverage/index.html; TESTS=tests/models for a part
