@@ -31,7 +31,7 @@ def test_the_interval_is_that_of_the_posterior_with_the_corrections_added() -> N
     shares = [float(np.mean([0.5 + 0.5 * math.erf(one) for one in row])) for row in lead]
     variance = np.var([log_odds(share) for share in shares])
     half = 1.645 * np.sqrt(CORRECTION.stretch**2 * variance + CORRECTION.extra**2)
-    middle = log_odds(expected_accuracy(belief, x)) + CORRECTION.shift
+    middle = CORRECTION.shift + CORRECTION.slope * log_odds(expected_accuracy(belief, x))
     found = progress_of(belief, x, 12)
     assert log_odds(found.accuracy) == pytest.approx(middle, abs=1e-9)
     assert log_odds(found.low) == pytest.approx(middle - half, abs=0.08)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from prefero import Answer, Learner, Pool, Question
+from prefero.models.learning_progress import CORRECTION
 from prefero.models.predictive_accuracy import expected_accuracy
 from prefero.questions import CHOICES
 from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog
@@ -198,7 +199,8 @@ def test_the_expected_accuracy_is_the_mean_over_pairs_of_the_likelier_answers_ch
 
 
 def test_before_the_first_answer_it_expects_to_guess(pool: Pool) -> None:
-    assert cache_of(pool).next_question("Active", EventLog()).accuracy == pytest.approx(0.5)
+    assert expected_accuracy(Learner(pool).belief(), pool.scaled) == pytest.approx(0.5)
+    assert cache_of(pool).next_question("Active", EventLog()).accuracy == pytest.approx(CORRECTION.accuracy(0.5))
 
 
 def test_with_two_trajectories_the_expected_accuracy_is_that_of_the_one_pair() -> None:
