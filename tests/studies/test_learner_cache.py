@@ -200,7 +200,8 @@ def test_the_expected_accuracy_is_the_mean_over_pairs_of_the_likelier_answers_ch
 
 def test_before_the_first_answer_it_expects_to_guess(pool: Pool) -> None:
     assert expected_accuracy(Learner(pool).belief(), pool.scaled) == pytest.approx(0.5)
-    assert cache_of(pool).next_question("Active", EventLog()).accuracy == pytest.approx(CORRECTION.accuracy(0.5))
+    asked = cache_of(pool).next_question("Active", EventLog())
+    assert asked.accuracy == pytest.approx(CORRECTION.accuracy(0.5))
 
 
 def test_with_two_trajectories_the_expected_accuracy_is_that_of_the_one_pair() -> None:
