@@ -59,6 +59,12 @@ def test_a_lapse_is_a_coin(lapse_rate: float) -> None:
     assert found["equal"] == 0.0
 
 
+def test_a_lapse_is_any_of_three_answers_where_there_are_ties() -> None:
+    found = shares(SimulatedUser(first_feature, 0.01, margin=0.2, lapse_rate=0.6), 1.0)
+    assert found["right"] == close_to(0.2)
+    assert found["equal"] == close_to(0.2)
+
+
 def test_the_same_generator_gives_the_same_answers() -> None:
     assert shares(SimulatedUser(first_feature), 0.05, seed=3) == shares(
         SimulatedUser(first_feature), 0.05, seed=3

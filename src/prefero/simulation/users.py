@@ -29,7 +29,7 @@ class SimulatedUser:
         reward: A function of features (M, d), the true reward.
         noise: The paper's sigma.
         margin: Perceived differences below it are answered "about equal".
-        lapse_rate: The probability of an answer at random.
+        lapse_rate: The probability of a lapse, one of the possible answers at random.
     """
 
     reward: RewardFunction
