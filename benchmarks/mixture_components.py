@@ -50,22 +50,23 @@ def work(job: Job) -> list[Row]:
         leading, every = (predicted_probabilities(one.reward(), task.test_set) for one in (learner, full))
         apart = np.abs(leading - every)
         sizes = {"components": components(learner), "candidates": components(full)}
-        found = {"mean": float(apart.mean()), "largest": float(apart.max())}
-        rows.append({"answers": answers, **sizes, **found})
+        found = {"mean": apart.mean(), "share": np.mean(apart > WANTED), "largest": apart.max()}
+        rows.append({"answers": answers, **sizes, **{name: float(value) for name, value in found.items()}})
     return rows
 
 
 def table(rows: Sequence[Row]) -> None:
-    """The mean and the largest difference of every task and number of answers."""
-    print(f"{'task':26s}{'answers':>8s}{'components':>12s}{'candidates':>12s}{'mean':>8s}{'largest':>9s}")
+    """The mean and the largest difference of every task and number of answers; the share that is too far."""
+    head = "".join(f"{name:>12s}" for name in (*SIZES, "mean", f"over {WANTED}", "largest"))
+    print(f"{'task':26s}{'answers':>8s}{head}")
     for task in dict.fromkeys(row["task"] for row in rows):
         for answers in CHECKPOINTS:
             mine = [row for row in rows if row["task"] == task and row["answers"] == answers]
             sizes = "".join(f"{np.mean([row[name] for row in mine]):12.1f}" for name in SIZES)
+            mean, share = (np.mean([row[name] for row in mine]) for name in ("mean", "share"))
             largest = max(row["largest"] for row in mine)
             verdict = "" if largest <= WANTED else f"   wanted {WANTED}: NO"
-            mean = np.mean([row["mean"] for row in mine])
-            print(f"{task:26s}{answers:8d}{sizes}{mean:8.4f}{largest:9.4f}{verdict}")
+            print(f"{task:26s}{answers:8d}{sizes}{mean:12.4f}{share:12.1%}{largest:12.4f}{verdict}")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
