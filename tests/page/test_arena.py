@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from page.check_page import WIDE, check_page
+from page.check_page import PHONE, check_page
 from page.drive_page import KEYS, skip, skip_through, wait_for_question
 from page.run_servers import Server
 from prefero.rendering.video import save_video
@@ -54,10 +54,10 @@ def test_an_arena_from_the_first_question_to_the_standings(
     folders = [str(record(tmp_path / name, color)) for name, color in COLORS.items()]
     options = ["--database", str(tmp_path / "arena.db"), "--confidence", "0.75", "--no-browser"]
     server = serve("arena", *folders, *options)
-    page = visit(viewport=WIDE)
+    page = visit(viewport=PHONE)
     page.goto(server.address)
     wait_for_question(page)
-    expect(page.locator(".progress-text")).to_have_text("0 comparisons (ends at 75%)")
+    expect(page.locator(".progress-text")).to_have_text("0 comparisons")
     prefer_blue(page, 1)
     skip_through(page)
     page.keyboard.press("z")
@@ -66,7 +66,7 @@ def test_an_arena_from_the_first_question_to_the_standings(
     prefer_blue(page, 1)
     page.reload()
     skip_through(page)
-    expect(page.locator(".progress-text")).to_have_text(re.compile(r"^1 comparison, \d+% sure of the order"))
+    expect(page.locator(".predicted")).to_have_text(re.compile(r"^order \d\d% sure, goal 75%$"))
     check_page(page, pictures, "arena-compare")
     assert not any(name in page.content() for name in COLORS)
     for count in range(2, 9):

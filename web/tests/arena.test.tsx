@@ -2,7 +2,7 @@ import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it } from "vitest";
 
 import type { ArenaState, PolicyStanding } from "../src/api";
-import { arenaProgressText, StandingsTable } from "../src/study/arena";
+import { certaintyText, StandingsTable } from "../src/study/arena";
 
 const arena: ArenaState = { goal: "order", probability: 0.63, confidence: 0.95, answers: 12, standings: null };
 const first: PolicyStanding = { policy: "careful", strength: 1, low: 0.5, high: 1.5, wins: 9, losses: 2, ties: 1, better_than_next: 0.97 };
@@ -12,9 +12,9 @@ afterEach(cleanup);
 
 describe("an arena", () => {
   it("says how sure the goal is, and when it ends", () => {
-    expect(arenaProgressText(arena)).toBe("12 comparisons, 63% sure of the order (ends at 95%)");
-    expect(arenaProgressText({ ...arena, goal: "best", probability: 0.999 })).toContain("over 99% sure of the best policy");
-    expect(arenaProgressText({ ...arena, answers: 0 })).toBe("0 comparisons (ends at 95%)");
+    expect(certaintyText(arena)).toBe("order 63% sure, goal 95%");
+    expect(certaintyText({ ...arena, goal: "best", probability: 0.999 })).toBe("best policy over 99% sure, goal 95%");
+    expect(certaintyText({ ...arena, answers: 0 })).toBe("goal 95%");
   });
 
   it("lists the policies at its end, the strongest first", () => {

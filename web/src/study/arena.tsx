@@ -6,18 +6,19 @@ import type { ArenaState, PolicyStanding } from "../api";
 import { Meter } from "../components";
 import { formatProbability, pluralize } from "../format";
 
-const GOALS: Record<ArenaState["goal"], string> = { order: "the order", best: "the best policy" };
+const GOALS: Record<ArenaState["goal"], string> = { order: "order", best: "best policy" };
 
-export function arenaProgressText({ goal, probability, confidence, answers }: ArenaState): string {
-  const sure = answers > 0 ? `, ${formatProbability(probability)} sure of ${GOALS[goal]}` : "";
-  return `${pluralize(answers, "comparison")}${sure} (ends at ${formatProbability(confidence)})`;
+export function certaintyText({ goal, probability, confidence, answers }: ArenaState): string {
+  const sure = answers > 0 ? `${GOALS[goal]} ${formatProbability(probability)} sure, ` : "";
+  return `${sure}goal ${formatProbability(confidence)}`;
 }
 
 export function ArenaProgress({ arena }: { arena: ArenaState }): JSX.Element {
   return (
     <div class="progress">
-      <span class="progress-text">{arenaProgressText(arena)}</span>
-      <Meter fraction={arena.probability / arena.confidence} label={`How sure ${GOALS[arena.goal]} is`} />
+      <span class="progress-text">{pluralize(arena.answers, "comparison")}</span>
+      <Meter fraction={arena.probability / arena.confidence} label={`How sure the ${GOALS[arena.goal]} is`} />
+      <span class="predicted soft">{certaintyText(arena)}</span>
     </div>
   );
 }
@@ -27,7 +28,7 @@ export function StandingsTable({ standings }: { standings: PolicyStanding[] }): 
   const high = Math.max(...standings.map((standing) => standing.high));
   const place = (value: number): number => (100 * (value - low)) / Math.max(high - low, 1e-9);
   return (
-    <div class="table-frame">
+    <div class="table-frame" role="region" aria-label="Standings" tabIndex={0}>
       <table class="standings">
         <thead>
           <tr>
