@@ -58,36 +58,40 @@ Overwrite = Annotated[
 ]
 
 
+What = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WHAT",
+        help=f"What the study is about, if not the protocol's: a world, a pool file (.npz), or "
+        f"{describe_formats()}.",
+        show_default=False,
+    ),
+]
+ProtocolName = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME|FILE",
+        help="What participants do: a built-in protocol (paper, paper-and-prefero), or a TOML file as "
+        "`prefero study protocol` prints it.",
+    ),
+]
+Participants = Annotated[
+    int, typer.Option(min=0, help="How many participants to invite at once; see `prefero study invite`.")
+]
+Trajectories = Annotated[
+    int | None,
+    typer.Option(min=2, help="How many trajectories it asks about: simulated, or those that differ most."),
+]
+
+
 @study.command()
 @with_dataset_flags()
 def create(
     name: Name,
-    world: Annotated[
-        str | None,
-        typer.Option(
-            metavar="WHAT",
-            help=f"What the study is about, if not the protocol's: a world, a pool file (.npz), or "
-            f"{describe_formats()}.",
-            show_default=False,
-        ),
-    ] = None,
-    protocol: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME|FILE",
-            help="What participants do: a built-in protocol (paper, paper-and-prefero), or a TOML file as "
-            "`prefero study protocol` prints it.",
-        ),
-    ] = "paper",
-    participants: Annotated[
-        int, typer.Option(min=0, help="How many participants to invite at once; see `prefero study invite`.")
-    ] = 0,
-    trajectories: Annotated[
-        int | None,
-        typer.Option(
-            min=2, help="How many trajectories it asks about: simulated, or those that differ most."
-        ),
-    ] = None,
+    world: What = None,
+    protocol: ProtocolName = "paper",
+    participants: Participants = 0,
+    trajectories: Trajectories = None,
     base: Base = LOCAL,
     database: Database = None,
     *,
@@ -105,16 +109,8 @@ def create(
 
     store, plan = _store(database), read_protocol(protocol)
     what = subject_of(plan, world)
-    made = create_study(
-        store,
-        name,
-        plan,
-        world,
-        trajectories,
-        features,
-        opening_options(what, opening),
-        trust=bool(opening["trust"]),
-    )
+    options, trust = opening_options(what, opening), bool(opening["trust"])
+    made = create_study(store, name, plan, world, trajectories, features, options, trust=trust)
     say(
         f"The study {name!r} asks {made.protocol.total_questions} questions about {made.trajectories} "
         f"trajectories of {what}."
@@ -219,59 +215,68 @@ def list_studies(database: Database = None) -> None:
     console.print(table)
 
 
+Host = Annotated[
+    str,
+    typer.Option(
+        rich_help_panel=SERVER, help="The address to listen on; 0.0.0.0 lets other machines reach it."
+    ),
+]
+Port = Annotated[
+    int, typer.Option(min=0, max=65535, rich_help_panel=SERVER, help="The port; 0 selects a free one.")
+]
+ServerBase = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        callback=check_base,
+        rich_help_panel=SERVER,
+        help="The server's address as people reach it, for example through a proxy. The server answers "
+        "to its host name; with https:// cookies are sent over HTTPS alone.",
+        show_default=False,
+    ),
+]
+TrustedProxy = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ADDRESS",
+        rich_help_panel=SERVER,
+        help="The address of a proxy that sends the participants' own addresses (X-Forwarded-For), for "
+        "which limits hold then; may be given more than once.",
+        show_default=False,
+    ),
+]
+Https = Annotated[
+    bool,
+    typer.Option(
+        "--https",
+        rich_help_panel=SERVER,
+        help="Send cookies over HTTPS alone, also without --base; for a proxy that has HTTPS.",
+    ),
+]
+Clips = Annotated[
+    list[Path] | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="A folder whose videos may be sent, if the study was made elsewhere; may be repeated.",
+        show_default=False,
+    ),
+]
+Trust = Annotated[
+    bool,
+    typer.Option("--trust", help="Run the code that opened files name: environments and policies."),
+]
+
+
 @study.command()
 def serve(
-    host: Annotated[
-        str,
-        typer.Option(
-            rich_help_panel=SERVER, help="The address to listen on; 0.0.0.0 lets other machines reach it."
-        ),
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, rich_help_panel=SERVER, help="The port; 0 selects a free one.")
-    ] = PORT,
-    base: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            callback=check_base,
-            rich_help_panel=SERVER,
-            help="The server's address as people reach it, for example through a proxy. The server answers "
-            "to its host name; with https:// cookies are sent over HTTPS alone.",
-            show_default=False,
-        ),
-    ] = None,
+    host: Host = "127.0.0.1",
+    port: Port = PORT,
+    base: ServerBase = None,
     allow_host: AllowHost = None,
-    trusted_proxy: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ADDRESS",
-            rich_help_panel=SERVER,
-            help="The address of a proxy that sends the participants' own addresses (X-Forwarded-For), for "
-            "which limits hold then; may be given more than once.",
-            show_default=False,
-        ),
-    ] = None,
-    https: Annotated[
-        bool,
-        typer.Option(
-            "--https",
-            rich_help_panel=SERVER,
-            help="Send cookies over HTTPS alone, also without --base; for a proxy that has HTTPS.",
-        ),
-    ] = False,
-    clips: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="A folder whose videos may be sent, if the study was made elsewhere; may be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    trust: Annotated[
-        bool,
-        typer.Option("--trust", help="Run the code that opened files name: environments and policies."),
-    ] = False,
+    trusted_proxy: TrustedProxy = None,
+    https: Https = False,
+    clips: Clips = None,
+    trust: Trust = False,
     database: Database = None,
 ) -> None:
     """Serve all studies of a database until Ctrl+C; several servers may share a PostgreSQL database."""
@@ -283,23 +288,21 @@ def serve(
 
     outside = urlsplit(base or "")
     names = [*(allow_host or []), *([outside.hostname] if outside.hostname else [])]
+    secure, folders = https or outside.scheme == "https", clips or ()
     store = _store(database)
-    taken = listen(host, port)
-    with taken:
+    with listen(host, port) as taken:
         address = address_of(taken, host)
-        known = [one.name for one in store.studies() if one.kind == "study"]
-        say(f"Studies: {', '.join(known) or 'none yet; create one'}.")
-        say(f"Participants open their links; experimenters open {_link(base or address, 'SECRET')}")
-        context = ServerContext(
-            store,
-            secure=https or outside.scheme == "https",
-            trust=trust,
-            clip_folders=clips or (),
-            report=say,
-        )
+        _say_served(store, base or address)
+        context = ServerContext(store, secure=secure, trust=trust, clip_folders=folders, report=say)
         app = create_app(context, **names_of(host, names), proxies=trusted_proxy or ())
         run(app, taken, lambda: say(f"Serving at {address}."))
     console.print("Stopped.")
+
+
+def _say_served(store: "Store", base: str) -> None:
+    known = [one.name for one in store.studies() if one.kind == "study"]
+    say(f"Studies: {', '.join(known) or 'none yet; create one'}.")
+    say(f"Participants open their links; experimenters open {_link(base, 'SECRET')}")
 
 
 @study.command()
