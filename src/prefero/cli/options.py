@@ -83,69 +83,55 @@ INJECTED = ("features", "opening")
 # --- features ---------------------------------------------------------------------------------------------
 
 
+def _feature_option(help: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=FEATURES, help=help, **more)
+
+
+def _words_option(help: str, metavar: str = "A,B,C") -> Any:
+    return _feature_option(help, metavar=metavar)
+
+
+Words = list[str] | None
+LIBRARY = ", ".join(FEATURE_WORDS)
+
+
 def feature_options(
     *,
     features: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B,C",
-            rich_help_panel=FEATURES,
-            help="The features: columns of a table; or, to extract them from episodes, "
-            f"{', '.join(FEATURE_WORDS)}, or module:function of your own.",
+        Words,
+        _words_option(
+            f"The features: columns of a table; or, to extract them from episodes, {LIBRARY}, or "
+            "module:function of your own."
         ),
     ] = None,
     window: Annotated[
-        str | None,
-        typer.Option(
-            rich_help_panel=FEATURES, help="Cut episodes into windows of this length: 2s, or 50 (steps)."
-        ),
+        str | None, _feature_option("Cut episodes into windows of this length: 2s, or 50 (steps).")
     ] = None,
-    stride: Annotated[
-        str | None,
-        typer.Option(rich_help_panel=FEATURES, help="The distance between the starts of windows."),
-    ] = None,
+    stride: Annotated[str | None, _feature_option("The distance between the starts of windows.")] = None,
     fit_embeddings_on: Annotated[
         str | None,
-        typer.Option(
-            rich_help_panel=FEATURES,
-            help="The dataset that pca(n) and random-network(n) are fitted on, if not this one.",
-        ),
+        _feature_option("The dataset that pca(n) and random-network(n) are fitted on, if not this one."),
     ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="A,B,C", rich_help_panel=FEATURES, help="Features to leave out."),
-    ] = None,
-    log_transform: Annotated[
-        list[str] | None,
-        typer.Option(metavar="A,B,C", rich_help_panel=FEATURES, help="Features to take the logarithm of."),
-    ] = None,
+    drop: Annotated[Words, _words_option("Features to leave out.")] = None,
+    log_transform: Annotated[Words, _words_option("Features to take the logarithm of.")] = None,
     categories: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B,C",
-            rich_help_panel=FEATURES,
-            help="Columns that hold categories: each of their values becomes a feature, such as "
-            "surface=sand. Columns of few different texts are found by themselves.",
+        Words,
+        _words_option(
+            "Columns that hold categories: each of their values becomes a feature, such as surface=sand. "
+            "Columns of few different texts are found by themselves."
         ),
     ] = None,
     ordered: Annotated[
-        list[str] | None,
-        typer.Option(
+        Words,
+        _words_option(
+            "A column of categories that have an order, in quotes: 'size:small<medium<large'.",
             metavar="COLUMN:A<B<C",
-            rich_help_panel=FEATURES,
-            help="A column of categories that have an order, in quotes: 'size:small<medium<large'.",
         ),
     ] = None,
     skip_bad: Annotated[
-        bool,
-        typer.Option(
-            "--skip-bad", rich_help_panel=FEATURES, help="Leave out bad episodes instead of stopping."
-        ),
+        bool, _feature_option("Leave out bad episodes instead of stopping.", "--skip-bad")
     ] = False,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, rich_help_panel=FEATURES, help="The number of processes; all cores."),
-    ] = None,
+    jobs: Annotated[int | None, _feature_option("The number of processes; all cores.", min=1)] = None,
 ) -> FeatureOptions:
     """The options as the command line has them."""
     return FeatureOptions(

@@ -48,28 +48,35 @@ UNIT = "The reward is in standard deviations above the average of the scored tra
 RABC_FLAGS = "lerobot-train --sample_weighting.type rabc --sample_weighting.progress_path"
 
 
+Scored = Annotated[str, typer.Argument(help=f"A pool (.npz), or a dataset: {describe_formats()}.")]
+Out = Annotated[Path | None, typer.Option(help="Write the scores to this file (.parquet, .csv).")]
+CopyTo = Annotated[
+    Path | None,
+    typer.Option(
+        help="Copy the dataset to this folder with the scores in it; its format is one of: "
+        f"{', '.join(writable_formats())}."
+    ),
+]
+ReplaceReward = Annotated[
+    bool, typer.Option("--replace-reward", help="In the copy, also replace the dataset's own reward.")
+]
+Rabc = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write the progress of every frame of a LeRobot dataset to this file (.parquet), which "
+        "LeRobot's reward-aligned behavior cloning reads."
+    ),
+]
+
+
 @with_dataset_flags(without=("drop",))
 def score(
     reward: RewardArgument,
-    trajectories: Annotated[str, typer.Argument(help=f"A pool (.npz), or a dataset: {describe_formats()}.")],
-    out: Annotated[Path | None, typer.Option(help="Write the scores to this file (.parquet, .csv).")] = None,
-    copy_to: Annotated[
-        Path | None,
-        typer.Option(
-            help="Copy the dataset to this folder with the scores in it; its format is one of: "
-            f"{', '.join(writable_formats())}."
-        ),
-    ] = None,
-    replace_reward: Annotated[
-        bool, typer.Option("--replace-reward", help="In the copy, also replace the dataset's own reward.")
-    ] = False,
-    rabc: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the progress of every frame of a LeRobot dataset to this file (.parquet), which "
-            "LeRobot's reward-aligned behavior cloning reads."
-        ),
-    ] = None,
+    trajectories: Scored,
+    out: Out = None,
+    copy_to: CopyTo = None,
+    replace_reward: ReplaceReward = False,
+    rabc: Rabc = None,
     *,
     features: FeatureOptions,
     opening: Mapping[str, object],
