@@ -89,10 +89,16 @@ def _computed(spec: FeatureSpec | None) -> str:
         return "The features came from a table; how they were computed is not in the file."
     windows = f" of windows of {spec.window}" if spec.window else ""
     logs = f" Logarithms are taken of {', '.join(spec.log_transform)}." if spec.log_transform else ""
+    code = [word for word in spec.words if ":" in word]
+    needs = (
+        f"It needs the code of `{', '.join(code)}`, which is not here"
+        if code
+        else "The file has all it needs"
+    )
     return (
         f"They are computed{windows} from the states {_listed(spec.state_names)} and the actions "
-        f"{_listed(spec.action_names)} by `{', '.join(spec.words)}`.{logs} The file contains all that this "
-        'needs: `reward.extract_features("hf://OWNER/DATASET")` gives them for a dataset.'
+        f"{_listed(spec.action_names)} by `{', '.join(spec.words)}`.{logs} {needs}: "
+        '`reward.extract_features("hf://OWNER/DATASET")` gives them for a dataset.'
     )
 
 
