@@ -7,6 +7,7 @@ import minari
 import numpy as np
 import pytest
 from gymnasium import spaces
+from joblib.externals.loky import get_reusable_executor
 from minari.data_collector import EpisodeBuffer
 
 import prefero.worlds  # registers prefero/Driver-v0, which renders without anything else
@@ -110,6 +111,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FakeHub]:
     with pytest.MonkeyPatch.context() as patch, running_hub() as running:
         patch.setenv("HF_ENDPOINT", running.url)
         patch.setenv("HF_HUB_CACHE", str(tmp_path_factory.mktemp("huggingface")))
+        get_reusable_executor().shutdown()  # workers of earlier tests do not have these variables
         yield running
 
 

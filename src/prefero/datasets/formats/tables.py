@@ -256,7 +256,7 @@ class FeatureColumns:
     ) -> "FeatureColumns":
         """Of a table's columns, without some; `about` is what `prefero features` wrote, which decides."""
         if about is not None:
-            encoded = tuple(Categories.from_json(one) for one in about["categories"])
+            encoded = tuple(Categories.from_json(one) for one in about.get("categories", ()))
             return cls(about["features"], (), encoded, (), {})
         others = {name: values for name, values in columns.items() if name not in without}
         own = declared_by_table(others, {name: one for name, one in declared.items() if name in others})
