@@ -8,6 +8,7 @@ from benchmarks.stopping_rule import (
     checked,
     coverage_table,
     fit,
+    held_out,
     person_of,
     rule_table,
     runs_of,
@@ -47,6 +48,15 @@ def test_the_fit_finds_a_correction_that_is_known_and_its_intervals_hold() -> No
     assert last[:2] == ["all", "1500"]
     assert float(last[2]) == pytest.approx(0.9, abs=0.03)
     assert float(last[-2]) == pytest.approx(float(last[-1]), abs=0.005)
+
+
+def test_a_task_is_held_out_of_the_fit_that_it_is_judged_by() -> None:
+    """The people of one task know less than the posterior claims, and the others cannot tell."""
+    rows = people()
+    odd = [row | {"task": "golf", "share": float(expit(logit(row["share"]) - 2.0))} for row in rows[:600]]
+    bumps, golf = (line.split() for line in held_out([*rows[600:], *odd]))
+    assert (bumps[0], golf[0]) == ("bumps", "golf")
+    assert float(golf[2]) < 0.4
 
 
 def test_rules_stop_at_the_first_answer_that_suffices_or_at_the_last() -> None:
