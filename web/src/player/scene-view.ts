@@ -9,6 +9,7 @@ import type { Renderer } from "./renderer";
 export const NO_WEBGL =
   "This browser cannot draw three-dimensional scenes, because WebGL is missing or disabled. " +
   "Try another browser, or enable hardware acceleration in its settings.";
+const PROCESSORS = /swiftshader|llvmpipe|softpipe|software|basic render/i; // programs that draw without a graphics card
 const NOT_LOADED = "The part of this page that draws three-dimensional scenes could not be loaded. Reload the page.";
 
 export class SceneView implements PlaybackTarget {
@@ -86,13 +87,18 @@ async function createRenderer(scene: Scene, box: HTMLElement): Promise<Renderer>
   const canvas = document.createElement("canvas");
   box.replaceChildren(canvas);
   if (scene.dimensions === 2) return new CanvasRenderer(scene, canvas);
-  if (!hasWebGL()) throw new Error(NO_WEBGL);
+  const drawing = drawnBy();
+  if (drawing === null) throw new Error(NO_WEBGL);
   const { ThreeRenderer } = await import("./three-renderer").catch(() => Promise.reject(new Error(NOT_LOADED)));
-  return new ThreeRenderer(scene, canvas, box);
+  return new ThreeRenderer(scene, canvas, box, PROCESSORS.test(drawing));
 }
 
-function hasWebGL(): boolean {
+/** The name of what draws with WebGL, a graphics card or a program; null if the browser cannot draw with it. */
+function drawnBy(): string | null {
   const context = document.createElement("canvas").getContext("webgl2");
-  context?.getExtension("WEBGL_lose_context")?.loseContext(); // browsers allow only a few contexts
-  return context !== null;
+  if (context === null) return null;
+  const known = context.getExtension("WEBGL_debug_renderer_info");
+  const name = String(context.getParameter(known?.UNMASKED_RENDERER_WEBGL ?? context.RENDERER));
+  context.getExtension("WEBGL_lose_context")?.loseContext(); // browsers allow only a few contexts
+  return name;
 }

@@ -21,6 +21,7 @@ import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 
 import type { Mesh, Pose, Replay, SolidPart, SolidScene } from "../api";
+import { FrameRateMonitor } from "./frame-rate";
 import { type Box, boxAround, boxOf, placeLabels } from "./labels";
 import { arrivalTime, pathOf, posesAt } from "./poses";
 import type { Renderer } from "./renderer";
@@ -34,10 +35,9 @@ const RING = { radius: 8, gap: 4 }; // pixels: its smallest radius, its distance
 const NEAR = 0.05;
 const FAR = 100;
 const SHADOW_PIXELS = 1024;
-const SLOW = 1 / 22; // seconds per frame; if drawing is slower, its quality is reduced
-const RATE_FRAMES = 20; // over which the frame rate is measured
 const MAX_PIXEL_RATIO = 2;
-const MIN_PIXEL_RATIO = 0.5;
+const MIN_SCALE = 0.4; // of the pixel ratio, where drawing is slow
+const PROCESSOR_SCALE = 0.6; // where the processor draws
 
 export class ThreeRenderer implements Renderer {
   private readonly renderer: WebGLRenderer;
@@ -51,17 +51,24 @@ export class ThreeRenderer implements Renderer {
   private readonly labels: Label[];
   private readonly ring = document.createElement("span");
   private readonly sun: DirectionalLight;
-  private readonly frameRate = new FrameRateMonitor();
+  private readonly frameRate = new FrameRateMonitor(() => this.reduceQuality());
+  private scale: number; // of the pixel ratio
+  private ratio = 1; // of the screen
   private replay: Replay | null = null;
   private group: Replay[] = [];
   private trails: Trail[] = [];
   private arrival = Infinity;
+  private disposed = false;
   private width = 1;
   private height = 1;
 
-  /** Labels and the ring are elements in `overlay`, which lies over the canvas. */
-  constructor(scene: SolidScene, canvas: HTMLCanvasElement, overlay: HTMLElement) {
-    this.renderer = rendererFor(canvas);
+  /**
+   * Labels and the ring are elements in `overlay`, which lies over the canvas. If the processor draws, for want of a
+   * graphics card, the first frame would take seconds: it begins without shadows and with fewer pixels.
+   */
+  constructor(scene: SolidScene, canvas: HTMLCanvasElement, overlay: HTMLElement, byProcessor = false) {
+    this.renderer = rendererFor(canvas, !byProcessor);
+    this.scale = byProcessor ? PROCESSOR_SCALE : 1;
     this.camera = cameraOf(scene);
     this.scene.background = new Color(scene.background);
     const groups = scene.parts.map(groupOf);
@@ -70,6 +77,7 @@ export class ThreeRenderer implements Renderer {
     this.main = movingPart(scene, scene.main_part);
     this.mainRadius = radiusOf(this.parts[this.main]);
     this.sun = sunOver(scene);
+    this.sun.castShadow = !byProcessor;
     this.scene.add(...groups, skyLight(), this.sun, this.sun.target, this.lines);
     this.labels = scene.parts.flatMap((part, i) => (part.label ? [new Label(part, groups[i] ?? new Group())] : []));
     this.ring.className = "scene-ring";
@@ -86,8 +94,8 @@ export class ThreeRenderer implements Renderer {
   }
 
   resize(width: number, height: number, ratio: number): void {
-    [this.width, this.height] = [width, height];
-    this.renderer.setPixelRatio(Math.min(ratio, MAX_PIXEL_RATIO));
+    [this.width, this.height, this.ratio] = [width, height, Math.min(ratio, MAX_PIXEL_RATIO)];
+    this.renderer.setPixelRatio(this.scale * this.ratio);
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
@@ -101,8 +109,8 @@ export class ThreeRenderer implements Renderer {
     poses.forEach((pose, part) => setPose(this.moving[part], pose));
     this.trails.forEach((trail, part) => trail.show(still, time, poses[part] ?? []));
     this.showMainPart(poses[this.main], time >= this.arrival);
-    if (this.frameRate.isSlow()) this.reduceQuality();
     this.renderer.render(this.scene, this.camera);
+    this.frameRate.drawn();
     for (const label of this.labels) if (label.moves) label.moveAbove(this.projected);
   }
 
@@ -162,12 +170,14 @@ export class ThreeRenderer implements Renderer {
 
   /** First without shadows, then with fewer pixels. */
   private reduceQuality(): void {
-    const ratio = this.renderer.getPixelRatio();
-    if (this.sun.castShadow) this.sun.castShadow = false;
-    else this.renderer.setPixelRatio(Math.max(0.7 * ratio, Math.min(ratio, MIN_PIXEL_RATIO)));
+    if (this.disposed) return;
+    if (!this.sun.castShadow) this.scale = Math.max(0.7 * this.scale, MIN_SCALE);
+    this.sun.castShadow = false;
+    if (this.renderer.getPixelRatio() !== this.scale * this.ratio) this.renderer.setPixelRatio(this.scale * this.ratio);
   }
 
   dispose(): void {
+    this.disposed = true;
     this.disposeTrails();
     this.ring.remove();
     for (const label of this.labels) label.tag.remove();
@@ -176,8 +186,8 @@ export class ThreeRenderer implements Renderer {
   }
 }
 
-function rendererFor(canvas: HTMLCanvasElement): WebGLRenderer {
-  const renderer = new WebGLRenderer({ canvas, antialias: true });
+function rendererFor(canvas: HTMLCanvasElement, antialias: boolean): WebGLRenderer {
+  const renderer = new WebGLRenderer({ canvas, antialias });
   renderer.shadowMap.enabled = true;
   renderer.shadowMap.type = PCFShadowMap; // soft shadows, with the radius of the light
   return renderer;
@@ -335,25 +345,5 @@ class Label {
   moveAbove(projected: (point: number[]) => number[]): void {
     const { left, right, top } = this.box(projected);
     this.tag.style.transform = `translate(-50%, -100%) translate(${((left + right) / 2).toFixed(1)}px, ${top.toFixed(1)}px)`;
-  }
-}
-
-/** Measures the time between frames that are drawn in a row. */
-class FrameRateMonitor {
-  private last = 0;
-  private frames = 0;
-  private total = 0;
-
-  isSlow(): boolean {
-    const now = performance.now() / 1000;
-    const gap = now - this.last;
-    this.last = now;
-    if (gap > 0.5) return false; // it was paused
-    this.frames += 1;
-    this.total += gap;
-    if (this.frames < RATE_FRAMES) return false;
-    const slow = this.total / RATE_FRAMES > SLOW;
-    [this.frames, this.total] = [0, 0];
-    return slow;
   }
 }
