@@ -115,7 +115,9 @@ def test_a_session_uses_videos_that_have_become_possible(
         without.setattr(Slide, "render", lambda _: 1 / 0)
         with pytest.warns(UserWarning, match="Slide-v3 cannot be rendered: .* the same command"):
             before, person, _ = begin_teaching(store, slide, None, 30, None, FINAL, SLIDES)
-    assert store.display(before)["kind"] == "features"
+    shown = store.display(before)
+    assert shown["kind"] == "features"
+    assert shown["no_video"].startswith("Slide-v3 cannot be rendered: ")
     after, again, known = begin_teaching(store, slide, None, 30, None, FINAL, SLIDES)
     assert (known, after.id, again) == (True, before.id, person)
     assert store.display(after)["kind"] == "clips"

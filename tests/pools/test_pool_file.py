@@ -158,6 +158,7 @@ GOOD: dict[str, Any] = {
     "source": None,
     "clips": None,
     "ids": None,
+    "no_video": "",
 }
 
 

@@ -65,6 +65,7 @@ def test_features_are_shown_where_nothing_can_be_played(teacher: Client, pool: P
             {"name": name, "unit": "", "levels": [], "ordered": True, "low": low[i], "high": high[i]}
             for i, name in enumerate(pool.names)
         ],
+        "no_video": "",
         "task_description": TASK_DESCRIPTION,
         "subject": "",
     }

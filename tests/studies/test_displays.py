@@ -53,6 +53,7 @@ def test_features_alone_are_shown_with_their_ranges(pool: Pool) -> None:
             {"name": "speed", "unit": "", "levels": [], "ordered": True, "low": low[0], "high": high[0]},
             {"name": "distance", "unit": "", "levels": [], "ordered": True, "low": low[1], "high": high[1]},
         ],
+        "no_video": "",
         "task_description": TASK_DESCRIPTION,
         "subject": "",
     }

@@ -574,11 +574,12 @@ export interface components {
             ordered: boolean;
             unit: string;
         };
-        /** @description Trajectories are shown by their features alone. */
+        /** @description Trajectories are shown by their features alone; `no_video` says why, where there could be videos. */
         FeaturesDisplay: {
             features: components["schemas"]["FeatureRange"][];
             /** @constant */
             kind: "features";
+            no_video: string;
             subject: string;
             task_description: string;
         };

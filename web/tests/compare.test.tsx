@@ -21,7 +21,7 @@ afterEach(() => {
 
 async function shown(now: SessionState, blocked = false): Promise<{ onAnswer: ReturnType<typeof vi.fn>; onUndo: ReturnType<typeof vi.fn> }> {
   const { fetcher } = fakeFetch({ body: { features: { speed: 1 }, trajectories: [], complete: true } });
-  const trajectories = new Trajectories(new Server(undefined, fetcher), { ...TEXTS, kind: "features", features });
+  const trajectories = new Trajectories(new Server(undefined, fetcher), { ...TEXTS, kind: "features", features, no_video: "" });
   const onAnswer = vi.fn<(kind: AnswerKind, seconds: number) => void>();
   const onUndo = vi.fn<() => void>();
   const question = now.question ?? PRACTICE;

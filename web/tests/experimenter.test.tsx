@@ -23,3 +23,10 @@ it("does not mention carelessness without signs of it", () => {
   render(<ParticipantTable participants={[participant("P1", [])]} now={0} />);
   expect(screen.queryByText(/careless/i)).toBeNull();
 });
+
+it("names the column of every value, which a phone shows beside it", () => {
+  render(<ParticipantTable participants={[participant("P1", [])]} now={0} />);
+  const heads = screen.getAllByRole("columnheader").map((head) => head.textContent);
+  const cells = screen.getAllByRole("cell").map((cell) => cell.getAttribute("data-column"));
+  expect(["Participant", ...cells]).toEqual(heads);
+});

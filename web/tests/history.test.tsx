@@ -7,7 +7,7 @@ import { History } from "../src/teach/history";
 import { Trajectories } from "../src/trajectories";
 import { fakeFetch } from "./fakes";
 
-const display: Display = { kind: "features", features: [{ name: "speed", unit: "m/s", levels: [] as string[], ordered: true, low: 0, high: 4 }] } as Display;
+const display: Display = { kind: "features", no_video: "", features: [{ name: "speed", unit: "m/s", levels: [] as string[], ordered: true, low: 0, high: 4 }] } as Display;
 const past: PastAnswer = {
   question: 7,
   number: 1,

@@ -6,7 +6,7 @@ import { FetchCache, Trajectories } from "../src/trajectories";
 import { fakeFetch, NETWORK_ERROR } from "./fakes";
 
 const texts = { task_description: "Decide.", subject: "" };
-const FEATURES: Display = { ...texts, kind: "features", features: [{ name: "speed", unit: "m/s", levels: [], ordered: true, low: 0, high: 2 }] };
+const FEATURES: Display = { ...texts, kind: "features", no_video: "", features: [{ name: "speed", unit: "m/s", levels: [], ordered: true, low: 0, high: 2 }] };
 const REPLAY = { body: { features: { speed: 1 } } };
 
 beforeEach(() => void vi.useFakeTimers());

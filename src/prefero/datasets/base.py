@@ -124,6 +124,7 @@ class Dataset(ABC):
 
     Attributes:
         has_video: Are there videos of the trajectories, or can they be rendered?
+        no_video: Why there are none although there could be, with the way out, for the person who compares.
         spec: What opens the dataset again; None for one that lives in memory.
         files: The files whose change makes it another dataset.
         notices: Warnings for the user who opens it.
@@ -136,6 +137,7 @@ class Dataset(ABC):
     name: str
     ids: tuple[str, ...]
     has_video: bool = False
+    no_video: str = ""
     spec: DatasetSpec | None = None
     files: tuple[Path, ...] = ()
     notices: tuple[str, ...] = ()

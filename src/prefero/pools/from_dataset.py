@@ -82,6 +82,7 @@ def from_dataset(
         ids=table.ids,
         categories=table.categories,
         feature_spec=table.spec,
+        no_video=table.dataset.no_video if paths is None and clips != "never" else "",
     )
 
 

@@ -67,6 +67,7 @@ class Pool(metaclass=HintsAtNames):
             rows.
         feature_spec: How the features are computed from an episode, where that is known; a reward of this
             pool keeps it.
+        no_video: Why there are no clips although there could be, for the person who compares.
 
     Raises:
         ValueError: If there are fewer than two trajectories, or numbers that do not fit each other or are not
@@ -83,6 +84,7 @@ class Pool(metaclass=HintsAtNames):
     ids: tuple[str, ...] | None
     source: Source | None
     feature_spec: FeatureSpec | None
+    no_video: str
 
     def __init__(
         self,
@@ -97,6 +99,7 @@ class Pool(metaclass=HintsAtNames):
         source: Source | None = None,
         scaling: Scaling | None = None,
         feature_spec: FeatureSpec | None = None,
+        no_video: str = "",
     ) -> None:
         if column_keys(features) is not None:
             features, names, own_ids, categories = datasets.from_frame(features, names)
@@ -127,6 +130,7 @@ class Pool(metaclass=HintsAtNames):
         object.__setattr__(self, "ids", None if ids is None else tuple(map(str, ids)))
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "feature_spec", feature_spec)
+        object.__setattr__(self, "no_video", no_video)
 
     @classmethod
     def simulate(
@@ -261,6 +265,7 @@ class Pool(metaclass=HintsAtNames):
             source=self.source,
             scaling=self.scaling,
             feature_spec=self.feature_spec,
+            no_video=self.no_video,
         )
 
     def diverse(self, count: int, seed: int = 0) -> Pool:
@@ -290,6 +295,7 @@ class Pool(metaclass=HintsAtNames):
             categories=self.scaling.categories,
             source=self.source,
             feature_spec=self.feature_spec,
+            no_video=self.no_video,
         )
 
     def extended(self, trajectories: Trajectory | Rows) -> Pool:
@@ -317,6 +323,7 @@ class Pool(metaclass=HintsAtNames):
             source=self.source,
             scaling=self.scaling,
             feature_spec=self.feature_spec,
+            no_video=self.no_video,
         )
 
     def _rows(self, features: npt.ArrayLike) -> Array:

@@ -105,6 +105,7 @@ def _pack(pool: Pool) -> tuple[Header, Arrays]:
         "source": None if pool.source is None else asdict(pool.source),
         "clips": pool.clips,
         "ids": pool.ids,
+        "no_video": pool.no_video,
         "feature_spec": spec_to_json(pool.feature_spec),
     }
     arrays: Arrays = {"features": pool.features}
@@ -145,6 +146,7 @@ def _unpack(kind: type[P], header: Header, arrays: Arrays, place: Callable[[str]
         actions=arrays.get("actions"),
         clips=None if clips is None else [place(clip) for clip in clips],
         ids=header["ids"],
+        no_video=str(header["no_video"]),
         source=None if header["source"] is None else Source(**header["source"]),
         scaling=scaling,
         feature_spec=spec_from_json(header.get("feature_spec")),

@@ -342,10 +342,11 @@ class ClipsDisplay(DisplayTexts):
 
 
 class FeaturesDisplay(DisplayTexts):
-    """Trajectories are shown by their features alone."""
+    """Trajectories are shown by their features alone; `no_video` says why, where there could be videos."""
 
     kind: Literal["features"]
     features: list[FeatureRange]
+    no_video: str
 
 
 Display = Annotated[SceneDisplay | ClipsDisplay | FeaturesDisplay, Field(discriminator="kind")]

@@ -49,7 +49,7 @@ def display_of(pool: Pool) -> dict[str, Any]:
     values = [variable.values(pool.features) for variable in variables]
     ranges = [{"low": float(column.min()), "high": float(column.max())} for column in values]
     features = [unit | ends for unit, ends in zip(units, ranges, strict=True)]
-    return {"kind": "features", "features": features, **texts}
+    return {"kind": "features", "features": features, "no_video": pool.no_video, **texts}
 
 
 def _feature(variable: Variable, unit: str = "") -> dict[str, Any]:

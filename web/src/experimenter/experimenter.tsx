@@ -47,16 +47,13 @@ export function ParticipantTable({ participants, now }: { participants: Particip
     <>
       {started.length === 0 && <p class="empty">Nobody has started yet. The table changes as soon as a participant opens a link.</p>}
       <div class="card table-frame">
-        <table>
+        <table class="participants">
           <thead>
             <tr>
               <th scope="col">Participant</th>
-              <th scope="col">Stage</th>
-              <th scope="col">Answers</th>
-              <th scope="col">Last seen</th>
-              <th scope="col" class="number">Median time</th>
-              <th scope="col" class="number" title="How often the participant chose A, the item on the left">A chosen</th>
-              <th scope="col" class="number" title="How often the participant gave the same answer when a question was repeated">Same answer on repeat</th>
+              {COLUMNS.map(({ name, numeric, title }) => (
+                <th key={name} scope="col" class={numeric ? "number" : ""} title={title}>{name}</th>
+              ))}
             </tr>
           </thead>
           <tbody>
@@ -89,25 +86,58 @@ function CarelessSigns({ participants }: { participants: ParticipantProgress[] }
   );
 }
 
+interface Column {
+  name: string;
+  numeric?: boolean;
+  title?: string;
+  cell: (participant: ParticipantProgress, now: number) => JSX.Element | string;
+}
+
+const UNKNOWN = "–";
+
+const COLUMNS: Column[] = [
+  { name: "Stage", cell: ({ started, stage }) => (started ? (stage ?? UNKNOWN) : "not started") },
+  { name: "Answers", cell: (participant) => <Answered {...participant} /> },
+  { name: "Last seen", cell: ({ last_seen }, now) => formatAgo(last_seen, now) },
+  {
+    name: "Median time",
+    numeric: true,
+    cell: ({ median_seconds: seconds }) => (seconds === null ? UNKNOWN : `${formatNumber(seconds)} s`),
+  },
+  {
+    name: "A chosen",
+    numeric: true,
+    title: "How often the participant chose A, the first item",
+    cell: ({ left_share: share }) => (share === null ? UNKNOWN : formatPercent(share)),
+  },
+  {
+    name: "Same answer on repeat",
+    numeric: true,
+    title: "How often the participant gave the same answer when a question was repeated",
+    cell: ({ retest_agreement: share }) => (share === null ? UNKNOWN : formatPercent(share)),
+  },
+];
+
+/** On a phone a row is a card, in which the name of each column stands before its value. */
 function ParticipantRow({ participant, now }: { participant: ParticipantProgress; now: number }): JSX.Element {
-  const fraction = participant.total ? participant.answered / participant.total : 0;
   return (
     <tr class={participant.started ? "" : "not-started"}>
       <th scope="row">
         {participant.label}
         {participant.careless_signs.length > 0 && <span class="careless-mark">careless?</span>}
       </th>
-      <td>{participant.started ? participant.stage : "not started"}</td>
-      <td>
-        <div class="done-cell">
-          <Meter fraction={fraction} label={`Answers of ${participant.label}`} />
-          <span>{participant.answered} of {participant.total}</span>
-        </div>
-      </td>
-      <td>{formatAgo(participant.last_seen, now)}</td>
-      <td class="number">{participant.median_seconds === null ? "–" : `${formatNumber(participant.median_seconds)} s`}</td>
-      <td class="number">{participant.left_share === null ? "–" : formatPercent(participant.left_share)}</td>
-      <td class="number">{participant.retest_agreement === null ? "–" : formatPercent(participant.retest_agreement)}</td>
+      {COLUMNS.map(({ name, numeric, cell }) => (
+        <td key={name} class={numeric ? "number" : ""} data-column={name}>{cell(participant, now)}</td>
+      ))}
     </tr>
+  );
+}
+
+function Answered({ label, answered, total }: ParticipantProgress): JSX.Element {
+  return (
+    <div class="done-cell">
+      <Meter fraction={total ? answered / total : 0} label={`Answers of ${label}`} />
+      <span>{answered} of {total}</span>
+    </div>
   );
 }

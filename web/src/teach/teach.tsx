@@ -2,6 +2,7 @@
 
 import type { JSX } from "preact";
 
+import type { Display } from "../api";
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
 import { useTitle } from "../hooks";
@@ -71,8 +72,15 @@ function CompareView({ session, state, trajectories, server, open }: TabProps): 
         <TargetReached of={total} onFinish={onFinish} onContinue={() => void (pastTotal.value = true)} />
       )}
       <CurrentStage session={session} state={state} trajectories={trajectories} />
+      <WhyNoVideos display={trajectories.display} />
     </>
   );
+}
+
+/** The teacher may be able to mend it; a participant of a study could not. */
+export function WhyNoVideos({ display }: { display: Display }): JSX.Element | null {
+  if (display.kind !== "features" || !display.no_video) return null;
+  return <p class="soft why-no-videos">There are no videos: {display.no_video}.</p>;
 }
 
 interface TargetReachedProps {

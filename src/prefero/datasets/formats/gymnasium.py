@@ -247,6 +247,8 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
     @cached_property
     def has_video(self) -> bool:  # type: ignore[override]  # computed on first use
         """Can it be rendered? One image is, to see whether everything for that is installed."""
+        if not self.renders:
+            self.no_video = f"{self.name} does not render images"
         if not self.renders or self.options.videos == "ignore":
             return False
         try:
@@ -259,7 +261,8 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         except Exception as error:  # another package's environment may fail in any way
             reason = reason_without_images(error)
             remedy = "Until then its features are shown; afterwards, the same command shows videos"
-            warnings.warn(f"{self.name} cannot be rendered: {reason}. {remedy}", stacklevel=2)
+            self.no_video = f"{self.name} cannot be rendered: {reason}. {remedy}"
+            warnings.warn(self.no_video, stacklevel=2)
             return False
         return True
 

@@ -84,6 +84,7 @@ class TableDataset(FeatureDataset, DatasetFormat):
             self.origin = _origin(path, self.columns_read, about["dataset"], options.trust)
         if self.origin is not None and options.videos != "ignore":
             self.has_video = self.origin.dataset.has_video
+            self.no_video = self.origin.dataset.no_video
 
     @classmethod
     def recognizes(cls, path: str) -> bool:

@@ -138,6 +138,7 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
         self.cameras = tuple(camera for camera in chosen if camera not in missing)
         self.notices = (*self._count_notice(entries), *self._task_notice(), *self._missing_notice(missing))
         self.has_video = bool(self.cameras)
+        self.no_video = "" if self.cameras else "; ".join(self._missing_notice(missing))
 
     def _colored_cameras(self) -> list[str]:
         return [key for key in self._cameras(VIDEO, IMAGE) if not _is_depth(self._features()[key])]

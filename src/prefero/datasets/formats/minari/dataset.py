@@ -114,6 +114,10 @@ class MinariDataset(EpisodeDataset, DatasetFormat):
         if self.render:
             self._check_render(opened)  # before a question is about what cannot be shown
         self.has_video = self.render or bool(self.cameras)
+        if not self.has_video and options.videos != "ignore" and opened.env_spec is not None:
+            self.no_video = (
+                f"{self.name} has no images. With --render its environment draws them, whose code then runs"
+            )
         self.step_seconds = self._environment_step_seconds(opened) if seconds is None else seconds
         known = replace(options, step_seconds=self.step_seconds)  # the environment is not recovered again
         self.spec = DatasetSpec.of("minari", self.root, known)
