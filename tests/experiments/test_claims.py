@@ -154,7 +154,7 @@ for (world, truth), questions in BUDGETS.items():
     ]
 GOLF_BEHIND, GOLF_BEST = (
     "Golf: Prefero is not behind the fixed theta",
-    "Golf: after 15 questions by expected utility",
+    "Golf: after 15 questions that look for the best shot",
 )
 CASES += [
     Case(GOLF_BEHIND, False, of("golf", "targets", GOLF_GRID[0]), {"accuracy": 0.9 + 1.2 * TOLERANCE}),

@@ -15,6 +15,7 @@ from prefero import Learner, Pool, PreferenceGP, Reward
 from prefero._support.arrays import Array
 from prefero.acquisition.best_information import BestInformation
 from prefero.acquisition.mutual_information import MutualInformation
+from prefero.acquisition.predictive_information import PredictiveInformation
 from prefero.experiments import runs
 from prefero.experiments.figures.base import TUNED
 from prefero.experiments.runs import Run, calibration, execute
@@ -50,10 +51,11 @@ def the_papers(x: Array) -> PreferenceGP:
 
 
 def the_oracle(x: Array) -> PreferenceGP:
-    """Of a user with a margin of 0.3. Every term of a reward adds its variance over the pool."""
+    """Of a user with a margin of 0.3 and lapses. Every term of a reward adds its variance over the pool."""
     d = x.shape[1]
     terms = np.column_stack([x, *(x[:, i] * x[:, j] for i in range(d) for j in range(i, d))])
-    return PreferenceGP((1 / terms.var(axis=0).sum()) * (Linear() + Quadratic()), 0.1, 0.3, learn=False)
+    kernel = (1 / terms.var(axis=0).sum()) * (Linear() + Quadratic())
+    return PreferenceGP(kernel, 0.1, 0.3, learn=False, lapse=0.2)
 
 
 BY_HAND = {
@@ -61,7 +63,7 @@ BY_HAND = {
     RANDOM: ByHand(DRIVER, the_papers, MutualInformation("paper"), "random"),
     "Oracle": ByHand(dataclasses.replace(DRIVER, margin=0.3, lapse_rate=0.2), the_oracle),
     "ActiveLinear": ByHand(SHORT, lambda _: LinearPreference(0.1, 0.0, draws=LINEAR_DRAWS)),
-    "Prefero": ByHand(SHORT, lambda _: PreferenceGP()),
+    "Prefero": ByHand(SHORT, lambda _: PreferenceGP(), PredictiveInformation()),
     "Prefero, best": ByHand(SHORT, lambda _: PreferenceGP(), BestInformation()),
 }
 SEED = 3

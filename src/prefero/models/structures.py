@@ -58,10 +58,11 @@ THETAS = {  # of a structure, with prior weights; of others the typical one
     "warped additive": {0.4: 1.0},
 }
 NOISES = {  # noise and lapse rate, with prior weights
-    (0.03, 0.0): 0.15,
-    (0.1, 0.0): 0.25,
+    (0.03, 0.0): 0.12,
+    (0.1, 0.0): 0.23,
     (0.3, 0.0): 0.2,
     (1.0, 0.0): 0.15,
+    (3.0, 0.0): 0.05,  # answers almost at random
     (0.1, 0.1): 0.15,
     (0.3, 0.1): 0.1,
 }

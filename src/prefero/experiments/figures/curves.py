@@ -86,8 +86,9 @@ class Curves(Figure):
         return markdown_table(head, rows) + "\n" + note
 
     def _with_hyperparameters(self, label: str, method: str) -> str:
-        words = method.split(" ")
-        return f"{label} (theta {words[1]}, sigma {words[2]})" if len(words) == 3 else label
+        family, *numbers = method.split(" ")
+        fixed = family in self.paper
+        return f"{label} (theta {numbers[0]}, sigma {numbers[1]})" if fixed else label
 
 
 def _area(curves: Array) -> Array:
