@@ -39,7 +39,7 @@ test:  ## lint, types and every test, of the page too
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target python-checks page-checks
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 
-system-packages:
+system-packages:  ## the packages of the system that the tests need, such as the browser
 	@tests/system-packages
 
 python-checks: $(READY)

@@ -125,7 +125,9 @@ def test_functions_are_named_and_not_run_before_the_file_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
-    (tmp_path / "mine_of_the_spec.py").write_text("def width(e):\n    return float(e.states.max())\n")
+    (tmp_path / "mine_of_the_spec.py").write_text(
+        "def width(e):\n    return float(e.states.max())\n", encoding="utf-8"
+    )
     data = walks(tmp_path / "walks.npz", 0)
     reward = learned(Pool.from_table(data, ["mine_of_the_spec:width", "final(x)"]))
     there = reward.extract_features(data)  # this process named the function itself

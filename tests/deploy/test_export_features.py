@@ -76,7 +76,7 @@ def test_the_file_needs_nothing_but_numpy(walks: Path, tmp_path: Path) -> None:
     code = "import sys; sys.modules['prefero'] = None; import numpy as np, reward; "
     code += "print(reward.predict([reward.features(np.ones((3, 2)), np.ones((3, 1)))])[0].shape)"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8", check=True
     )
     assert done.stdout.strip() == "(1,)"
 

@@ -220,7 +220,8 @@ main()
 
 
 def command(*words: str, fails: bool = False) -> str:
-    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, timeout=300)
+    words = (sys.executable, *words)
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", check=False, timeout=300)
     assert bool(done.returncode) == fails, done.stdout + done.stderr
     return done.stdout + done.stderr
 

@@ -230,7 +230,7 @@ def to_imitation(pairs: Sequence[PreferencePair]) -> Any:
         from imitation.algorithms.preference_comparisons import PreferenceDataset
         from imitation.data.types import TrajectoryWithRew
     except ImportError as error:
-        remedy = pip_command("pip install imitation")
+        remedy = pip_command(f"pip install {error.name or 'imitation'}")
         raise ImportError(f"this needs the package 'imitation' ({error}): type  {remedy}") from error
     dataset = PreferenceDataset()
     fragments = [tuple(TrajectoryWithRew(**fragment(side)) for side in (p.left, p.right)) for p in pairs]
