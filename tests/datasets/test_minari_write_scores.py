@@ -71,12 +71,12 @@ def contents(folder: Path) -> dict[str, str]:
     return {str(f.relative_to(folder)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
 
 
-def same(old: Any, new: Any) -> None:
+def assert_same(old: Any, new: Any) -> None:
     """Whatever is in dictionaries is equal, with nothing more and nothing less."""
     if isinstance(old, dict):
         assert set(old) == set(new)
         for key in old:
-            same(old[key], new[key])
+            assert_same(old[key], new[key])
     else:
         np.testing.assert_array_equal(old, new)
         assert np.asarray(old).dtype == np.asarray(new).dtype
@@ -99,8 +99,8 @@ def test_minari_reads_every_steps_score_and_all_else_as_it_was(storage: str, roo
     for number, (a, b) in enumerate(zip(old.iterate_episodes(), new.iterate_episodes(), strict=True)):
         infos = dict(b.infos)
         for key, scores in (("prefero_mean", MEANS), ("prefero_std", STDS)):
-            same(np.full(LENGTHS[number] + 1, scores[number]), infos.pop(key))
-        same(vars(a) | {"infos": a.infos}, vars(b) | {"infos": infos})
+            assert_same(np.full(LENGTHS[number] + 1, scores[number]), infos.pop(key))
+        assert_same(vars(a) | {"infos": a.infos}, vars(b) | {"infos": infos})
     told_of = (dataset.storage.get_episode_metadata(range(3)) for dataset in (old, new))
     for a, b, mean, std in zip(*told_of, MEANS, STDS, strict=True):
         assert b == a | {"prefero_mean": mean, "prefero_std": std}
@@ -119,9 +119,9 @@ def test_a_learned_reward_takes_the_place_of_the_datasets_own(
     write_scores(extracted("walks-v0"), [0.3], [0.1], tmp_path / "scored", replace_reward=True)
     (new,) = minari.MinariDataset(tmp_path / "scored" / "data")
     exact = np.float32 if kind is np.float32 else np.float64
-    same(np.array([0, 0, 0, 0.3], dtype=exact), new.rewards)
-    same(np.array([0, 0, 1, 2, 3], dtype=kind), new.infos["original_reward"])
-    same(np.full(5, 0.3), new.infos["prefero_mean"])
+    assert_same(np.array([0, 0, 0, 0.3], dtype=exact), new.rewards)
+    assert_same(np.array([0, 0, 1, 2, 3], dtype=kind), new.infos["original_reward"])
+    assert_same(np.full(5, 0.3), new.infos["prefero_mean"])
 
 
 @pytest.mark.parametrize("storage", FORMATS)

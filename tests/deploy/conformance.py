@@ -58,7 +58,7 @@ MODELS: dict[str, Any] = {
 REWARDS = [*MODELS, "ties", "mixed", "nothing yet", "nothing at all"]
 
 
-def close(found: Any, wanted: Any) -> None:
+def assert_close(found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=0.0, atol=1e-6)
 
 
@@ -109,4 +109,4 @@ def check_reward(name: str, suffix: str, load: Callable[[Path], Predict], folder
         x = rows(count, 7, wide)
         mean, std = predict(x)
         assert np.shape(mean) == np.shape(std) == (count,)
-        close([mean, std], reward.predict(x, return_std=True))
+        assert_close([mean, std], reward.predict(x, return_std=True))

@@ -12,7 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deploy.conformance import KERNELS, NAMES, REWARDS, Predict, check_reward, close, learn, rewards, rows
+from deploy.conformance import (
+    KERNELS,
+    NAMES,
+    REWARDS,
+    Predict,
+    assert_close,
+    check_reward,
+    learn,
+    rewards,
+    rows,
+)
 from prefero import LinearPreference, PreferenceGP, Reward, load_reward
 from prefero._support.optional import MissingExtra
 from prefero.deploy.export import TARGETS, export_reward
@@ -84,7 +94,7 @@ def test_both_exports_agree_with_the_model_anywhere(
     wanted = np.array(rewards()["mixed"].predict(x, return_std=True))
     size = np.maximum(1.0, np.abs(wanted))
     for predict in exports:
-        close(np.array(predict(x)) / size, wanted / size)
+        assert_close(np.array(predict(x)) / size, wanted / size)
 
 
 @every_reward
@@ -96,8 +106,8 @@ def test_the_mixture_is_that_of_the_reward(name: str) -> None:
         mean, learned = part.project(reward.scaling(x))
         variance = part.kernel.diagonal(reward.scaling(x)) - np.sum(learned**2, axis=1)
         assert weights[number] == pytest.approx(weight)
-        close(means[number], mean)
-        close(stds[number], np.sqrt(np.maximum(variance, 0.0)))
+        assert_close(means[number], mean)
+        assert_close(stds[number], np.sqrt(np.maximum(variance, 0.0)))
 
 
 # --- the Python file --------------------------------------------------------------------------------------
@@ -122,7 +132,7 @@ def test_the_file_runs_where_prefero_and_scipy_cannot_be_imported(tmp_path: Path
         check=True,
     )
     mean, std, names = json.loads(done.stdout)
-    close([mean, std], rewards()["belief"].predict(x, return_std=True))
+    assert_close([mean, std], rewards()["belief"].predict(x, return_std=True))
     assert names == NAMES
 
 
@@ -162,7 +172,7 @@ def test_a_loaded_reward_is_exported_alike(tmp_path: Path) -> None:
     first, second = (
         in_python(r)["predict"](x) for r in (rewards()["belief"], load_reward(tmp_path / "reward.json"))
     )
-    close(first, second)
+    assert_close(first, second)
 
 
 # --- files and refusals -----------------------------------------------------------------------------------

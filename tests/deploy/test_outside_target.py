@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from deploy.conformance import Predict, check_target, close, rewards, rows
+from deploy.conformance import Predict, assert_close, check_target, rewards, rows
 from prefero.cli import app
 from prefero.deploy.export import TARGETS, export_reward
 from support.install_package import install_package
@@ -55,7 +55,7 @@ def test_the_command_line_exports_with_it(tmp_path: Path) -> None:
     reward.save(tmp_path / "reward.json")
     result = CliRunner().invoke(app, ["export", str(tmp_path / "reward.json"), "--out", str(out)])
     assert result.exit_code == 0, result.output
-    close(load_zip(out)(rows(4, 1)), reward.predict(rows(4, 1), return_std=True))
+    assert_close(load_zip(out)(rows(4, 1)), reward.predict(rows(4, 1), return_std=True))
 
 
 def test_other_suffixes_are_refused_with_the_targets_there_are(tmp_path: Path) -> None:

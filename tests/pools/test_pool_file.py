@@ -68,7 +68,7 @@ def saved(tmp_path: Path) -> Path:
     return path
 
 
-def refused(path: Path, *words: str) -> None:
+def assert_refused(path: Path, *words: str) -> None:
     with pytest.raises(PoolFileError) as caught:
         Pool.load(path)
     assert isinstance(caught.value, ValueError)
@@ -81,14 +81,14 @@ def test_a_file_that_was_cut_off_is_refused(saved: Path) -> None:
     content = saved.read_bytes()
     for length in [0, 1, 3, 4, 30, *range(100, len(content), 251), len(content) - 1]:
         saved.write_bytes(content[:length])
-        refused(saved, "damaged or is another kind of file", "a pool is what Pool.save writes")
+        assert_refused(saved, "damaged or is another kind of file", "a pool is what Pool.save writes")
 
 
 def test_a_flipped_byte_in_the_middle_is_noticed(saved: Path) -> None:
     content = bytearray(saved.read_bytes())
     content[len(content) // 2] ^= 0xFF
     saved.write_bytes(content)
-    refused(saved, "damaged")
+    assert_refused(saved, "damaged")
 
 
 def outcome(path: Path, wanted: Pool) -> str:
@@ -121,27 +121,27 @@ def test_any_flipped_bit_is_noticed_or_does_no_harm(saved: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"PK\x03\x04 and no more", b"\x80\x04K\x01.", b"{}"])
 def test_a_file_that_is_no_archive_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "pool.npz").write_bytes(content)
-    refused(tmp_path / "pool.npz", "damaged or is another kind of file")
+    assert_refused(tmp_path / "pool.npz", "damaged or is another kind of file")
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:
-    refused(tmp_path)
+    assert_refused(tmp_path)
 
 
 def test_a_single_array_is_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "array.npy", normal())
-    refused(tmp_path / "array.npy", "another kind of file")
+    assert_refused(tmp_path / "array.npy", "another kind of file")
 
 
 def test_a_zip_file_of_something_else_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "pool.npz", "w") as file:
         file.writestr("readme.txt", "hello")
-    refused(tmp_path / "pool.npz", "another kind of file")
+    assert_refused(tmp_path / "pool.npz", "another kind of file")
 
 
 def test_somebody_elses_arrays_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "pool.npz", features=normal(), weights=np.ones(3))
-    refused(tmp_path / "pool.npz", "another kind of file")
+    assert_refused(tmp_path / "pool.npz", "another kind of file")
 
 
 def write(path: Path, header: Any, **arrays: Any) -> None:
@@ -189,7 +189,7 @@ GOOD: dict[str, Any] = {
 )
 def test_headers_that_are_not_a_pools_are_refused(header: Any, words: str, tmp_path: Path) -> None:
     write(tmp_path / "pool.npz", header, features=normal())
-    refused(tmp_path / "pool.npz", words)
+    assert_refused(tmp_path / "pool.npz", words)
 
 
 ACTIONS, POSES = np.zeros((8, 3)), np.zeros((8, 4, 2, 3), dtype=np.float32)
@@ -216,7 +216,7 @@ ACTIONS, POSES = np.zeros((8, 3)), np.zeros((8, 4, 2, 3), dtype=np.float32)
 )
 def test_arrays_that_are_missing_or_do_not_fit_are_refused(arrays: dict[str, Any], tmp_path: Path) -> None:
     write(tmp_path / "pool.npz", GOOD, **arrays)
-    refused(tmp_path / "pool.npz", "is a damaged pool")
+    assert_refused(tmp_path / "pool.npz", "is a damaged pool")
 
 
 class Harm:
@@ -231,7 +231,7 @@ def test_pickles_are_refused_and_not_run(array: str, tmp_path: Path) -> None:
     arrays: dict[str, Any] = {"header": np.frombuffer(json.dumps(GOOD).encode(), dtype=np.uint8)}
     arrays |= {"features": normal(), array: np.array([[Harm(), 1.0]], dtype=object)}
     np.savez(tmp_path / "pool.npz", **arrays)
-    refused(tmp_path / "pool.npz", "damaged or is another kind of file")
+    assert_refused(tmp_path / "pool.npz", "damaged or is another kind of file")
     assert "PREFERO_HARMED" not in os.environ
 
 

@@ -99,12 +99,17 @@ def add(connection: Connection, name: str, row: dict[str, Any]) -> None:
     connection.execute(table(name, *map(column, row)).insert(), row)
 
 
+def count(connection: Connection, name: str, where: str = "true") -> int:
+    """How many rows there are."""
+    found: int = connection.execute(text(f"SELECT count(*) FROM {name} WHERE {where}")).scalar_one()
+    return found
+
+
 @pytest.mark.parametrize("name", FILLED)
 def test_a_valid_row_is_accepted(name: str, connection: Connection, there: dict[str, dict[str, Any]]) -> None:
-    count = f"SELECT count(*) FROM {name}"
-    before = connection.execute(text(count)).scalar_one()
+    before = count(connection, name)
     add(connection, name, fit(name, there))
-    assert connection.execute(text(count)).scalar_one() == before + 1
+    assert count(connection, name) == before + 1
 
 
 @pytest.mark.parametrize(
@@ -145,14 +150,18 @@ def test_an_invalid_value_is_refused(
 def test_every_kind_of_event_is_accepted(
     kind: str, connection: Connection, there: dict[str, dict[str, Any]]
 ) -> None:
+    before = count(connection, "events", f"kind = '{kind}'")
     add(connection, "events", fit("events", there) | {"kind": kind})
+    assert count(connection, "events", f"kind = '{kind}'") == before + 1
 
 
 @pytest.mark.parametrize("stage", SUBMITTED_STAGES)
 def test_every_stage_that_is_submitted_is_accepted(
     stage: str, connection: Connection, there: dict[str, dict[str, Any]]
 ) -> None:
+    before = count(connection, "stage_events", f"stage = '{stage}'")
     add(connection, "stage_events", fit("stage_events", there) | {"stage": stage})
+    assert count(connection, "stage_events", f"stage = '{stage}'") == before + 1
 
 
 @pytest.mark.parametrize("items", [(), (0,), (0, 2), (2, 1)], ids=str)

@@ -316,7 +316,7 @@ def cut(name: str, share: float) -> Damage:
     )
 
 
-def refuse(store: Store, folder: Path, name: str) -> None:
+def assert_refused(store: Store, folder: Path, name: str) -> None:
     """The import fails, names the file, and leaves nothing behind."""
     before = rows(store)
     with pytest.raises((StudyFolderError, PoolFileError)) as refused:
@@ -333,7 +333,7 @@ def test_a_truncated_file_is_named_and_nothing_is_imported(
     folder: Path, file_store: Store, name: str, share: float
 ) -> None:
     cut(name, share)(folder)
-    refuse(file_store, folder, name)
+    assert_refused(file_store, folder, name)
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
@@ -341,9 +341,9 @@ def test_a_missing_or_random_file_is_named_and_nothing_is_imported(
     folder: Path, file_store: Store, name: str
 ) -> None:
     (folder / name).write_bytes(b"\xff\xfe\x00\x01" * 100)
-    refuse(file_store, folder, name)
+    assert_refused(file_store, folder, name)
     (folder / name).unlink()
-    refuse(file_store, folder, name)
+    assert_refused(file_store, folder, name)
 
 
 CHANGED: dict[str, Damage] = {
@@ -369,7 +369,7 @@ def test_a_changed_file_is_named_and_nothing_is_imported(folder: Path, file_stor
     before = files(folder)
     CHANGED[what](folder)
     (name,) = (name for name, content in files(folder).items() if content != before[name])
-    refuse(file_store, folder, name)
+    assert_refused(file_store, folder, name)
 
 
 UNFIT: dict[str, Damage] = {
@@ -397,7 +397,7 @@ def test_inconsistent_rows_are_refused_and_nothing_is_imported(
 ) -> None:
     UNFIT[what](folder)
     sign(folder)
-    refuse(file_store, folder, "")
+    assert_refused(file_store, folder, "")
 
 
 def test_a_folder_of_something_else_is_refused(file_store: Store, tmp_path: Path) -> None:
