@@ -416,7 +416,8 @@ def _draw_rule(axis: Any, runs: Runs, correction: Correction) -> None:
         axis.plot([o.questions for o in some], [o.share for o in some], marker, color=color, label=label)
         for one in some:
             place = (one.questions, one.share)
-            axis.annotate(one.name.split()[-1], place, xytext=(4, -9), textcoords="offset points", fontsize=7)
+            offset = (4, -9) if least == "until" else (-8, 6)  # so that the two rules' labels do not meet
+            axis.annotate(one.name.split()[-1], place, xytext=offset, textcoords="offset points", fontsize=7)
 
 
 # --- the command ------------------------------------------------------------------------------------------
