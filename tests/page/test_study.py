@@ -133,7 +133,7 @@ def test_three_participants_and_the_experimenter(
         expect(watching.get_by_role("row", name=f"P{number + 1}")).to_contain_text("5 of 5")
         person.context.close()
     check_page(watching, pictures, "experimenter")
-    watching.set_viewport_size(PHONE)
+    watching.set_viewport_size({"width": 390, "height": 844})
     frame = watching.locator(".table-frame")
     assert frame.evaluate("(frame) => frame.scrollWidth - frame.clientWidth") == 0
     expect(watching.get_by_text("3 of 3 finished")).to_be_visible()

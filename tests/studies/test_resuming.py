@@ -211,11 +211,11 @@ def test_a_preparation_for_a_question_that_was_answered_is_skipped(file_store: S
     session = Session(file_store, study, person, slots)
     respond(session, session.state())
     late = held[:2]
-    before = dict(session.questions.learners._next)
+    before = dict(session._methods.learners._next)
     for job in late:
         job()
-    assert session.questions.learners._next == before
+    assert session._methods.learners._next == before
     for job in held[2:]:
         job()
-    assert len(session.questions.learners._next) == len(before) + 2
+    assert len(session._methods.learners._next) == len(before) + 2
     slots.close()

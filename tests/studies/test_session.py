@@ -230,7 +230,7 @@ def test_a_skip_teaches_nothing_leads_to_another_question_and_can_be_undone(sess
         )
         first = session.state()
         assert first.question is not None
-        assert session.questions.labels[0] == label
+        assert session._methods.labels[0] == label
         skipped = session.answer(first.question.id, "skip", new_key())
         assert skipped.question is not None
         assert (skipped.answered, skipped.undoable is not None) == (0, True)
@@ -325,7 +325,7 @@ def test_two_participants_of_a_study_get_different_schedules(sessions: SessionFa
     other = Session(
         session.store, session.study, invited(sessions.store, "P2", session.study, 2), sessions.slots
     )
-    assert session.questions.labels != other.questions.labels
+    assert session._methods.labels != other._methods.labels
     complete_stages(session)
     assert other.state().answered == 0
 
