@@ -199,7 +199,7 @@ def test_commands_and_errors_name_it(diary: Path, tmp_path: Path) -> None:
     words = ["--features", "final", "--unit", "10", "--jobs", "1"]
     extracted = prefero("features", str(diary), *words, folder=tmp_path)
     assert extracted.returncode == 0, extracted.stderr
-    assert "walks: 8 trajectories, 1 features." in extracted.stdout
+    assert "walks: 8 trajectories, 1 feature." in extracted.stdout
 
 
 def test_a_format_that_cannot_be_loaded_does_not_stop_the_others(

@@ -67,6 +67,7 @@ CONTRACT = {
 STATE = {
     *("stage", "title", "text", "answered", "total", "question", "choices"),
     *("undoable", "can_skip", "target_scores", "rating", "task_description", "own_scores"),
+    *("accuracy", "goal", "arena"),
 }
 
 
