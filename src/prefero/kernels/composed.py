@@ -1,5 +1,6 @@
 """Kernels made of kernels: scaled, added, and for features that are selected or transformed first."""
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -104,7 +105,32 @@ class Sum(Kernel):
 
 
 @dataclass(frozen=True)
-class Selected(Wrapped):
+class Transformed(Wrapped):
+    """A kernel of features that are transformed first: what the kernels below share."""
+
+    @abstractmethod
+    def _transform(self, x: AnyArray) -> AnyArray:
+        """The features that the inner kernel takes."""
+
+    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
+        return self.kernel(self._transform(x), self._transform(y))
+
+    def diagonal(self, x: AnyArray) -> AnyArray:
+        return self.kernel.diagonal(self._transform(x))
+
+    def rowwise(self, x: Array, y: Array) -> Array:
+        return self.kernel.rowwise(self._transform(x), self._transform(y))
+
+    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
+        return self.kernel.gradient(self._transform(x), self._transform(y), weights)
+
+    @property
+    def for_differences(self) -> Kernel:
+        return replace(self, kernel=self.kernel.for_differences)
+
+
+@dataclass(frozen=True)
+class Selected(Transformed):
     """A kernel of some of the features; the others do not matter.
 
     Args:
@@ -119,34 +145,17 @@ class Selected(Wrapped):
         if not self.columns or len(set(self.columns)) != len(self.columns) or min(self.columns) < 0:
             raise ValueError(f"a kernel is of one feature or more, each once, but of {self.columns}")
 
-    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        return self.kernel(self._some(x), self._some(y))
-
-    def diagonal(self, x: AnyArray) -> AnyArray:
-        return self.kernel.diagonal(self._some(x))
-
-    def rowwise(self, x: Array, y: Array) -> Array:
-        return self.kernel.rowwise(self._some(x), self._some(y))
-
-    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
-        return self.kernel.gradient(self._some(x), self._some(y), weights)
+    def _transform(self, x: AnyArray) -> AnyArray:
+        return namespace_of(x).take(x, like_indices(np.array(self.columns), x), axis=1)
 
     def input_gradient(self, x: Array, y: Array) -> Array:
         gradient = np.zeros((len(x), len(y), x.shape[1]))
-        gradient[:, :, self.columns] = self.kernel.input_gradient(self._some(x), self._some(y))
+        gradient[:, :, self.columns] = self.kernel.input_gradient(self._transform(x), self._transform(y))
         return gradient
-
-    @property
-    def for_differences(self) -> Kernel:
-        return replace(self, kernel=self.kernel.for_differences)
-
-    def _some(self, x: AnyArray) -> AnyArray:
-        xp = namespace_of(x)
-        return xp.take(x, like_indices(np.array(self.columns), x), axis=1)
 
 
 @dataclass(frozen=True)
-class Standardized(Wrapped):
+class Standardized(Transformed):
     """A kernel of features of unit size, for features in their own units: (x - center) / scale.
 
     Args:
@@ -161,28 +170,40 @@ class Standardized(Wrapped):
     def __post_init__(self) -> None:
         _check_center_and_scale(self)
 
-    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        return self.kernel(self._unit(x), self._unit(y))
-
-    def diagonal(self, x: AnyArray) -> AnyArray:
-        return self.kernel.diagonal(self._unit(x))
-
-    def rowwise(self, x: Array, y: Array) -> Array:
-        return self.kernel.rowwise(self._unit(x), self._unit(y))
-
-    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
-        return self.kernel.gradient(self._unit(x), self._unit(y), weights)
+    def _transform(self, x: AnyArray) -> AnyArray:
+        return (x - like(self.center, x)) / like(self.scale, x)
 
     def input_gradient(self, x: Array, y: Array) -> Array:
-        gradient: Array = self.kernel.input_gradient(self._unit(x), self._unit(y)) / np.array(self.scale)
+        gradient: Array = self.kernel.input_gradient(self._transform(x), self._transform(y))
+        gradient /= np.array(self.scale)
         return gradient
 
-    @property
-    def for_differences(self) -> Kernel:
-        return replace(self, kernel=self.kernel.for_differences)
 
-    def _unit(self, x: AnyArray) -> AnyArray:
-        return (x - like(self.center, x)) / like(self.scale, x)
+@dataclass(frozen=True)
+class Warped(Transformed):
+    """A kernel of compressed features, asinh((x - center) / scale): logarithmic far from the center.
+
+    Under it rare extreme values are no farther away than a few ordinary ones.
+
+    Args:
+        kernel: Of the compressed features.
+        center: What is subtracted, (d,).
+        scale: What is divided by, (d,): up to about this distance from the center nothing is compressed.
+    """
+
+    center: tuple[float, ...]
+    scale: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _check_center_and_scale(self)
+
+    def _transform(self, x: AnyArray) -> AnyArray:
+        return namespace_of(x).asinh((x - like(self.center, x)) / like(self.scale, x))
+
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        gradient: Array = self.kernel.input_gradient(self._transform(x), self._transform(y))
+        gradient /= np.hypot(x - np.array(self.center), self.scale)[:, None, :]
+        return gradient
 
 
 @dataclass(frozen=True)
@@ -220,50 +241,6 @@ class Additive(Wrapped):
     @property
     def for_differences(self) -> Kernel:
         return replace(self, kernel=self.kernel.for_differences)
-
-
-@dataclass(frozen=True)
-class Warped(Wrapped):
-    """A kernel of compressed features, asinh((x - center) / scale): logarithmic far from the center.
-
-    Under it rare extreme values are no farther away than a few ordinary ones.
-
-    Args:
-        kernel: Of the compressed features.
-        center: What is subtracted, (d,).
-        scale: What is divided by, (d,): up to about this distance from the center nothing is compressed.
-    """
-
-    center: tuple[float, ...]
-    scale: tuple[float, ...]
-
-    def __post_init__(self) -> None:
-        _check_center_and_scale(self)
-
-    def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        return self.kernel(self._compressed(x), self._compressed(y))
-
-    def diagonal(self, x: AnyArray) -> AnyArray:
-        return self.kernel.diagonal(self._compressed(x))
-
-    def rowwise(self, x: Array, y: Array) -> Array:
-        return self.kernel.rowwise(self._compressed(x), self._compressed(y))
-
-    def gradient(self, x: Array, y: Array, weights: Array) -> Array:
-        return self.kernel.gradient(self._compressed(x), self._compressed(y), weights)
-
-    def input_gradient(self, x: Array, y: Array) -> Array:
-        slope = 1.0 / np.hypot(x - np.array(self.center), self.scale)
-        gradient: Array = self.kernel.input_gradient(self._compressed(x), self._compressed(y))
-        gradient *= slope[:, None, :]
-        return gradient
-
-    @property
-    def for_differences(self) -> Kernel:
-        return replace(self, kernel=self.kernel.for_differences)
-
-    def _compressed(self, x: AnyArray) -> AnyArray:
-        return namespace_of(x).asinh((x - like(self.center, x)) / like(self.scale, x))
 
 
 def _check_center_and_scale(kernel: "Standardized | Warped") -> None:
