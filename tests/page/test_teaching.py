@@ -290,7 +290,10 @@ def test_what_was_learned_from_enough_answers(visit: Visit, teach: Teach) -> Non
     assert overflow(page) == 0
     expect(page.get_by_text("you answered “A”, which it found 4% likely")).to_be_visible()
     page.get_by_role("button", name="Look at it again, question 1").click()
-    page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    replayed = page.get_by_role("dialog")
+    expect(replayed.locator("canvas")).to_have_count(2)  # until then the button moves down
+    replayed.get_by_role("button", name="Close").click()
+    expect(replayed).to_be_hidden()
     page.get_by_role("button", name="A slip: answer it again, question 1").click()
     wait_for_answers(page, 5)
     answer(page, "right", 6)
