@@ -28,7 +28,11 @@ afterEach(() => {
 function shown(...answers: PastAnswer[]): void {
   const { fetcher } = fakeFetch({ body: { features: { speed: 2 }, replay: null } });
   vi.stubGlobal("fetch", fetcher);
-  const trajectories = new Trajectories(new Server(), display);
+  show(display, answers);
+}
+
+function show(shownAs: Display, answers: PastAnswer[]): void {
+  const trajectories = new Trajectories(new Server(), shownAs);
   render(<History answers={answers} trajectories={trajectories} blocked={false} onChange={() => undefined} />);
 }
 
@@ -51,5 +55,12 @@ describe("the history", () => {
     expect(screen.getByText("Question 1: you answered “B”")).not.toBeNull();
     expect((await screen.findByText("speed")).closest(".feature-row")?.textContent).toContain("2 m/s");
     expect(Array.from(document.querySelectorAll(".replay-names > span"), (one) => one.textContent)).toEqual(["A run03.mp4 no. 3", "B run12.mp4 no. 12"]);
+  });
+
+  it("leaves room for motions that are not there yet", () => {
+    vi.stubGlobal("fetch", () => new Promise(() => undefined));
+    show({ ...display, kind: "clips" }, [past]);
+    fireEvent.click(screen.getByRole("button", { name: "Replay question 1" }));
+    expect(screen.getByText("Loading the motions…").closest(".replay-items")?.querySelectorAll(".empty-frame")).toHaveLength(2);
   });
 });

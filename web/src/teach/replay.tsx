@@ -1,6 +1,6 @@
 /** A question that was answered before: its trajectories play in step again, in a dialog. */
 
-import type { JSX } from "preact";
+import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import type { PastAnswer } from "../api";
@@ -51,7 +51,10 @@ function ReplayedItems({ answer, trajectories, playback }: ItemsProps): JSX.Elem
   useEffect(() => {
     if (items) playback.begin(Math.min(...items.map(frameSeconds)));
   }, [items, playback]);
-  if (!items) return <LoadingOrError problem={problem} retry={retry} message="Loading the motions…" />;
+  if (!items) {
+    const loading = <LoadingOrError problem={problem} retry={retry} message="Loading the motions…" />;
+    return trajectories.display.kind === "features" ? loading : <EmptyFrames answer={answer}>{loading}</EmptyFrames>;
+  }
   const bare = items.filter((item): item is FeatureTrajectory => item.kind === "features");
   if (bare.length === items.length) return <ReplayedFeatures answer={answer} items={bare} />;
   const plays = items.some(isPlayable);
@@ -69,6 +72,24 @@ function ReplayedItems({ answer, trajectories, playback }: ItemsProps): JSX.Elem
         </figure>
       ))}
       {plays && <PlayOverlay playback={playback} />}
+    </div>
+  );
+}
+
+/** The room that the motions will take, so that the buttons below do not move when they are there. */
+function EmptyFrames({ answer, children }: { answer: PastAnswer; children: ComponentChildren }): JSX.Element {
+  return (
+    <div class="replay-items">
+      {answer.items.map((_, i) => (
+        <figure key={i}>
+          <figcaption>
+            <ItemName answer={answer} position={i} />
+          </figcaption>
+          <div class="clip-frame empty-frame" />
+          <div class="timeline" />
+        </figure>
+      ))}
+      <div class="over-frames">{children}</div>
     </div>
   );
 }
