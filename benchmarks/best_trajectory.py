@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.acquisition_functions import jobs_of
 from benchmarks.evaluation import learner_for, teach
 from benchmarks.rows import Job, Row, RowFile, add_options, mean_and_error, measure, paired_difference, values
 from benchmarks.tasks import task_named
@@ -46,17 +47,6 @@ def shares_of_best(task: Task) -> Array:
 def reported(learner: Learner) -> int:
     """The trajectory with the largest posterior mean."""
     return int(np.argmax(learner.belief().marginals(learner.pool.scaled)[0]))
-
-
-def jobs_of(options: argparse.Namespace) -> list[Job]:
-    """One user after the other, so that a comparison that is interrupted has whole pairs."""
-    seeds = range(options.first_seed, options.first_seed + options.people)
-    return [
-        {"label": options.label, "task": task, "model": options.model, "acquisition": function, "seed": seed}
-        for seed in seeds
-        for task in options.tasks
-        for function in options.functions
-    ]
 
 
 def functions_of(rows: Sequence[Row]) -> list[str]:

@@ -67,46 +67,56 @@ Database = Annotated[
     ),
 ]
 
+Policies = Annotated[
+    list[str] | None,
+    option(
+        ROLLOUTS,
+        "A policy that plays the environment: NAME=module:function of an observation, or NAME=random; "
+        "may be repeated.",
+        metavar="NAME=POLICY",
+    ),
+]
+PolicyColumn = Annotated[
+    str | None, option(ROLLOUTS, "The column that says which policy a rollout is of; policy.")
+]
+TaskColumn = Annotated[
+    str | None, option(ROLLOUTS, "The column of the task; rollouts are compared within one. task.")
+]
+StartColumn = Annotated[
+    str | None,
+    option(ROLLOUTS, "The column of the start; rollouts from the same one are compared. start or seed."),
+]
+WantedGoal = Annotated[
+    Goal | None, option(SESSION, "What is to be known: the order of all policies, or the best; order.")
+]
+Confidence = Annotated[
+    float | None,
+    option(SESSION, f"Stop when that is known with this probability; {CONFIDENCE}.", min=0.5, max=1.0),
+]
+Questions = Annotated[
+    int | None, option(SESSION, "Stop after so many answers at the latest; 60 for each policy.", min=1)
+]
+Judge = Annotated[str, option(SESSION, "Who answers; several judges may answer in turn.")]
+TaskDescription = Annotated[
+    str | None, option(SESSION, "What to look for, in a sentence above every question.", metavar="TEXT")
+]
+
 
 @arena.command()
 @with_dataset_flags(without=NOT_SHOWN)
 def compare(
     rollouts: Rollouts,
-    policies: Annotated[
-        list[str] | None,
-        option(
-            ROLLOUTS,
-            "A policy that plays the environment: NAME=module:function of an observation, or NAME=random; "
-            "may be repeated.",
-            metavar="NAME=POLICY",
-        ),
-    ] = None,
-    policy_column: Annotated[
-        str | None, option(ROLLOUTS, "The column that says which policy a rollout is of; policy.")
-    ] = None,
-    task_column: Annotated[
-        str | None, option(ROLLOUTS, "The column of the task; rollouts are compared within one. task.")
-    ] = None,
-    start_column: Annotated[
-        str | None,
-        option(ROLLOUTS, "The column of the start; rollouts from the same one are compared. start or seed."),
-    ] = None,
-    goal: Annotated[
-        Goal | None, option(SESSION, "What is to be known: the order of all policies, or the best; order.")
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        option(SESSION, f"Stop when that is known with this probability; {CONFIDENCE}.", min=0.5, max=1.0),
-    ] = None,
-    questions: Annotated[
-        int | None, option(SESSION, "Stop after so many answers at the latest; 60 for each policy.", min=1)
-    ] = None,
-    judge: Annotated[str, option(SESSION, "Who answers; several judges may answer in turn.")] = "judge",
+    policies: Policies = None,
+    policy_column: PolicyColumn = None,
+    task_column: TaskColumn = None,
+    start_column: StartColumn = None,
+    goal: WantedGoal = None,
+    confidence: Confidence = None,
+    questions: Questions = None,
+    judge: Judge = "judge",
     name: Name = None,
     database: Database = None,
-    task_description: Annotated[
-        str | None, option(SESSION, "What to look for, in a sentence above every question.", metavar="TEXT")
-    ] = None,
+    task_description: TaskDescription = None,
     host: Host = "127.0.0.1",
     allow_host: AllowHost = None,
     port: Port = PORT,

@@ -13,6 +13,7 @@ that a file can hold.
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from itertools import pairwise
@@ -66,17 +67,17 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedEmbedding:
+class FittedEmbedding(ABC):
     """An embedding that was fitted on examples: its fields are all that it consists of."""
 
     @classmethod
+    @abstractmethod
     def fit(cls, examples: Sequence[Episode], count: int) -> Self:
         """Fit it to examples, with so many features."""
-        raise NotImplementedError
 
+    @abstractmethod
     def __call__(self, episode: Episode) -> NamedValues:
         """The features of an episode."""
-        raise NotImplementedError
 
     def arrays(self) -> dict[str, Array]:
         """All that it consists of, by name."""
@@ -93,9 +94,9 @@ class FittedEmbedding:
             raise ValueError("the units of an embedding must be positive")
         return made
 
+    @abstractmethod
     def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
         """The shapes that the arrays must have."""
-        raise NotImplementedError
 
     def written(self, literal: Callable[[object], str]) -> dict[str, str]:
         """The arguments of exported code that computes the same, as texts; `literal` writes an array."""
