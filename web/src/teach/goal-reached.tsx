@@ -32,14 +32,7 @@ export function GoalReached({ state, server, onFinish, onContinue }: GoalReached
         after {answered} answers.
       </p>
       {value ? <Outlook summary={value} /> : <LoadingOrError problem={problem} retry={retry} message="Computing how sure that is…" />}
-      <div class="row">
-        <button type="button" class="button primary" onClick={onFinish}>
-          Finish
-        </button>
-        <button type="button" class="button" onClick={onContinue}>
-          Continue comparing
-        </button>
-      </div>
+      <FinishOrContinue onFinish={onFinish} onContinue={onContinue} />
     </Card>
   );
 }
@@ -50,5 +43,24 @@ function Outlook({ summary: { accuracy, hint } }: { summary: LearningSummary }):
       {accuracy && `The true share is probably between ${formatPercent(accuracy.low)} and ${formatPercent(accuracy.high)}. `}
       {hint}
     </p>
+  );
+}
+
+interface FinishOrContinueProps {
+  onFinish: () => void;
+  onContinue: () => void;
+}
+
+/** The two ways on when there are enough answers. */
+export function FinishOrContinue({ onFinish, onContinue }: FinishOrContinueProps): JSX.Element {
+  return (
+    <div class="row">
+      <button type="button" class="button primary" onClick={onFinish}>
+        Finish
+      </button>
+      <button type="button" class="button" onClick={onContinue}>
+        Continue comparing
+      </button>
+    </div>
   );
 }

@@ -8,7 +8,7 @@ import { Notice, ProblemBanner } from "../components";
 import { useTitle } from "../hooks";
 import { CurrentStage } from "../study/stages";
 import { FinishView } from "./finish";
-import { GoalReached, isGoalReached } from "./goal-reached";
+import { FinishOrContinue, GoalReached, isGoalReached } from "./goal-reached";
 import { LearnedView } from "./learned";
 import { LeaveView } from "./leave";
 import { type Tab, type TabProps, TABS, useTab, VIEWS } from "./tabs";
@@ -94,14 +94,7 @@ function TargetReached({ of, onFinish, onContinue }: TargetReachedProps): JSX.El
   return (
     <div class="target-reached" role="status">
       <p>You have given all {of} planned answers. You can finish now, or continue: every further answer improves the reward.</p>
-      <div class="row">
-        <button type="button" class="button primary" onClick={onFinish}>
-          Finish
-        </button>
-        <button type="button" class="button" onClick={onContinue}>
-          Continue comparing
-        </button>
-      </div>
+      <FinishOrContinue onFinish={onFinish} onContinue={onContinue} />
     </div>
   );
 }
