@@ -34,10 +34,11 @@ teach:  ## teach a robot to play mini-golf in the browser
 demo: $(VENV)/.demo  ## a simulated user teaches the tosser robot in the terminal; a figure is saved
 	$(BIN)/prefero simulate tosser --out results/simulate.png
 
+# Tests wait for browsers, servers and commands that they started, so three workers fill two cores.
 test:  ## lint, types and every test, of the page too
 	@$(MAKE) --no-print-directory --jobs 3 ENVIRONMENT=$(READY) OMIT= $(READY) $(PAGE) system-packages
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target python-checks page-checks
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
 
 system-packages:  ## the packages of the system that the tests need, such as the browser
 	@tests/system-packages

@@ -52,9 +52,9 @@ def golf_pool(golf: Golf) -> Pool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests for two workers of pytest-xdist, which begin with half of the list each.
+    """Order the tests for three workers of pytest-xdist, which begin with a third of the list each.
 
-    One begins with the tests in a browser, the other with long ones; so neither is left alone with a long
+    One begins with the tests in a browser, the second with long ones; so none is left alone with a long
     test at the end, and one browser is enough.
     """
     names = [item.nodeid.partition("::")[0].removeprefix("tests/") for item in items]
@@ -62,5 +62,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     long = [item for item, name in zip(items, names, strict=True) if name in LONG]
     moved = {*browser, *long}
     others = [item for item in items if item not in moved]
-    cut = max(len(items) // 2 - len(browser), 0)
+    cut = max(len(items) // 3 - len(browser), 0)
     items[:] = [*browser, *others[:cut], *long, *others[cut:]]
