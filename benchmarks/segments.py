@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -46,30 +47,47 @@ Thoughtful = Callable[[Array, Array], Array]  # states (M, T + 1, s), actions (M
 
 
 class Walker(gymnasium.Env[Array, Array]):
-    """The task walker-walk of dm_control as a Gymnasium environment."""
+    """The task walker-walk of dm_control: its model file, observations and reward, simulated by MuJoCo.
+
+    dm_control itself does not run with every version of MuJoCo.
+    """
+
+    SUBSTEPS, STAND, SPEED = 10, 1.2, 1.0
 
     def __init__(self) -> None:
-        self._suite: Any = import_module("dm_control.suite")
-        self._task = self._suite.load("walker", "walk")
-        spec = self._task.action_spec()
-        self.action_space = gymnasium.spaces.Box(spec.minimum, spec.maximum, dtype=np.float64)
-        shape = self._numbers(self._task.reset().observation).shape
+        self._mujoco: Any = import_module("mujoco")
+        model: Any = self._mujoco.MjModel
+        self._model = model.from_xml_path(str(files("dm_control").joinpath("suite", "walker.xml")))
+        self._data = self._mujoco.MjData(self._model)
+        self.action_space = gymnasium.spaces.Box(-1.0, 1.0, (self._model.nu,), dtype=np.float64)
+        shape = self._observe().shape
         self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, shape, dtype=np.float64)
-        self.dt = float(self._task.control_timestep())
-
-    @staticmethod
-    def _numbers(observation: dict[str, Any]) -> Array:
-        return np.concatenate([np.ravel(part) for part in observation.values()])
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Array, Info]:
+        """Limited joints anywhere in their range, and the torso at any angle."""
         super().reset(seed=seed, options=options)
-        if seed is not None:
-            self._task.task._random = np.random.RandomState(seed)
-        return self._numbers(self._task.reset().observation), {}
+        self._mujoco.mj_resetData(self._model, self._data)
+        low, high = np.where(self._model.jnt_limited[:, None], self._model.jnt_range, 0.0).T
+        self._data.qpos[:] = self.np_random.uniform(low, high)
+        self._data.qpos[2] = self.np_random.uniform(-np.pi, np.pi)
+        return self._observe(), {}
 
     def step(self, action: Array) -> tuple[Array, float, bool, bool, Info]:
-        after = self._task.step(action)
-        return self._numbers(after.observation), float(after.reward), False, after.last(), {}
+        self._data.ctrl[:] = action
+        self._mujoco.mj_step(self._model, self._data, self.SUBSTEPS)
+        observation = self._observe()
+        torso = self._data.body("torso")
+        short = max(0.0, self.STAND - torso.xpos[2]) / (self.STAND / 2)
+        standing, upright = 0.1 ** (short**2), (1 + torso.xmat[8]) / 2
+        speed = float(self._data.sensor("torso_subtreelinvel").data[0])
+        moving = np.clip(0.5 + (speed - self.SPEED / 2) / self.SPEED, 0.0, 1.0)
+        return observation, float((3 * standing + upright) / 4 * (5 * moving + 1) / 6), False, False, {}
+
+    def _observe(self) -> Array:
+        """The orientations of all bodies, the height of the torso, and all velocities."""
+        self._mujoco.mj_forward(self._model, self._data)
+        orientations = self._data.xmat[1:][:, [0, 2]].ravel()
+        return np.concatenate([orientations, [self._data.body("torso").xpos[2]], self._data.qvel])
 
 
 @dataclass(frozen=True)
@@ -115,7 +133,7 @@ def _hopper(states: Array, actions: Array) -> Array:
 def _walker(states: Array, actions: Array) -> Array:
     """The uprightness, the height and the speed of the torso: of all three, the product matters."""
     after = states[:, 1:]
-    upright, height, speed = after[:, :, 0], after[:, :, 14], after[:, :, 15]
+    upright, height, speed = after[:, :, 0], after[:, :, 14], after[:, :, 16]
     standing = np.clip((height - 0.6) / 0.6, 0, 1) * (1 + upright) / 2
     parts = [upright, height, standing, standing * np.clip(speed, 0, 1)]
     return np.stack([*(part.mean(axis=1) for part in parts), _effort(actions)], axis=1)
