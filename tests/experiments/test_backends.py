@@ -4,16 +4,20 @@ import os
 import re
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from experiments.fake_runs import learned
+from prefero._support.engine import THREADS
 from prefero._support.optional import MissingExtra
+from prefero.datasets import FeatureOptions, extract_features, open_dataset
 from prefero.experiments import backends, settings
-from prefero.experiments.backends import THREADS, execute_runs, simulate_pools
+from prefero.experiments.backends import execute_runs, simulate_pools
 from prefero.experiments.figures.base import TUNED
 from prefero.experiments.results import Results
 from prefero.experiments.runs import Rows, Run
@@ -38,6 +42,16 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Results:
     results = Results(tmp_path_factory.mktemp("here"))
     execute_runs(RUNS, results)
     return results
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of the scheduler of two workers in processes of their own."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as started:
+        yield started.scheduler_address
 
 
 class CountedRuns:
@@ -128,16 +142,28 @@ def test_two_at_once_give_the_same_numbers(here: Results, results: Results) -> N
 
 
 def test_a_dask_cluster_gives_the_same_numbers(
-    here: Results, results: Results, monkeypatch: pytest.MonkeyPatch
+    here: Results, results: Results, cluster: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two workers in processes of their own, found by the scheduler's address."""
-    distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(backends, "execute", None)  # nothing runs here
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
-        execute_runs(RUNS, results, backend="dask", address=cluster.scheduler_address)
+    execute_runs(RUNS, results, backend="dask", address=cluster)
     assert numbers(results) == numbers(here)
+
+
+def test_a_dask_cluster_extracts_the_same_features(cluster: str, tmp_path: Path) -> None:
+    """It is the same engine: the workers open the dataset by its path, and the cache resumes."""
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(12, 9, 2)).cumsum(axis=1)
+    np.savez(tmp_path / "walks.npz", states=states, actions=rng.normal(size=(12, 8, 1)))
+    dataset = open_dataset(tmp_path / "walks.npz")
+    dataset.send_whole = False
+    words, cache = ["mean", "path-length"], tmp_path / "features.parquet"
+    there = extract_features(dataset, FeatureOptions(words, backend="dask", address=cluster, cache=cache))
+    here = extract_features(dataset, FeatureOptions(words, jobs=1))
+    assert there.names == here.names
+    np.testing.assert_array_equal(there.features, here.features)
+    again = extract_features(dataset, FeatureOptions(words, cache=cache))  # with no cluster
+    np.testing.assert_array_equal(again.features, here.features)
 
 
 def test_a_ray_cluster_gives_the_same_numbers(

@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
+from prefero._support.engine import Backend
 from prefero.datasets import FeatureOptions
 from prefero.datasets.features.library import FEATURE_WORDS
 from prefero.datasets.features.options import join_words, split_words
@@ -27,6 +28,9 @@ RewardArgument = Annotated[
     typer.Argument(
         help="A reward file (.json), as Reward.save writes it, or hf://OWNER/NAME of one on the Hub."
     ),
+]
+ClusterAddress = Annotated[
+    str | None, typer.Option(help="The address of the dask scheduler or the ray cluster.")
 ]
 AllowHost = Annotated[
     list[str] | None,
@@ -132,6 +136,12 @@ def feature_options(
         bool, _feature_option("Leave out bad episodes instead of stopping.", "--skip-bad")
     ] = False,
     jobs: Annotated[int | None, _feature_option("The number of processes; all cores.", min=1)] = None,
+    backend: Annotated[Backend, _feature_option("Where features are extracted: here or on a cluster.")] = (
+        "local"
+    ),
+    address: Annotated[
+        str | None, _feature_option("The address of the dask scheduler or the ray cluster.")
+    ] = None,
 ) -> FeatureOptions:
     """The options as the command line has them."""
     return FeatureOptions(
@@ -145,6 +155,8 @@ def feature_options(
         ordered=_words(ordered),
         skip_bad=skip_bad,
         jobs=jobs,
+        backend=backend,
+        address=address,
     )
 
 

@@ -5,18 +5,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from prefero._support.engine import Backend
 from prefero.cli.console import console
+from prefero.cli.options import ClusterAddress
 from prefero.cli.study_tables import print_study_table
 
 if TYPE_CHECKING:
     from prefero.experiments.runs import Run
-
-Backend = Literal["local", "dask", "ray"]
 
 
 def reproduce(
@@ -33,9 +33,7 @@ def reproduce(
     jobs: Annotated[int, typer.Option(min=1, help="How many runs to execute at once.")] = 2,
     out: Annotated[Path, typer.Option(help="The folder for runs, figures and the report.")] = Path("results"),
     backend: Annotated[Backend, typer.Option(help="Where runs are executed.")] = "local",
-    address: Annotated[
-        str | None, typer.Option(help="The address of the dask scheduler or the ray cluster.")
-    ] = None,
+    address: ClusterAddress = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="Small runs for a first look; the sizes above are ignored.")
     ] = False,

@@ -236,9 +236,9 @@ def _stat(path: Path) -> tuple[int, int] | None:
     return stat.st_size, stat.st_mtime_ns
 
 
-def for_workers(dataset: Dataset, processes: int) -> Dataset | DatasetSpec:
+def for_workers(dataset: Dataset, *, here: bool) -> Dataset | DatasetSpec:
     """What worker processes are sent: a spec, which opens the dataset there, since a dataset may be large."""
-    return dataset if processes == 1 or dataset.send_whole or dataset.spec is None else dataset.spec
+    return dataset if here or dataset.send_whole or dataset.spec is None else dataset.spec
 
 
 def in_worker(sent: Dataset | DatasetSpec) -> Dataset:

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from prefero._support.engine import Backend
 from prefero._support.names import no_such
-from prefero.experiments.backends import Backend, execute_runs
+from prefero.experiments.backends import execute_runs
 from prefero.experiments.figures.ablations import ABLATIONS
 from prefero.experiments.figures.base import Figure, Scale
 from prefero.experiments.figures.calibration import Calibration

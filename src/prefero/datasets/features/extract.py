@@ -16,9 +16,10 @@ from typing import TypeVar
 
 import numpy as np
 
+from prefero._support.engine import Engine
 from prefero._support.names import listed, no_such
-from prefero._support.optional import need
 from prefero._support.progress_bar import Advance, progress
+from prefero._support.systems import usable_cores
 from prefero.datasets.base import Dataset, DatasetSpec, EpisodeDataset, FeatureDataset, array_digest
 from prefero.datasets.categories import check_declared, found_line, one_hot
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
@@ -224,7 +225,7 @@ def _batches(
     batches = [range(s, min(s + size, len(dataset))) for s in range(0, len(dataset), size)]
     done = {b: rows for b in batches if (rows := cache.batch(b.start)) is not None}
     waiting = [batch for batch in batches if batch not in done]
-    alone = _processes(len(waiting), options) == 1
+    alone = _engine(len(waiting), options).is_here
     with progress(f"{dataset.reading} {dataset.name}", len(dataset), options.progress) as advance:
         advance(sum(map(len, done)))
         each = advance if alone else None  # other processes cannot move the bar
@@ -240,9 +241,9 @@ def _batches(
         yield done[batch]
 
 
-def _processes(batches: int, options: FeatureOptions) -> int:
-    cores: int = need("joblib", extra="datasets").cpu_count()
-    return options.jobs or (cores if batches > SERIAL_BATCHES else 1)
+def _engine(batches: int, options: FeatureOptions) -> Engine:
+    """A cluster, or as many processes as are worth it."""
+    return options.engine(options.jobs or (usable_cores() if batches > SERIAL_BATCHES else 1))
 
 
 def _in_parallel(
@@ -251,12 +252,9 @@ def _in_parallel(
     batches: Sequence[B],
     options: FeatureOptions,
 ) -> Iterator[R]:
-    """What `work` makes of each batch of episodes, in their order, in as many processes as are worth it."""
-    joblib, processes = need("joblib", extra="datasets"), _processes(len(batches), options)
-    sent = for_workers(dataset, processes)
-    parallel = joblib.Parallel(n_jobs=processes, return_as="generator")
-    results: Iterator[R] = parallel(joblib.delayed(work)(sent, batch) for batch in batches)
-    return results
+    """What `work` makes of each batch of episodes, in their order."""
+    engine = _engine(len(batches), options)
+    return engine.map(partial(work, for_workers(dataset, here=engine.is_here)), batches)
 
 
 def _batch(

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from prefero._support.engine import Backend, Engine
 from prefero.datasets.features.library import FeatureFunction
 from prefero.datasets.features.windows import Length, Windows
 from prefero.trajectories.categories import Categories
@@ -61,6 +62,9 @@ class FeatureOptions:
         skip_bad: Leave out bad episodes instead of stopping at the first.
         cache: A Parquet file to keep the features in, or True for one in Prefero's cache.
         jobs: How many processes work; None is all cores.
+        backend: Where they work: "local", or a "dask" or "ray" cluster, whose machines find the dataset at
+            the same path.
+        address: The address of the cluster's scheduler; None begins one on this machine.
         progress: Show a progress bar; None shows it on a terminal.
     """
 
@@ -75,6 +79,8 @@ class FeatureOptions:
     skip_bad: bool = False
     cache: bool | str | Path = False
     jobs: int | None = None
+    backend: Backend = "local"
+    address: str | None = None
     progress: bool | None = None
 
     def __post_init__(self) -> None:
@@ -89,7 +95,7 @@ class FeatureOptions:
             raise ValueError(f"the categories of {both[0]!r} have an order or they have none, but not both")
         if isinstance(self.cache, str | Path) and Path(self.cache).suffix.lower() != ".parquet":
             raise ValueError(f"features are kept in a .parquet file, but the path is {self.cache}")
-        _ = self.windows  # which is an error if they make no sense
+        _ = self.windows, self.engine(1)  # which are errors if they make no sense
 
     @classmethod
     def of(cls, features: "FeatureOptions | Sequence[Feature] | None") -> "FeatureOptions":
@@ -105,6 +111,10 @@ class FeatureOptions:
     def windows(self) -> Windows | None:
         """How episodes are cut into windows; None: not at all."""
         return Windows.maybe(self.window, self.stride)
+
+    def engine(self, processes: int) -> Engine:
+        """Where the work is done, by so many processes of this machine."""
+        return Engine(self.backend, self.address, processes)
 
     def changed(self) -> list[str]:
         """The names of the options that are not the default ones."""

@@ -8,13 +8,15 @@ same dataset in this process.
 
 import json
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from prefero._support.engine import Engine
 from prefero._support.files import cache_folder, write_atomically
-from prefero._support.optional import MissingExtra, need
+from prefero._support.optional import MissingExtra
 from prefero._support.progress_bar import progress as progress_bar
+from prefero._support.systems import usable_cores
 from prefero.datasets.base import Dataset, DatasetSpec, FormatOptions
 from prefero.datasets.episode import BadEpisode, StepRange
 from prefero.datasets.features.table import FeatureTable
@@ -48,16 +50,13 @@ def cut_clips(
     progress: bool | None = None,
 ) -> tuple[FeatureTable, tuple[Path, ...]]:
     """The clips of all rows, cut on all cores unless they are there; and the rows that have one."""
-    joblib = need("joblib", extra="datasets")
     rows = list(zip(table.numbers, table.segments, strict=True))
-    processes = jobs or (joblib.cpu_count() if len(rows) > SERIAL_CLIPS else 1)
-    parallel = joblib.Parallel(n_jobs=processes, return_as="generator")
-    sent = for_workers(table.dataset, processes)
-    work = (joblib.delayed(_cut)(sent, number, folder, segment) for number, segment in rows)
+    engine = Engine(jobs=jobs or (usable_cores() if len(rows) > SERIAL_CLIPS else 1))
+    cut = partial(_cut, for_workers(table.dataset, here=engine.is_here), folder)
     paths: dict[int, Path] = {}
     skipped = dict(table.skipped)
     with progress_bar(f"cutting clips of {table.dataset.name}", len(rows), progress) as advance:
-        for row, made in enumerate(parallel(work)):
+        for row, made in enumerate(engine.map(cut, rows)):
             if isinstance(made, BadEpisode) and not skip_bad:
                 raise made.with_skip_hint()
             if isinstance(made, BadEpisode):
@@ -72,9 +71,8 @@ def cut_clips(
     return chosen, tuple(paths.values())
 
 
-def _cut(
-    sent: Dataset | DatasetSpec, number: int, folder: Path, segment: StepRange | None
-) -> Path | BadEpisode:
+def _cut(sent: Dataset | DatasetSpec, folder: Path, row: tuple[int, StepRange | None]) -> Path | BadEpisode:
+    number, segment = row
     try:
         return in_worker(sent).cut_clip(number, folder, segment)
     except BadEpisode as error:
