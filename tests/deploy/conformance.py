@@ -21,6 +21,7 @@ from prefero.kernels import (
     Kernel,
     Linear,
     Matern,
+    Projected,
     Quadratic,
     Selected,
     Standardized,
@@ -48,6 +49,7 @@ KERNELS: dict[str, Kernel] = {
     "selected": Anchored(Selected(RBF(theta=(0.5, 2.0)) + Linear(), (2, 0)), ANCHOR),
     "additive": Anchored(Additive(RBF(0.4)), ANCHOR),
     "warped": Warped(Anchored(Additive(Matern()), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
+    "projected": Projected(Anchored(RBF(0.4), (0.0, 0.0)), ((1.0, 0.2), (-0.5, 1.0), (0.3, 0.0))),
     "standardized": Standardized(Anchored(Matern(), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
 }
 MODELS: dict[str, Any] = {

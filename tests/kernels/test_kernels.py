@@ -17,6 +17,7 @@ from prefero.kernels import (
     Kernel,
     Linear,
     Matern,
+    Projected,
     Quadratic,
     Scaled,
     Selected,
@@ -57,6 +58,8 @@ KERNELS: dict[str, Kernel] = {
     "additive": Additive(RBF(theta=0.4)),
     "additive sum": Additive(0.7 * Matern(0.8, 1.5) + 0.2 * Linear()),
     "warped": Warped(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
+    "projected": Projected(RBF(theta=(0.5, 2.0)) + 0.5 * Linear(), ((1.0, 0.2), (-0.5, 1.0), (0.3, 0.0))),
+    "projected, subtracted": Anchored(Projected(Quadratic(), ((1.0,), (-0.5,), (0.3,))), ANCHOR),
     "standardized": Standardized(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
     "standardized, subtracted": Anchored(Standardized(Matern(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)), ANCHOR),
     "scaled anchored + linear": 2.0 * Anchored(RBF(), ANCHOR, mode="condition") + 0.1 * Linear(),
@@ -245,3 +248,12 @@ def test_a_selected_kernel_is_of_these_columns_alone_in_their_order() -> None:
 def test_a_selected_kernel_needs_features_each_once(columns: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match="one feature or more, each once"):
         Selected(Linear(), columns)
+
+
+def test_a_projected_kernel_is_that_of_the_combinations() -> None:
+    x = np.random.default_rng(0).standard_normal((5, 3))
+    axes = np.array([[1.0, 0.2], [-0.5, 1.0], [0.3, 0.0]])
+    kernel = Projected(RBF(0.7), tuple(map(tuple, axes)))
+    assert np.allclose(kernel(x, x), RBF(0.7)(x @ axes, x @ axes), rtol=0, atol=1e-14)
+    with pytest.raises(ValueError, match=r"\(features, combinations\), but their shape is \(3,\)"):
+        Projected(RBF(), (1.0, 2.0, 3.0))  # type: ignore[arg-type]

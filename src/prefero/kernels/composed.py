@@ -207,6 +207,34 @@ class Warped(Transformed):
 
 
 @dataclass(frozen=True)
+class Projected(Transformed):
+    """A kernel of a few linear combinations of the features, x @ axes: the reward has low rank.
+
+    Args:
+        kernel: Of the combinations.
+        axes: The weights of each feature in each combination, (d, k).
+    """
+
+    axes: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        axes = np.array(self.axes, dtype=float)
+        if axes.ndim != 2 or 0 in axes.shape or not np.isfinite(axes).all():
+            raise ValueError(
+                f"the axes are finite weights (features, combinations), but their shape is {axes.shape}"
+            )
+        object.__setattr__(self, "axes", tuple(map(tuple, axes.tolist())))
+
+    def _transform(self, x: AnyArray) -> AnyArray:
+        return x @ like(self.axes, x)
+
+    def input_gradient(self, x: Array, y: Array) -> Array:
+        gradient: Array = self.kernel.input_gradient(self._transform(x), self._transform(y))
+        gradient = gradient @ np.array(self.axes).T
+        return gradient
+
+
+@dataclass(frozen=True)
 class Additive(Wrapped):
     """The average over the features of a kernel of one feature: the reward is a sum of functions of one each.
 

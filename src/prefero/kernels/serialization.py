@@ -15,11 +15,14 @@ from typing import Any, TypeVar
 from prefero._support.plugins import Registry
 from prefero.kernels.anchored import Anchored
 from prefero.kernels.base import Kernel
-from prefero.kernels.composed import Additive, Scaled, Selected, Standardized, Sum, Warped
+from prefero.kernels.composed import Additive, Projected, Scaled, Selected, Standardized, Sum, Warped
 from prefero.kernels.polynomial import Linear, Quadratic
 from prefero.kernels.stationary import RBF, Matern
 
-OWN = (RBF, Matern, Linear, Quadratic, Scaled, Sum, Anchored, Additive, Selected, Standardized, Warped)
+OWN = (
+    *(RBF, Matern, Linear, Quadratic, Scaled, Sum),
+    *(Anchored, Additive, Selected, Standardized, Warped, Projected),
+)
 KERNELS: Registry[type[Any]] = Registry("kernel", "prefero.kernels", {kind.__name__: kind for kind in OWN})
 
 K = TypeVar("K", bound=type[Kernel])

@@ -33,12 +33,12 @@ from prefero.models.reference import Reference
 from prefero.models.searched_structures import SEARCHED, SearchedStructure
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.structures import (
-    GRID,
     TYPICAL_NOISE,
     Candidate,
     ModelSettings,
     grid_candidates,
     noise_grid,
+    typical_forms,
     typical_kernel,
 )
 from prefero.questions import Comparisons
@@ -129,8 +129,9 @@ class MixtureFitter:
 
     def _searched(self, data: Comparisons) -> list[SearchedStructure]:
         """The searched structures that there are enough features and answers for."""
-        enough = [kind for kind in SEARCHED if self.reference.features >= kind.min_features]
-        return [kind for kind in enough if self.searched and kind.milestone(len(data))]
+        d = self.reference.features
+        enough = [kind for kind in SEARCHED if kind.min_features <= d <= kind.max_features]
+        return [kind for kind in enough if self.searched and kind.milestone(len(data)) is not None]
 
     def _candidates(self, data: Comparisons, margin: float) -> dict[Key, Candidate]:
         """The grid, and what was found of the searched structures."""
@@ -229,7 +230,9 @@ class MixtureFitter:
             return 0.0
         guess = Probit(self.noise or TYPICAL_NOISE, self.noise or TYPICAL_NOISE)
         d, unit = self.reference.features, self.reference.unit
-        kernels = [self.settings.anchored(typical_kernel(form, d, unit)) for form in GRID]
+        kernels = [
+            self.settings.anchored(typical_kernel(form, d, unit)) for form in typical_forms(self.reference)
+        ]
         kernel = max(kernels, key=lambda kernel: self.settings.log_evidence(kernel, data, guess))
         fit = fit_hyperparameters(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True)
         ratio = fit.probit.margin / fit.probit.noise

@@ -3,10 +3,12 @@
     ard       an RBF kernel with one theta for each feature (automatic relevance determination), fitted by
               maximum evidence; its prior weight is multiplied by the share of the prior that fits as well
     sparse    a simple reward of a few features among many, selected greedily; its prior weight is divided by
-              the number of such selections
+              the number of such selections. Among more than MANY features, all small sets are averaged over
+              (`prefero.models.feature_selection`): every feature counts by its share, and the prior weight is
+              such that prior times evidence is that of all sets together
 
-The search is repeated whenever the number of answers has grown by half, so that its result depends on the
-answers alone.
+The search is repeated at milestones, when the number of answers has grown by half, or by a twentieth among
+many features, so that its result depends on the answers alone.
 """
 
 from collections.abc import Callable
@@ -15,9 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln
 
-from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected
+from prefero._support.arrays import Array
+from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardized
+from prefero.models.feature_selection import relevance
+from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
-from prefero.models.structures import Candidate, ModelSettings, noise_grid, typical_kernel
+from prefero.models.structures import MANY, Candidate, ModelSettings, noise_grid, typical_kernel
 from prefero.questions import Comparisons
 
 ARD_WEIGHT = 0.2  # prior weight, relative to that of the whole grid
@@ -25,6 +30,9 @@ SPARSE_WEIGHT = 0.3  # the same, where there are
 SPARSE_FEATURES = 8  # features or more, so that some of them are probably irrelevant
 MAX_SELECTED = 4  # features of a sparse reward
 SPARSE_FORMS = ("linear", "quadratic", "rbf")
+MANY_SPARSE_WEIGHT = 4.0  # relative to that of the grid, where there are more than MANY features
+SELECTION_NOISES = {0.1: 0.7, 0.5: 0.3}  # of the answers from which features are selected, with prior weights
+MOST_RELEVANT, IRRELEVANT = 64, 1e-3  # features that a kernel has, and the least share, of the largest
 
 
 @dataclass(frozen=True)
@@ -34,14 +42,16 @@ class SearchedStructure:
     structure: str
     weight: float  # prior weight, relative to that of the whole grid
     min_features: int
+    max_features: float
     min_answers: int
+    growth: int  # the search is repeated after so many answers more: their number divided by this
     search: Callable[[ModelSettings, Comparisons, float], list[Candidate]]  # from some answers and the margin
 
-    def milestone(self, answers: int) -> int:
-        """The number of answers of the last search: none, `min_answers`, half as many more, and so on."""
-        last, milestone = 0, self.min_answers
+    def milestone(self, answers: int) -> int | None:
+        """The number of answers of the last search: `min_answers`, some more, and so on; None before."""
+        last, milestone = None, self.min_answers
         while milestone <= answers:
-            last, milestone = milestone, milestone + milestone // 2
+            last, milestone = milestone, milestone + max(milestone // self.growth, 1)
         return last
 
 
@@ -115,7 +125,54 @@ def _log_selections(features: int, selected: int) -> float:
     return float(np.log(MAX_SELECTED) + gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
 
 
+# --- among many features ----------------------------------------------------------------------------------
+
+
+def search_relevant(settings: ModelSettings, data: Comparisons, margin: float) -> list[Candidate]:
+    """Simple rewards in which every feature counts by its share."""
+    probit = settings.typical_probit(margin)
+    noises = SELECTION_NOISES if settings.noise is None else {settings.noise: 1.0}
+    found = relevance(_scaled_differences(settings, data), noises)
+    kernels = [_of_shares(settings, form, found.shares) for form in SPARSE_FORMS]
+    log_weight = float(np.log(MANY_SPARSE_WEIGHT / len(SPARSE_FORMS)))
+    log_weight += _price(settings, kernels[0], data, probit, found.log_evidence)
+    return [
+        Candidate("sparse", kernel, noise, lapse, log_weight + float(np.log(chance)))
+        for kernel in kernels
+        for (noise, lapse), chance in noise_grid(settings.noise, settings.lapse).items()
+    ]
+
+
+def _price(
+    settings: ModelSettings, kernel: Kernel, data: Comparisons, probit: Probit, log_evidence: float
+) -> float:
+    """What a kernel's evidence owes to the search: the answers chose the shares, so they count only once."""
+    chosen = data[np.flatnonzero(~data.tied)]
+    return min(0.0, log_evidence - settings.log_evidence(kernel, chosen, probit.forced))
+
+
+def _scaled_differences(settings: ModelSettings, data: Comparisons) -> Array:
+    """Of the standardized features, from the preferred to the other trajectory; ties tell nothing here."""
+    by = settings.reference.standardization
+    differences: Array = (data.winners - data.losers)[~data.tied]
+    return differences if by is None else differences / np.array(by.scale)
+
+
+def _of_shares(settings: ModelSettings, form: str, shares: Array) -> Kernel:
+    """The typical kernel of a structure, in which a feature's squared scale is its share."""
+    order = np.argsort(-shares, kind="stable")[:MOST_RELEVANT]
+    columns = np.sort(order[shares[order] >= IRRELEVANT * shares.max()])
+    scale = 1.0 / np.sqrt(shares[columns] / shares[columns].sum())
+
+    def unit(kernel: Kernel) -> Kernel:
+        weighted = Standardized(kernel, (0.0,) * len(columns), tuple(scale))
+        return settings.reference.unit(Selected(weighted, tuple(columns)))
+
+    return settings.anchored(typical_kernel(form, 1, unit))
+
+
 SEARCHED = (
-    SearchedStructure("ard", ARD_WEIGHT, 2, 20, search_ard),
-    SearchedStructure("sparse", SPARSE_WEIGHT, SPARSE_FEATURES, 10, search_sparse),
+    SearchedStructure("ard", ARD_WEIGHT, 2, MANY, 20, 2, search_ard),
+    SearchedStructure("sparse", SPARSE_WEIGHT, SPARSE_FEATURES, MANY, 10, 2, search_sparse),
+    SearchedStructure("sparse", MANY_SPARSE_WEIGHT, MANY + 1, np.inf, 0, 20, search_relevant),
 )

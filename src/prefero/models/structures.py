@@ -7,6 +7,9 @@
     lapse        the share of answers that are given at random
     theta        the RBF hyper-parameter for standardized features, divided by their number
 
+With many features, more than MANY, the grid is another one: dense rewards are linear or smooth, or functions
+of the few directions in which the pool varies most ("low-rank"), and "sparse" has most of the prior weight.
+
 Every kernel is scaled so that its reward varies by 1 over the pool (`prefero.models.reference`). The
 structures here have a small grid of hyper-parameters each: this needs no optimizer, and the posterior depends
 on the answers alone, not on the order of fits. Two more, "ard" and "sparse", have too many hyper-parameters
@@ -18,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefero.kernels import RBF, Additive, Anchored, Kernel, Linear, Quadratic
+from prefero.kernels import RBF, Additive, Anchored, Kernel, Linear, Projected, Quadratic
 from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.reference import Reference
@@ -31,6 +34,7 @@ DESCRIPTIONS = {  # of a reward that looks ...
     "rbf": "smooth, of no simple form",
     "linear+rbf": "linear with smooth deviations",
     "additive": "a sum of one curve for each feature",
+    "low-rank": "smooth along a few combinations of all features",
     "warped linear": "linear up to large values, which count less",
     "warped rbf": "smooth, and large values count less",
     "warped additive": "a sum of one curve for each feature, in which large values count less",
@@ -43,6 +47,7 @@ LABELS = {  # short descriptions, for lists
     "rbf": "smooth",
     "linear+rbf": "linear and smooth",
     "additive": "a curve for each feature",
+    "low-rank": "of a few combinations",
     "warped linear": "linear with large values compressed",
     "warped rbf": "smooth with large values compressed",
     "warped additive": "a curve for each feature with large values compressed",
@@ -50,10 +55,14 @@ LABELS = {  # short descriptions, for lists
     "sparse": "of a few features",
 }
 GRID = {"linear": 0.25, "quadratic": 0.2, "rbf": 0.4, "linear+rbf": 0.05, "additive": 0.1}  # prior weights
+MANY = 20  # features; with more of them the grid is
+MANY_GRID = {"linear": 0.4, "rbf": 0.2, "low-rank": 0.4}
+RANK = 8  # principal components of the pool's features
 WARPED = {"linear": 0.05, "rbf": 0.1, "additive": 0.05}  # parts of these that go to compressed features
 THETAS = {  # of a structure, with prior weights; of others the typical one
     "rbf": {0.06: 0.1, 0.2: 0.2, 0.6: 0.3, 2.0: 0.25, 6.0: 0.15},
     "additive": {0.4: 0.5, 1.6: 0.5},
+    "low-rank": {0.2: 0.5, 0.6: 0.5},
     "warped rbf": {0.6: 0.5, 2.0: 0.5},
     "warped additive": {0.4: 1.0},
 }
@@ -67,6 +76,7 @@ NOISES = {  # noise and lapse rate, with prior weights
     (0.3, 0.1): 0.1,
 }
 TYPICAL_NOISE, TYPICAL_THETA = 0.1, 0.6
+TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -122,6 +132,8 @@ def grid_candidates(settings: ModelSettings) -> list[Candidate]:
 
 def grid_weights(reference: Reference) -> dict[str, float]:
     """The prior weights of the structures on the grid; they add up to 1."""
+    if reference.features > MANY:
+        return MANY_GRID
     if not reference.has_heavy_tails:
         return GRID
     raw = {structure: weight - WARPED.get(structure, 0.0) for structure, weight in GRID.items()}
@@ -148,8 +160,23 @@ def kernel_grid(structure: str, reference: Reference) -> list[tuple[Kernel, floa
         def unit(kernel: Kernel) -> Kernel:
             return reference.unit(reference.warped(kernel))
 
+    if form == "low-rank":
+        return _low_rank(reference)
     thetas = THETAS.get(structure, {TYPICAL_THETA: 1.0})
     return [(unit_kernel(form, theta, reference.features, unit), share) for theta, share in thetas.items()]
+
+
+def _low_rank(reference: Reference) -> list[tuple[Kernel, float]]:
+    """A linear part and an RBF of the first principal components of the pool, which keep their variances."""
+    axes = np.linalg.svd(reference.rows, full_matrices=False)[2][:RANK].T
+    axes = axes / np.sqrt(np.sum(np.var(reference.rows @ axes, axis=0)) + TINY)
+    projected = tuple(map(tuple, axes.tolist()))
+
+    def unit(kernel: Kernel) -> Kernel:
+        return reference.unit(Projected(kernel, projected))
+
+    shares = THETAS["low-rank"].items()
+    return [(0.5 * unit(Linear()) + 0.5 * unit(RBF(theta)), share) for theta, share in shares]
 
 
 def unit_kernel(form: str, theta: float, features: int, unit: Callable[[Kernel], Kernel]) -> Kernel:
@@ -162,6 +189,11 @@ def unit_kernel(form: str, theta: float, features: int, unit: Callable[[Kernel],
     if form == "additive":
         return unit(Additive(RBF(theta)))
     return unit(rbf) if form == "rbf" else 0.5 * unit(Linear()) + 0.5 * unit(rbf)
+
+
+def typical_forms(reference: Reference) -> list[str]:
+    """The forms that have a typical kernel: those of all features, as they are."""
+    return [form for form in grid_weights(reference) if form in GRID]
 
 
 def typical_kernel(form: str, features: int, unit: Callable[[Kernel], Kernel]) -> Kernel:

@@ -17,6 +17,7 @@ from prefero.kernels import (
     Kernel,
     Linear,
     Matern,
+    Projected,
     Quadratic,
     Scaled,
     Selected,
@@ -209,6 +210,12 @@ def _(kernel: Anchored, graph: Graph, x: str, y: str) -> str:
         return graph.node("Sub", plain, known)
     known = graph.node("Sub", graph.node("Add", with_x, with_y), alone)
     return graph.node("Sub", plain, known)
+
+
+@covariance.register
+def _(kernel: Projected, graph: Graph, x: str, y: str) -> str:
+    axes = graph.constant(kernel.axes)
+    return covariance(kernel.kernel, graph, *(graph.node("MatMul", tensor, axes) for tensor in (x, y)))
 
 
 @covariance.register

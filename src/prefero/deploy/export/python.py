@@ -16,6 +16,7 @@ from prefero.kernels import (
     Kernel,
     Linear,
     Matern,
+    Projected,
     Quadratic,
     Scaled,
     Selected,
@@ -125,6 +126,10 @@ def additive(kernel):
     Warped: """
 def warped(kernel, center, scale):
     return lambda x, y: kernel(np.arcsinh((x - center) / scale), np.arcsinh((y - center) / scale))
+""",
+    Projected: """
+def projected(kernel, axes):
+    return lambda x, y: kernel(x @ axes, y @ axes)
 """,
 }
 
