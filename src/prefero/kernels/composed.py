@@ -229,8 +229,8 @@ class Projected(Transformed):
         return x @ like(self.axes, x)
 
     def input_gradient(self, x: Array, y: Array) -> Array:
-        gradient: Array = self.kernel.input_gradient(self._transform(x), self._transform(y))
-        gradient = gradient @ np.array(self.axes).T
+        inner = self.kernel.input_gradient(self._transform(x), self._transform(y))
+        gradient: Array = inner @ np.array(self.axes).T
         return gradient
 
 
