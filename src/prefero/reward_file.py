@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from prefero import kernels
+from prefero._support.arrays import Indices
 from prefero._support.json_documents import read_document
 from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.models.inference import posterior_from_sites
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPosterior
+from prefero.models.low_rank import LowRank
 from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Distribution, Posterior
 from prefero.questions import Comparisons
@@ -121,6 +123,7 @@ def _component_to_json(component: Posterior) -> dict[str, Any]:
         "precision": precision.tolist(),
         "shift": shift.tolist(),
         "log_evidence": component.log_evidence,
+        "pivots": component.cholesky.pivots.tolist() if isinstance(component.cholesky, LowRank) else None,
     }
 
 
@@ -181,4 +184,17 @@ def _component_from_json(values: dict[str, Any], data: Comparisons) -> Posterior
     if not probit.lapse and np.any(sites[0] < 0):
         raise ValueError("without lapses the precision of a site is not negative")
     with np.errstate(over="raise", invalid="raise", divide="raise"):
-        return posterior_from_sites(kernel, data, probit, sites, _finite(values["log_evidence"]))
+        return posterior_from_sites(
+            kernel, data, probit, sites, _finite(values["log_evidence"]), _pivots(values["pivots"], len(data))
+        )
+
+
+def _pivots(given: Any, answers: int) -> Indices | None:
+    """The pivots of a basis of bounded rank; None where nothing is neglected."""
+    if given is None:
+        return None
+    pivots = np.array(given)
+    different = pivots.dtype.kind == "i" and pivots.ndim == 1 and len(np.unique(pivots)) == len(pivots)
+    if not different or pivots.min(initial=0) < 0 or pivots.max(initial=0) >= answers:
+        raise ValueError("the pivots are not different answers")
+    return pivots.astype(np.intp)

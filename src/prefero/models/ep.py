@@ -45,7 +45,7 @@ def expectation_propagation(
     """EP with accelerated parallel updates, and sequential sweeps where these do not converge."""
     if probit.lapse:
         return _with_lapses(basis, tied, probit, start, tolerance, limit)
-    return _Iteration(basis, tied, probit).run(start, tolerance, limit)
+    return Iteration(basis, tied, probit).run(start, tolerance, limit)
 
 
 def _with_lapses(
@@ -55,7 +55,7 @@ def _with_lapses(
 
     def free(start: WarmStart, factor: float = 1.0, tolerance: float = tolerance) -> Solution:
         louder = replace(probit, noise=factor * probit.noise)
-        return _Iteration(basis, tied, louder, lowest=-np.inf).run(start, tolerance, FREE_SWEEPS)
+        return Iteration(basis, tied, louder, lowest=-np.inf).run(start, tolerance, FREE_SWEEPS)
 
     if start.precision.any():
         return free(start)
@@ -71,7 +71,7 @@ def _with_lapses(
 
 def _bounded(basis: Array, tied: Flags, probit: Probit, tolerance: float, limit: int) -> Solution:
     """EP without negative precisions; or the sites that came closest, if they circle around a fixed point."""
-    bounded = _Iteration(basis, tied, probit, damping=CAUTIOUS)
+    bounded = Iteration(basis, tied, probit, damping=CAUTIOUS)
     try:
         return bounded.run(WarmStart.zeros(len(basis)), tolerance, limit)
     except ConvergenceError:
@@ -81,7 +81,7 @@ def _bounded(basis: Array, tied: Flags, probit: Probit, tolerance: float, limit:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sweep:
+class Sweep:
     """The moments that sites give, and the steps to sites that match those of the tilted distributions."""
 
     precision: Array
@@ -114,7 +114,7 @@ class _Sweep:
         )
 
 
-class _Iteration:
+class Iteration:
     """The sites from one sweep to the next: in parallel, and where that does not converge, one by one."""
 
     def __init__(
@@ -122,8 +122,8 @@ class _Iteration:
     ) -> None:
         self.basis, self.tied, self.probit, self.lowest, self.damping = basis, tied, probit, lowest, damping
         self.acceleration = AndersonAcceleration(damping)
-        self.last: _Sweep | None = None  # the last one whose distributions were proper
-        self.closest: _Sweep | None = None
+        self.last: Sweep | None = None  # the last one whose distributions were proper
+        self.closest: Sweep | None = None
         self.improper = 0
 
     def run(self, start: WarmStart, tolerance: float, limit: int) -> Solution:
@@ -148,22 +148,27 @@ class _Iteration:
             f"noise {self.probit.noise:g}): is the noise tiny relative to the reward?"
         )
 
-    def _sweep(self, precision: Array, shift: Array) -> _Sweep | None:
+    def _sweep(self, precision: Array, shift: Array) -> Sweep | None:
         """The moments that these sites give; None if a distribution would be improper."""
-        basis = self.basis
         try:
-            factor = precision_factor(basis, precision)
+            factor, inverse, u_mean, mean, variance = self._moments(precision, shift)
         except LinAlgError:
             return None
-        inverse = triangular_inverse(factor)
-        u_mean = inverse.T @ (inverse @ (basis.T @ shift))
-        mean = basis @ u_mean
-        variance = np.sum((basis @ inverse.T) ** 2, axis=1)
         if self.lowest < 0 and np.min(1.0 - precision * variance, initial=1.0) < PROPER:
             return None
         steps = _site_steps(mean, variance, precision, shift, self.tied, self.probit, self.lowest)
         residual = _residual(*steps[2:], mean, variance)
-        return _Sweep(precision, shift, factor, inverse, u_mean, mean, *steps, residual)
+        return Sweep(precision, shift, factor, inverse, u_mean, mean, *steps, residual)
+
+    def _moments(self, precision: Array, shift: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """The factor of Lambda, its inverse, the mean of u, and means and variances of the differences."""
+        basis, factor = self.basis, precision_factor(self.basis, precision)
+        inverse = triangular_inverse(factor)
+        u_mean = inverse.T @ (inverse @ (basis.T @ shift))
+        return factor, inverse, u_mean, basis @ u_mean, np.sum((basis @ inverse.T) ** 2, axis=1)
+
+    def _one_by_one(self, at: Sweep) -> tuple[Array, Array]:
+        return _sequential_sweep(self.basis, self.tied, self.probit, at, self.damping)
 
     def _back(self, precision: Array, shift: Array) -> tuple[Array, Array]:
         """Half of the last step."""
@@ -173,7 +178,7 @@ class _Iteration:
         self.acceleration = AndersonAcceleration(self.damping)
         return 0.5 * (precision + self.last.precision), 0.5 * (shift + self.last.shift)
 
-    def _next(self, at: _Sweep, sweep: int) -> tuple[Array, Array]:
+    def _next(self, at: Sweep, sweep: int) -> tuple[Array, Array]:
         """The sites to try after these."""
         self.last = at
         if self.closest is None or at.residual < self.closest.residual:
@@ -182,7 +187,7 @@ class _Iteration:
         if diverged and self.lowest < 0:
             raise ConvergenceError("the sites of expectation propagation diverge")
         if diverged or sweep > PARALLEL_SWEEPS:
-            return _sequential_sweep(self.basis, self.tied, self.probit, at, self.damping)
+            return self._one_by_one(at)
         return self.acceleration(
             at.precision, at.shift, at.to_precision, at.to_shift, at.residual, self.probit.scale, self.lowest
         )
@@ -212,7 +217,7 @@ def _site_steps(
 
 
 def _sequential_sweep(
-    basis: Array, tied: Flags, probit: Probit, at: _Sweep, damping: float
+    basis: Array, tied: Flags, probit: Probit, at: Sweep, damping: float
 ) -> tuple[Array, Array]:
     """A sweep of sequential EP (GPML, Algorithm 3.5): slower, and steady where answers contradict sharply."""
     precision, shift, u_mean = at.precision.copy(), at.shift.copy(), at.u_mean.copy()

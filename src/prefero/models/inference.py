@@ -12,12 +12,14 @@ from the solution of an earlier inference with fewer answers.
 from collections.abc import Callable
 from typing import Literal
 
-from prefero._support.arrays import Array, Flags, one_thread
+from prefero._support.arrays import AnyArray, Array, Flags, Indices, one_thread
 from prefero.kernels import Kernel
 from prefero.models.ep import expectation_propagation
 from prefero.models.laplace import laplace
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, posterior_mean, precision_factor
+from prefero.models.low_rank import FROM, LowRank, basis_of_pivots, low_rank_basis
+from prefero.models.low_rank_ep import solve_low_rank
 from prefero.models.posterior import Posterior, covariance_of_differences
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.questions import Comparisons
@@ -53,7 +55,8 @@ def infer(
     inference: Inference = "ep",
     start: WarmStart | None = None,
     tolerance: float | None = None,
-    cholesky: PivotedCholesky | None = None,
+    cholesky: PivotedCholesky | LowRank | None = None,
+    device: AnyArray | None = None,
 ) -> tuple[Posterior, Solution]:
     """The posterior over rewards given the answers.
 
@@ -65,6 +68,7 @@ def infer(
         start: Sites to start from, such as those of fewer answers.
         tolerance: When to stop, in standard deviations of the differences.
         cholesky: Of the prior covariance of the answered differences, where it is known already.
+        device: An array of the library, and on the device, that computes with very many answers; None: NumPy.
 
     Returns:
         The posterior, and the solution that the inference found.
@@ -74,8 +78,9 @@ def infer(
     """
     check_inference(inference)
     if cholesky is None:
-        cholesky = pivoted_cholesky(covariance_of_differences(kernel, data), probit.noise)
-    solution = solve(cholesky.basis, data.tied, probit, inference, start, tolerance)
+        cholesky = factored(kernel, data, probit.noise, device=device)
+    basis = cholesky if isinstance(cholesky, LowRank) else cholesky.basis
+    solution = solve(basis, data.tied, probit, inference, start, tolerance)
     posterior = Posterior(
         kernel,
         probit,
@@ -91,17 +96,39 @@ def infer(
 
 @one_thread
 def posterior_from_sites(
-    kernel: Kernel, data: Comparisons, probit: Probit, sites: tuple[Array, Array], log_evidence: float
+    kernel: Kernel,
+    data: Comparisons,
+    probit: Probit,
+    sites: tuple[Array, Array],
+    log_evidence: float,
+    pivots: Indices | None = None,
 ) -> Posterior:
-    """The posterior from the sites that an inference found, without iterating."""
-    cholesky = pivoted_cholesky(covariance_of_differences(kernel, data), probit.noise)
+    """The posterior from the sites that an inference found, without iterating; `pivots` are of a low rank."""
+    cholesky = (
+        pivoted_cholesky(covariance_of_differences(kernel, data), probit.noise)
+        if pivots is None
+        else basis_of_pivots(kernel, data, pivots)
+    )
     factor = precision_factor(cholesky.basis, sites[0])
     u_mean = posterior_mean(cholesky.basis, factor, sites[1])
     return Posterior(kernel, probit, data, sites, cholesky, u_mean, factor, log_evidence)
 
 
+def factored(
+    kernel: Kernel,
+    data: Comparisons,
+    noise: float,
+    start: LowRank | None = None,
+    device: AnyArray | None = None,
+) -> PivotedCholesky | LowRank:
+    """The prior covariance of the answered differences: whole, or of very many answers in a low rank."""
+    if len(data) < FROM:
+        return pivoted_cholesky(covariance_of_differences(kernel, data), noise)
+    return low_rank_basis(kernel, data, noise, start=start, device=device)
+
+
 def solve(
-    basis: Array,
+    basis: Array | LowRank,
     tied: Flags,
     probit: Probit,
     inference: Inference,
@@ -110,6 +137,8 @@ def solve(
 ) -> Solution:
     """Run an inference from `start`; if it does not converge from there, once more from the prior."""
     check_ties(tied, probit)
+    if isinstance(basis, LowRank):
+        return solve_low_rank(basis, tied, probit, inference, start, tolerance)
     solver, default = SOLVERS[inference]
     goal = default if tolerance is None else tolerance
     if start is not None:

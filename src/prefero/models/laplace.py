@@ -16,10 +16,16 @@ from prefero._support.arrays import Array, Flags
 from prefero.models.likelihood import Likelihood, Probit
 from prefero.models.linalg import posterior_mean, precision_factor
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
+from prefero.models.tall_matrix import TallMatrix
 
 
 def laplace(
-    basis: Array, tied: Flags, probit: Probit, start: WarmStart, tolerance: float, limit: int = 100
+    basis: Array | TallMatrix,
+    tied: Flags,
+    probit: Probit,
+    start: WarmStart,
+    tolerance: float,
+    limit: int = 100,
 ) -> Solution:
     """The posterior mode by Newton steps with backtracking (GPML, Algorithm 3.1)."""
     u = posterior_mean(basis, precision_factor(basis, np.maximum(start.precision, 0.0)), start.shift)
@@ -43,7 +49,7 @@ def laplace(
     )
 
 
-def _newton_matrix(basis: Array, curvature: Array) -> tuple[Array, Array]:
+def _newton_matrix(basis: Array | TallMatrix, curvature: Array) -> tuple[Array, Array]:
     """W and the factor of Lambda; where lapses make the log-posterior convex, without the negative ones."""
     try:
         return curvature, precision_factor(basis, curvature)
@@ -52,7 +58,9 @@ def _newton_matrix(basis: Array, curvature: Array) -> tuple[Array, Array]:
         return W, precision_factor(basis, W)
 
 
-def _log_posterior(basis: Array, tied: Flags, probit: Probit, u: Array) -> tuple[Array, Likelihood, float]:
+def _log_posterior(
+    basis: Array | TallMatrix, tied: Flags, probit: Probit, u: Array
+) -> tuple[Array, Likelihood, float]:
     """The differences at u, the answers' likelihood there, and the log-posterior up to its constant."""
     d = basis @ u
     likelihood = probit(d, tied)
@@ -60,7 +68,7 @@ def _log_posterior(basis: Array, tied: Flags, probit: Probit, u: Array) -> tuple
 
 
 def _line_search(
-    basis: Array, tied: Flags, probit: Probit, u: Array, target: Array, log_posterior: float
+    basis: Array | TallMatrix, tied: Flags, probit: Probit, u: Array, target: Array, log_posterior: float
 ) -> tuple[Array, Array, Likelihood, float]:
     """The largest of the steps 1, 1/2, 1/4, ... toward `target` that does not go down, except by rounding."""
     allowance = 1e-12 * (1.0 + abs(log_posterior))

@@ -15,6 +15,7 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, dtrtri
 
 from prefero._support.arrays import Array, Indices
+from prefero.models.tall_matrix import TallMatrix
 
 NEGLIGIBLE_VARIANCE = 1e-10  # directions of smaller prior variance, relative to the noise's, are left out
 ROUNDING = 1e-12  # and so are directions below the rounding error of the largest variance
@@ -63,11 +64,13 @@ def triangular_inverse(factor: Array) -> Array:
     return inverse
 
 
-def precision_factor(basis: Array, W: Array) -> Array:
+def precision_factor(basis: Array | TallMatrix, W: Array) -> Array:
     """The Cholesky factor of Lambda; LinAlgError if negative precisions in W make it indefinite."""
     if not basis.size:
         return np.empty((basis.shape[1], basis.shape[1]))
-    if W.min() < 0:
+    if isinstance(basis, TallMatrix):
+        precision = basis.gram(W)
+    elif W.min() < 0:
         precision = basis.T @ (W[:, None] * basis)
     else:  # a product with its own transpose takes half the time
         scaled = np.sqrt(W)[:, None] * basis
@@ -79,7 +82,7 @@ def precision_factor(basis: Array, W: Array) -> Array:
     return np.asarray(factor)
 
 
-def posterior_mean(basis: Array, factor: Array, shift: Array) -> Array:
+def posterior_mean(basis: Array | TallMatrix, factor: Array, shift: Array) -> Array:
     """The posterior mean of u, Lambda^-1 basis.T shift."""
     right = basis.T @ shift
     return dpotrs(factor, right, lower=1)[0] if right.size else right

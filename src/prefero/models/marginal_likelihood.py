@@ -22,17 +22,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from prefero._support.arrays import Array, one_thread
+from prefero._support.arrays import Array, Indices, one_thread
 from prefero.kernels import Kernel
 from prefero.models.inference import Inference, solve
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import marginal_precision, pivoted_cholesky
+from prefero.models.low_rank import FROM, LowRank, basis_of_pivots, low_rank_basis
+from prefero.models.low_rank_evidence import low_rank_log_evidence
 from prefero.models.posterior import covariance_of_differences
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.questions import Comparisons
 
 PRIOR_STD = {"lengthscale": 0.75}  # prior standard deviations of the logarithms of hyper-parameters
 DEFAULT_PRIOR_STD = 1.5  # of all others: thetas, variances, noise, margin, parameters of your own kernels
+SUBSET = 400  # of very many answers, so many find hyper-parameters, which
+REFINEMENTS = 6  # further iterations refine with all of them
 TOLERANCE = {"ep": 1e-9, "laplace": 1e-10}  # gradients need a better fixed point than predictions
 
 
@@ -62,6 +66,7 @@ def log_evidence(
     probit: Probit,
     inference: Inference = "ep",
     start: WarmStart | None = None,
+    low: LowRank | None = None,
 ) -> Evidence:
     """The log evidence of the answers with its gradient.
 
@@ -71,6 +76,7 @@ def log_evidence(
         probit: The likelihood of answers.
         inference: "ep" or "laplace".
         start: Sites to start from.
+        low: With very many answers, the basis of bounded rank; the gradient is that at its pivots.
 
     Returns:
         The evidence with its derivatives.
@@ -81,6 +87,9 @@ def log_evidence(
     if not len(data):
         prior = solve(np.empty((0, 0)), data.tied, probit, inference)
         return Evidence(0.0, np.zeros(len(kernel.parameter_names)), 0.0, 0.0, prior)
+    if low is not None or len(data) >= FROM:
+        low = low or low_rank_basis(kernel, data, probit.noise)
+        return Evidence(*low_rank_log_evidence(kernel, data, probit, inference, low, start))
     C = covariance_of_differences(kernel, data)
     basis = pivoted_cholesky(C, probit.noise).basis
     solution = solve(basis, data.tied, probit, inference, start, TOLERANCE[inference])
@@ -179,10 +188,15 @@ def fit_hyperparameters(
     space = _SearchSpace(kernel, probit, learn_kernel, learn_noise, learn_margin)
     if not len(data) or not len(space):
         return HyperparameterFit(kernel, probit, 0.0, 0.0, len(space), 0)
-    search = _Maximization(space, data, inference, iterations, time.monotonic() + seconds)
+    many, deadline = len(data) >= FROM, time.monotonic() + seconds
+    some = data[:: -(-len(data) // SUBSET)] if many else data
+    search = _Maximization(space, some, inference, iterations, deadline)
     rng = np.random.default_rng(seed)
     for z in [np.zeros(len(space)), *rng.uniform(-1.5, 1.5, (restarts, len(space)))]:
         search.run(z)
+    if many:  # what some of the answers found is refined with all
+        rough, search = search.best, _Maximization(space, data, inference, REFINEMENTS, deadline)
+        search.run(rough)
     kernel, probit = space.at(search.best)
     log_prior = -0.5 * float(search.best @ search.best)
     return HyperparameterFit(kernel, probit, search.log_posterior, log_prior, len(space), search.evaluations)
@@ -240,6 +254,7 @@ class _Maximization:
         self.iterations, self.deadline = iterations, deadline
         self.best, self.log_posterior, self.evaluations = np.zeros(len(space)), -np.inf, 0
         self.start: WarmStart | None = None
+        self.pivots: Indices | None = None  # of very many answers: fixed, so that the objective is smooth
 
     def run(self, z: Array) -> None:
         """Optimize from z, and keep the optimum if it is the best so far."""
@@ -261,7 +276,8 @@ class _Maximization:
         self.evaluations += 1
         try:
             kernel, probit = self.space.at(z)
-            evidence = log_evidence(kernel, self.data, probit, self.inference, self.start)
+            low = self._basis(kernel, probit) if len(self.data) >= FROM else None
+            evidence = log_evidence(kernel, self.data, probit, self.inference, self.start, low)
         except (ConvergenceError, LinAlgError):
             return 1e10, np.zeros(len(z))
         self.start = WarmStart.from_solution(evidence.solution, len(self.data))
@@ -269,6 +285,11 @@ class _Maximization:
         if log_posterior > self.log_posterior:
             self.best, self.log_posterior = z.copy(), log_posterior
         return -log_posterior, z - self.space.gradient(evidence)
+
+    def _basis(self, kernel: Kernel, probit: Probit) -> LowRank:
+        if self.pivots is None:
+            self.pivots = low_rank_basis(kernel, self.data, probit.noise).pivots
+        return basis_of_pivots(kernel, self.data, self.pivots)
 
     def _stop_at_deadline(self, z: Array) -> None:  # noqa: ARG002
         if time.monotonic() > self.deadline:

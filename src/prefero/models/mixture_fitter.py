@@ -14,6 +14,7 @@ The evidence of a candidate can only fall with further answers, so one whose upp
 relative to the best need not be fitted again.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,15 +22,17 @@ from scipy.special import logsumexp
 
 from prefero._support.arrays import one_thread
 from prefero.kernels import Kernel
-from prefero.models.batched_ep import warm_starts
-from prefero.models.inference import SOLVERS, Inference, check_ties, infer
+from prefero.models.batched_ep import MOST_ANSWERS, warm_starts
+from prefero.models.inference import SOLVERS, Inference, check_ties, factored, infer
 from prefero.models.likelihood import Probit
-from prefero.models.linalg import PivotedCholesky, pivoted_cholesky
+from prefero.models.linalg import PivotedCholesky
+from prefero.models.low_rank import FROM, LowRank, low_rank_basis
 from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.mixture import MixturePosterior
 from prefero.models.mixture_reduction import pair_moments, reduced_weights
-from prefero.models.posterior import Posterior, covariance_of_differences
+from prefero.models.posterior import Posterior
 from prefero.models.reference import Reference
+from prefero.models.screening import Screening
 from prefero.models.searched_structures import SEARCHED, SearchedStructure
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.structures import (
@@ -47,6 +50,8 @@ STALE = -1  # in place of a fit's number of answers, when some were taken back: 
 MAX_COMPONENTS = 8  # of the mixture
 PAIRS = 200  # of trajectories, whose predictions the components have in common with all candidates
 NEGLIGIBLE = 1e-3  # of the largest weight
+FEW = 1000  # of very many answers, so many find the margin and search structures
+ROUGH, ROUGH_BASIS = 0.01, 2.0  # tolerances of EP, and of its basis, when candidates are screened
 ALLOWANCE = 0.05  # by which EP's log evidence may rise with an answer
 
 Key = tuple[int, int]
@@ -83,22 +88,26 @@ class MixtureFitter:
         self.settings = ModelSettings(self.reference, self.noise, self.margin, self.inference, self.lapse)
         self._grid = grid_candidates(self.settings)
         self._pairs = self.reference.pairs(PAIRS)
-        self._factors: dict[Kernel, PivotedCholesky] = {}
+        self._factors: dict[Kernel, PivotedCholesky | LowRank] = {}
+        self._last_factors: dict[Kernel, PivotedCholesky | LowRank] = {}
+        self._screening: Screening[Candidate] = Screening()
         self._starts: dict[Key, WarmStart] = {}
 
     @one_thread
     def fit(self, data: Comparisons) -> MixturePosterior:
         """The posterior after these answers."""
         self._forget_unless_continued(data)
-        self._factors, self._starts = {}, {}
-        margin = self._margin(data)
+        self._last_factors, self._factors, self._starts = self._factors, {}, {}
+        margin = self._margin(_first_of_many(data))
         candidates = self._candidates(data, margin)
+        structures = dict.fromkeys((candidate.structure for candidate in candidates.values()), 0.0)
+        if len(data) >= FROM:
+            candidates = self._screened(candidates, data, margin)
         log_weights = self._log_weights(candidates, data, margin)
         if not log_weights:
             raise ConvergenceError("inference did not converge for any structure with these answers")
         log_evidence = float(logsumexp(list(log_weights.values())))
         weights = {key: float(np.exp(value - log_evidence)) for key, value in log_weights.items()}
-        structures = dict.fromkeys((candidate.structure for candidate in candidates.values()), 0.0)
         for key, weight in weights.items():
             structures[candidates[key].structure] += weight
         log_evidence -= self._log_prior_total(data)
@@ -106,7 +115,7 @@ class MixtureFitter:
 
     def _forget_unless_continued(self, data: Comparisons) -> None:
         if self._data is not None and not _continues(self._data, data):
-            self._fits = {}
+            self._fits, self._factors, self._screening = {}, {}, Screening()
         for fit in self._fits.values():
             if fit.answers > len(data):
                 fit.answers = STALE
@@ -145,7 +154,7 @@ class MixtureFitter:
         self, number: int, kind: SearchedStructure, data: Comparisons, margin: float
     ) -> list[Candidate]:
         """The candidates of a searched structure, from the answers up to its last milestone."""
-        some = data[: kind.milestone(len(data))]
+        some = _first_of_many(data[: kind.milestone(len(data))])
         searched_in = (some.winners.tobytes() + some.losers.tobytes() + some.tied.tobytes(), margin)
         if kind.structure not in self._found or self._found[kind.structure][0] != searched_in:
             self._found[kind.structure] = searched_in, kind.search(self.settings, some, margin)
@@ -184,9 +193,12 @@ class MixtureFitter:
     def _warm_up(self, candidates: dict[Key, Candidate], data: Comparisons, margin: float) -> None:
         """Sites to start from, found for many candidates at once."""
         waiting = {k: c for k, c in candidates.items() if not self._is_fitted(k, data, margin)}
+        if len(data) > MOST_ANSWERS:
+            return
         if self.inference != "ep" or not waiting or (data.has_ties and self.margin == 0):
             return
-        bases = [self._factored(candidate.kernel, data).basis for candidate in waiting.values()]
+        factors = [self._factored(candidate.kernel, data) for candidate in waiting.values()]
+        bases = [factor.basis for factor in factors if isinstance(factor, PivotedCholesky)]
         probits = [self.settings.probit(c.noise, margin, c.lapse) for c in waiting.values()]
         starts = [self._start(key, c, data) or WarmStart.zeros(len(data)) for key, c in waiting.items()]
         check_ties(data.tied, probits[0])
@@ -194,9 +206,10 @@ class MixtureFitter:
         self._starts = dict(zip(waiting, found, strict=True))
 
     def _start(self, key: Key, candidate: Candidate, data: Comparisons) -> WarmStart | None:
-        """The sites of fewer answers; not with lapses, where EP may have several fixed points."""
+        """The sites of fewer answers; not where lapses may give EP several fixed points."""
         old = self._fits.get(key)
-        return None if old is None or candidate.lapse else WarmStart.from_solution(old.solution, len(data))
+        several = candidate.lapse and len(data) < FROM
+        return None if old is None or several else WarmStart.from_solution(old.solution, len(data))
 
     def _is_fitted(self, key: Key, data: Comparisons, margin: float) -> bool:
         old = self._fits.get(key)
@@ -209,6 +222,8 @@ class MixtureFitter:
         try:
             probit = self.settings.probit(candidate.noise, margin, candidate.lapse)
             cholesky = self._factored(candidate.kernel, data)
+            if isinstance(cholesky, LowRank):
+                cholesky = cholesky.for_noise(candidate.noise)
             posterior, solution = infer(
                 candidate.kernel, data, probit, self.inference, start, cholesky=cholesky
             )
@@ -217,12 +232,30 @@ class MixtureFitter:
         self._fits[key] = _Fit(posterior, solution, len(data), margin)
         return self._fits[key]
 
-    def _factored(self, kernel: Kernel, data: Comparisons) -> PivotedCholesky:
+    def _factored(self, kernel: Kernel, data: Comparisons) -> PivotedCholesky | LowRank:
         """The prior covariance of the answered differences, shared by the candidates with the same kernel."""
         if kernel not in self._factors:
             smallest = min(noise for noise, _ in noise_grid(self.noise, self.lapse))
-            self._factors[kernel] = pivoted_cholesky(covariance_of_differences(kernel, data), smallest)
+            last = self._last_factors.get(kernel)
+            start = last if isinstance(last, LowRank) and len(last.basis) <= len(data) else None
+            self._factors[kernel] = factored(kernel, data, smallest, start)
         return self._factors[kernel]
+
+    def _screened(
+        self, candidates: dict[Key, Candidate], data: Comparisons, margin: float
+    ) -> dict[Key, Candidate]:
+        """Of very many answers: the candidates that the first of them leave."""
+
+        def log_weight(candidate: Candidate, stage: int) -> float:
+            some, probit = data[:stage], self.settings.probit(candidate.noise, margin, candidate.lapse)
+            low = low_rank_basis(candidate.kernel, some, candidate.noise, tolerance=ROUGH_BASIS)
+            with suppress(ConvergenceError):
+                found = infer(candidate.kernel, some, probit, self.inference, tolerance=ROUGH, cholesky=low)
+                return candidate.log_prior + found[1].log_evidence
+            return -np.inf
+
+        left = set(self._screening.left(list(candidates.values()), len(data), log_weight))
+        return {key: candidate for key, candidate in candidates.items() if candidate in left}
 
     def _margin(self, data: Comparisons) -> float:
         """The margin in units of the noise: 0 without ties, else learned with the best typical model."""
@@ -238,6 +271,16 @@ class MixtureFitter:
         ratio = fit.probit.margin / fit.probit.noise
         # in steps of a tenth of the logarithm, so that most answers change no candidate's likelihood
         return float(np.exp(0.1 * np.round(10 * np.log(ratio))))
+
+
+def _first_of_many(data: Comparisons) -> Comparisons:
+    """All answers, or of very many some of the first: the same until there are half as many more."""
+    if len(data) < FROM:
+        return data
+    first = FROM
+    while first + first // 2 <= len(data):
+        first += first // 2
+    return data[: first : -(-first // FEW)]
 
 
 def _continues(old: Comparisons, new: Comparisons) -> bool:

@@ -21,7 +21,7 @@ Laplace's method and EP (`prefero.models.inference`) both end in this form and d
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, positive_root, triangular_inverse
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
+
+if TYPE_CHECKING:
+    from prefero.models.low_rank import LowRank
 
 
 def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
@@ -152,7 +155,7 @@ class Posterior:
     probit: Probit
     data: Comparisons
     sites: tuple[Array, Array]  # precision and shift of every answer; all else follows from them
-    cholesky: PivotedCholesky  # of C
+    cholesky: "PivotedCholesky | LowRank"  # of C
     u_mean: Array  # (r,) posterior mean of u, where the differences are basis @ u
     factor: Array  # (r, r) lower Cholesky factor of u's posterior precision
     log_evidence: float

@@ -1,0 +1,111 @@
+"""A matrix of very many rows and a few hundred columns, worked on in blocks of rows.
+
+    rows      (N, r)   the matrix, of NumPy or of another library of the array API standard, perhaps on a GPU
+    vectors            of length N or r: always of NumPy, for the likelihood of answers is computed there
+
+Products with it need no other array of its size: a block at a time, on all cores where it is of NumPy.
+"""
+
+from collections.abc import Callable
+from functools import reduce
+from typing import TypeVar
+
+import numpy as np
+
+from prefero._support.arrays import AnyArray, Array, Indices, like, like_indices, namespace_of, to_numpy
+from prefero._support.parallel import blocks_of, core_count, map_parallel
+
+R = TypeVar("R")
+BLOCK = {"cpu": 2048, "gpu": 65536}  # rows
+
+
+def map_blocks(function: Callable[[slice], R], rows: AnyArray) -> list[R]:
+    """The function of every block of rows, on all cores where the rows are of NumPy."""
+    here = isinstance(rows, np.ndarray)
+    blocks = blocks_of(rows.shape[0], BLOCK["cpu" if here else "gpu"])
+    return map_parallel(function, blocks) if here else [function(b) for b in blocks]
+
+
+class TallMatrix:
+    """A tall matrix with the products that inference needs."""
+
+    def __init__(self, rows: AnyArray) -> None:
+        self.rows = rows
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+    def __getitem__(self, which: Indices) -> Array:
+        """Some of the rows."""
+        return to_numpy(namespace_of(self.rows).take(self.rows, like_indices(which, self.rows), axis=0))
+
+    def __deepcopy__(self, memo: object) -> "TallMatrix":
+        """Itself: it is never changed."""
+        return self
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """N and r."""
+        return len(self), int(self.rows.shape[1])
+
+    @property
+    def size(self) -> int:
+        """N r."""
+        return len(self) * self.shape[1]
+
+    def __matmul__(self, vector: Array) -> Array:
+        """The product with a vector, (N,)."""
+        return to_numpy(self.rows @ like(vector, self.rows))
+
+    @property
+    def T(self) -> "Transposed":  # noqa: N802
+        """What multiplies vectors of length N."""
+        return Transposed(self)
+
+    def gram(self, weights: Array) -> Array:
+        """rows.T diag(weights) rows, (r, r)."""
+        given = like(weights, self.rows)
+        if weights.min(initial=0.0) < 0:
+            return self._added(lambda b: self.rows[b, :].T @ (given[b, None] * self.rows[b, :]))
+        root = namespace_of(self.rows).sqrt(given)
+
+        def product(b: slice) -> AnyArray:
+            scaled = root[b, None] * self.rows[b, :]
+            return scaled.T @ scaled  # a product with its own transpose takes half the time
+
+        return self._added(product)
+
+    def squared_norms(self, right: Array) -> Array:
+        """|rows_i @ right|^2 for every row i, (N,): in single precision, to about five digits."""
+        xp = namespace_of(self.rows)
+        factor = xp.astype(like(right, self.rows), xp.float32)
+
+        def norms(b: slice) -> Array:
+            along = xp.astype(self.rows[b, :], xp.float32) @ factor
+            along *= along
+            return to_numpy(xp.sum(along, axis=1, dtype=xp.float64))
+
+        return np.concatenate([np.empty(0), *map_blocks(norms, self.rows)])
+
+    def _added(self, product: Callable[[slice], AnyArray]) -> Array:
+        """The sum over the blocks; each core adds up its own, so that few of them are in memory."""
+        here = isinstance(self.rows, np.ndarray)
+        blocks = blocks_of(len(self), BLOCK["cpu" if here else "gpu"])
+        cores = min(core_count() if here else 1, len(blocks))
+
+        def total(own: list[slice]) -> AnyArray:
+            return reduce(lambda found, b: found + product(b), own[1:], product(own[0]))
+
+        return to_numpy(sum(map_parallel(total, [blocks[first::cores] for first in range(cores)])))
+
+
+class Transposed:
+    """The transpose of a tall matrix."""
+
+    def __init__(self, matrix: TallMatrix) -> None:
+        self.matrix = matrix
+
+    def __matmul__(self, vector: Array) -> Array:
+        """The product with a vector, (r,)."""
+        rows = self.matrix.rows
+        return to_numpy(rows.T @ like(vector, rows))
