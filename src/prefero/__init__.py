@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prefero.datasets.features.options import FeatureOptions
     from prefero.deploy.gym_wrappers import RewardFromPreferences, VectorRewardFromPreferences
     from prefero.deploy.planning import plan
+    from prefero.deploy.step_reward import StepReward
 
 __version__ = "0.1.0"
 
@@ -36,6 +37,7 @@ __all__ = [
     "Question",
     "Reward",
     "RewardFromPreferences",
+    "StepReward",
     "VectorRewardFromPreferences",
     "best_question",
     "information_gain",
@@ -71,6 +73,8 @@ def __getattr__(name: str) -> Any:
         return import_module("prefero.datasets.features.options").FeatureOptions
     if name == "plan":
         return import_module("prefero.deploy.planning").plan
+    if name == "StepReward":
+        return import_module("prefero.deploy.step_reward").StepReward
     if name in ("RewardFromPreferences", "VectorRewardFromPreferences"):
         need("gymnasium", extra="worlds")
         return getattr(import_module("prefero.deploy.gym_wrappers"), name)

@@ -71,9 +71,31 @@ def plot_learner(
     return figure
 
 
+def plot_profiles(names: Sequence[str], profiles: Sequence[tuple[Array, Array, Array]], label: str) -> Any:
+    """Values, means and standard deviations along each name, as a matplotlib figure with one scale."""
+    figure, axes = _grid(len(names))
+    for axis, name, (values, mean, std) in zip(axes, names, profiles, strict=True):
+        draw_band(axis, values, mean, std)
+        axis.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
+        axis.set(xlabel=name, ylabel=label)
+    _same_height(axes)
+    return figure
+
+
+def draw_band(axis: Any, values: Array, mean: Array, std: Array) -> None:
+    """A curve with one standard deviation to both sides."""
+    axis.fill_between(values, mean - std, mean + std, color=COLOR, alpha=0.2, linewidth=0)
+    axis.plot(values, mean, color=COLOR, linewidth=2)
+
+
 def leading_variables(rewards: StandardizedRewards, scaling: Scaling, x: Array) -> list[Variable]:
     """The variables along which the mean reward varies most, in their order."""
     variables = scaling.variables
+    if not variables:
+        raise ValueError(
+            "the features of steps mean nothing alone: prefero.StepReward.of(reward).plot() draws the reward "
+            "along states and actions"
+        )
     stds = [float(np.std(rewards(_points(x, variable, scaling))[0])) for variable in variables]
     chosen = np.sort(np.argsort(-np.array(stds), kind="stable")[:MOST_PROFILES])
     return [variables[place] for place in chosen.tolist()]
@@ -91,8 +113,7 @@ def draw_profile(
         axis.set_xticks(values, labels=[shortened(level, 12) for level in variable.categories.levels])
         axis.set_xlim(-0.5, len(values) - 0.5)
     else:
-        axis.fill_between(values, mean - std, mean + std, color=COLOR, alpha=0.2, linewidth=0)
-        axis.plot(values, mean, color=COLOR, linewidth=2)
+        draw_band(axis, values, mean, std)
     axis.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
     axis.set(xlabel=variable.name, ylabel=LABEL)
 

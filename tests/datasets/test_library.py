@@ -106,7 +106,7 @@ def test_a_goal_is_a_place_of_some_states() -> None:
         ("math:tau_of_mine", "was not found"),
         (
             "pca",
-            r"are mean, .*, pca\(n\), random-network\(n\), encoder\(module:function\), and your own",
+            r"are mean, .*, pca\(n\), random-network\(n\), encoder\(module:function\), steps, and your own",
         ),
     ],
 )

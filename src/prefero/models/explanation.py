@@ -63,6 +63,8 @@ def statements_about(
     found: Sequence[Profile], scaling: Scaling, whose: str, units: Mapping[str, str]
 ) -> list[Statement]:
     """What the profiles of a reward's features say about it."""
+    if not found:
+        return []
     found = sorted(found, key=lambda profile: -profile.effect.mean)
     words = _Words(scaling, whose, units)
     sure = [profile for profile in found if _is_sure(profile, len(found))]

@@ -35,6 +35,7 @@ from prefero.models.reference import Reference
 from prefero.models.screening import Screening
 from prefero.models.searched_structures import SEARCHED, SearchedStructure
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
+from prefero.models.step_structures import STEP_SEARCHED, step_candidates, typical_step_kernels
 from prefero.models.structures import (
     TYPICAL_NOISE,
     Candidate,
@@ -86,7 +87,9 @@ class MixtureFitter:
 
     def __post_init__(self) -> None:
         self.settings = ModelSettings(self.reference, self.noise, self.margin, self.inference, self.lapse)
-        self._grid = grid_candidates(self.settings)
+        of_steps = bool(self.reference.step_blocks)
+        self._grid = step_candidates(self.settings) if of_steps else grid_candidates(self.settings)
+        self._kinds = STEP_SEARCHED if of_steps else SEARCHED
         self._pairs = self.reference.pairs(PAIRS)
         self._factors: dict[Kernel, PivotedCholesky | LowRank] = {}
         self._last_factors: dict[Kernel, PivotedCholesky | LowRank] = {}
@@ -139,14 +142,14 @@ class MixtureFitter:
     def _searched(self, data: Comparisons) -> list[SearchedStructure]:
         """The searched structures that there are enough features and answers for."""
         d = self.reference.features
-        enough = [kind for kind in SEARCHED if kind.min_features <= d <= kind.max_features]
+        enough = [kind for kind in self._kinds if kind.min_features <= d <= kind.max_features]
         return [kind for kind in enough if self.searched and kind.milestone(len(data)) is not None]
 
     def _candidates(self, data: Comparisons, margin: float) -> dict[Key, Candidate]:
         """The grid, and what was found of the searched structures."""
         lists = {0: self._grid}
         for kind in self._searched(data):
-            number = 1 + SEARCHED.index(kind)
+            number = 1 + self._kinds.index(kind)
             lists[number] = self._search(number, kind, data, margin)
         return {(n, place): candidate for n, some in lists.items() for place, candidate in enumerate(some)}
 
@@ -262,15 +265,21 @@ class MixtureFitter:
         if self.margin is not None or not data.has_ties:
             return 0.0
         guess = Probit(self.noise or TYPICAL_NOISE, self.noise or TYPICAL_NOISE)
-        d, unit = self.reference.features, self.reference.unit
-        kernels = [
-            self.settings.anchored(typical_kernel(form, d, unit)) for form in typical_forms(self.reference)
-        ]
-        kernel = max(kernels, key=lambda kernel: self.settings.log_evidence(kernel, data, guess))
+        kernel = max(
+            self._typical_kernels(), key=lambda kernel: self.settings.log_evidence(kernel, data, guess)
+        )
         fit = fit_hyperparameters(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True)
         ratio = fit.probit.margin / fit.probit.noise
         # in steps of a tenth of the logarithm, so that most answers change no candidate's likelihood
         return float(np.exp(0.1 * np.round(10 * np.log(ratio))))
+
+    def _typical_kernels(self) -> list[Kernel]:
+        """A kernel of each structure on the grid."""
+        if self.reference.step_blocks:
+            return typical_step_kernels(self.settings)
+        d, unit = self.reference.features, self.reference.unit
+        forms = typical_forms(self.reference)
+        return [self.settings.anchored(typical_kernel(form, d, unit)) for form in forms]
 
 
 def _first_of_many(data: Comparisons) -> Comparisons:

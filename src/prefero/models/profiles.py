@@ -73,6 +73,8 @@ def profiles(belief: Distribution, x: Array, scaling: Scaling | None = None) -> 
     With a scaling, the features of a category are one profile.
     """
     lines = [_line(x, variable, scaling) for variable in _variables(x, scaling)]
+    if not lines:  # features of steps mean nothing alone
+        return []
     chosen = _leading(belief, lines)
     draws = draw_rewards(belief, np.concatenate([lines[place].points for place in chosen]))
     ends = np.cumsum([len(lines[place].points) for place in chosen])[:-1]

@@ -19,6 +19,7 @@ from prefero._support.pairs import mixed_pairs
 from prefero.kernels import Kernel, Standardized, Warped
 from prefero.trajectories.categories import Categories, variables_of
 from prefero.trajectories.features import Scaling
+from prefero.trajectories.step_features import step_blocks
 
 ROWS = 1000  # at most: of a larger pool, so many trajectories evenly spaced
 EVERY = 4  # the variance of a reward's mean is found with every fourth of them
@@ -62,6 +63,11 @@ class Reference:
     def features(self) -> int:
         """The number of features."""
         return int(self.rows.shape[1])
+
+    @property
+    def step_blocks(self) -> dict[str, tuple[int, ...]]:
+        """The columns of each block of step features; none where a reward is not one of steps."""
+        return step_blocks(self.names or ())
 
     def pairs(self, count: int) -> tuple[Array, Array]:
         """Pairs of trajectories that stand for all, in the units of the answers: (count, d) each."""

@@ -87,7 +87,7 @@ def search_ard(settings: ModelSettings, data: Comparisons, margin: float) -> lis
 def search_sparse(settings: ModelSettings, data: Comparisons, margin: float) -> list[Candidate]:
     """Greedy forward selection: features are added one by one, as many as the evidence pays for."""
     columns, features = _selected(settings, data, margin), settings.reference.features
-    log_weight = float(np.log(SPARSE_WEIGHT / len(SPARSE_FORMS))) - _log_selections(features, len(columns))
+    log_weight = float(np.log(SPARSE_WEIGHT / len(SPARSE_FORMS))) - log_selections(features, len(columns))
     return [
         Candidate("sparse", kernel, noise, lapse, log_weight + float(np.log(chance)))
         for kernel in (_of_columns(settings, form, columns) for form in SPARSE_FORMS)
@@ -106,7 +106,7 @@ def _selected(settings: ModelSettings, data: Comparisons, margin: float) -> tupl
         wider = [(*columns, i) for i in range(features) if i not in columns]
         kernels = ((settings.anchored(Selected(form, c)), c) for c in wider)
         evidence, columns = max((settings.log_evidence(kernel, data, probit), c) for kernel, c in kernels)
-        steps.append((evidence - _log_selections(features, size), columns))
+        steps.append((evidence - log_selections(features, size), columns))
     return max(steps)[1]
 
 
@@ -119,7 +119,7 @@ def _of_columns(settings: ModelSettings, form: str, columns: tuple[int, ...]) ->
     return settings.anchored(typical_kernel(form, len(columns), unit))
 
 
-def _log_selections(features: int, selected: int) -> float:
+def log_selections(features: int, selected: int) -> float:
     """The logarithm of the number of selections of this size, times the number of sizes."""
     n, k = features, selected
     return float(np.log(MAX_SELECTED) + gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))

@@ -40,6 +40,12 @@ DESCRIPTIONS = {  # of a reward that looks ...
     "warped additive": "a sum of one curve for each feature, in which large values count less",
     "ard": "smooth, and some features matter more than others",
     "sparse": "simple, and only a few features matter",
+    "step linear": "a mean over time, linear in states and actions",
+    "step quadratic": "a mean over time, quadratic in states and actions",
+    "step curves": "a mean over time of one curve for each state and action",
+    "step rbf": "a mean over time, smooth in states and actions",
+    "step sparse": "a mean over time in which only a few states or actions matter",
+    "step ard": "a mean over time in which some states and actions matter more than others",
 }
 LABELS = {  # short descriptions, for lists
     "linear": "linear",
@@ -53,6 +59,12 @@ LABELS = {  # short descriptions, for lists
     "warped additive": "a curve for each feature with large values compressed",
     "ard": "smooth with unequal features",
     "sparse": "of a few features",
+    "step linear": "linear in steps",
+    "step quadratic": "quadratic in steps",
+    "step curves": "a curve for each state and action",
+    "step rbf": "smooth in steps",
+    "step sparse": "of a few states or actions",
+    "step ard": "of unequal states and actions",
 }
 GRID = {"linear": 0.25, "quadratic": 0.2, "rbf": 0.4, "linear+rbf": 0.05, "additive": 0.1}  # prior weights
 MANY = 20  # features; with more of them the grid is

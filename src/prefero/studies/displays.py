@@ -46,6 +46,11 @@ def display_of(pool: Pool) -> dict[str, Any]:
         if outside:
             raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the video itself there")
         return {"kind": "clips", "features": units, "folder": folder, **texts}
+    if not variables:
+        raise ValueError(
+            "these trajectories have features of steps and no videos, so a person would see nothing: "
+            "use a dataset with videos, or an environment that renders"
+        )
     values = [variable.values(pool.features) for variable in variables]
     ranges = [{"low": float(column.min()), "high": float(column.max())} for column in values]
     features = [unit | ends for unit, ends in zip(units, ranges, strict=True)]

@@ -328,7 +328,7 @@ def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> Que
         key=lambda place: (variables[place].categories is not None, -_mean_effect(effects, place)),
     )
     shown = [variables[place] for place in strongest[:MOST_AXES]]
-    values = np.stack([variable.values(pool.features) for variable in shown], axis=1)
+    values = np.stack([np.empty(len(pool)), *(one.values(pool.features) for one in shown)], axis=1)[:, 1:]
     pairs = [_answered_pair(log, answer, values) for answer in log.answers]
     return QuestionMap([one.name for one in shown], reference_of(values, MOST_DOTS).tolist(), pairs)
 

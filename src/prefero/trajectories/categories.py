@@ -16,6 +16,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, Indices
 from prefero._support.names import listed
+from prefero.trajectories.step_features import block_of
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def variables_of(names: Sequence[str], categories: Sequence[Categories]) -> tupl
     """The variables that these features encode, in the order of their first features.
 
     Where some features of a category were left out, a row does not say which level it has: the others are
-    then numbers by themselves.
+    then numbers by themselves. Features of steps mean nothing alone, and are no variables.
     """
     place = {name: number for number, name in enumerate(names)}
     whole = [one for one in categories if all(name in place for name in one.names)]
@@ -196,6 +197,8 @@ def variables_of(names: Sequence[str], categories: Sequence[Categories]) -> tupl
     found: dict[str, Variable] = {}
     for name, number in place.items():
         one = inside.get(name)
+        if block_of(name) is not None:
+            continue
         if one is None:
             found[name] = Variable(name, (number,))
         else:

@@ -16,6 +16,7 @@ from prefero._support.arrays import Array, Flags
 from prefero._support.frames import Rows, column_keys, column_values
 from prefero._support.names import did_you_mean, listed
 from prefero.trajectories.categories import Categories, Variable, variables_of
+from prefero.trajectories.step_features import step_blocks
 
 SQUARABLE = 1e-100  # numbers from here to its reciprocal can be squared and summed
 CONSTANT = 1e-9  # a standard deviation this small relative to the values is rounding
@@ -76,7 +77,7 @@ class Scaling:
         center: The mean of each feature.
         scale: The standard deviation of each feature. The features of a category's levels have one scale, the
             root of the sum of their variances, so that any two levels are equally far from each other, and
-            the category counts as much as a number does.
+            the category counts as much as a number does. So do the features of one block of step features.
         categories: The columns of categories that some of the features encode.
     """
 
@@ -124,6 +125,8 @@ class Scaling:
         center, scale, varies = location_and_scale(features)
         for group in (list(one.features) for one in variables_of(labels, categories) if one.is_one_hot):
             scale[group], varies[group] = np.sqrt(np.sum(scale[group] ** 2)), varies[group].any()
+        for block in map(list, step_blocks(labels).values()):  # whose proportions matter
+            scale[block], varies[block] = np.sqrt(np.sum(scale[block] ** 2)), varies[block].any()
         flat = np.flatnonzero(~varies)
         if len(flat) and not allow_constant:
             column = int(flat[0])

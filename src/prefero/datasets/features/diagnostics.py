@@ -17,6 +17,7 @@ from prefero._support.arrays import Array, Indices
 from prefero.datasets.features.library import GROWS_WITH_LENGTH
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.features import location_and_scale
+from prefero.trajectories.step_features import block_of
 
 Kind = Literal["constant", "duplicate", "correlated", "heavy-tailed", "unequal-length"]
 
@@ -49,6 +50,8 @@ def diagnose(
     categories: Sequence[Categories] = (),
 ) -> list[Diagnostic]:
     """All problems of the features (M, d), the gravest first; `lengths` are the episodes' steps, (M,)."""
+    alone = [place for place, name in enumerate(names) if block_of(name) is None]  # others count as blocks
+    features, names = features[:, alone], [names[place] for place in alone]
     varies = location_and_scale(features)[2]
     found = [_constant(name) for name, does in zip(names, varies, strict=True) if not does]
     varying = np.flatnonzero(varies).tolist()

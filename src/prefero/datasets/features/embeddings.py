@@ -3,6 +3,7 @@
     pca(4)                   the first principal components of whole state trajectories
     random-network(8)        the output of a fixed random network for each state, averaged over time
     encoder(module:function) the user's own encoder of states, (T, s) to (T, k), averaged over time
+    steps                    features of single steps, averaged over time (`step_embedding`)
 
     resampled   (M, SAMPLES * s)   states at evenly spaced times, so that lengths may differ
     scaled                         states with mean 0 and standard deviation 1 over the examples
@@ -13,9 +14,8 @@ that a file can hold.
 """
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
@@ -23,14 +23,15 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
+from prefero.datasets.features.fitted_embedding import FittedEmbedding, checked, units, with_same_states
 from prefero.datasets.features.library import Extractor, NamedValues
+from prefero.datasets.features.step_embedding import StepEmbedding
 from prefero.datasets.features.user_functions import function_name, import_function
-from prefero.trajectories.features import location_and_scale
 
 SAMPLES = 16
 HIDDEN = 64
 LAYERS = 2
-WORD = re.compile(r"\s*(pca|random-network|encoder)\s*\((.*)\)\s*")
+WORD = re.compile(r"\s*(?:(steps)|(pca|random-network|encoder)\s*\((.*)\))\s*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,61 +47,32 @@ class Embedding:
         parsed = WORD.fullmatch(word)
         if parsed is None:
             return None
-        if parsed[1] != "encoder" and not (parsed[2].strip().isdigit() and int(parsed[2]) > 0):
-            raise ValueError(f"{parsed[1]} takes the number of features, as in {parsed[1]}(4), not {word!r}")
-        return cls(parsed[1], parsed[2].strip())
+        if parsed[1]:
+            return cls(parsed[1], "")
+        kind, inside = parsed[2], parsed[3].strip()
+        if kind != "encoder" and not (inside.isdigit() and int(inside) > 0):
+            raise ValueError(f"{kind} takes the number of features, as in {kind}(4), not {word!r}")
+        return cls(kind, inside)
 
     @property
     def needs_examples(self) -> bool:
         """Has it to be fitted on examples?"""
         return self.kind != "encoder"
 
+    @property
+    def count(self) -> int:
+        """The number of features, where it is a choice."""
+        return int(self.inside or 0)
+
     def fit(self, examples: Sequence[Episode]) -> Extractor:
         """What it extracts of an episode, fitted on these examples."""
         if self.kind == "encoder":
             return encoder(import_function(self.inside))
-        return FITTED[self.kind].fit(examples, int(self.inside))
+        return FITTED[self.kind].fit(examples, self.count)
 
     def from_arrays(self, arrays: Mapping[str, Array]) -> "FittedEmbedding":
         """The same, from the arrays of one that was fitted before; an error unless they fit each other."""
-        return FITTED[self.kind].from_arrays(arrays, int(self.inside))
-
-
-@dataclass(frozen=True, eq=False)
-class FittedEmbedding(ABC):
-    """An embedding that was fitted on examples: its fields are all that it consists of."""
-
-    @classmethod
-    @abstractmethod
-    def fit(cls, examples: Sequence[Episode], count: int) -> Self:
-        """Fit it to examples, with so many features."""
-
-    @abstractmethod
-    def __call__(self, episode: Episode) -> NamedValues:
-        """The features of an episode."""
-
-    def arrays(self) -> dict[str, Array]:
-        """All that it consists of, by name."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Array], count: int) -> Self:
-        """What `arrays` gave; an error unless they fit each other, and give so many features."""
-        made = cls(**{one.name: np.asarray(arrays[one.name], dtype=float) for one in fields(cls)})
-        known = made.arrays()
-        if made.shapes(count) != {name: array.shape for name, array in known.items()}:
-            raise ValueError("the arrays of an embedding do not fit each other")
-        if any((known[name] <= 0).any() for name in ("scale", "unit") if name in known):
-            raise ValueError("the units of an embedding must be positive")
-        return made
-
-    @abstractmethod
-    def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
-        """The shapes that the arrays must have."""
-
-    def written(self, literal: Callable[[object], str]) -> dict[str, str]:
-        """The arguments of exported code that computes the same, as texts; `literal` writes an array."""
-        return {name: literal(array) for name, array in self.arrays().items()}
+        return FITTED[self.kind].from_arrays(arrays, self.count)
 
 
 # --- principal components ---------------------------------------------------------------------------------
@@ -129,8 +101,8 @@ class PrincipalComponents(FittedEmbedding):
     @classmethod
     def fit(cls, examples: Sequence[Episode], count: int) -> Self:
         """The components that vary most over the examples."""
-        resampled = np.stack([resample(episode) for episode in _with_same_states(examples)])
-        center, scale = _units(resampled)
+        resampled = np.stack([resample(episode) for episode in with_same_states(examples)])
+        center, scale = units(resampled)
         _, sizes, axes = np.linalg.svd((resampled - center) / scale, full_matrices=False)
         rank = int(np.sum(sizes > 1e-9 * max(sizes[0], 1e-300)))
         if count > rank:
@@ -143,7 +115,7 @@ class PrincipalComponents(FittedEmbedding):
 
     def __call__(self, episode: Episode) -> NamedValues:
         """Where the episode is along each component."""
-        resampled = resample(_checked(episode, len(self.center) // SAMPLES))
+        resampled = resample(checked(episode, len(self.center) // SAMPLES))
         place = self.axes @ ((resampled - self.center) / self.scale) / self.unit
         return {f"pca {i + 1}": float(value) for i, value in enumerate(place)}
 
@@ -171,13 +143,13 @@ class RandomNetwork(FittedEmbedding):
     @classmethod
     def fit(cls, examples: Sequence[Episode], count: int) -> Self:
         """The examples set the units of the states."""
-        center, scale = _units(np.concatenate([one.states for one in _with_same_states(examples)]))
+        center, scale = units(np.concatenate([one.states for one in with_same_states(examples)]))
         layers = random_layers(len(center), count)
         return cls(center, scale, np.concatenate([part.ravel() for layer in layers for part in layer]))
 
     def __call__(self, episode: Episode) -> NamedValues:
         """The mean over time of the last layer."""
-        values = (_checked(episode, len(self.center)).states - self.center) / self.scale
+        values = (checked(episode, len(self.center)).states - self.center) / self.scale
         for matrix, bias in self._layers():
             values = np.tanh(values @ matrix + bias)
         return {f"random network {i + 1}": float(value) for i, value in enumerate(values.mean(axis=0))}
@@ -211,7 +183,11 @@ def random_layers(inputs: int, outputs: int) -> list[tuple[Array, Array]]:
     return [(rng.normal(0.0, 1.5 / np.sqrt(a), (a, b)), rng.normal(0.0, 0.5, b)) for a, b in pairwise(sizes)]
 
 
-FITTED: dict[str, type[FittedEmbedding]] = {"pca": PrincipalComponents, "random-network": RandomNetwork}
+FITTED: dict[str, type[FittedEmbedding]] = {
+    "pca": PrincipalComponents,
+    "random-network": RandomNetwork,
+    "steps": StepEmbedding,
+}
 
 
 # --- the user's own encoder -------------------------------------------------------------------------------
@@ -235,24 +211,3 @@ def encoder(function: Callable[[Array], Array]) -> Extractor:
         return {f"encoder {i + 1}": float(value) for i, value in enumerate(whole)}
 
     return extract
-
-
-# --- examples ---------------------------------------------------------------------------------------------
-
-
-def _with_same_states(examples: Sequence[Episode]) -> Sequence[Episode]:
-    if len(examples) < 2:
-        raise ValueError(f"an embedding needs two examples or more, but there are {len(examples)}")
-    return [_checked(episode, examples[0].states.shape[1]) for episode in examples]
-
-
-def _checked(episode: Episode, wanted: int) -> Episode:
-    count = episode.states.shape[1]
-    if count != wanted:
-        raise BadEpisode(episode.id, f"it has {count} states, but the examples have {wanted}")
-    return episode
-
-
-def _units(values: Array) -> tuple[Array, Array]:
-    center, scale, varies = location_and_scale(values)
-    return center, np.where(varies, scale, 1.0)

@@ -170,6 +170,10 @@ def _dataset_to_fit_on(dataset: EpisodeDataset, options: FeatureOptions) -> Epis
 def _extractors(dataset: EpisodeDataset, options: FeatureOptions, fitted: Fitted) -> list[Extractor]:
     """What extracts each feature; embeddings are fitted on examples of the dataset, unless they are known."""
     embeddings = [Embedding.of(word) if isinstance(word, str) else None for word in options.features]
+    if len(embeddings) > 1 and any(one and one.kind == "steps" for one in embeddings):
+        raise ValueError(
+            "a reward of steps is a function of nothing else: give 'steps' as the only feature, or omit it"
+        )
     pairs = list(zip(options.features, embeddings, strict=True))
     fitting = any(found and found.needs_examples and word not in fitted for word, found in pairs)
     examples = _examples(dataset, options) if fitting else []

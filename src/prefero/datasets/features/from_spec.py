@@ -13,7 +13,8 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.names import no_such
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
-from prefero.datasets.features.embeddings import Embedding, FittedEmbedding, encoder
+from prefero.datasets.features.embeddings import Embedding, encoder
+from prefero.datasets.features.fitted_embedding import FittedEmbedding
 from prefero.datasets.features.library import Extractor, extractor_for, features_of, user_extractor
 from prefero.datasets.features.options import Feature, FeatureOptions
 from prefero.datasets.features.user_functions import import_function, module_name

@@ -144,7 +144,7 @@ LIBRARY: dict[str, LibraryFeature] = {
     "goal": LibraryFeature(goal, "place", "the final and the least distance to a goal: goal(x=0.3, y=0.1)"),
     "return": LibraryFeature(total_reward, "", "the sum of the dataset's own rewards", grows=True),
 }
-EMBEDDINGS = ("pca(n)", "random-network(n)", "encoder(module:function)")  # see features.embeddings
+EMBEDDINGS = ("pca(n)", "random-network(n)", "encoder(module:function)", "steps")  # see features.embeddings
 FEATURE_WORDS = (*LIBRARY, *EMBEDDINGS)
 GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, one in LIBRARY.items() if one.grows)
 

@@ -109,6 +109,27 @@ def random_network(center, scale, layers):
 
     return compute
 """,
+    "steps": """
+def steps(center, scale, axes, curve_frequencies, frequencies, lengthscales):
+    k, scales = len(axes), [scale * np.sqrt(len(axes)) for scale in lengthscales]
+    curves = np.concatenate([frequency * np.eye(k) for frequency in curve_frequencies])
+    waves = np.concatenate([curves, *(frequencies / scale for scale in scales)])
+    sizes = [len(curve_frequencies)] * len(curves) + [len(frequencies)] * (len(waves) - len(curves))
+    first, second = np.triu_indices(k)
+
+    def compute(t):
+        z = (np.concatenate([t.states[: len(t.actions)], t.actions], axis=1) - center) / scale
+        y = z @ axes.T
+        both = np.stack([np.cos(y @ waves.T), np.sin(y @ waves.T)], axis=2) / np.sqrt(sizes)[:, None]
+        parts = {"linear": z, "quadratic": y[:, first] * y[:, second]}
+        waved, place = both.reshape(len(z), -1), 2 * len(curves)
+        parts["curves"] = waved[:, :place]
+        for scale_, each in zip(lengthscales, np.split(waved[:, place:], len(lengthscales), axis=1)):
+            parts[f"rbf {scale_:g}"] = each
+        return {f"steps {p} {i + 1}": v for p, x in parts.items() for i, v in enumerate(x.mean(axis=0))}
+
+    return compute
+""",
 }
 NAMES = {"min": "minimum", "max": "maximum", "return": "total_reward"}  # where the word itself is no name
 

@@ -1,0 +1,107 @@
+"""The embedding `steps`: means over time of features of single steps, for rewards that are means over time.
+
+The examples set the units of states and actions, and the principal components where there are many. Random
+projections are quasi-random, a scrambled Sobol sequence, and the same for the same number of components.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from scipy.special import ndtri
+
+from prefero._support.arrays import Array
+from prefero.datasets.episode import BadEpisode, Episode
+from prefero.datasets.features.fitted_embedding import FittedEmbedding, units, with_same_states
+from prefero.datasets.features.library import NamedValues
+from prefero.trajectories.step_features import StepFeatures
+
+MOST_COMPONENTS = 24  # of steps with more numbers, so many principal components
+MOST_STEPS = 20_000  # of the examples, evenly spaced, for the units and the components
+LENGTHSCALES = (0.5, 1.0, 2.0)  # times sqrt(k); two typical steps are sqrt(2 k) apart
+FREQUENCIES = 64  # a power of two, as Sobol sequences want it
+CURVE_FREQUENCIES = 3
+
+
+@dataclass(frozen=True, eq=False)
+class StepEmbedding(FittedEmbedding):
+    """Means over time of `StepFeatures`, whose arrays these are."""
+
+    center: Array
+    scale: Array
+    axes: Array
+    curve_frequencies: Array
+    frequencies: Array
+    lengthscales: Array
+
+    @classmethod
+    def fit(cls, examples: Sequence[Episode], count: int) -> Self:
+        """The units of the examples' steps; `count` is not a choice here."""
+        del count
+        steps = np.concatenate([steps_of(one) for one in with_same_states(examples)])
+        steps = steps[:: max(1, len(steps) // MOST_STEPS)]
+        center, scale = units(steps)
+        axes = _axes((steps - center) / scale)
+        curves = (np.arange(CURVE_FREQUENCIES) + 0.5) / CURVE_FREQUENCIES
+        return cls(
+            center,
+            scale,
+            axes,
+            ndtri(0.5 + 0.5 * curves),  # quantiles of |normal|: of an RBF kernel with lengthscale 1
+            projections(len(axes)),
+            np.array(LENGTHSCALES),
+        )
+
+    @cached_property
+    def of_steps(self) -> StepFeatures:
+        """The function of steps."""
+        return StepFeatures(**self.arrays())
+
+    def __call__(self, episode: Episode) -> NamedValues:
+        """The means of all features over the episode's steps."""
+        steps = steps_of(episode)
+        if steps.shape[1] != len(self.center):
+            raise BadEpisode(
+                episode.id,
+                f"its steps have {steps.shape[1]} states and actions, but the examples' {len(self.center)}",
+            )
+        means = self.of_steps(steps).mean(axis=0)
+        return dict(zip(self.of_steps.names, means.tolist(), strict=True))
+
+    def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
+        """By the numbers of a step, its components, and the frequencies."""
+        del count
+        d, k, known = len(self.center), len(self.axes), self.arrays()
+        sizes = {name: (len(known[name]),) for name in ("curve_frequencies", "lengthscales")}
+        return {
+            "center": (d,),
+            "scale": (d,),
+            "axes": (k, d),
+            "curve_frequencies": sizes["curve_frequencies"],
+            "frequencies": (len(self.frequencies), k),
+            "lengthscales": sizes["lengthscales"],
+        }
+
+
+def steps_of(episode: Episode) -> Array:
+    """State and action of every step, side by side, (T, s + a)."""
+    return np.concatenate([episode.states[: len(episode)], episode.actions], axis=1)
+
+
+def _axes(z: Array) -> Array:
+    """The first principal components of standardized steps, or all axes where they are few."""
+    if z.shape[1] <= MOST_COMPONENTS:
+        return np.eye(z.shape[1])
+    _, _, axes = np.linalg.svd(z, full_matrices=False)
+    leading = axes[:MOST_COMPONENTS]
+    return np.asarray(leading * np.sign(leading.sum(axis=1, keepdims=True) + 1e-12))
+
+
+def projections(components: int) -> Array:
+    """Frequencies of random Fourier features with lengthscale 1, (F, k): normal, and evenly spread."""
+    from scipy.stats import qmc  # slow to import, and seldom needed
+
+    sobol = qmc.Sobol(components, rng=np.random.default_rng(0))
+    return np.asarray(ndtri(np.clip(sobol.random(FREQUENCIES), 1e-6, 1 - 1e-6)))

@@ -1,0 +1,239 @@
+"""The learned reward of single steps, g(state, action): what reinforcement learning takes as a reward.
+
+    steps     (n, d)    states and actions side by side
+    g         (n,)      the reward of each step; its mean over a trajectory is the trajectory's reward
+    weights   (D,)      g = weights . features of the step + constant
+
+Every component of the posterior is linear in the features of steps, so the mean of the whole mixture is one
+linear function of them. `CompiledSteps` is that function with everything multiplied out: a constant, a linear
+and a quadratic form of the step, and one cosine for each wave, since a cos(t) + b sin(t) = c cos(t - phase).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero._support.arrays import Array
+from prefero.deploy.export.components import kernel_types
+from prefero.kernels import Anchored, Kernel, Linear, Scaled, Selected, Standardized, Sum
+from prefero.models.posterior import Posterior
+from prefero.reward import Reward
+from prefero.reward_plots import MOST_PROFILES, plot_profiles
+from prefero.trajectories.step_features import StepFeatures
+
+if TYPE_CHECKING:
+    from prefero.datasets.episode import Episode
+
+STEPS_WORD = "steps"
+DEVIATIONS = 2.0  # a profile goes so many standard deviations to both sides of the mean step
+VALUES = 61  # along a profile
+TINY = 1e-300
+LINEAR: set[type[Kernel]] = {Linear, Scaled, Selected, Standardized, Sum, Anchored}
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledSteps:
+    """The mean of g as a function of raw steps, in as few array operations as possible.
+
+    Args:
+        constant: Of g.
+        linear: (d,).
+        quadratic: (d, d).
+        frequencies: Of the waves, (d, W).
+        phases: (W,).
+        amplitudes: (W,).
+    """
+
+    constant: float
+    linear: Array
+    quadratic: Array
+    frequencies: Array
+    phases: Array
+    amplitudes: Array
+
+    @classmethod
+    def of(cls, features: StepFeatures, weights: Array, constant: float) -> Self:
+        """Of weights (D,) of the features of steps."""
+        d, k = len(features.center), len(features.axes)
+        products = k * (k + 1) // 2
+        upper = np.zeros((k, k))
+        upper[np.triu_indices(k)] = weights[d : d + products]
+        cosines, sines = (weights[d + products :].reshape(-1, 2) * features.amplitudes[:, None]).T
+        to_y = features.axes / features.scale  # (k, d): y = to_y @ (step - center)
+        # first as a function of u = step - center, then of the step itself
+        linear, quadratic = weights[:d] / features.scale, to_y.T @ upper @ to_y
+        quadratic = (quadratic + quadratic.T) / 2
+        center, waves = features.center, features.waves @ to_y
+        used = np.hypot(cosines, sines) > 0
+        return cls(
+            float(constant - linear @ center + center @ quadratic @ center),
+            linear - 2.0 * quadratic @ center,
+            quadratic,
+            np.ascontiguousarray(waves[used].T),
+            -(waves[used] @ center) - np.arctan2(sines, cosines)[used],
+            np.hypot(cosines, sines)[used],
+        )
+
+    def __call__(self, steps: Array) -> Array:
+        """g of steps (n, d), (n,); of one step (d,), a number."""
+        angles = steps @ self.frequencies
+        angles += self.phases
+        values = np.cos(angles, out=angles) @ self.amplitudes
+        values += steps @ self.linear
+        if steps.ndim == 1:
+            values += steps @ self.quadratic @ steps
+        else:
+            values += np.einsum("nd,nd->n", steps @ self.quadratic, steps)
+        values += self.constant
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class StepReward:
+    """A learned reward of single steps. Call it with states and actions.
+
+    Args:
+        reward: A reward that was taught with the features `steps`.
+        features: The features of steps that it is linear in.
+    """
+
+    reward: Reward
+    features: StepFeatures
+
+    @classmethod
+    def of(cls, reward: Reward) -> Self:
+        """Of a learned reward.
+
+        Args:
+            reward: The reward, taught with the features `steps` and no others.
+
+        Returns:
+            The reward of single steps.
+
+        Raises:
+            ValueError: If it is not such a reward.
+        """
+        spec = reward.feature_spec
+        if spec is None or spec.words != (STEPS_WORD,) or STEPS_WORD not in spec.fitted:
+            words = "features of its own" if spec is None else ", ".join(spec.words)
+            raise ValueError(
+                f"a reward of steps is taught with the features 'steps', but this one was with {words}: "
+                "teach with --features steps (features=['steps'])"
+            )
+        parts = [part for _, part in reward.belief.components if isinstance(part, Posterior)]
+        others = set[type[Kernel]]().union(*(kernel_types(part.kernel) for part in parts)) - LINEAR
+        if others:
+            raise ValueError(
+                "a reward of steps is linear in their features, but this model has other kernels: "
+                f"{', '.join(sorted(kind.__name__ for kind in others))}. Learn with the default model"
+            )
+        features = StepFeatures(**spec.fitted[STEPS_WORD])
+        reward.scaling.check_names(features.names, "its embedding")
+        return cls(reward, features)
+
+    def __call__(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> Array:
+        """The expected reward of each step.
+
+        Args:
+            states: The states before the steps, (n, s).
+            actions: (n, a).
+
+        Returns:
+            The rewards, (n,).
+        """
+        return self.compiled(self._side_by_side(states, actions))
+
+    def predict(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> tuple[Array, Array]:
+        """The expected reward of each step, and its standard deviation.
+
+        Args:
+            states: The states before the steps, (n, s).
+            actions: (n, a).
+
+        Returns:
+            The mean and the standard deviation, (n,) each.
+        """
+        steps = self._side_by_side(states, actions)
+        mean, variance = self.reward.belief.marginals(self.reward.scaling(self.features(steps)))
+        return mean, np.sqrt(variance)
+
+    def of_episode(self, episode: "Episode") -> Array:
+        """The expected reward of each step of an episode, (T,)."""
+        return self(episode.states[: len(episode)], episode.actions)
+
+    @cached_property
+    def _affine(self) -> tuple[Array, float]:
+        """Weights (D,) and constant of the mean, as a function of the features of steps."""
+        scaling, belief = self.reward.scaling, self.reward.belief
+        size = len(scaling.names)
+        zero, *units = belief.marginals(np.concatenate([np.zeros((1, size)), np.eye(size)]))[0].tolist()
+        weights = (np.array(units) - zero) / np.array(scaling.scale)
+        return weights, float(zero - weights @ np.array(scaling.center))
+
+    @property
+    def weights(self) -> Array:
+        """The mean of g is weights . features + a constant, (D,): all components of the mixture in one."""
+        return self._affine[0]
+
+    @cached_property
+    def compiled(self) -> CompiledSteps:
+        """The fastest form of the mean: a function of states and actions side by side."""
+        return CompiledSteps.of(self.features, *self._affine)
+
+    # --- explanations -------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the states and actions of a step."""
+        spec = self.reward.feature_spec
+        assert spec is not None
+        return (*spec.state_names, *spec.action_names)
+
+    def profile(self, place: int) -> tuple[Array, Array, Array]:
+        """The reward along one state or action, all others at their mean.
+
+        Args:
+            place: Its place among `names`.
+
+        Returns:
+            Values, and the mean and the standard deviation of the difference from the mean step.
+        """
+        steps = np.tile(self.features.center, (VALUES, 1))
+        steps[:, place] += np.linspace(-DEVIATIONS, DEVIATIONS, VALUES) * self.features.scale[place]
+        x, middle = (self.reward.scaling(self.features(some)) for some in (steps, self.features.center[None]))
+        mean, variance = self.reward.belief.difference(x, np.repeat(middle, VALUES, axis=0))
+        return steps[:, place], mean, np.sqrt(variance)
+
+    def effects(self) -> dict[str, float]:
+        """How much each state and action matters: its share of the sum of all profiles' standard deviations.
+
+        Returns:
+            The shares by name, the largest first.
+        """
+        stds = np.array([np.std(self.profile(place)[1]) for place in range(len(self.names))])
+        shares = stds / max(stds.sum(), TINY)
+        return {self.names[place]: float(shares[place]) for place in np.argsort(-shares, kind="stable")}
+
+    def plot(self) -> Any:
+        """The reward along the states and actions that matter most, as a matplotlib figure.
+
+        Returns:
+            A matplotlib figure; it needs the extra `plots`.
+        """
+        leading = list(self.effects())[:MOST_PROFILES]
+        profiles = [self.profile(self.names.index(name)) for name in leading]
+        return plot_profiles(leading, profiles, "reward of a step")
+
+    def _side_by_side(self, states: npt.ArrayLike, actions: npt.ArrayLike) -> Array:
+        """Steps (n, d); a single number of each step may come without its axis."""
+        parts = [np.asarray(part, dtype=float) for part in (states, actions)]
+        steps = np.concatenate([part[:, None] if part.ndim == 1 else part for part in parts], axis=1)
+        if steps.shape[1] != len(self.features.center):
+            raise ValueError(
+                f"a step has {len(self.features.center)} states and actions ({', '.join(self.names)}), "
+                f"but these have {steps.shape[1]}"
+            )
+        return steps
