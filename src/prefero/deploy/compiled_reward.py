@@ -1,0 +1,238 @@
+"""The mean of a learned reward as a few array operations, for calls that must take microseconds.
+
+    x            (M, d)      scaled features
+    points       (P, d)      winners, losers and anchors, transformed as their kernel transforms features
+    f(x)                     a constant plus, for each term, coefficients @ k(points, transformed x)
+
+The mean of a Gaussian process is a sum of kernels at the points of its answers, and a kernel is a tree of
+sums, scalings, anchors and transformations with simple kernels as leaves. `expand` writes a mean as leaves
+with coefficients. Leaves with the same transformation are collected: linear ones become one vector, quadratic
+ones one matrix, and all RBF kernels share one matrix of squared distances.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero._support.arrays import Array, Indices
+from prefero.kernels import (
+    RBF,
+    Additive,
+    Anchored,
+    Kernel,
+    Linear,
+    Quadratic,
+    Scaled,
+    Selected,
+    Standardized,
+    Sum,
+    Warped,
+)
+from prefero.models.posterior import Posterior
+from prefero.reward import Reward
+
+Transformation = tuple[str, tuple[float, ...], tuple[float, ...]]  # its kind, and its numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """coefficients (P,) @ leaf(points (P, d), x), for x after some transformations."""
+
+    path: tuple[Transformation, ...]
+    leaf: Kernel
+    points: Array
+    coefficients: Array
+
+
+# --- from kernels to terms --------------------------------------------------------------------------------
+
+
+def expand(kernel: Kernel, points: Array, coefficients: Array) -> tuple[list[Term], float]:
+    """The terms and the constant of coefficients @ kernel(points, x), as a function of x."""
+    if isinstance(kernel, Scaled):
+        return expand(kernel.kernel, points, kernel.variance * coefficients)
+    if isinstance(kernel, Sum):
+        (first, a), (second, b) = (expand(k, points, coefficients) for k in (kernel.first, kernel.second))
+        return first + second, a + b
+    if isinstance(kernel, Anchored):
+        return _anchored(kernel, points, coefficients)
+    if isinstance(kernel, Standardized | Warped | Selected):
+        step = _transformation(kernel)
+        terms, constant = expand(kernel.kernel, _transformed(points, step), coefficients)
+        return [replace(term, path=(step, *term.path)) for term in terms], constant
+    if isinstance(kernel, RBF) and isinstance(kernel.theta, tuple):
+        unit: Transformation = ("standardized", (0.0,), tuple(1 / np.sqrt(kernel.theta)))
+        return [Term((unit,), RBF(1.0), _transformed(points, unit), coefficients)], 0.0
+    return [Term((), kernel, points, coefficients)], 0.0
+
+
+def _anchored(kernel: Anchored, points: Array, coefficients: Array) -> tuple[list[Term], float]:
+    """k(y, x) - k(y, a) - k(a, x) + k(a, a), or k(y, x) - k(y, a) k(a, x) / k(a, a)."""
+    anchor = np.asarray(kernel.anchor)[None]
+    with_anchor, alone = kernel.kernel(points, anchor)[:, 0], float(kernel.kernel.diagonal(anchor)[0])
+    if kernel.mode == "condition":
+        share, shift = float(coefficients @ with_anchor) / alone, 0.0
+    else:
+        share, shift = float(coefficients.sum()), float(coefficients @ (alone - with_anchor))
+    terms, constant = expand(kernel.kernel, points, coefficients)
+    at_anchor, also = expand(kernel.kernel, anchor, np.array([-share]))
+    return terms + at_anchor, constant + also + shift
+
+
+def _transformation(kernel: Standardized | Warped | Selected) -> Transformation:
+    if isinstance(kernel, Selected):
+        return "selected", kernel.columns, ()
+    return type(kernel).__name__.lower(), kernel.center, kernel.scale
+
+
+def _transformed(x: Array, by: Transformation) -> Array:
+    return _Step.of(by)(x)
+
+
+@dataclass(frozen=True, eq=False)
+class _Step:
+    """A transformation with its numbers as arrays."""
+
+    columns: Indices | None  # of a selection
+    center: Array
+    factor: Array
+    warped: bool
+
+    @classmethod
+    def of(cls, described: Transformation) -> Self:
+        kind, first, second = described
+        if kind == "selected":
+            return cls(np.array(first, dtype=np.intp), np.empty(0), np.empty(0), warped=False)
+        return cls(None, np.array(first), 1.0 / np.array(second), warped=kind == "warped")
+
+    def __call__(self, x: Array) -> Array:
+        if self.columns is not None:
+            return x[:, self.columns]
+        scaled: Array = (x - self.center) * self.factor
+        return np.arcsinh(scaled, out=scaled) if self.warped else scaled
+
+
+# --- from terms to arrays ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """All terms with one transformation, evaluated together."""
+
+    path: tuple[_Step, ...]
+    linear: Array  # (d,)
+    quadratic: Array  # (d, d)
+    points: Array  # (P, d)
+    thetas: tuple[tuple[float, Array], ...]  # of RBF kernels, each with its coefficients (P,)
+    curves: tuple[tuple[float, Array], ...]  # the same for each feature alone
+    others: tuple[Term, ...]
+
+    @classmethod
+    def of(cls, terms: Sequence[Term]) -> Self:
+        """Terms of the same path."""
+        d = terms[0].points.shape[1]
+        linear, quadratic, others = np.zeros(d), np.zeros((d, d)), []
+        points = np.unique(np.concatenate([term.points for term in terms]), axis=0)
+        thetas: dict[float, Array] = {}
+        curves: dict[float, Array] = {}
+        for term in terms:
+            leaf, p, c = term.leaf, term.points, term.coefficients
+            if isinstance(leaf, Linear):
+                linear += c @ p
+            elif isinstance(leaf, Quadratic):
+                quadratic += 0.5 * (p.T @ (c[:, None] * p) + np.diag(c @ p**2))
+            elif isinstance(leaf, RBF):
+                _collect(thetas, float(leaf.theta), points, p, c)
+            elif isinstance(leaf, Additive) and isinstance(leaf.kernel, RBF):
+                _collect(curves, float(leaf.kernel.theta), points, p, c / d)
+            else:
+                others.append(term)
+        path = tuple(map(_Step.of, terms[0].path))
+        return cls(path, linear, quadratic, points, (*thetas.items(),), (*curves.items(),), (*others,))
+
+    def __call__(self, x: Array) -> Array:
+        """The sum of all terms at x (M, d), (M,)."""
+        for step in self.path:
+            x = step(x)
+        values: Array = np.einsum("md,md->m", x @ self.quadratic + self.linear, x)
+        if self.thetas:
+            squared = np.square(x[:, None] - self.points).sum(axis=2)
+            for theta, coefficients in self.thetas:
+                values += np.exp(-theta * squared) @ coefficients
+        if self.curves:
+            apart = np.square(x[:, None] - self.points)
+            for theta, coefficients in self.curves:
+                values += np.exp(-theta * apart).sum(axis=2) @ coefficients
+        for term in self.others:
+            values += term.leaf(x, term.points) @ term.coefficients
+        return values
+
+
+def _collect(found: dict[float, Array], theta: float, points: Array, p: Array, c: Array) -> None:
+    """Add the coefficients of p, which are some of the points, to those of a theta."""
+    places = {row.tobytes(): place for place, row in enumerate(points)}
+    coefficients = found.setdefault(theta, np.zeros(len(points)))
+    np.add.at(coefficients, [places[row.tobytes()] for row in p], c)
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledReward:
+    """The mean of a reward as a fast function of raw features; it agrees with the reward to rounding.
+
+    Args:
+        center: Of the features, (d,).
+        scale: Of the features, (d,).
+        constant: Of the reward.
+        groups: What is added up.
+    """
+
+    center: Array
+    scale: Array
+    constant: float
+    groups: tuple[_Group, ...]
+
+    @classmethod
+    def of(cls, reward: Reward) -> Self:
+        """Of a learned reward.
+
+        Args:
+            reward: The reward, of Gaussian components.
+
+        Returns:
+            The compiled mean.
+
+        Raises:
+            ValueError: If the reward is not made of Gaussians, as with `LinearPreference`.
+        """
+        terms: list[Term] = []
+        constant = 0.0
+        for weight, part in reward.belief.components:
+            if not isinstance(part, Posterior):
+                raise ValueError(
+                    f"the mean of {type(part).__name__} cannot be compiled: call the reward itself"
+                )
+            points = np.concatenate([part.pivots.winners, part.pivots.losers])
+            more, shift = expand(part.kernel, points, weight * np.concatenate([part.alpha, -part.alpha]))
+            terms, constant = terms + more, constant + shift
+        paths = dict.fromkeys(term.path for term in terms)
+        groups = (_Group.of([term for term in terms if term.path == path]) for path in paths)
+        scaling = reward.scaling
+        return cls(np.array(scaling.center), np.array(scaling.scale), constant, tuple(groups))
+
+    def __call__(self, features: npt.ArrayLike) -> Array:
+        """The expected reward of each row of features, which are not checked.
+
+        Args:
+            features: (M, d), in your own units.
+
+        Returns:
+            The rewards, (M,).
+        """
+        x = (np.asarray(features, dtype=float) - self.center) / self.scale
+        values = np.full(len(x), self.constant)
+        for group in self.groups:
+            values += group(x)
+        return values

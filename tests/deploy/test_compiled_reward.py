@@ -1,0 +1,66 @@
+"""Compiled rewards: the same numbers as the model, for every kernel."""
+
+import numpy as np
+import pytest
+
+from prefero import Learner, LinearPreference, Pool, PreferenceGP, Question, Reward
+from prefero._support.arrays import Array
+from prefero.deploy.compiled_reward import CompiledReward
+from prefero.kernels import (
+    RBF,
+    Additive,
+    Anchored,
+    Kernel,
+    Linear,
+    Matern,
+    Quadratic,
+    Selected,
+    Standardized,
+    Warped,
+)
+
+CENTER, SCALE = (0.3, -0.2, 1.0), (0.5, 2.0, 1.5)
+EVERY: list[Kernel] = [
+    Linear(),
+    Quadratic(),
+    RBF(0.7),
+    RBF((0.1, 0.5, 2.0)),
+    Matern(1.3),
+    Additive(RBF(0.4)),
+    Additive(Matern(0.9)),
+    2.0 * Linear() + 0.3 * RBF(0.2),
+    Anchored(RBF(0.5) + Quadratic(), (0.1, 0.2, 0.3)),
+    Anchored(RBF(0.5), (0.1, 0.2, 0.3), mode="condition"),
+    Selected(RBF(0.5) + Linear(), (2, 0)),
+    Standardized(Anchored(RBF((0.1, 0.2, 0.3)), (0.0, 0.0, 0.0)), CENTER, SCALE),
+    Warped(Standardized(Additive(RBF(1.0)), CENTER, SCALE), CENTER, SCALE),
+]
+
+
+def features(count: int = 40) -> Array:
+    return np.random.default_rng(0).normal(size=(count, 3)) * [1.0, 5.0, 0.1] + [0.0, 2.0, -1.0]
+
+
+def taught(model: PreferenceGP | LinearPreference | None) -> Reward:
+    x = features()
+    learner = Learner(Pool(x), model=model)
+    for left, right in np.random.default_rng(1).permutation(40)[:24].reshape(-1, 2).tolist():
+        learner.tell(Question(left, right), "left" if x[left, 0] > x[right, 0] else "right")
+    return learner.reward()
+
+
+@pytest.mark.parametrize("kernel", EVERY, ids=str)
+def test_every_kernel_gives_the_models_mean(kernel: Kernel) -> None:
+    reward = taught(PreferenceGP(kernel, noise=0.1, learn=False))
+    other = features(90)[40:]
+    assert CompiledReward.of(reward)(other) == pytest.approx(reward(other), abs=1e-9)
+
+
+def test_the_default_mixture_is_compiled() -> None:
+    reward = taught(None)
+    assert CompiledReward.of(reward)(features(60)) == pytest.approx(reward(features(60)), abs=1e-9)
+
+
+def test_what_is_not_gaussian_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot be compiled: call the reward itself"):
+        CompiledReward.of(taught(LinearPreference(draws=5)))
