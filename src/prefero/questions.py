@@ -9,7 +9,7 @@ A question may have more than two trajectories; the answers that Prefero learns 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Choice = Literal["left", "right", "equal"]
 CHOICES: tuple[Choice, ...] = get_args(Choice)
+Names = npt.NDArray[np.str_]
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -93,10 +94,12 @@ class Answer:
     Args:
         question: The question.
         choice: "left", "right" or "equal".
+        person: Who said it; "" where only one person answers.
     """
 
     question: Question
     choice: Choice
+    person: str = ""
 
     def __post_init__(self) -> None:
         if self.choice not in CHOICES:
@@ -127,24 +130,40 @@ class Comparisons:
         losers: Features of the other, (N, d).
         tied: Whether the person found them about equal, (N,).
         scaling: How these features were scaled, so that a model knows its units; None if they were not.
+        people: Who answered, (N,) names; None where only one person answers.
     """
 
     winners: Array
     losers: Array
     tied: Flags
     scaling: "Scaling | None" = None
+    people: Names | None = None
 
     def __len__(self) -> int:
         return len(self.winners)
 
     def __getitem__(self, which: slice | Indices) -> Self:
         """Some of the comparisons."""
-        return replace(self, winners=self.winners[which], losers=self.losers[which], tied=self.tied[which])
+        people = None if self.people is None else self.people[which]
+        return replace(
+            self,
+            winners=self.winners[which],
+            losers=self.losers[which],
+            tied=self.tied[which],
+            people=people,
+        )
 
     @property
     def has_ties(self) -> bool:
         """Whether any answer was "about equal"."""
         return bool(self.tied.any())
+
+    @property
+    def has_people(self) -> bool:
+        """Whether several people have answered."""
+        return (
+            self.people is not None and len(self.people) > 0 and bool(np.any(self.people != self.people[0]))
+        )
 
     @classmethod
     def none(cls, features: int, scaling: "Scaling | None" = None) -> Self:
@@ -160,13 +179,20 @@ class Comparisons:
         return cls(np.empty((0, features)), np.empty((0, features)), np.empty(0, dtype=bool), scaling)
 
     @classmethod
-    def of(cls, items: Array, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
+    def of(
+        cls,
+        items: Array,
+        pairs: npt.ArrayLike,
+        ties: npt.ArrayLike | None = None,
+        people: Sequence[object] | npt.NDArray[Any] | None = None,
+    ) -> Self:
         """Comparisons of rows of features.
 
         Args:
             items: The features, (M, d).
             pairs: For each answer the index of the winner, then of the loser, (N, 2).
             ties: Pairs that were answered "about equal", (T, 2).
+            people: Who gave each answer, of `pairs` and then of `ties`: names or numbers, (N + T,).
 
         Returns:
             The comparisons.
@@ -174,7 +200,8 @@ class Comparisons:
         chosen = pair_indices(pairs, len(items), "pairs")
         tied = pair_indices([] if ties is None else ties, len(items), "ties")
         both = np.concatenate([chosen, tied])
-        return cls(items[both[:, 0]], items[both[:, 1]], np.arange(len(both)) >= len(chosen))
+        who = None if people is None else _names(people, len(both))
+        return cls(items[both[:, 0]], items[both[:, 1]], np.arange(len(both)) >= len(chosen), people=who)
 
     @classmethod
     def from_answers(cls, items: Array, answers: Sequence[Answer], scaling: "Scaling | None" = None) -> Self:
@@ -190,7 +217,19 @@ class Comparisons:
         """
         pairs = np.array([answer.pair for answer in answers], dtype=np.intp).reshape(-1, 2)
         tied = np.array([answer.choice == "equal" for answer in answers], dtype=bool)
-        return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied, scaling)
+        people = _names([answer.person for answer in answers], len(answers))
+        who = people if any(answer.person for answer in answers) else None
+        return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied, scaling, who)
+
+
+def _names(people: Sequence[object] | npt.NDArray[Any], count: int) -> Names:
+    """The people's names as an array, after checking that there is one for each answer."""
+    names = np.array([str(one) for one in people], dtype=np.str_)
+    if len(names) != count:
+        raise ValueError(
+            f"people must name who gave each answer, but there are {len(names)} names for {count} answers"
+        )
+    return names
 
 
 def pair_indices(pairs: npt.ArrayLike, count: int, name: str) -> Indices:

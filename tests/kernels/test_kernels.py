@@ -14,6 +14,7 @@ from prefero.kernels import (
     RBF,
     Additive,
     Anchored,
+    ItemEffects,
     Kernel,
     Linear,
     Matern,
@@ -62,6 +63,7 @@ KERNELS: dict[str, Kernel] = {
     "projected, subtracted": Anchored(Projected(Quadratic(), ((1.0,), (-0.5,), (0.3,))), ANCHOR),
     "standardized": Standardized(RBF(theta=ARD) + 0.5 * Linear(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)),
     "standardized, subtracted": Anchored(Standardized(Matern(), (1.0, -2.0, 0.5), (2.0, 0.3, 1.0)), ANCHOR),
+    "rbf + items": Anchored(RBF(), ANCHOR) + 0.5 * ItemEffects(((0.0, 1.0, 2.0), (0.5, 0.0, 1.0))),
     "scaled anchored + linear": 2.0 * Anchored(RBF(), ANCHOR, mode="condition") + 0.1 * Linear(),
 }
 STATIONARY = {name: kernel for name, kernel in KERNELS.items() if isinstance(kernel, RBF | Matern)}

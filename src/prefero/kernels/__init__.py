@@ -15,6 +15,7 @@ the array API standard, so that a pool may be on a GPU. Other packages can add k
 from prefero.kernels.anchored import Anchored
 from prefero.kernels.base import Kernel, Wrapped
 from prefero.kernels.composed import Additive, Projected, Scaled, Selected, Standardized, Sum, Warped
+from prefero.kernels.items import ItemEffects
 from prefero.kernels.polynomial import Linear, Parameterless, Quadratic
 from prefero.kernels.serialization import KERNELS, from_json, register, to_json
 from prefero.kernels.stationary import RBF, Matern
@@ -24,6 +25,7 @@ __all__ = [
     "RBF",
     "Additive",
     "Anchored",
+    "ItemEffects",
     "Kernel",
     "Linear",
     "Matern",

@@ -7,6 +7,7 @@ hyper-parameters are learned by maximum marginal likelihood, or fixed with `lear
 """
 
 import inspect
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +19,12 @@ from prefero.models.inference import Inference, check_inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.people import posterior_of
+from prefero.models.people_candidates import given_kernel
+from prefero.models.people_fitter import PeopleFitter
 from prefero.models.posterior import Distribution, predict
 from prefero.models.reference import Reference
-from prefero.models.structures import TYPICAL_NOISE
+from prefero.models.structures import TYPICAL_NOISE, ModelSettings
 from prefero.questions import Comparisons
 from prefero.trajectories.features import check_same_shape, feature_matrix
 
@@ -144,6 +148,8 @@ class PreferenceGP(PreferenceModel):
         lapse_: The lapse rate.
         kernel_: With a kernel: the same with learned hyper-parameters.
         structures_: Without one: the posterior probability of each structure.
+        people_: Where several people answered: the posterior over all their rewards; `posterior_` is then
+            that over the reward that they share.
     """
 
     def __init__(
@@ -162,13 +168,22 @@ class PreferenceGP(PreferenceModel):
         self.inference = inference
         self.lapse = lapse
 
-    def fit(self, items: npt.ArrayLike, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        items: npt.ArrayLike,
+        pairs: npt.ArrayLike,
+        ties: npt.ArrayLike | None = None,
+        *,
+        people: Sequence[object] | npt.NDArray[Any] | None = None,
+    ) -> Self:
         """Learn from answers about rows of features.
 
         Args:
             items: The features, (M, d).
             pairs: For each answer the index of the winner, then of the loser, (N, 2).
             ties: Pairs that were answered "about equal", (T, 2).
+            people: Who gave each answer, those of `pairs` and then those of `ties`: names or numbers. Several
+                people are learned together: what they share, and what is each one's own.
 
         Returns:
             The model itself.
@@ -177,7 +192,7 @@ class PreferenceGP(PreferenceModel):
             ConvergenceError: If the inference does not converge.
         """
         matrix = feature_matrix(items)
-        return self.fit_comparisons(Comparisons.of(matrix, pairs, ties), matrix)
+        return self.fit_comparisons(Comparisons.of(matrix, pairs, ties, people), matrix)
 
     def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
         """Learn from comparisons of features; refitting is quick when they continue the last ones.
@@ -193,7 +208,10 @@ class PreferenceGP(PreferenceModel):
         """
         self._check()
         self.n_features_in_ = data.winners.shape[1]
-        if self.kernel is None:
+        self.__dict__.pop("people_", None)
+        if data.has_people:
+            self._fit_people(data, reference)
+        elif self.kernel is None:
             self._fit_mixture(data, reference)
         else:
             self._fit_kernel(self.kernel, data)
@@ -216,6 +234,19 @@ class PreferenceGP(PreferenceModel):
             self._fitted_with = (self.n_features_in_, settings), reference
         posterior = self._fitter.fit(data)
         self.posterior_, self.structures_ = posterior, posterior.structures
+
+    def _fit_people(self, data: Comparisons, reference: Array | None) -> None:
+        """What people share is `posterior_`; a given kernel is taken as it is."""
+        if self.inference != "ep":
+            raise ValueError("several people are learned together by expectation propagation: inference='ep'")
+        given = self.noise, self.margin, self.inference, self.lapse
+        settings = ModelSettings(self._reference(data, reference), *given)
+        last = self.__dict__.get("_people_fitter")
+        if last is None or last[0] != (self.kernel, *given) or not _same(last[1], reference):
+            kernels = [] if self.kernel is None else [given_kernel(settings, self.kernel)]
+            last = self._people_fitter = (self.kernel, *given), reference, PeopleFitter(settings, kernels)
+        self.people_ = posterior_of(last[2], data)
+        self.posterior_, self.structures_ = self.people_.group, self.people_.structures
 
     def _reference(self, data: Comparisons, reference: Array | None) -> Reference:
         if reference is None:
