@@ -118,7 +118,18 @@ def test_a_file_that_cannot_be_written_leaves_the_old_one(
         ({"model": {"kind": "PreferenceGP", "noise": -1.0}}, "is damaged: ValueError"),
         ({"acquisition": {"kind": "os:system"}}, "is damaged: UnknownNameError"),
         (
-            {"told": [{"items": [0, 99], "number": 1, "value": None, "unit": "", "choice": "left"}]},
+            {
+                "told": [
+                    {
+                        "items": [0, 99],
+                        "number": 1,
+                        "value": None,
+                        "unit": "",
+                        "choice": "left",
+                        "kind": "pair",
+                    }
+                ]
+            },
             "damaged.* 0 to 15",
         ),
         ({"pool": {}}, "is damaged: KeyError 'arrays'"),

@@ -15,7 +15,7 @@ ITEMS = np.arange(10.0).reshape(5, 2)
 SWAPPED: dict[Choice, Choice] = {"left": "right", "right": "left", "equal": "equal"}
 
 indices = st.integers(0, 10**9)
-different = st.lists(indices, min_size=2, max_size=8, unique=True)
+different = st.lists(indices, min_size=2, max_size=4, unique=True)
 pairs = st.lists(st.integers(0, 4), min_size=2, max_size=2, unique=True)
 
 
@@ -86,7 +86,7 @@ def test_only_pairs_have_sides_and_answers(items: list[int]) -> None:
     for side in ("left", "right"):
         with pytest.raises(ValueError, match=f"only a question about two .* a {side} one, .*: use its items"):
             getattr(question, side)
-    with pytest.raises(ValueError, match=f"'left' answers a question about two .* has {len(items)}"):
+    with pytest.raises(ValueError, match="but this is 'left': to leave"):
         Answer(question, "left")
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, overload
 
 import numpy as np
 
@@ -31,9 +31,11 @@ from prefero.acquisition.base import (
     acquisition_named,
     check_strategy,
 )
+from prefero.acquisition.imagined_answers import ImaginedAnswers, likely_answer
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.pool_search import best_question, score_question
 from prefero.acquisition.random_question import random_question
+from prefero.acquisition.set_search import best_set
 from prefero.learner_file import LearnerFileError, LearnerState, unfitted
 from prefero.models.learning_progress import Progress, progress_of
 from prefero.models.leave_one_out import leave_one_out
@@ -42,7 +44,8 @@ from prefero.models.posterior import Distribution
 from prefero.models.preference_gp import PreferenceGP
 from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, Choice, Comparisons, Question
+from prefero.questions import Answer, Comparisons, Question
+from prefero.questions.answer_kinds import Kind, check_kind, items_of
 from prefero.reward import Reward
 from prefero.reward_plots import plot_learner
 from prefero.trajectories.trajectory import Trajectory
@@ -148,7 +151,34 @@ class Learner:
     def __repr__(self) -> str:
         return f"Learner({len(self.pool)} trajectories, {len(self._told)} answers, {self._model!r})"
 
-    def ask(self, purpose: Purpose | None = None, strategy: Strategy = "active") -> Question:
+    @overload
+    def ask(
+        self,
+        purpose: Purpose | None = None,
+        strategy: Strategy = "active",
+        *,
+        kind: Kind = "pair",
+        count: None = None,
+    ) -> Question: ...
+
+    @overload
+    def ask(
+        self,
+        purpose: Purpose | None = None,
+        strategy: Strategy = "active",
+        *,
+        kind: Kind = "pair",
+        count: int,
+    ) -> tuple[Question, ...]: ...
+
+    def ask(
+        self,
+        purpose: Purpose | None = None,
+        strategy: Strategy = "active",
+        *,
+        kind: Kind = "pair",
+        count: int | None = None,
+    ) -> Question | tuple[Question, ...]:
         """The next question: the best by the learner's acquisition function.
 
         Args:
@@ -156,28 +186,91 @@ class Learner:
                 learns the reward everywhere; "best" the information about which trajectory is best, which
                 finds it soon.
             strategy: "active", or "random": every pair is equally likely, for comparison.
+            kind: Of the answer: "pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5.
+            count: Ask so many questions at once, which do not repeat each other: for people who answer
+                later, or for several people.
 
         Returns:
-            The question; it stays open until it is answered or skipped.
+            The question, or with `count` a tuple of them; they stay open until answered or skipped.
         """
         check_strategy(strategy)
+        check_kind(kind)
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
+        if count is not None:
+            return self._ask_jointly(acquisition, strategy, kind, count)
+        return self._asked(self._belief_for_asking(), acquisition, strategy, kind)
+
+    def _asked(
+        self, belief: Distribution, acquisition: AnyAcquisitionFunction, strategy: Strategy, kind: Kind
+    ) -> Question:
+        """The next question, which is open from now on."""
         number = self._numbers + 1
         rng = np.random.default_rng([self.seed, number])
-        belief = self._belief_for_asking()
+        question = self._chosen(belief, acquisition, strategy, kind, rng)
+        return self._opened(question, belief, acquisition, rng)
+
+    def _chosen(
+        self,
+        belief: Distribution,
+        acquisition: AnyAcquisitionFunction,
+        strategy: Strategy,
+        kind: Kind,
+        rng: np.random.Generator,
+    ) -> Question:
+        excluded = self._unavailable(items_of(kind))
         if strategy == "random":
-            pair = random_question(len(self.pool), rng, self._unavailable())
+            return random_question(len(self.pool), rng, excluded, kind)
+        if kind == "pair":
+            pairs = [(items[0], items[1]) for items in excluded]
+            return best_question(belief, self.pool, acquisition=acquisition, exclude=pairs)
+        return best_set(belief, self.pool, kind, acquisition, excluded)
+
+    def _opened(
+        self,
+        question: Question,
+        belief: Distribution,
+        acquisition: AnyAcquisitionFunction,
+        rng: np.random.Generator,
+    ) -> Question:
+        """The question with its trajectories in random order, its value and its number."""
+        items, number = _shuffled(question.items, rng), self._numbers + 1
+        if question.kind == "pair":
+            question = self._valued(belief, items[0], items[1], acquisition, number)
         else:
-            excluded = self._unavailable()
-            pair = best_question(belief, self.pool, acquisition=acquisition, exclude=excluded)
-        left, right = pair.items if rng.random() < 0.5 else reversed(pair.items)
-        question = self._valued(belief, left, right, acquisition, number)
+            question = Question(
+                *items, value=question.value, unit=question.unit, number=number, kind=question.kind
+            )
         self._numbers, self._open[number] = number, question
         return question
 
-    def _unavailable(self) -> list[tuple[int, int]]:
-        """Pairs that are not asked about: those of open and of skipped questions."""
-        return [(q.left, q.right) for q in (*self._open.values(), *self._skipped.values())]
+    def _ask_jointly(
+        self, acquisition: AnyAcquisitionFunction, strategy: Strategy, kind: Kind, count: int
+    ) -> tuple[Question, ...]:
+        """Questions that do not repeat each other: imagined answers to each are averaged over."""
+        if count < 1:
+            raise ValueError(f"count must be 1 or more, but is {count}")
+        if strategy == "random" or count == 1:
+            return tuple(
+                self._asked(self._belief_for_asking(), acquisition, strategy, kind) for _ in range(count)
+            )
+        imagined = ImaginedAnswers(
+            self._fit_imagined, self.answers, self.pool, self.open_questions, self.seed
+        )
+        asked: list[Question] = []
+        for _ in range(count):
+            rng = np.random.default_rng([self.seed, self._numbers + 1])
+            found = imagined.best_question(kind, acquisition, self._unavailable(items_of(kind)))
+            asked.append(self._opened(found, imagined.beliefs[0], acquisition, rng))
+            imagined.answer(asked[-1])
+        return tuple(asked)
+
+    def _fit_imagined(self, answers: tuple[Answer, ...]) -> Distribution:
+        return self._fit(self._fantasy_model, answers)
+
+    def _unavailable(self, items: int) -> list[tuple[int, ...]]:
+        """Sets of so many that are not asked about: those of open and of skipped questions."""
+        asked = (q.items for q in (*self._open.values(), *self._skipped.values()))
+        return [some for some in asked if len(some) == items]
 
     def _valued(
         self, belief: Distribution, left: int, right: int, acquisition: AnyAcquisitionFunction, number: int
@@ -187,33 +280,32 @@ class Learner:
         value = score_question(belief, self.pool, left, right, valuer)
         return Question(left, right, value=value, unit=acquisition.unit, number=number)
 
-    def tell(self, question: Question, choice: Choice) -> None:
+    def tell(self, question: Question, choice: str) -> None:
         """Learn from an answer. The same answer twice counts once.
 
         Args:
             question: A question of this learner.
-            choice: "left", "right" or "equal".
+            choice: "left", "right" or "equal"; for other kinds of questions see `prefero.questions`.
 
         Raises:
             AnswerConflict: If the question has another answer already.
             ValueError: If the model has no margin, and so cannot learn from "equal".
         """
         answer = Answer(self._known(question), choice)
-        if choice == "equal" and getattr(self._model, "margin", None) == 0:
+        if answer.tied and getattr(self._model, "margin", None) == 0:
             raise ValueError(
-                f"{self._model!r} cannot learn from 'equal', since its margin is 0: give it a positive "
+                f"{self._model!r} cannot learn from {choice!r}, since its margin is 0: give it a positive "
                 "margin, or skip the question"
             )
         number = answer.question.number
         before = self._told.get(number)
         if before is not None and before.question != answer.question:
             raise AnswerConflict(
-                f"question {number} was about {before.question.left} and {before.question.right}, "
-                f"not about {question.left} and {question.right}"
+                f"question {number} was about {_listed(before.question)}, not about {_listed(question)}"
             )
         if before is not None and before != answer:
             raise AnswerConflict(
-                f"question {number} ({before.question.left} or {before.question.right}) was answered "
+                f"question {number} ({_listed(before.question, 'or')}) was answered "
                 f"{before.choice!r} before, and now {choice!r}: undo the first answer to change it"
             )
         if before is None:
@@ -325,7 +417,7 @@ class Learner:
         probit = belief.probit
         diagnostics = {
             "answers": len(self._told),
-            "ties": sum(answer.choice == "equal" for answer in self._told.values()),
+            "ties": sum(answer.tied for answer in self._told.values()),
             "skipped": len(self._skipped),
             "noise": probit.noise,
             "margin": probit.margin,
@@ -384,11 +476,7 @@ class Learner:
         belief = self.belief()
         if not self._open:
             return belief
-        x = self.pool.scaled
-        fantasies = [
-            Answer(q, "left" if belief.difference(x[[q.left]], x[[q.right]])[0][0] >= 0 else "right")
-            for q in self._open.values()
-        ]
+        fantasies = [likely_answer(belief, self.pool.scaled, q) for q in self._open.values()]
         return self._fit(self._fantasy_model, (*self.answers, *fantasies))
 
     def _fit(self, model: Model, answers: tuple[Answer, ...]) -> Distribution:
@@ -417,7 +505,19 @@ class Learner:
         asked = self._open.get(question.number) or self._skipped.get(question.number)
         if asked is not None and asked != question:
             raise ValueError(
-                f"question {question.number} was about {asked.left} and {asked.right}, "
-                f"not about {question.left} and {question.right}"
+                f"question {question.number} was about {_listed(asked)}, not about {_listed(question)}"
             )
         return question
+
+
+def _shuffled(items: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
+    """The same trajectories in random order."""
+    if len(items) == 2:
+        return items if rng.random() < 0.5 else items[::-1]
+    return tuple(items[place] for place in rng.permutation(len(items)))
+
+
+def _listed(question: Question, word: str = "and") -> str:
+    """The trajectories of a question in words."""
+    *others, last = map(str, question.items)
+    return f"{', '.join(others)} {word} {last}"

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP, PreferenceModel
 from prefero.pools import pool_file
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, Choice, Question
+from prefero.questions import Answer, Question
 
 FORMAT, VERSION = "prefero learner", 1
 MODELS: dict[str, type[PreferenceModel]] = {
@@ -85,7 +85,7 @@ def _state(document: dict[str, Any], path: Path) -> LearnerState:
         seed=int(document["seed"]),
         model=_model_from_json(document["model"]),
         acquisition=_acquisition_from_json(document["acquisition"]),
-        told=tuple(Answer(_question_from_json(row), cast(Choice, row["choice"])) for row in document["told"]),
+        told=tuple(Answer(_question_from_json(row), row["choice"]) for row in document["told"]),
         open=_questions(document["open"]),
         skipped=_questions(document["skipped"]),
         numbers=int(document["numbers"]),
@@ -97,12 +97,20 @@ def _state(document: dict[str, Any], path: Path) -> LearnerState:
 
 def _question_to_json(question: Question) -> dict[str, Any]:
     value = question.value if np.isfinite(question.value) else None
-    return {"items": question.items, "value": value, "unit": question.unit, "number": question.number}
+    return {
+        "items": question.items,
+        "value": value,
+        "unit": question.unit,
+        "number": question.number,
+        "kind": question.kind,
+    }
 
 
 def _question_from_json(row: dict[str, Any]) -> Question:
     value = float("nan") if row["value"] is None else float(row["value"])
-    return Question(*row["items"], value=value, unit=str(row["unit"]), number=int(row["number"]))
+    return Question(
+        *row["items"], value=value, unit=str(row["unit"]), number=int(row["number"]), kind=row["kind"]
+    )
 
 
 def _questions(rows: Iterable[dict[str, Any]]) -> tuple[Question, ...]:
@@ -134,7 +142,8 @@ def _model_from_json(values: dict[str, Any]) -> Any:
     given = {k: kernels.from_json(v) if isinstance(v, dict) else v for k, v in values.items() if k != "kind"}
     model: Any = MODELS[values["kind"]](**given)
     # an error if they make no sense
-    Probit(1.0 if model.noise is None else model.noise, model.margin or 0.0, model.lapse or 0.0)
+    strong = getattr(model, "strong_margin", None) or 0.0
+    Probit(1.0 if model.noise is None else model.noise, model.margin or 0.0, model.lapse or 0.0, strong)
     return model
 
 

@@ -21,7 +21,7 @@ from prefero.models.linear import LinearPosterior
 from prefero.models.low_rank import LowRank
 from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Distribution, Posterior
-from prefero.questions import Comparisons
+from prefero.questions import FORMS, AnswerRows, Comparisons
 from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
 from prefero.trajectories.features import Scaling
 
@@ -95,6 +95,8 @@ def _posterior_to_json(posterior: Distribution) -> dict[str, Any]:
     components = [(w, p) for w, p in posterior.components if isinstance(p, Posterior)]
     data = components[0][1].data
     answers = {"winners": data.winners.tolist(), "losers": data.losers.tolist(), "tied": data.tied.tolist()}
+    if data.rows is not None:  # how rows make up answers that are not all plain pairs
+        answers["rows"] = {name: values.tolist() for name, values in data.rows._asdict().items()}
     return {
         "answers": answers,
         "components": [{"weight": weight, **_component_to_json(part)} for weight, part in components],
@@ -120,6 +122,7 @@ def _component_to_json(component: Posterior) -> dict[str, Any]:
         "noise": component.probit.noise,
         "margin": component.probit.margin,
         "lapse": component.probit.lapse,
+        "strong_margin": component.probit.strong_margin,
         "precision": precision.tolist(),
         "shift": shift.tolist(),
         "log_evidence": component.log_evidence,
@@ -137,6 +140,7 @@ def _posterior_from_json(document: dict[str, Any]) -> Distribution:
         np.array(answers["losers"], dtype=float).reshape(-1, features),
         np.array(answers["tied"], dtype=bool),
         scaling,
+        rows=_rows_from_json(answers.get("rows"), len(answers["tied"])),
     )
     components = tuple(
         (float(values["weight"]), _component_from_json(values, data)) for values in document["components"]
@@ -173,15 +177,28 @@ def _linear_from_json(document: dict[str, Any], scaling: Scaling) -> LinearPoste
     return LinearPosterior(weights, probit, _finite(document["effective_sample_size"]), scaling)
 
 
+def _rows_from_json(values: dict[str, list[int]] | None, count: int) -> AnswerRows | None:
+    if values is None:
+        return None
+    rows = AnswerRows(*(np.array(values[name], dtype=np.intp) for name in AnswerRows._fields))
+    if any(len(part) != count for part in rows) or np.any(np.diff(rows.answer) < 0):
+        raise ValueError("the rows of answers are not in their order, or not of one number")
+    if rows.form.min() < 0 or rows.form.max() >= len(FORMS) or not set(rows.strength.tolist()) <= {0, 1, 2}:
+        raise ValueError("the rows are of an unknown kind of answer")
+    return rows
+
+
 def _component_from_json(values: dict[str, Any], data: Comparisons) -> Posterior:
     sites = np.array(values["precision"], dtype=float), np.array(values["shift"], dtype=float)
     if not len(data) == len(data.losers) == len(data.tied) == len(sites[0]) == len(sites[1]):
         raise ValueError("the answers and the sites are not of one number")
+    if sites[0].ndim != (1 if data.rows is None else 2):
+        raise ValueError("the sites are not of these answers")
     if not all(np.isfinite(v).all() for v in (data.winners, data.losers, *sites)):
         raise ValueError("the answers or the sites are not finite")
     kernel = kernels.from_json(values["kernel"])
-    probit = Probit(values["noise"], values["margin"], values["lapse"])
-    if not probit.lapse and np.any(sites[0] < 0):
+    probit = Probit(values["noise"], values["margin"], values["lapse"], values["strong_margin"])
+    if data.rows is None and not probit.lapse and np.any(sites[0] < 0):
         raise ValueError("without lapses the precision of a site is not negative")
     with np.errstate(over="raise", invalid="raise", divide="raise"):
         return posterior_from_sites(

@@ -58,6 +58,7 @@ def test_get_params_names_every_parameter_of_the_constructor(parameters: dict[st
         "learn": True,
         "inference": "ep",
         "lapse": None,
+        "strong_margin": None,
     }
     assert PreferenceGP(**parameters).get_params() == {**defaults, **parameters}
 

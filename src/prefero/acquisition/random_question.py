@@ -1,22 +1,27 @@
 """Random questions: what active ones are compared with."""
 
 from collections.abc import Iterable
+from math import comb
 
 import numpy as np
 
 from prefero.questions import Question
+from prefero.questions.answer_kinds import Kind, items_of
 
 
 def random_question(
-    count: int, rng: np.random.Generator, exclude: Iterable[tuple[int, int]] = ()
+    count: int, rng: np.random.Generator, exclude: Iterable[tuple[int, ...]] = (), kind: Kind = "pair"
 ) -> Question:
-    """Two different trajectories of a pool of `count`, every pair with the same probability."""
-    if count < 2:
-        raise ValueError(f"a question needs two trajectories, but the pool has {count}")
-    excluded = {(min(p), max(p)) for p in exclude if 0 <= min(p) < max(p) < count}
-    if len(excluded) >= count * (count - 1) // 2:
+    """Different trajectories of a pool of `count`, every set of them with the same probability."""
+    items = items_of(kind)
+    if count < items:
+        wanted = "two" if items == 2 else str(items)
+        raise ValueError(f"a question needs {wanted} trajectories, but the pool has {count}")
+    excluded = {frozenset(some) for some in exclude if min(some) >= 0 and max(some) < count}
+    excluded = {some for some in excluded if len(some) == items}
+    if len(excluded) >= comb(count, items):
         raise ValueError("every question about this pool is excluded: nothing is left to ask")
     while True:
-        left, right = (int(n) for n in rng.choice(count, 2, replace=False))
-        if (min(left, right), max(left, right)) not in excluded:
-            return Question(left, right)
+        drawn = tuple(int(n) for n in rng.choice(count, items, replace=False))
+        if frozenset(drawn) not in excluded:
+            return Question(*drawn, kind=kind)

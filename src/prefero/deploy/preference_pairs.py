@@ -16,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from prefero._support.optional import need
 from prefero.datasets.base import Dataset, EpisodeDataset
 from prefero.datasets.episode import Episode, StepRange
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, Choice
+from prefero.questions import Answer, Choice, Question
 from prefero.reward import Reward
 
 PREFERENCES: dict[Choice, float] = {"left": 1.0, "right": 0.0, "equal": 0.5}
@@ -88,7 +88,8 @@ def preference_pairs(
         who: Who answered.
 
     Returns:
-        One pair for each answer.
+        One pair for each answer about two trajectories; of an answer about more, one for each pair that it
+        is told as, the better one on the left.
 
     Raises:
         ValueError: If a trajectory is not in the dataset, or the dataset has no states.
@@ -99,12 +100,22 @@ def preference_pairs(
         PreferencePair(
             read(answer.question.left),
             read(answer.question.right),
-            answer.choice,
+            cast(Choice, answer.choice),
             _strength(answer, reward, pool),
             who,
         )
-        for answer in answers
+        for given in answers
+        for answer in _plain_pairs(given)
     ]
+
+
+def _plain_pairs(answer: Answer) -> list[Answer]:
+    """The answer as answers about pairs, without their strength."""
+    if answer.question.kind == "pair":
+        return [answer]
+    if answer.question.kind == "strength":
+        return [Answer(Question(*answer.question.items), answer.choice.partition("-")[0])]
+    return [Answer(Question(row.winner, row.loser), "equal" if row.tied else "left") for row in answer.rows]
 
 
 def _strength(answer: Answer, reward: Reward, pool: Pool) -> float:

@@ -63,7 +63,4 @@ def _rating(text: str) -> float:
 
 
 def _answers(rows: Iterable[dict[str, str]]) -> list[Answer]:
-    return [
-        Answer(Question(*map(int, row["items"].split())), row["choice"])  # type: ignore[arg-type]
-        for row in rows
-    ]
+    return [Answer(Question(*map(int, row["items"].split())), row["choice"]) for row in rows]

@@ -2,7 +2,7 @@
 
     rewards    (S, M)   rewards of M trajectories, one draw a row
     noise      (S,)     the noise that the drawn model assumes
-    lapse      (S,)     and its lapse rate
+    lapse      (S,)     and its lapse rate; margin and strong margin likewise
     weights    (S,)     of the draws; they add up to 1
 
 A component of a mixture gives draws in proportion to its weight, and at least a few, which then weigh less:
@@ -32,23 +32,29 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Weighted draws of rewards, with their noises and lapse rates."""
+    """Weighted draws of rewards, with their noises, lapse rates and margins."""
 
     rewards: Array
     noise: Array
     lapse: Array
     weights: Array
+    margin: Array
+    strong_margin: Array
 
 
 def draw_rewards(belief: Distribution, x: Array, count: int = DRAWS, seed: int = 0) -> Draws:
     """About `count` joint draws of the rewards of x."""
     rng = np.random.default_rng(seed)
     drawn = [(w, part, _draw(part, x, max(LEAST, round(w * count)), rng)) for w, part in belief.components]
+    sizes = [len(rewards) for _, _, rewards in drawn]
+    probits = [part.probit for _, part, _ in drawn]
     return Draws(
         rewards=np.concatenate([rewards for _, _, rewards in drawn]),
-        noise=np.concatenate([np.full(len(rewards), part.probit.noise) for _, part, rewards in drawn]),
-        lapse=np.concatenate([np.full(len(rewards), part.probit.lapse) for _, part, rewards in drawn]),
-        weights=np.concatenate([np.full(len(rewards), w / len(rewards)) for w, _, rewards in drawn]),
+        noise=np.repeat([probit.noise for probit in probits], sizes),
+        lapse=np.repeat([probit.lapse for probit in probits], sizes),
+        weights=np.repeat([w / n for (w, _, _), n in zip(drawn, sizes, strict=True)], sizes),
+        margin=np.repeat([probit.margin for probit in probits], sizes),
+        strong_margin=np.repeat([probit.strong_margin for probit in probits], sizes),
     )
 
 

@@ -10,11 +10,16 @@ from the solution of an earlier inference with fewer answers.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Literal
+
+import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, Flags, Indices, one_thread
 from prefero.kernels import Kernel
+from prefero.models.answer_regions import layout_of
 from prefero.models.ep import expectation_propagation
+from prefero.models.joint_ep import joint_factor, joint_propagation
 from prefero.models.laplace import laplace
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, posterior_mean, precision_factor
@@ -36,6 +41,20 @@ def check_inference(inference: str) -> None:
     """An error unless there is such an inference."""
     if inference not in SOLVERS:
         raise ValueError(f"inference must be 'ep' or 'laplace', but is {inference!r}")
+
+
+def check_answers(data: Comparisons, probit: Probit, inference: str) -> None:
+    """An error if answers are impossible, or of a kind that the inference does not know."""
+    check_ties(data.tied, probit)
+    if data.rows is None:
+        return
+    if inference != "ep":
+        raise ValueError(f"inference {inference!r} knows answers about pairs only: take 'ep' for all others")
+    if data.has_strengths and not probit.strong_margin:
+        raise ValueError(
+            "some answers say 'slightly' or 'much better', but the strong margin is 0: "
+            "give a positive strong_margin, or leave it to be learned"
+        )
 
 
 def check_ties(tied: Flags, probit: Probit) -> None:
@@ -80,7 +99,7 @@ def infer(
     if cholesky is None:
         cholesky = factored(kernel, data, probit.noise, device=device)
     basis = cholesky if isinstance(cholesky, LowRank) else cholesky.basis
-    solution = solve(basis, data.tied, probit, inference, start, tolerance)
+    solution = solve_answers(basis, data, probit, inference, start, tolerance)
     posterior = Posterior(
         kernel,
         probit,
@@ -109,7 +128,10 @@ def posterior_from_sites(
         if pivots is None
         else basis_of_pivots(kernel, data, pivots)
     )
-    factor = precision_factor(cholesky.basis, sites[0])
+    if data.rows is None:
+        factor = precision_factor(cholesky.basis, sites[0])
+    else:
+        factor = joint_factor(np.asarray(cholesky.basis), layout_of(data), sites[0])
     u_mean = posterior_mean(cholesky.basis, factor, sites[1])
     return Posterior(kernel, probit, data, sites, cholesky, u_mean, factor, log_evidence)
 
@@ -122,9 +144,28 @@ def factored(
     device: AnyArray | None = None,
 ) -> PivotedCholesky | LowRank:
     """The prior covariance of the answered differences: whole, or of very many answers in a low rank."""
-    if len(data) < FROM:
+    if len(data) < FROM or data.rows is not None:
         return pivoted_cholesky(covariance_of_differences(kernel, data), noise)
     return low_rank_basis(kernel, data, noise, start=start, device=device)
+
+
+def solve_answers(
+    basis: Array | LowRank,
+    data: Comparisons,
+    probit: Probit,
+    inference: Inference,
+    start: WarmStart | None = None,
+    tolerance: float | None = None,
+) -> Solution:
+    """Run the inference for these answers: for plain pairs `solve`, for all others EP with matrices."""
+    if data.rows is None or isinstance(basis, LowRank):
+        return solve(basis, data.tied, probit, inference, start, tolerance)
+    check_answers(data, probit, inference)
+    goal, layout = SOLVERS["ep"][1] if tolerance is None else tolerance, layout_of(data)
+    with suppress(ConvergenceError):  # a warm start may mislead where the model has changed much
+        if start is not None:
+            return joint_propagation(basis, layout, probit, start, goal)
+    return joint_propagation(basis, layout, probit, WarmStart.zeros(len(basis)), goal)
 
 
 def solve(

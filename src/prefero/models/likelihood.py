@@ -4,6 +4,7 @@
     noise                   the paper's sigma
     scale                   sqrt(2) noise: the person compares d + v with v ~ N(0, scale^2)
     margin                  within it the person says "about equal"; 0 where that is no answer
+    strong_margin           beyond it the person says "much better", if asked; 0 where nobody was asked
     low, high               the answer says that d + v lies between them
     a, b                    (low - d) / scale, (high - d) / scale
     Z = Phi(b) - Phi(a)     the probability of the answer, if the person attends
@@ -69,11 +70,13 @@ class Probit:
         noise: The paper's sigma.
         margin: Perceived differences below it are answered "about equal".
         lapse: The lapse rate, the probability of an answer at random.
+        strong_margin: Perceived differences above it are answered "much better", where that is an answer.
     """
 
     noise: float
     margin: float = 0.0
     lapse: float = 0.0
+    strong_margin: float = 0.0
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.noise) and self.noise > 0):
@@ -88,6 +91,11 @@ class Probit:
             raise ValueError(
                 f"lapse must be 0 (every answer is meant) or a probability below 1, but is {self.lapse!r}: "
                 "people who answer carefully lapse in 0.01 to 0.05 of all questions"
+            )
+        if self.strong_margin and not (np.isfinite(self.strong_margin) and self.strong_margin > self.margin):
+            raise ValueError(
+                f"strong_margin must be 0 (nobody says 'much better') or larger than the margin, "
+                f"{self.margin!r}, but is {self.strong_margin!r}"
             )
 
     @property

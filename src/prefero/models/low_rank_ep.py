@@ -40,7 +40,7 @@ class BlurredProbit(Probit):
     @classmethod
     def of(cls, probit: Probit, neglected: Array) -> "BlurredProbit":
         """The same person, with these variances."""
-        return cls(probit.noise, probit.margin, probit.lapse, neglected)
+        return cls(probit.noise, probit.margin, probit.lapse, neglected=neglected)
 
     def __call__(self, differences: Array, tied: Flags, variance: Array | float = 0.0) -> Likelihood:
         return super().__call__(differences, tied, variance + self.neglected)

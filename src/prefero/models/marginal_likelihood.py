@@ -24,7 +24,9 @@ from scipy.linalg import LinAlgError
 
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.kernels import Kernel
-from prefero.models.inference import Inference, solve
+from prefero.models.answer_regions import layout_of
+from prefero.models.inference import Inference, solve, solve_answers
+from prefero.models.joint_ep import JointSolution, joint_marginal_precision, site_product
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import marginal_precision, pivoted_cholesky
 from prefero.models.low_rank import FROM, LowRank, basis_of_pivots, low_rank_basis
@@ -50,6 +52,7 @@ class Evidence:
         noise_gradient: By the log noise.
         margin_gradient: By the log margin.
         solution: What the inference found.
+        strong_margin_gradient: By the log strong margin.
     """
 
     value: float
@@ -57,6 +60,7 @@ class Evidence:
     noise_gradient: float
     margin_gradient: float
     solution: Solution
+    strong_margin_gradient: float = 0.0
 
 
 @one_thread
@@ -92,6 +96,8 @@ def log_evidence(
         return Evidence(*low_rank_log_evidence(kernel, data, probit, inference, low, start))
     C = covariance_of_differences(kernel, data)
     basis = pivoted_cholesky(C, probit.noise).basis
+    if data.rows is not None:
+        return _joint_evidence(kernel, data, probit, C, basis, start)
     solution = solve(basis, data.tied, probit, inference, start, TOLERANCE[inference])
     alpha = solution.shift - solution.W * (basis @ solution.u_mean)
     A = marginal_precision(basis, solution.W, solution.factor)
@@ -105,6 +111,21 @@ def log_evidence(
     by_noise = -2.0 * float(np.sum(C_gradient * C)) - by_margin
     by_kernel = _kernel_gradient(kernel, data, C_gradient)
     return Evidence(solution.log_evidence, by_kernel, by_noise, by_margin, solution)
+
+
+def _joint_evidence(
+    kernel: Kernel, data: Comparisons, probit: Probit, C: Array, basis: Array, start: WarmStart | None
+) -> Evidence:
+    """The evidence of answers that are not all plain pairs, whose sites are matrices."""
+    solution, layout = solve_answers(basis, data, probit, "ep", start, TOLERANCE["ep"]), layout_of(data)
+    assert isinstance(solution, JointSolution)
+    alpha = solution.shift - site_product(layout, solution.W, basis @ solution.u_mean)
+    A = joint_marginal_precision(basis, layout, solution.W, solution.factor)
+    C_gradient = 0.5 * (np.outer(alpha, alpha) - A)
+    by_margin, by_strong = (float(d) for d in solution.by_margins * [probit.margin, probit.strong_margin])
+    by_noise = -2.0 * float(np.sum(C_gradient * C)) - by_margin - by_strong
+    by_kernel = _kernel_gradient(kernel, data, C_gradient)
+    return Evidence(solution.log_evidence, by_kernel, by_noise, by_margin, solution, by_strong)
 
 
 def _laplace_terms(
@@ -159,6 +180,7 @@ def fit_hyperparameters(
     learn_kernel: bool = True,
     learn_noise: bool = False,
     learn_margin: bool = False,
+    learn_strong_margin: bool = False,
     restarts: int = 0,
     iterations: int = 60,
     seconds: float = np.inf,
@@ -177,6 +199,7 @@ def fit_hyperparameters(
         learn_kernel: Whether the kernel's hyper-parameters are learned.
         learn_noise: Whether the noise is learned.
         learn_margin: Whether the margin is learned.
+        learn_strong_margin: Whether the distance of the strong margin from the margin is learned.
         restarts: How many more searches start from random hyper-parameters.
         iterations: The most that a search takes.
         seconds: When they are over, the best so far is returned.
@@ -185,7 +208,7 @@ def fit_hyperparameters(
     Returns:
         The best hyper-parameters.
     """
-    space = _SearchSpace(kernel, probit, learn_kernel, learn_noise, learn_margin)
+    space = _SearchSpace(kernel, probit, learn_kernel, learn_noise, learn_margin, learn_strong_margin)
     if not len(data) or not len(space):
         return HyperparameterFit(kernel, probit, 0.0, 0.0, len(space), 0)
     many, deadline = len(data) >= FROM, time.monotonic() + seconds
@@ -212,14 +235,17 @@ class _SearchSpace:
         learn_kernel: bool,
         learn_noise: bool,
         learn_margin: bool,
+        learn_strong_margin: bool = False,
     ) -> None:
         self.kernel, self.probit = kernel, probit
         self.of_kernel = kernel.parameter_names if learn_kernel else ()
         self.of_probit = ("noise",) * learn_noise + ("margin",) * learn_margin
+        self.of_probit += ("beyond",) * learn_strong_margin  # from the margin to the strong margin
         self.names = self.of_kernel + self.of_probit
         self.prior_std = np.array([PRIOR_STD.get(name, DEFAULT_PRIOR_STD) for name in self.names])
         values = [*(kernel.log_parameters if self.of_kernel else ())]
         values += [np.log(probit.noise)] * learn_noise + [np.log(max(probit.margin, 1e-12))] * learn_margin
+        values += [np.log(max(probit.strong_margin - probit.margin, 1e-12))] * learn_strong_margin
         self.center = np.array(values)
 
     def __len__(self) -> int:
@@ -230,12 +256,18 @@ class _SearchSpace:
         values = self.center + self.prior_std * z
         count = len(self.of_kernel)
         kernel = self.kernel.with_log_parameters(values[:count]) if count else self.kernel
-        learned = dict(zip(self.of_probit, np.exp(values[count:]), strict=True))
-        return kernel, replace(self.probit, **{name: float(value) for name, value in learned.items()})
+        learned = {k: float(v) for k, v in zip(self.of_probit, np.exp(values[count:]), strict=True)}
+        if "beyond" in learned:
+            learned["strong_margin"] = learned.get("margin", self.probit.margin) + learned.pop("beyond")
+        return kernel, replace(self.probit, **learned)
 
-    def gradient(self, evidence: Evidence) -> Array:
-        """The gradient of the log evidence by z."""
+    def gradient(self, evidence: Evidence, probit: Probit) -> Array:
+        """The gradient of the log evidence by z, which has this likelihood."""
         of_probit = {"noise": evidence.noise_gradient, "margin": evidence.margin_gradient}
+        if "beyond" in self.of_probit:
+            by_strong = evidence.strong_margin_gradient / probit.strong_margin
+            of_probit["margin"] += probit.margin * by_strong  # the strong margin moves with it
+            of_probit["beyond"] = (probit.strong_margin - probit.margin) * by_strong
         by_log = [
             *(evidence.kernel_gradient if self.of_kernel else ()),
             *(of_probit[name] for name in self.of_probit),
@@ -284,7 +316,7 @@ class _Maximization:
         log_posterior = evidence.value - 0.5 * float(z @ z)
         if log_posterior > self.log_posterior:
             self.best, self.log_posterior = z.copy(), log_posterior
-        return -log_posterior, z - self.space.gradient(evidence)
+        return -log_posterior, z - self.space.gradient(evidence, probit)
 
     def _basis(self, kernel: Kernel, probit: Probit) -> LowRank:
         if self.pivots is None:

@@ -41,6 +41,7 @@ class MixturePosterior:
             noise=sum(weight * probit.noise for weight, probit in each),
             margin=sum(weight * probit.margin for weight, probit in each),
             lapse=sum(weight * probit.lapse for weight, probit in each),
+            strong_margin=sum(weight * probit.strong_margin for weight, probit in each),
         )
 
     @property
@@ -92,7 +93,7 @@ class MixturePosterior:
     @property
     def answers(self) -> int:
         """How many answers it was fitted to."""
-        return len(self.components[0][1].data)
+        return self.components[0][1].data.n_answers
 
     def __repr__(self) -> str:
         ranked = ", ".join(f"{name} {weight:.2f}" for name, weight in self._ranked() if weight >= 0.005)

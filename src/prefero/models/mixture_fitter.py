@@ -22,8 +22,10 @@ from scipy.special import logsumexp
 
 from prefero._support.arrays import one_thread
 from prefero.kernels import Kernel
+from prefero.models.answer_regions import layout_of
 from prefero.models.batched_ep import MOST_ANSWERS, warm_starts
-from prefero.models.inference import SOLVERS, Inference, check_ties, factored, infer
+from prefero.models.inference import SOLVERS, Inference, check_answers, factored, infer
+from prefero.models.joint_ep import joint_warm_starts
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky
 from prefero.models.low_rank import FROM, LowRank, low_rank_basis
@@ -39,6 +41,7 @@ from prefero.models.step_structures import STEP_SEARCHED, step_candidates, typic
 from prefero.models.structures import (
     TYPICAL_NOISE,
     Candidate,
+    Margins,
     ModelSettings,
     grid_candidates,
     noise_grid,
@@ -53,6 +56,7 @@ PAIRS = 200  # of trajectories, whose predictions the components have in common 
 NEGLIGIBLE = 1e-3  # of the largest weight
 FEW = 1000  # of very many answers, so many find the margin and search structures
 ROUGH, ROUGH_BASIS = 0.01, 2.0  # tolerances of EP, and of its basis, when candidates are screened
+TYPICAL_BEYOND = 0.7  # from the margin to the strong margin, in units of the reward
 ALLOWANCE = 0.05  # by which EP's log evidence may rise with an answer
 
 Key = tuple[int, int]
@@ -65,7 +69,7 @@ class _Fit:
     posterior: Posterior
     solution: Solution
     answers: int
-    margin: float
+    margin: Margins
 
 
 @dataclass(eq=False)
@@ -81,12 +85,15 @@ class MixtureFitter:
     inference: Inference = "ep"
     searched: bool = True  # with the searched structures, ARD and sparse
     lapse: float | None = None  # None: averaged over, where the noise is
+    strong_margin: float | None = None  # None: learned where answers have a strength
     _data: Comparisons | None = None
     _fits: dict[Key, _Fit] = field(default_factory=dict)
-    _found: dict[str, tuple[tuple[bytes, float], list[Candidate]]] = field(default_factory=dict)
+    _found: dict[str, tuple[tuple[bytes, Margins], list[Candidate]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.settings = ModelSettings(self.reference, self.noise, self.margin, self.inference, self.lapse)
+        self.settings = ModelSettings(
+            self.reference, self.noise, self.margin, self.inference, self.lapse, self.strong_margin
+        )
         of_steps = bool(self.reference.step_blocks)
         self._grid = step_candidates(self.settings) if of_steps else grid_candidates(self.settings)
         self._kinds = STEP_SEARCHED if of_steps else SEARCHED
@@ -104,7 +111,7 @@ class MixtureFitter:
         margin = self._margin(_first_of_many(data))
         candidates = self._candidates(data, margin)
         structures = dict.fromkeys((candidate.structure for candidate in candidates.values()), 0.0)
-        if len(data) >= FROM:
+        if _are_many(data):
             candidates = self._screened(candidates, data, margin)
         log_weights = self._log_weights(candidates, data, margin)
         if not log_weights:
@@ -143,9 +150,9 @@ class MixtureFitter:
         """The searched structures that there are enough features and answers for."""
         d = self.reference.features
         enough = [kind for kind in self._kinds if kind.min_features <= d <= kind.max_features]
-        return [kind for kind in enough if self.searched and kind.milestone(len(data)) is not None]
+        return [kind for kind in enough if self.searched and kind.milestone(data.n_answers) is not None]
 
-    def _candidates(self, data: Comparisons, margin: float) -> dict[Key, Candidate]:
+    def _candidates(self, data: Comparisons, margin: Margins) -> dict[Key, Candidate]:
         """The grid, and what was found of the searched structures."""
         lists = {0: self._grid}
         for kind in self._searched(data):
@@ -154,18 +161,18 @@ class MixtureFitter:
         return {(n, place): candidate for n, some in lists.items() for place, candidate in enumerate(some)}
 
     def _search(
-        self, number: int, kind: SearchedStructure, data: Comparisons, margin: float
+        self, number: int, kind: SearchedStructure, data: Comparisons, margin: Margins
     ) -> list[Candidate]:
         """The candidates of a searched structure, from the answers up to its last milestone."""
-        some = _first_of_many(data[: kind.milestone(len(data))])
-        searched_in = (some.winners.tobytes() + some.losers.tobytes() + some.tied.tobytes(), margin)
+        some = _first_of_many(data.first(kind.milestone(data.n_answers) or 0))
+        searched_in = (b"".join(part.tobytes() for part in _parts(some)), margin)
         if kind.structure not in self._found or self._found[kind.structure][0] != searched_in:
             self._found[kind.structure] = searched_in, kind.search(self.settings, some, margin)
             self._fits = {key: fit for key, fit in self._fits.items() if key[0] != number}
         return self._found[kind.structure][1]
 
     def _log_weights(
-        self, candidates: dict[Key, Candidate], data: Comparisons, margin: float
+        self, candidates: dict[Key, Candidate], data: Comparisons, margin: Margins
     ) -> dict[Key, float]:
         """Log weights of all candidates but negligible ones, fitted in the order of their upper bounds."""
         bounds = {key: self._upper_bound(key, candidate, margin) for key, candidate in candidates.items()}
@@ -183,7 +190,7 @@ class MixtureFitter:
         # negligible candidates that were fitted all the same are left out like those that were not
         return {key: value for key, value in log_weights.items() if value >= best + np.log(NEGLIGIBLE)}
 
-    def _upper_bound(self, key: Key, candidate: Candidate, margin: float) -> float:
+    def _upper_bound(self, key: Key, candidate: Candidate, margin: Margins) -> float:
         """A bound on the log weight: that of the last fit, since further answers lower the evidence.
 
         With lapses EP's evidence may rise by a little.
@@ -193,7 +200,7 @@ class MixtureFitter:
             return np.inf
         return candidate.log_prior + fit.posterior.log_evidence + ALLOWANCE
 
-    def _warm_up(self, candidates: dict[Key, Candidate], data: Comparisons, margin: float) -> None:
+    def _warm_up(self, candidates: dict[Key, Candidate], data: Comparisons, margin: Margins) -> None:
         """Sites to start from, found for many candidates at once."""
         waiting = {k: c for k, c in candidates.items() if not self._is_fitted(k, data, margin)}
         if len(data) > MOST_ANSWERS:
@@ -204,21 +211,24 @@ class MixtureFitter:
         bases = [factor.basis for factor in factors if isinstance(factor, PivotedCholesky)]
         probits = [self.settings.probit(c.noise, margin, c.lapse) for c in waiting.values()]
         starts = [self._start(key, c, data) or WarmStart.zeros(len(data)) for key, c in waiting.items()]
-        check_ties(data.tied, probits[0])
-        found = warm_starts(bases, data.tied, probits, starts, SOLVERS["ep"][1])
+        check_answers(data, probits[0], self.inference)
+        if data.rows is None:
+            found = warm_starts(bases, data.tied, probits, starts, SOLVERS["ep"][1])
+        else:
+            found = joint_warm_starts(bases, layout_of(data), probits, starts)
         self._starts = dict(zip(waiting, found, strict=True))
 
     def _start(self, key: Key, candidate: Candidate, data: Comparisons) -> WarmStart | None:
         """The sites of fewer answers; not where lapses may give EP several fixed points."""
         old = self._fits.get(key)
-        several = candidate.lapse and len(data) < FROM
+        several = candidate.lapse and not _are_many(data)
         return None if old is None or several else WarmStart.from_solution(old.solution, len(data))
 
-    def _is_fitted(self, key: Key, data: Comparisons, margin: float) -> bool:
+    def _is_fitted(self, key: Key, data: Comparisons, margin: Margins) -> bool:
         old = self._fits.get(key)
         return old is not None and old.answers == len(data) and old.margin == margin
 
-    def _infer(self, key: Key, candidate: Candidate, data: Comparisons, margin: float) -> _Fit | None:
+    def _infer(self, key: Key, candidate: Candidate, data: Comparisons, margin: Margins) -> _Fit | None:
         if self._is_fitted(key, data, margin):
             return self._fits[key]
         start = self._starts.get(key) or self._start(key, candidate, data)
@@ -245,7 +255,7 @@ class MixtureFitter:
         return self._factors[kernel]
 
     def _screened(
-        self, candidates: dict[Key, Candidate], data: Comparisons, margin: float
+        self, candidates: dict[Key, Candidate], data: Comparisons, margin: Margins
     ) -> dict[Key, Candidate]:
         """Of very many answers: the candidates that the first of them leave."""
 
@@ -260,18 +270,32 @@ class MixtureFitter:
         left = set(self._screening.left(list(candidates.values()), len(data), log_weight))
         return {key: candidate for key, candidate in candidates.items() if candidate in left}
 
-    def _margin(self, data: Comparisons) -> float:
-        """The margin in units of the noise: 0 without ties, else learned with the best typical model."""
-        if self.margin is not None or not data.has_ties:
-            return 0.0
-        guess = Probit(self.noise or TYPICAL_NOISE, self.noise or TYPICAL_NOISE)
+    def _margin(self, data: Comparisons) -> Margins:
+        """What the answers need of margins, learned with the best typical model."""
+        learn_margin = self.margin is None and data.has_ties
+        learn_strong = self.strong_margin is None and data.has_strengths
+        if not learn_margin and not learn_strong:
+            return Margins()
+        noise = self.noise or TYPICAL_NOISE
+        margin = noise if learn_margin else self.margin or 0.0
+        strong = margin + TYPICAL_BEYOND if learn_strong else self.strong_margin or 0.0
+        guess = Probit(noise, margin, strong_margin=strong)
         kernel = max(
             self._typical_kernels(), key=lambda kernel: self.settings.log_evidence(kernel, data, guess)
         )
-        fit = fit_hyperparameters(kernel, data, guess, self.inference, learn_kernel=False, learn_margin=True)
-        ratio = fit.probit.margin / fit.probit.noise
-        # in steps of a tenth of the logarithm, so that most answers change no candidate's likelihood
-        return float(np.exp(0.1 * np.round(10 * np.log(ratio))))
+        fit = fit_hyperparameters(
+            kernel,
+            data,
+            guess,
+            self.inference,
+            learn_kernel=False,
+            learn_margin=learn_margin,
+            learn_strong_margin=learn_strong,
+        ).probit
+        return Margins(
+            _in_steps(fit.margin / fit.noise) if learn_margin else 0.0,
+            _in_steps(fit.strong_margin - fit.margin) if learn_strong else 0.0,
+        )
 
     def _typical_kernels(self) -> list[Kernel]:
         """A kernel of each structure on the grid."""
@@ -282,9 +306,14 @@ class MixtureFitter:
         return [self.settings.anchored(typical_kernel(form, d, unit)) for form in forms]
 
 
+def _in_steps(value: float) -> float:
+    """In steps of a tenth of the logarithm, so that most answers change no candidate's likelihood."""
+    return float(np.exp(0.1 * np.round(10 * np.log(value))))
+
+
 def _first_of_many(data: Comparisons) -> Comparisons:
     """All answers, or of very many some of the first: the same until there are half as many more."""
-    if len(data) < FROM:
+    if not _are_many(data):
         return data
     first = FROM
     while first + first // 2 <= len(data):
@@ -292,8 +321,22 @@ def _first_of_many(data: Comparisons) -> Comparisons:
     return data[: first : -(-first // FEW)]
 
 
+def _are_many(data: Comparisons) -> bool:
+    """Whether there are so many answers, all about pairs, that they are inferred in a low rank."""
+    return len(data) >= FROM and data.rows is None
+
+
+def _parts(data: Comparisons) -> tuple[np.ndarray, ...]:
+    """All that is told of the answers."""
+    return (data.winners, data.losers, data.tied, *(data.rows or ()))
+
+
 def _continues(old: Comparisons, new: Comparisons) -> bool:
     """Whether one of the two is the beginning of the other."""
     n = min(len(old), len(new))
-    pairs = ((old.winners, new.winners), (old.losers, new.losers), (old.tied, new.tied))
-    return old.scaling == new.scaling and all(np.array_equal(a[:n], b[:n]) for a, b in pairs)
+    some, others = _parts(old[:n]), _parts(new[:n])
+    return (
+        old.scaling == new.scaling
+        and len(some) == len(others)
+        and all(np.array_equal(a, b) for a, b in zip(some, others, strict=True))
+    )

@@ -169,7 +169,7 @@ class Posterior:
         return mean, covariance
 
     def __repr__(self) -> str:
-        return f"Posterior({self.kernel}, {self.probit}, {len(self.data)} answers)"
+        return f"Posterior({self.kernel}, {self.probit}, {self.data.n_answers} answers)"
 
     def marginals(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and variance (M,) of the rewards of x, without the covariance between them."""

@@ -18,14 +18,14 @@ from prefero.kernels import Kernel
 from prefero.models.inference import Inference, check_inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
-from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.mixture_fitter import TYPICAL_BEYOND, MixtureFitter
 from prefero.models.people import posterior_of
 from prefero.models.people_candidates import given_kernel
 from prefero.models.people_fitter import PeopleFitter
 from prefero.models.posterior import Distribution, predict
 from prefero.models.reference import Reference
 from prefero.models.structures import TYPICAL_NOISE, ModelSettings
-from prefero.questions import Comparisons
+from prefero.questions import Answer, Comparisons, comparisons_of
 from prefero.trajectories.features import check_same_shape, feature_matrix
 
 
@@ -139,6 +139,8 @@ class PreferenceGP(PreferenceModel):
         inference: "ep" (expectation propagation) or "laplace" (the paper's).
         lapse: The lapse rate: the probability that an answer is at random. None means 0 with a kernel or a
             noise; model averaging averages over lapse rates as over the noise.
+        strong_margin: Differences that look larger than this are answered "much better", where the strength
+            of a preference is asked. None means that it is learned where it was.
 
     Attributes:
         posterior_: The posterior over rewards; call it with features for a mean and a covariance.
@@ -146,6 +148,7 @@ class PreferenceGP(PreferenceModel):
         noise_: The learned noise.
         margin_: The learned margin.
         lapse_: The lapse rate.
+        strong_margin_: The learned strong margin.
         kernel_: With a kernel: the same with learned hyper-parameters.
         structures_: Without one: the posterior probability of each structure.
         people_: Where several people answered: the posterior over all their rewards; `posterior_` is then
@@ -160,6 +163,7 @@ class PreferenceGP(PreferenceModel):
         learn: bool = True,
         inference: Inference = "ep",
         lapse: float | None = None,
+        strong_margin: float | None = None,
     ) -> None:
         self.kernel = kernel
         self.noise = noise
@@ -167,14 +171,16 @@ class PreferenceGP(PreferenceModel):
         self.learn = learn
         self.inference = inference
         self.lapse = lapse
+        self.strong_margin = strong_margin
 
     def fit(
         self,
         items: npt.ArrayLike,
-        pairs: npt.ArrayLike,
+        pairs: npt.ArrayLike = (),
         ties: npt.ArrayLike | None = None,
         *,
         people: Sequence[object] | npt.NDArray[Any] | None = None,
+        answers: Sequence[Answer] = (),
     ) -> Self:
         """Learn from answers about rows of features.
 
@@ -184,6 +190,7 @@ class PreferenceGP(PreferenceModel):
             ties: Pairs that were answered "about equal", (T, 2).
             people: Who gave each answer, those of `pairs` and then those of `ties`: names or numbers. Several
                 people are learned together: what they share, and what is each one's own.
+            answers: Further answers of any kind, such as `Answer.best_of([0, 3, 5], best=3)`.
 
         Returns:
             The model itself.
@@ -192,7 +199,7 @@ class PreferenceGP(PreferenceModel):
             ConvergenceError: If the inference does not converge.
         """
         matrix = feature_matrix(items)
-        return self.fit_comparisons(Comparisons.of(matrix, pairs, ties, people), matrix)
+        return self.fit_comparisons(comparisons_of(matrix, pairs, ties, people, answers), matrix)
 
     def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
         """Learn from comparisons of features; refitting is quick when they continue the last ones.
@@ -218,16 +225,18 @@ class PreferenceGP(PreferenceModel):
         self.log_evidence_ = self.posterior_.log_evidence
         probit = self.posterior_.probit
         self.noise_, self.margin_, self.lapse_ = probit.noise, probit.margin, probit.lapse
+        self.strong_margin_ = probit.strong_margin
         return self
 
     def _check(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):
             raise ValueError(f"kernel must be a prefero.kernels.Kernel or None, but is {self.kernel!r}")
-        Probit(TYPICAL_NOISE if self.noise is None else self.noise, self.margin or 0.0, self.lapse or 0.0)
+        noise = TYPICAL_NOISE if self.noise is None else self.noise
+        Probit(noise, self.margin or 0.0, self.lapse or 0.0, self.strong_margin or 0.0)
         check_inference(self.inference)
 
     def _fit_mixture(self, data: Comparisons, reference: Array | None) -> None:
-        settings = (self.noise, self.margin, self.inference, self.learn, self.lapse)
+        settings = (self.noise, self.margin, self.inference, self.learn, self.lapse, self.strong_margin)
         last: tuple[object, Array | None] = self.__dict__.get("_fitted_with", (None, None))
         if last[0] != (self.n_features_in_, settings) or not _same(last[1], reference):
             self._fitter = MixtureFitter(self._reference(data, reference), *settings)
@@ -239,6 +248,11 @@ class PreferenceGP(PreferenceModel):
         """What people share is `posterior_`; a given kernel is taken as it is."""
         if self.inference != "ep":
             raise ValueError("several people are learned together by expectation propagation: inference='ep'")
+        if data.rows is not None:
+            raise ValueError(
+                "several people are learned together from answers about pairs without a strength: "
+                "learn the other kinds of answers from each person alone"
+            )
         given = self.noise, self.margin, self.inference, self.lapse
         settings = ModelSettings(self._reference(data, reference), *given)
         last = self.__dict__.get("_people_fitter")
@@ -257,8 +271,10 @@ class PreferenceGP(PreferenceModel):
         noise = TYPICAL_NOISE if self.noise is None else self.noise
         learn_margin = self.margin is None and data.has_ties
         margin = (noise if learn_margin else 0.0) if self.margin is None else self.margin
-        probit = Probit(noise, margin, self.lapse or 0.0)
-        if self.learn or learn_margin:
+        learn_strong = self.strong_margin is None and data.has_strengths
+        strong = margin + TYPICAL_BEYOND if learn_strong else self.strong_margin or 0.0
+        probit = Probit(noise, margin, self.lapse or 0.0, strong)
+        if self.learn or learn_margin or learn_strong:
             fit = fit_hyperparameters(
                 kernel,
                 data,
@@ -267,6 +283,7 @@ class PreferenceGP(PreferenceModel):
                 learn_kernel=self.learn,
                 learn_noise=self.learn and self.noise is None,
                 learn_margin=learn_margin,
+                learn_strong_margin=learn_strong,
                 restarts=1 if self.learn else 0,
             )
             kernel, probit = fit.kernel, fit.probit

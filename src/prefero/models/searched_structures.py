@@ -22,7 +22,7 @@ from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardiz
 from prefero.models.feature_selection import relevance
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
-from prefero.models.structures import MANY, Candidate, ModelSettings, noise_grid, typical_kernel
+from prefero.models.structures import MANY, Candidate, Margins, ModelSettings, noise_grid, typical_kernel
 from prefero.questions import Comparisons
 
 ARD_WEIGHT = 0.2  # prior weight, relative to that of the whole grid
@@ -45,7 +45,7 @@ class SearchedStructure:
     max_features: float
     min_answers: int
     growth: int  # the search is repeated after so many answers more: their number divided by this
-    search: Callable[[ModelSettings, Comparisons, float], list[Candidate]]  # from some answers and the margin
+    search: Callable[[ModelSettings, Comparisons, Margins], list[Candidate]]  # from some answers
 
     def milestone(self, answers: int) -> int | None:
         """The number of answers of the last search: `min_answers`, some more, and so on; None before."""
@@ -55,7 +55,7 @@ class SearchedStructure:
         return last
 
 
-def search_ard(settings: ModelSettings, data: Comparisons, margin: float) -> list[Candidate]:
+def search_ard(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
     """The ARD kernel of largest evidence."""
     d = settings.reference.features
     start = settings.anchored(RBF((0.6 / d,) * d))
@@ -65,11 +65,11 @@ def search_ard(settings: ModelSettings, data: Comparisons, margin: float) -> lis
         data,
         settings.typical_probit(margin),
         settings.inference,
-        learn_noise=settings.noise is None and not margin,
+        learn_noise=settings.noise is None and not any(margin),
         iterations=12,
     )
     # the share of the prior's volume that fits as well, if each answer adds a tenth of the prior's precision
-    log_volume = -0.5 * fit.free_parameters * float(np.log1p(0.1 * len(data)))
+    log_volume = -0.5 * fit.free_parameters * float(np.log1p(0.1 * data.n_answers))
     kernel = RBF(tuple(np.exp(fit.kernel.log_parameters)))
     varies = settings.reference.varies(kernel) if settings.noise is None else 1.0
     # kernel and squared noise divided by the same number: the evidence is the same, and the prior's unit is 1
@@ -84,7 +84,7 @@ def search_ard(settings: ModelSettings, data: Comparisons, margin: float) -> lis
     ]
 
 
-def search_sparse(settings: ModelSettings, data: Comparisons, margin: float) -> list[Candidate]:
+def search_sparse(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
     """Greedy forward selection: features are added one by one, as many as the evidence pays for."""
     columns, features = _selected(settings, data, margin), settings.reference.features
     log_weight = float(np.log(SPARSE_WEIGHT / len(SPARSE_FORMS))) - log_selections(features, len(columns))
@@ -95,7 +95,7 @@ def search_sparse(settings: ModelSettings, data: Comparisons, margin: float) -> 
     ]
 
 
-def _selected(settings: ModelSettings, data: Comparisons, margin: float) -> tuple[int, ...]:
+def _selected(settings: ModelSettings, data: Comparisons, margin: Margins) -> tuple[int, ...]:
     """The features that greedy selection finds."""
     probit, features = settings.typical_probit(margin), settings.reference.features
     columns: tuple[int, ...] = ()
@@ -128,7 +128,7 @@ def log_selections(features: int, selected: int) -> float:
 # --- among many features ----------------------------------------------------------------------------------
 
 
-def search_relevant(settings: ModelSettings, data: Comparisons, margin: float) -> list[Candidate]:
+def search_relevant(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
     """Simple rewards in which every feature counts by its share."""
     probit = settings.typical_probit(margin)
     noises = SELECTION_NOISES if settings.noise is None else {settings.noise: 1.0}

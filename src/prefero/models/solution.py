@@ -75,4 +75,5 @@ class WarmStart:
             The sites.
         """
         more = max(count - len(solution.W), 0)
-        return cls(np.pad(solution.W, (0, more))[:count], np.pad(solution.shift, (0, more))[:count])
+        beyond = [(0, more)] + [(0, 0)] * (solution.W.ndim - 1)  # sites of several rows are matrices
+        return cls(np.pad(solution.W, beyond)[:count], np.pad(solution.shift, (0, more))[:count])

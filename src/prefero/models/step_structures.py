@@ -24,7 +24,7 @@ from prefero.kernels import Kernel, Linear, Selected
 from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.reference import UNCHANGED, Reference
 from prefero.models.searched_structures import SearchedStructure, log_selections
-from prefero.models.structures import Candidate, ModelSettings, noise_grid
+from prefero.models.structures import Candidate, Margins, ModelSettings, noise_grid
 from prefero.questions import Comparisons
 from prefero.trajectories.step_features import CURVES, LINEAR, QUADRATIC, RBF
 
@@ -126,7 +126,7 @@ def _with_noises(
     ]
 
 
-def search_step_sparse(settings: ModelSettings, data: Comparisons, margin: float) -> list[Candidate]:
+def search_step_sparse(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
     """A few numbers, selected greedily by the evidence, for each form that g may have in them."""
     columns = StepColumns.of(settings.reference)
     forms = (columns.squares, columns.products, columns.curves)
@@ -144,7 +144,7 @@ def _selected(
     form: Callable[[Sequence[int]], Columns],
     numbers: int,
     data: Comparisons,
-    margin: float,
+    margin: Margins,
 ) -> Columns:
     """The numbers that greedy forward selection finds, as many as the evidence pays for."""
     probit = settings.typical_probit(margin)
@@ -160,7 +160,7 @@ def _selected(
     return max(sizes)[1]
 
 
-def search_step_ard(settings: ModelSettings, data: Comparisons, margin: float) -> list[Candidate]:
+def search_step_ard(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
     """Every number and its square with a variance of its own, of largest evidence."""
     columns, reference = StepColumns.of(settings.reference), settings.reference
     parts = [_unit(reference, columns.squares([number])) for number in range(columns.numbers)]
@@ -170,12 +170,12 @@ def search_step_ard(settings: ModelSettings, data: Comparisons, margin: float) -
         data,
         settings.typical_probit(margin),
         settings.inference,
-        learn_noise=settings.noise is None and not margin,
+        learn_noise=settings.noise is None and not any(margin),
         iterations=12,
     )
     learned = whole.with_log_parameters(fit.kernel.log_parameters)
     varies = reference.varies(learned) if settings.noise is None else 1.0
-    log_volume = -0.25 * fit.free_parameters * float(np.log1p(0.1 * len(data)))
+    log_volume = -0.25 * fit.free_parameters * float(np.log1p(0.1 * data.n_answers))
     return [
         Candidate(
             "step ard",

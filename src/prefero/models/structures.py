@@ -18,6 +18,7 @@ for a grid and are searched (`prefero.models.searched_structures`).
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,23 +103,33 @@ class Candidate:
     log_prior: float
 
 
+class Margins(NamedTuple):
+    """What was learned of the margins; 0 where the answers do not need them."""
+
+    equal: float = 0.0  # in multiples of the noise
+    beyond: float = 0.0  # from there to the strong margin, in units of the reward
+
+
 @dataclass(frozen=True)
 class ModelSettings:
-    """What is fixed before any answer: the pool, inference, perhaps noise and margin."""
+    """What is fixed before any answer: the pool, inference, perhaps noise and margins."""
 
     reference: Reference
     noise: float | None  # None: averaged over
     margin: float | None  # None: learned where there are ties
     inference: Inference
     lapse: float | None = None  # None: averaged over, where the noise is
+    strong_margin: float | None = None  # None: learned where answers have a strength
 
-    def probit(self, noise: float, margin: float, lapse: float = 0.0) -> Probit:
+    def probit(self, noise: float, margins: Margins, lapse: float = 0.0) -> Probit:
         """A learned margin is a multiple of the noise, a given one is in units of the reward."""
-        return Probit(noise, margin * noise if self.margin is None else self.margin, lapse)
+        margin = margins.equal * noise if self.margin is None else self.margin
+        strong = self.strong_margin or (margin + margins.beyond if margins.beyond else 0.0)
+        return Probit(noise, margin, lapse, strong)
 
-    def typical_probit(self, margin: float) -> Probit:
+    def typical_probit(self, margins: Margins) -> Probit:
         """With the noise that people typically have, unless it is given."""
-        return self.probit(self.noise or TYPICAL_NOISE, margin, self.lapse or 0.0)
+        return self.probit(self.noise or TYPICAL_NOISE, margins, self.lapse or 0.0)
 
     def anchored(self, kernel: Kernel) -> Kernel:
         """A kernel of standardized features, with reward 0 at their mean, for the features as given."""

@@ -52,10 +52,10 @@ def _reward_maps(axes: Any, task: Task, learner: Learner, size: int = 120) -> No
 
 def _draw_questions(axis: Any, pool: Pool, answers: Sequence[Answer]) -> None:
     """A line from the preferred to the other trajectory, with a dot at the preferred one."""
-    for answer in answers:
-        ends = pool.features[list(answer.pair)]
+    for row in (row for answer in answers for row in answer.rows):
+        ends = pool.features[[row.winner, row.loser]]
         axis.plot(*ends.T, color="white", linewidth=0.8, alpha=0.7)
-        if answer.choice != "equal":
+        if not row.tied:
             axis.plot(*ends[0], marker="o", color="white", markersize=3.5, alpha=0.9)
 
 

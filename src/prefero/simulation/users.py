@@ -11,12 +11,14 @@ standard deviation over a pool, so that a noise means the same for all of them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.models.likelihood import Probit
-from prefero.questions import Choice
+from prefero.questions import Choice, Question
+from prefero.questions.answer_kinds import Kind, choices_of, form_of, ranking_word
 
 RewardFunction = Callable[[Array], Array]
 
@@ -30,15 +32,17 @@ class SimulatedUser:
         noise: The paper's sigma.
         margin: Perceived differences below it are answered "about equal".
         lapse_rate: The probability of a lapse, one of the possible answers at random.
+        strong_margin: Perceived differences above it are answered "much better", where that is asked.
     """
 
     reward: RewardFunction
     noise: float = 0.1
     margin: float = 0.0
     lapse_rate: float = 0.0
+    strong_margin: float = 0.7
 
     def __post_init__(self) -> None:
-        Probit(self.noise, self.margin)  # checks both
+        Probit(self.noise, self.margin, strong_margin=self.strong_margin)  # checks all
         if not 0.0 <= self.lapse_rate <= 1.0:
             raise ValueError(f"lapse_rate is a share between 0 and 1, but is {self.lapse_rate!r}")
 
@@ -61,6 +65,50 @@ class SimulatedUser:
         if abs(seen) < self.margin:
             return "equal"
         return "left" if seen > 0 else "right"
+
+    def answer_question(self, question: Question, features: Array, rng: np.random.Generator) -> str:
+        """Answer a question of any kind about rows of features.
+
+        Args:
+            question: The question.
+            features: Of all trajectories of the pool, (M, d).
+            rng: Draws the noise.
+
+        Returns:
+            One of the choices of the question's kind.
+        """
+        choices = choices_of(question.kind, ties=self.margin > 0)
+        if rng.random() < self.lapse_rate:
+            return choices[int(rng.random() * len(choices))]
+        rewards = self.reward(features[list(question.items)])
+        impressions = rewards + self.noise * rng.standard_normal(len(rewards))
+        return choice_of(impressions, question.kind, self.margin, self.strong_margin)
+
+
+def choice_of(impressions: Array, kind: Kind, margin: float, strong_margin: float) -> str:
+    """What a person says who has these impressions of the trajectories, in the order of the question."""
+    form = form_of(kind)
+    if form in ("best", "worst"):
+        return str(int(np.argmax(impressions if form == "best" else -impressions)) + 1)
+    if form == "rank":
+        return _ranked(impressions, margin)
+    gap = float(impressions[0] - impressions[1])
+    if abs(gap) < margin:
+        return "equal"
+    side, strength = "left" if gap > 0 else "right", "much" if abs(gap) > strong_margin else "slightly"
+    return side if form == "pair" else f"{side}-{strength}"
+
+
+def _ranked(impressions: Array, margin: float) -> str:
+    """From the best to the worst; neighbours that differ by less than the margin are equal."""
+    order = np.argsort(-impressions)
+    groups = [[int(order[0])]]
+    for better, worse in pairwise(order.tolist()):
+        if impressions[better] - impressions[worse] < margin:
+            groups[-1].append(worse)
+        else:
+            groups.append([worse])
+    return ranking_word(tuple(tuple(group) for group in groups))
 
 
 def linear(features: int, rng: np.random.Generator) -> RewardFunction:

@@ -24,7 +24,6 @@ from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.models.profiles import level_points, profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
-from prefero.questions import Choice
 from prefero.reward import BestTrajectory, Reward
 from prefero.studies.event_log import ActiveAnswer, EventLog
 
@@ -114,7 +113,7 @@ class AnsweredPair:
     question: int
     number: int
     items: list[int]
-    choice: Choice
+    choice: str
     places: list[list[float]]
 
 
@@ -134,7 +133,7 @@ class SurprisingAnswer:
     question: int
     number: int
     items: list[int]
-    choice: Choice
+    choice: str
     probability: float
 
 

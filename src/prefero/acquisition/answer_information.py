@@ -1,0 +1,150 @@
+"""The information in an answer about several trajectories, from draws of the posterior.
+
+    S, Q, k, c   draws of rewards, questions, trajectories of each, and possible answers
+    p            (S, Q, c)   the probability of every answer given a draw, exact (`answer_probabilities`)
+    weights      (S,)        of the draws
+    y, t                     the answer, and what the person truly prefers in a target question
+
+    mutual information       I(y; reward) = H(E[p]) - E[H(p)]
+    predictive information   I(y; t) = H(y) + H(t) - H(y, t), averaged over target questions
+    utility                  E[max of the rewards shown], the expected utility of the best option
+
+All expectations are means over the same draws, so their error is that of Monte Carlo alone. With the draws of
+`information_of` its standard error is below 0.01 bits for the best of three, and below 0.05 for rankings.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prefero._support.arrays import Array, Indices, one_thread
+from prefero.acquisition.base import AnyAcquisitionFunction
+from prefero.acquisition.exchange_search import features_of, generator
+from prefero.acquisition.predictive_information import PredictiveInformation
+from prefero.acquisition.targets import draw_targets
+from prefero.models.answer_probabilities import People, answer_probabilities
+from prefero.models.draws import Draws, draw_rewards
+from prefero.models.posterior import Distribution
+from prefero.pools.pool import Pool
+from prefero.questions.answer_kinds import Kind, form_of
+
+PRECISE = {"pair": 2000, "strength": 2000, "best": 2000, "worst": 2000, "rank": 300}  # draws, by form
+CHUNK = 40_000  # questions times draws that are worked on at once
+UTILITY = ("ExpectedUtility", "BestInformation", "KnowledgeGradient", "ThompsonDuel")
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerInformation:
+    """Values of questions about some trajectories of a pool.
+
+    Args:
+        rewards: Of the trajectories, (S, M).
+        people: How each draw answers.
+        weights: Of the draws, (S,).
+        preferred: Whether the first of each target question is truly better, (S, T); None without targets.
+        share: Of the mutual information that is added to the predictive one.
+        ties: Whether "about equal" is an answer.
+        utility: Whether the value is the expected utility instead of information.
+    """
+
+    rewards: Array
+    people: People
+    weights: Array
+    preferred: Array | None
+    share: float
+    ties: bool
+    utility: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        belief: Distribution,
+        pool: Pool | Array,
+        considered: Indices,
+        acquisition: AnyAcquisitionFunction,
+        draws: int,
+    ) -> "AnswerInformation":
+        """For these trajectories of a pool."""
+        x = features_of(belief, pool)
+        predictive = isinstance(acquisition, PredictiveInformation)
+        points, pairs = np.empty((0, x.shape[1])), np.empty((0, 2), dtype=np.intp)
+        if isinstance(acquisition, PredictiveInformation):
+            targets = draw_targets(acquisition.targets, belief, pool, generator(belief, len(x)))
+            points, pairs = targets.points, targets.pairs
+        drawn = draw_rewards(belief, np.concatenate([x[considered], points]), draws)
+        count = len(considered)
+        first, second = (drawn.rewards[:, count:][:, pairs[:, side]] for side in (0, 1))
+        return cls(
+            drawn.rewards[:, :count],
+            people_of(drawn),
+            drawn.weights,
+            (first > second).astype(float) if predictive else None,
+            acquisition.mutual_information_share if isinstance(acquisition, PredictiveInformation) else 1.0,
+            bool(np.any(drawn.margin > 0)),
+            type(acquisition).__name__ in UTILITY,
+        )
+
+    @property
+    def unit(self) -> str:
+        """Of the values."""
+        return "utility" if self.utility else "bits"
+
+    def values(self, places: Indices, kind: Kind) -> Array:
+        """The value of each question, (Q,); the questions are places among the trajectories, (Q, k)."""
+        if self.utility:
+            best: Array = self.weights @ self.rewards[:, places].max(axis=2)
+            return best
+        size = max(1, CHUNK // len(self.weights))
+        chunks = [places[start : start + size] for start in range(0, len(places), size)]
+        return np.concatenate([self._information(some, kind) for some in chunks])
+
+    def _information(self, places: Indices, kind: Kind) -> Array:
+        count, draws = len(places), len(self.weights)
+        rewards = self.rewards[:, places].reshape(draws * count, -1)
+        repeated = People(*(np.repeat(values, count) for values in vars(self.people).values()))
+        p = answer_probabilities(rewards, kind, repeated, self.ties).reshape(draws, count, -1)
+        weighted = self.weights[:, None, None] * p
+        marginal = weighted.sum(axis=0)
+        about_reward = entropy(marginal) - np.sum(self.weights[:, None] * entropy(p), axis=0)
+        if self.preferred is None:
+            return np.asarray(self.share * about_reward)
+        return np.asarray(self._predictive(weighted, marginal) + self.share * about_reward)
+
+    def _predictive(self, weighted: Array, marginal: Array) -> Array:
+        """The mean of I(y; t) over the targets."""
+        assert self.preferred is not None
+        draws, count, choices = weighted.shape
+        true = (weighted.reshape(draws, -1).T @ self.preferred).reshape(count, choices, -1)
+        joint = np.stack([true, marginal[:, :, None] - true], axis=2).reshape(count, 2 * choices, -1)
+        share = self.weights @ self.preferred
+        about = entropy(np.column_stack([share, 1.0 - share]))
+        information = entropy(marginal)[:, None] + about - entropy(np.swapaxes(joint, 1, 2))
+        return np.asarray(information.mean(axis=1))
+
+
+def entropy(p: Array) -> Array:
+    """In bits, over the last axis."""
+    inside = np.clip(p, 1e-300, None)
+    bits: Array = -np.sum(inside * np.log2(inside), axis=-1)
+    return bits
+
+
+def people_of(draws: Draws) -> People:
+    """How drawn people answer."""
+    return People(draws.noise, draws.margin, draws.strong_margin, draws.lapse)
+
+
+@one_thread
+def information_of(
+    belief: Distribution,
+    pool: Pool | Array,
+    items: Indices,
+    kind: Kind,
+    acquisition: AnyAcquisitionFunction,
+    draws: int | None = None,
+) -> Array:
+    """The value of questions about a pool, (Q,); the questions are trajectory indices, (Q, k)."""
+    considered, places = np.unique(items, return_inverse=True)
+    count = PRECISE[form_of(kind)] if draws is None else draws
+    scorer = AnswerInformation.of(belief, pool, considered, acquisition, count)
+    return scorer.values(places.reshape(np.shape(items)), kind)

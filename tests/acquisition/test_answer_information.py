@@ -1,0 +1,144 @@
+"""Questions about several trajectories: their information, the search for them, and batches."""
+
+import numpy as np
+import pytest
+
+from prefero.acquisition.answer_information import information_of
+from prefero.acquisition.imagined_answers import ImaginedAnswers, answer_shares, likely_answer
+from prefero.acquisition.mutual_information import MutualInformation
+from prefero.acquisition.predictive_information import PredictiveInformation
+from prefero.acquisition.random_question import random_question
+from prefero.acquisition.set_search import best_set
+from prefero.kernels import RBF
+from prefero.learner import Learner
+from prefero.models.preference_gp import PreferenceGP
+from prefero.pools.pool import Pool
+from prefero.questions import Answer, Question
+from prefero.questions.answer_kinds import KINDS, Kind, choices_of, items_of
+from prefero.simulation.users import SimulatedUser, choice_of
+
+X = np.random.default_rng(0).standard_normal((30, 2))
+POOL = Pool(X)
+MODEL = PreferenceGP(RBF(0.3), noise=0.3, learn=False).fit(POOL.scaled, [(0, 1), (2, 3)])
+BELIEF = MODEL.posterior_
+PAIRS = np.array([[4, 9], [0, 1], [11, 20]])
+
+
+def test_the_information_of_a_pair_equals_the_closed_form() -> None:
+    found = information_of(BELIEF, POOL.scaled, PAIRS, "pair", MutualInformation(), draws=4000)
+    mean, covariance = BELIEF(POOL.scaled)
+    from prefero import information_gain
+
+    wanted = information_gain(mean, covariance, 0.3)[tuple(PAIRS.T)]
+    np.testing.assert_allclose(found, wanted, atol=0.02)
+
+
+def test_the_predictive_information_of_a_pair_equals_the_closed_form() -> None:
+    acquisition = PredictiveInformation(targets=[(0, 5), (7, 12), (3, 21)])
+    found = information_of(BELIEF, POOL.scaled, PAIRS, "pair", acquisition, draws=6000)
+    np.testing.assert_allclose(found, acquisition.score_questions(BELIEF, POOL.scaled, PAIRS), atol=0.01)
+
+
+@pytest.mark.parametrize("kind", ["best-of-3", "rank-3"])
+def test_the_information_of_three_equals_a_simulation_of_impressions(kind: Kind) -> None:
+    """H(answer) - H(answer | rewards), with the answers of many showings counted."""
+    rng, items = np.random.default_rng(1), [4, 9, 17]
+    rewards = BELIEF.sample(POOL.scaled[items], 300, rng)
+    words = choices_of(kind, ties=False)
+    counts = np.zeros((len(rewards), len(words)))
+    for draw, row in enumerate(rewards):
+        for seen in row + 0.3 * rng.standard_normal((300, 3)):
+            counts[draw, words.index(choice_of(seen, kind, 0.0, 1.0))] += 1
+    p = counts / counts.sum(axis=1, keepdims=True)
+
+    def entropy(p: np.ndarray) -> np.ndarray:
+        return np.asarray(-np.sum(np.where(p > 0, p * np.log2(np.maximum(p, 1e-12)), 0.0), axis=-1))
+
+    bias = (np.count_nonzero(p, axis=1) - 1).mean() / (2 * 300 * np.log(2))  # of counted entropies
+    simulated = float(entropy(p.mean(axis=0)) - entropy(p).mean()) - bias
+    found = information_of(BELIEF, POOL.scaled, np.array([items]), kind, MutualInformation(), draws=2000)
+    assert found[0] == pytest.approx(simulated, abs=0.06)
+
+
+def test_more_trajectories_and_finer_answers_tell_more() -> None:
+    items = np.array([[4, 9, 17]])
+    best, rank = (
+        float(information_of(BELIEF, POOL.scaled, items, kind, MutualInformation())[0])
+        for kind in ("best-of-3", "rank-3")
+    )
+    pair = float(information_of(BELIEF, POOL.scaled, items[:, :2], "pair", MutualInformation())[0])
+    assert pair < best + 0.02 < rank + 0.02
+
+
+def test_the_search_finds_a_better_set_than_chance() -> None:
+    rng = np.random.default_rng(0)
+    found = best_set(BELIEF, POOL, "best-of-3", MutualInformation())
+    sets = np.array([rng.choice(30, 3, replace=False) for _ in range(40)])
+    values = information_of(BELIEF, POOL, sets, "best-of-3", MutualInformation(), draws=400)
+    assert found.value > np.quantile(values, 0.95)
+    again = best_set(BELIEF, POOL, "best-of-3", MutualInformation(), [found.items])
+    assert set(again.items) != set(found.items)
+
+
+def test_a_small_pool_has_no_large_sets() -> None:
+    with pytest.raises(ValueError, match="'rank-4' needs 4 trajectories, but the pool has 3"):
+        best_set(BELIEF, Pool(X[:3]), "rank-4", MutualInformation())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_random_questions_and_likely_answers_are_of_every_kind(kind: Kind) -> None:
+    question = random_question(30, np.random.default_rng(0), kind=kind)
+    assert (question.kind, len(set(question.items))) == (kind, items_of(kind))
+    assert likely_answer(BELIEF, POOL.scaled, question).choice in choices_of(kind)
+
+
+def test_shares_of_answers_are_those_of_the_belief() -> None:
+    shares = answer_shares(BELIEF, POOL.scaled, Question(4, 9))
+    wanted = BELIEF.probability(POOL.scaled[[4]], POOL.scaled[[9]])[0]
+    assert shares[0] == pytest.approx(wanted, abs=0.05)
+
+
+def test_imagined_answers_differ_between_scenarios() -> None:
+    imagined = ImaginedAnswers(lambda _: BELIEF, (), POOL, [Question(4, 9, number=1)], seed=0)
+    assert {told[-1].choice for told in imagined.told} == {"left", "right"}
+
+
+@pytest.mark.parametrize("kind", ["pair", "best-of-3"])
+def test_a_batch_of_questions_does_not_repeat_itself(kind: Kind) -> None:
+    learner = Learner(POOL, model=PreferenceGP(RBF(0.3), noise=0.3, learn=False))
+    questions = learner.ask(count=3, kind=kind)
+    assert len({frozenset(question.items) for question in questions}) == 3
+    assert learner.open_questions == questions
+    assert [question.number for question in questions] == [1, 2, 3]
+    with pytest.raises(ValueError, match="count must be 1 or more"):
+        learner.ask(count=0)
+
+
+@pytest.mark.parametrize("kind", ["strength", "best-of-3", "worst-of-3", "rank-3"])
+def test_a_learner_asks_and_learns_every_kind(kind: Kind, tmp_path: object) -> None:
+    user, rng = SimulatedUser(lambda x: x[:, 0], noise=0.1), np.random.default_rng(0)
+    learner = Learner(POOL, model=PreferenceGP(RBF(0.3), noise=0.1, learn=False))
+    for _ in range(3):
+        question = learner.ask(kind=kind)
+        learner.tell(question, user.answer_question(question, X, rng))
+    assert {answer.question.kind for answer in learner.answers} == {kind}
+    assert learner.undo().question == question
+    learner.skip(question)
+    assert question.items not in [other.items for other in learner.open_questions]
+    path = f"{tmp_path}/learner.json"
+    learner.save(path)
+    again = Learner.load(path)
+    assert again.answers == learner.answers
+    learner.reward().save(f"{tmp_path}/reward.json")
+    from prefero import load_reward
+
+    loaded = load_reward(f"{tmp_path}/reward.json")
+    np.testing.assert_allclose(loaded.predict(X), learner.reward().predict(X), atol=1e-5)
+
+
+def test_answers_about_other_kinds_are_refused() -> None:
+    learner = Learner(POOL, model=PreferenceGP(RBF(0.3), noise=0.3, learn=False))
+    with pytest.raises(ValueError, match="there is no answer kind 'best'"):
+        learner.ask(kind="best")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="but this is 'left'"):
+        Answer(Question(1, 2, 3), "left")
