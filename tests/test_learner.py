@@ -305,6 +305,22 @@ def test_a_skipped_question_may_be_answered_after_all() -> None:
     assert learner.reward().diagnostics["skipped"] == 0
 
 
+def test_a_skip_can_be_taken_back() -> None:
+    learner = Learner(pool(), model=quick())
+    question = learner.ask()
+    learner.skip(question)
+    learner.reopen(question)
+    assert learner.open_questions == (question,)
+    assert learner.reward().diagnostics["skipped"] == 0
+    with pytest.raises(ValueError, match="was not skipped"):
+        learner.reopen(question)
+
+
+def test_a_model_without_a_margin_does_not_learn_from_ties() -> None:
+    assert Learner(pool(), model=quick()).learns_from_ties
+    assert not Learner(pool(), model=quick(margin=0.0)).learns_from_ties
+
+
 def test_an_answered_question_cannot_be_skipped() -> None:
     learner = taught(1)
     with pytest.raises(AnswerConflict, match="answered already: undo that answer to skip it"):

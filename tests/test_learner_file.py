@@ -56,6 +56,15 @@ def test_the_next_question_is_exactly_the_same(model: str, tmp_path: Path) -> No
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "learner.json").read_bytes()
 
 
+def test_a_learner_knows_its_file(tmp_path: Path) -> None:
+    learner = Learner(Pool(np.random.default_rng(0).standard_normal((6, 2))))
+    assert learner.file is None
+    learner.save(str(tmp_path / "one.json"))
+    assert learner.file == tmp_path / "one.json"
+    assert Learner.load(tmp_path / "one.json").file == tmp_path / "one.json"
+    assert learner.fork().file is None  # another learner, which must not overwrite it
+
+
 @pytest.mark.parametrize("acquisition", ["expected-utility", ExpectedUtility(), MutualInformation("paper")])
 def test_the_acquisition_function_is_kept(acquisition: Any, tmp_path: Path) -> None:
     learner = Learner(features_pool(), acquisition=acquisition)

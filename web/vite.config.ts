@@ -1,16 +1,35 @@
 /// <reference types="vitest/config" />
-import { defineConfig } from "vite";
+import { type BuildEnvironmentOptions, defineConfig } from "vite";
 
-export default defineConfig({
+const license = { fileName: "licenses.md" }; // of the packages in the bundle, which ask to be named
+
+const page: BuildEnvironmentOptions = {
+  outDir: "../src/prefero/server/page",
+  emptyOutDir: true,
+  assetsInlineLimit: 0, // the content security policy allows files, not data URLs
+  modulePreload: { polyfill: false },
+  license,
+  chunkSizeWarningLimit: 800, // three.js, which is loaded only for three-dimensional scenes
+};
+
+/** One module for notebooks, which the kernel sends to the browser with all that it needs. */
+const widget: BuildEnvironmentOptions = {
+  outDir: "../src/prefero/notebook/built",
+  emptyOutDir: true,
+  copyPublicDir: false,
+  modulePreload: false,
+  license,
+  chunkSizeWarningLimit: 900,
+  rolldownOptions: {
+    input: "src/widget/main.tsx",
+    preserveEntrySignatures: "strict",
+    output: { entryFileNames: "widget.js", codeSplitting: false },
+  },
+};
+
+export default defineConfig(({ mode }) => ({
   base: "./",
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  build: {
-    outDir: "../src/prefero/server/page",
-    emptyOutDir: true,
-    assetsInlineLimit: 0, // the content security policy allows files, not data URLs
-    modulePreload: { polyfill: false },
-    license: { fileName: "licenses.md" }, // of the packages in the bundle, which ask to be named
-    chunkSizeWarningLimit: 800, // three.js, which is loaded only for three-dimensional scenes
-  },
+  build: mode === "widget" ? widget : page,
   test: { environment: "happy-dom", include: ["tests/**/*.test.{ts,tsx}"] },
-});
+}));

@@ -22,6 +22,7 @@ from prefero import learner_file
 from prefero._support.arrays import Array, Indices
 from prefero._support.frames import Rows
 from prefero._support.names import no_attribute, shortened
+from prefero._support.optional import need
 from prefero.acquisition.base import (
     PURPOSES,
     AnyAcquisitionFunction,
@@ -49,6 +50,9 @@ from prefero.questions.answer_kinds import Kind, check_kind, items_of
 from prefero.reward import Reward
 from prefero.reward_plots import plot_learner
 from prefero.trajectories.trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from prefero.notebook.widget import LearnerWidget
 
 SURPRISING = 0.25  # an answer that is less probable than this, given all others, may be a slip
 
@@ -129,6 +133,7 @@ class Learner:
         self._numbers = 0
         self._belief: tuple[tuple[Answer, ...], Distribution] | None = None
         self._warned = False
+        self._file: Path | None = None
         for answer in answers:
             self.tell(answer.question, answer.choice)
 
@@ -147,6 +152,16 @@ class Learner:
     def open_questions(self) -> tuple[Question, ...]:
         """Questions that wait for their answer."""
         return tuple(self._open.values())
+
+    @property
+    def learns_from_ties(self) -> bool:
+        """Whether its model can learn from "about equal": not if the model has no margin."""
+        return getattr(self._model, "margin", None) != 0
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it was last saved to or loaded from, where `widget` saves every answer; or None."""
+        return self._file
 
     def __repr__(self) -> str:
         return f"Learner({len(self.pool)} trajectories, {len(self._told)} answers, {self._model!r})"
@@ -292,7 +307,7 @@ class Learner:
             ValueError: If the model has no margin, and so cannot learn from "equal".
         """
         answer = Answer(self._known(question), choice)
-        if answer.tied and getattr(self._model, "margin", None) == 0:
+        if answer.tied and not self.learns_from_ties:
             raise ValueError(
                 f"{self._model!r} cannot learn from {choice!r}, since its margin is 0: give it a positive "
                 "margin, or skip the question"
@@ -323,6 +338,12 @@ class Learner:
         self._skipped[known.number] = known
         self._numbers = max(self._numbers, known.number)
 
+    def reopen(self, question: Question) -> None:
+        """Take back a skip: the question waits for its answer again."""
+        if question.number not in self._skipped:
+            raise ValueError(f"question {question.number} was not skipped, so there is no skip to take back")
+        self._open[question.number] = self._skipped.pop(question.number)
+
     def undo(self) -> Answer:
         """Take back the last answer and return it; its question is open again."""
         if not self._told:
@@ -345,6 +366,7 @@ class Learner:
         other = copy(self)
         other._model, other._fantasy_model = deepcopy(self._model), deepcopy(self._fantasy_model)
         other._told, other._skipped, other._open = dict(self._told), dict(self._skipped), {}
+        other._file = None
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -371,6 +393,7 @@ class Learner:
                 self._numbers,
             ),
         )
+        self._file = Path(path)
 
     @classmethod
     def load(
@@ -401,6 +424,7 @@ class Learner:
             learner._continue(state)
         except ValueError as error:
             raise LearnerFileError(f"{path} is damaged: {error}") from error
+        learner._file = Path(path)
         return learner
 
     def _continue(self, state: LearnerState) -> None:
@@ -463,6 +487,27 @@ class Learner:
             best,
             [shortened(one) for one in labels],
         )
+
+    def widget(
+        self, questions: int = 30, until: float | None = None, purpose: Purpose | None = None
+    ) -> "LearnerWidget":
+        """A widget for notebooks in which a person answers this learner's questions, as on the page.
+
+        If the learner has a `file`, every answer is saved there.
+
+        Args:
+            questions: How many answers you plan to give; you may continue after them.
+            until: The share of predicted answers at which to stop asking, for example 0.9.
+            purpose: As in `ask`.
+
+        Returns:
+            The widget, which a notebook shows as the last value of a cell; it needs the extra `notebook`.
+        """
+        need("anywidget", extra="notebook")
+        from prefero.notebook.teaching import Teaching
+        from prefero.notebook.widget import LearnerWidget
+
+        return LearnerWidget(Teaching(self, questions, until, purpose))
 
     def belief(self) -> Distribution:
         """What is believed about the reward after all answers; the last good belief, should a fit fail."""

@@ -19,8 +19,8 @@ from datasets.write_datasets import (
 )
 from prefero import Pool
 from prefero.datasets import FeatureOptions, GymnasiumOptions, extract_features, open_dataset
+from prefero.datasets.media.clip_preparation import ClipPreparation, UnplayableClip
 from prefero.datasets.media.clips import cut_planned_clip
-from prefero.server.clip_preparation import ClipPreparation, UnplayableClip
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Refused, Store

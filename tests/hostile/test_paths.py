@@ -14,9 +14,9 @@ from prefero import Pool
 from prefero._support.files import inside
 from prefero.datasets import extract_features, open_dataset
 from prefero.datasets.scores.write import write_scores
+from prefero.pools.displays import display_of
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
-from prefero.studies.displays import display_of
 from prefero.studies.start import pool_of
 from prefero.studies.storage.store import Store, new_secret
 from server.served_studies import Client, error_of, serving

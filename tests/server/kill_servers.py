@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 
 from prefero import Pool
+from prefero.pools.displays import display_of
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
 from prefero.server.serve import listen, serve
 from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.displays import display_of
 from prefero.studies.protocol import StudyMethod, teaching_protocol
 from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database

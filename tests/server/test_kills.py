@@ -25,9 +25,9 @@ import numpy as np
 import pytest
 
 from prefero import Pool
+from prefero.pools.displays import display_of
 from prefero.server.auth import SESSION_HEADER
 from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.displays import display_of
 from prefero.studies.protocol import Protocol, StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from prefero import Pool
+from prefero.pools.displays import display_of
 from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.displays import display_of
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import Protocol, StudyMethod
 from prefero.studies.session import Session

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from prefero import Pool
-from prefero.studies.displays import details_of, display_of, labels_of
+from prefero.pools.displays import details_of, display_of
+from prefero.studies.displays import labels_of
 from prefero.studies.learning_summary import FeatureLabel
 from prefero.studies.session import task_description
 from prefero.trajectories import Categories

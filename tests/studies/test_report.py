@@ -10,7 +10,7 @@ import pytest
 
 from prefero import Pool
 from prefero.plots.user_study import StudyOutcome, study_table
-from prefero.studies.displays import display_of
+from prefero.pools.displays import display_of
 from prefero.studies.protocol import StudyMethod
 from prefero.studies.report import outcomes_of, write_study_report
 from prefero.studies.storage.database import open_database

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from prefero import Pool
+from prefero.pools.displays import display_of
 from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.displays import display_of
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import StudyMethod, teaching_protocol
 from prefero.studies.session import Session

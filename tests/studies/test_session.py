@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import event
 
 from prefero import Pool
+from prefero.pools.displays import display_of
 from prefero.rendering.video import save_video
-from prefero.studies.displays import display_of
 from prefero.studies.protocol import StudyMethod
 from prefero.studies.session import BY_OWN_SCORES, Session
 from prefero.studies.storage.store import Refused, Store

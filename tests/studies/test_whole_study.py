@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from prefero import Answer, Pool, Question
+from prefero.pools.displays import display_of
 from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.displays import display_of
 from prefero.studies.protocol import StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Store, Study

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import prefero
 from prefero import Learner, Pool
 from prefero.cli import app
+from prefero.pools.displays import display_of
 from prefero.simulation.tasks import teach, world_task
-from prefero.studies.displays import display_of
 from prefero.worlds import make, names
 from prefero.worlds.clips import save_clip
 from support.install_package import install_package

@@ -5,17 +5,14 @@ import { useEffect, useMemo } from "preact/hooks";
 
 import type { Me } from "./api";
 import { Auth } from "./auth";
-import { Banner, Loading, LoadingOrError, ProblemBanner } from "./components";
+import { Banner, Loading } from "./components";
 import { ExperimenterView } from "./experimenter/experimenter";
-import { useLoad } from "./hooks";
 import { PendingRequests } from "./pending";
-import type { Server } from "./server";
-import { Session } from "./session";
+import { SessionView } from "./session-view";
 import { SignInPage } from "./sign-in";
 import { Study } from "./study/study";
 import { openView } from "./teach/tabs";
 import { Teach } from "./teach/teach";
-import { Trajectories } from "./trajectories";
 
 type Role = NonNullable<Me["role"]>;
 
@@ -46,28 +43,12 @@ function RoleView({ auth, storage }: { auth: Auth; storage: Storage }): JSX.Elem
   if (role === null) return <SignInPage message={auth.message.value} busy={auth.busy.value} onSecret={onSecret} />;
   if (role === "experimenter") return <ExperimenterView server={auth.server} />;
   const name = auth.me.value?.session ?? "";
-  return <SessionView key={`${role} ${name}`} role={role} server={auth.server} pending={new PendingRequests(storage, name)} />;
-}
-
-interface SessionViewProps {
-  role: "teacher" | "participant";
-  server: Server;
-  pending: PendingRequests;
-}
-
-/** Loads the session's state and how trajectories are shown. */
-function SessionView({ role, server, pending }: SessionViewProps): JSX.Element {
-  const session = useMemo(() => new Session(server, pending), []);
-  const trajectories = useLoad(() => Trajectories.open(server), "scene");
-  useEffect(() => {
-    void session.open();
-    return () => session.close();
-  }, [session]);
-  const state = session.state.value;
-  if (!state && session.problem.value) return <ProblemBanner problem={session.problem.value} />;
-  if (!state || !trajectories.value) return <LoadingOrError problem={trajectories.problem} retry={trajectories.retry} message="Loading…" />;
-  if (role === "participant") return <Study session={session} state={state} trajectories={trajectories.value} />;
-  return <Teach session={session} state={state} trajectories={trajectories.value} server={server} />;
+  const { server } = auth;
+  return (
+    <SessionView key={`${role} ${name}`} server={server} pending={new PendingRequests(storage, name)}>
+      {(parts) => (role === "participant" ? <Study {...parts} /> : <Teach {...parts} server={server} />)}
+    </SessionView>
+  );
 }
 
 /** A teacher leaves, and is told how to come back; others sign out. */

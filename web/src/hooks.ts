@@ -1,6 +1,7 @@
 /** Hooks that several views use. */
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { createContext } from "preact";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { type Command, listen } from "./keys";
 import { type UnavailableError, withRetries } from "./server";
@@ -23,11 +24,15 @@ export function useFocusOnChange(value: string): { current: HTMLElement | null }
   return element;
 }
 
+/** Where keys are listened to: everywhere on a page of our own, and in the widget where it is a part of another page. */
+export const KeyPlace = createContext<EventTarget>(window);
+
 /** Listen to keys. A layout effect, so that a key works as soon as its button is visible. */
 export function useKeys(commands: Partial<Record<Command, () => void>>): void {
   const latest = useRef(commands);
   latest.current = commands;
-  useLayoutEffect(() => listen(() => latest.current), []);
+  const place = useContext(KeyPlace);
+  useLayoutEffect(() => listen(() => latest.current, place), [place]);
 }
 
 export interface Loaded<T> {

@@ -52,16 +52,17 @@ export function commandOf(keyPress: KeyPress): Command | null {
   return COMMANDS.get(key) ?? null;
 }
 
-/** Run commands on key presses. A key that is held down counts once. */
-export function listen(commands: () => Partial<Record<Command, () => void>>): () => void {
-  const onKey = (event: KeyboardEvent): void => {
+/** Run commands on key presses in `place`. A key that is held down counts once. */
+export function listen(commands: () => Partial<Record<Command, () => void>>, place: EventTarget = window): () => void {
+  const onKey = (event: Event): void => {
+    if (!(event instanceof KeyboardEvent)) return;
     const command = commandOf(event);
     const run = command ? commands()[command] : undefined;
     if (run || isHeldEnter(event)) event.preventDefault();
     if (run && !event.repeat) run();
   };
-  window.addEventListener("keydown", onKey);
-  return () => window.removeEventListener("keydown", onKey);
+  place.addEventListener("keydown", onKey);
+  return () => place.removeEventListener("keydown", onKey);
 }
 
 /** Browsers click a focused button repeatedly while Enter is held down. */

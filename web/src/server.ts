@@ -5,6 +5,8 @@ import type { ErrorBody, PathOf, PathParameters, paths, RequestBody, ResponseBod
 const SIGN_IN: PathOf<"post"> = "/api/enter";
 // Milliseconds. What is shown may take a slow server long to compute; an answer is kept, and sent again by its key.
 const TIMEOUTS = { GET: 60_000, POST: 8_000 };
+/** Sends a request and resolves with its response, as `fetch` does. */
+export type Fetcher = (path: string, request: RequestInit) => Promise<Response>;
 type Sent = RequestInit & { method: keyof typeof TIMEOUTS };
 
 const RETRYABLE = new Set([408, 429, 502, 503, 504]);
@@ -22,12 +24,15 @@ export class RejectedError extends Error {
   }
 }
 
+const NOT_RESPONDING = "The server is not responding.";
+
 /** The server did not respond, or cannot serve the request now: the same request may succeed later. */
 export class UnavailableError extends Error {
   constructor(
     readonly serverMessage = "", // empty if the server was not reached
     readonly status = 0,
     readonly retryAfter: number | null = null, // seconds, from the Retry-After header
+    readonly reason = NOT_RESPONDING, // as a person reads it
   ) {
     super(serverMessage || "The server is not answering.");
   }
@@ -40,10 +45,14 @@ export class Server {
   /** The session that requests are about; the server refuses those of another one. */
   session: string | null = null;
 
-  /** `onForbidden` is called after every 403: the cookie is gone, or belongs to somebody else now. */
+  /**
+   * `onForbidden` is called after every 403: the cookie is gone, or belongs to somebody else now. `notResponding` is what
+   * a person reads while requests are not answered.
+   */
   constructor(
     private readonly onForbidden: () => void = () => undefined,
-    private readonly fetcher: typeof fetch = (...args) => fetch(...args),
+    private readonly fetcher: Fetcher = (...args) => fetch(...args),
+    private readonly notResponding = NOT_RESPONDING,
   ) {}
 
   get<P extends PathOf<"get">>(path: P, ...[parameters]: PathParameters<P>): Promise<ResponseBody<"get", P>> {
@@ -74,7 +83,7 @@ export class Server {
       const response = await this.fetcher(path, { ...request, credentials: "same-origin", signal: stop.signal });
       return { response, body: await readBody(response) };
     } catch {
-      throw new UnavailableError();
+      throw new UnavailableError("", 0, null, this.notResponding);
     } finally {
       clearTimeout(timer);
     }

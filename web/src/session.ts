@@ -119,9 +119,9 @@ function isAnother(error: unknown): boolean {
 }
 
 /** What a person reads while the server is unavailable. */
-export function unavailableMessage({ status, serverMessage }: UnavailableError, request: PendingRequest | null): string {
+export function unavailableMessage({ status, serverMessage, reason: silence }: UnavailableError, request: PendingRequest | null): string {
   const limited = status === 429;
-  const reason = limited ? "The server asks for a short wait." : "The server is not responding.";
+  const reason = limited ? "The server asks for a short wait." : silence;
   const details = serverMessage && !limited ? ` It says: ${serverMessage}` : "";
   if (!request) return `${reason} This page continues as soon as it responds.${details}`;
   const what = request.path === ANSWERS ? "Your answer" : "Your last step";

@@ -1,6 +1,6 @@
 /** The browser's local storage, or memory where there is none. */
 
-class MemoryStorage implements Storage {
+export class MemoryStorage implements Storage {
   private readonly items = new Map<string, string>();
 
   get length(): number {

@@ -1,7 +1,7 @@
 /** How the trajectories of this study are shown, and those that have been fetched. */
 
 import type { Display, FeatureRange, Prefetch, Replay, Scene } from "./api";
-import { CLIP_FRAME, ClipCache } from "./player/clips";
+import { CLIP_FRAME, ClipCache, type ClipSource } from "./player/clips";
 import { aspectRatio } from "./player/viewport";
 import type { Server } from "./server";
 
@@ -25,13 +25,14 @@ export class Trajectories {
   constructor(
     private readonly server: Server,
     readonly display: Display,
+    clipSource?: ClipSource,
   ) {
     this.cache = new FetchCache((index) => this.fetch(index));
-    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }));
+    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), clipSource);
   }
 
-  static async open(server: Server): Promise<Trajectories> {
-    return new Trajectories(server, await server.get("/api/display"));
+  static async open(server: Server, clipSource?: ClipSource): Promise<Trajectories> {
+    return new Trajectories(server, await server.get("/api/display"), clipSource);
   }
 
   /** The trajectory, if it is loaded. */

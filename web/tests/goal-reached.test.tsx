@@ -2,7 +2,7 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { Server } from "../src/server";
-import { GoalReached, isGoalReached } from "../src/teach/goal-reached";
+import { FinishOrContinue, GoalReached, isGoalReached, Outlook } from "../src/teach/goal-reached";
 import { fakeFetch, sessionState } from "./fakes";
 
 afterEach(() => {
@@ -23,7 +23,12 @@ describe("the goal", () => {
     vi.stubGlobal("fetch", fakeFetch({ body: summary }).fetcher);
     const [onFinish, onContinue] = [vi.fn(), vi.fn()];
     if (!isGoalReached(reached)) throw new Error("it is reached");
-    render(<GoalReached state={reached} server={new Server()} onFinish={onFinish} onContinue={onContinue} />);
+    render(
+      <GoalReached state={reached}>
+        <Outlook server={new Server()} answered={reached.answered} />
+        <FinishOrContinue onFinish={onFinish} onContinue={onContinue} />
+      </GoalReached>,
+    );
     screen.getByText("It is expected to predict 91% of your answers, and you wanted 90%. So it stopped asking after 12 answers.");
     await screen.findByText("The true share is probably between 82% and 96%. Five more answers would add hardly anything.");
     fireEvent.click(screen.getByText("Finish"));

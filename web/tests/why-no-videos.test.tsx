@@ -2,7 +2,7 @@ import { cleanup, render, screen } from "@testing-library/preact";
 import { afterEach, describe, expect, it } from "vitest";
 
 import type { Display } from "../src/api";
-import { WhyNoVideos } from "../src/teach/teach";
+import { WhyNoVideos } from "../src/teach/why-no-videos";
 
 const display: Display = { kind: "features", features: [], task_description: "", subject: "", no_video: "Slide-v3 cannot be rendered: pygame is missing" };
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from prefero.server.clip_preparation import ClipPreparation
+from prefero.datasets.media.clip_preparation import ClipPreparation
 from prefero.server.middleware.cross_site import READING
 from prefero.server.models import Role
 from prefero.studies.compute_slots import ComputeSlots

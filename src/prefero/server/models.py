@@ -112,18 +112,6 @@ class Prefetch(ResponseBody):
     complete: bool
 
 
-class ClipStatus(ResponseBody):
-    """Whether a clip can be played now; while it is being prepared, how many of its `total` frames are done.
-
-    problem   why it cannot be played; null unless the state is "failed"
-    """
-
-    state: Literal["ready", "preparing", "failed"]
-    frames: int
-    total: int | None
-    problem: str | None
-
-
 class TeachingPlace(ResponseBody):
     """How a teacher comes back: the command, and where the answers are stored.
 

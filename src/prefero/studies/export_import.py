@@ -31,8 +31,8 @@ import prefero
 from prefero._support.files import csv_text, missing_file, read_csv, write_atomically
 from prefero._support.folders import whole_folder
 from prefero._support.plugins import PluginError, UnknownNameError
+from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
-from prefero.studies.displays import display_of
 from prefero.studies.event_log import EventLog
 from prefero.studies.import_checks import check_rows
 from prefero.studies.protocol import Protocol

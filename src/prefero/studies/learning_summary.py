@@ -23,6 +23,7 @@ from prefero.models.learning_progress import SMALL_GAIN, Progress
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.models.profiles import level_points, profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
+from prefero.pools.displays import variable_values
 from prefero.pools.pool import Pool
 from prefero.reward import BestTrajectory, Reward
 from prefero.studies.event_log import ActiveAnswer, EventLog
@@ -308,12 +309,6 @@ def ranking(reward: Reward, pool: Pool, count: int = RANKED) -> list[RankedTraje
         )
         for place, index in enumerate(chosen)
     ]
-
-
-def variable_values(pool: Pool, index: int) -> dict[str, float]:
-    """The features of a trajectory as people see them: numbers, and the places of categories' levels."""
-    row = pool.features[[index]]
-    return {variable.name: float(variable.values(row)[0]) for variable in pool.scaling.variables}
 
 
 def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> QuestionMap:

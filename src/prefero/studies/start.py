@@ -10,11 +10,11 @@ from prefero import worlds
 from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, open_dataset
 from prefero.datasets.media.clips import check_plans, missing_clips
 from prefero.datasets.registry import Untrusted, code_named_by, not_recognized, options_for, recognize
+from prefero.pools.displays import clip_folder_of, display_of
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.reward import Reward
 from prefero.studies.clip_folders import is_served, remember_folder
-from prefero.studies.displays import clip_folder_of, display_of
 from prefero.studies.learner_cache import LearnerCache
 from prefero.studies.protocol import Protocol, teaching_protocol, unwrap
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret

@@ -43,6 +43,9 @@ export function synchronize(video: VideoState, playback: Pick<Playback, "time" |
   if (!runs && !video.paused) video.pause();
 }
 
+/** The address of a clip; a promise of it where its bytes have to be fetched first. */
+export type ClipSource = (index: number) => string | Promise<string>;
+
 const USUAL_ASPECT = 4 / 3; // width by height, until the first clip is loaded
 
 /** <video> elements that load before they are shown; as many as were last asked for are cached. */
@@ -50,8 +53,14 @@ export class ClipCache {
   private readonly cached = new Map<number, HTMLVideoElement>();
   private readonly aspects = signal<ReadonlyMap<number, number>>(new Map());
 
-  /** `status` asks the server how far the preparation of a clip is, or why it cannot be played. */
-  constructor(readonly status: (index: number) => Promise<ClipStatus>) {}
+  /**
+   * `status` asks the server how far the preparation of a clip is, or why it cannot be played. `source` gives the address
+   * of a clip, at once or when it is there.
+   */
+  constructor(
+    readonly status: (index: number) => Promise<ClipStatus>,
+    private readonly source: ClipSource = clipPath,
+  ) {}
 
   /** The shape of a clip is known once its video is loaded. */
   measure(index: number, { videoWidth, videoHeight }: Pick<HTMLVideoElement, "videoWidth" | "videoHeight">): void {
@@ -65,7 +74,7 @@ export class ClipCache {
 
   prefetch(indices: Iterable<number>): void {
     const wanted = new Set(indices);
-    for (const index of wanted) if (!this.cached.has(index)) this.cached.set(index, videoOf(index));
+    for (const index of wanted) if (!this.cached.has(index)) this.cached.set(index, this.create(index));
     for (const index of this.cached.keys()) {
       if (this.cached.size <= Math.max(MIN_CACHED, wanted.size)) return;
       if (!wanted.has(index)) this.cached.delete(index);
@@ -74,19 +83,36 @@ export class ClipCache {
 
   /** The video, taken out of the cache: an element can be in one place of the page only. */
   take(index: number): HTMLVideoElement {
-    const video = this.cached.get(index) ?? videoOf(index);
+    const video = this.cached.get(index) ?? this.create(index);
     this.cached.delete(index);
     return video;
   }
+
+  private create(index: number): HTMLVideoElement {
+    const video = newVideo();
+    const source = this.source(index);
+    if (typeof source === "string") video.src = source;
+    else source.then((address) => void (video.src = address), () => this.fail(index, video));
+    return video;
+  }
+
+  /** As a video does that cannot be loaded. One that nobody has taken is fetched again when it is needed. */
+  private fail(index: number, video: HTMLVideoElement): void {
+    if (this.cached.get(index) === video) this.cached.delete(index);
+    video.dispatchEvent(new Event("error"));
+  }
 }
 
-function videoOf(index: number): HTMLVideoElement {
+export function clipPath(index: number): string {
+  return filledPath("/api/clips/{index}.mp4", { index });
+}
+
+function newVideo(): HTMLVideoElement {
   const video = document.createElement("video");
   video.muted = true;
   video.playsInline = true;
   video.loop = false;
   video.preload = "auto";
   video.disablePictureInPicture = true;
-  video.src = filledPath("/api/clips/{index}.mp4", { index });
   return video;
 }

@@ -2,22 +2,14 @@
 
 import type { JSX } from "preact";
 
-import type { SessionState } from "../api";
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
 import { useFocusOnChange, useTitle } from "../hooks";
-import type { Session } from "../session";
-import type { Trajectories } from "../trajectories";
+import type { SessionParts } from "../session-view";
 import { ArenaProgress } from "./arena";
 import { CurrentStage, STAGES } from "./stages";
 
-interface StudyProps {
-  session: Session;
-  state: SessionState;
-  trajectories: Trajectories;
-}
-
-export function Study({ session, state, trajectories }: StudyProps): JSX.Element {
+export function Study({ session, state, trajectories }: SessionParts): JSX.Element {
   useTitle(STAGES[state.stage].title, state.title);
   const main = useFocusOnChange(state.stage);
   return (

@@ -2,16 +2,16 @@
 
 import type { JSX } from "preact";
 
-import type { Display } from "../api";
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
 import { useTitle } from "../hooks";
 import { CurrentStage } from "../study/stages";
 import { FinishView } from "./finish";
-import { FinishOrContinue, GoalReached, isGoalReached } from "./goal-reached";
+import { FinishOrContinue, GoalReached, isGoalReached, Outlook, TargetReached } from "./goal-reached";
 import { LearnedView } from "./learned";
 import { LeaveView } from "./leave";
 import { type Tab, type TabProps, TABS, useTab, VIEWS } from "./tabs";
+import { WhyNoVideos } from "./why-no-videos";
 
 const CONTENT: Record<Tab, (props: TabProps) => JSX.Element> = {
   compare: CompareView,
@@ -64,37 +64,22 @@ function CompareView({ session, state, trajectories, server, open }: TabProps): 
   const { pastGoal, pastTotal } = session;
   const onFinish = (): void => open("finish");
   if (isGoalReached(state) && !pastGoal.value) {
-    return <GoalReached state={state} server={server} onFinish={onFinish} onContinue={() => void (pastGoal.value = true)} />;
+    return (
+      <GoalReached state={state}>
+        <Outlook server={server} answered={answered} />
+        <FinishOrContinue onFinish={onFinish} onContinue={() => void (pastGoal.value = true)} />
+      </GoalReached>
+    );
   }
   return (
     <>
       {answered >= total && !pastTotal.value && (
-        <TargetReached of={total} onFinish={onFinish} onContinue={() => void (pastTotal.value = true)} />
+        <TargetReached of={total}>
+          <FinishOrContinue onFinish={onFinish} onContinue={() => void (pastTotal.value = true)} />
+        </TargetReached>
       )}
       <CurrentStage session={session} state={state} trajectories={trajectories} />
       <WhyNoVideos display={trajectories.display} />
     </>
-  );
-}
-
-/** The teacher may be able to mend it; a participant of a study could not. */
-export function WhyNoVideos({ display }: { display: Display }): JSX.Element | null {
-  if (display.kind !== "features" || !display.no_video) return null;
-  return <p class="soft why-no-videos">There are no videos: {display.no_video}.</p>;
-}
-
-interface TargetReachedProps {
-  of: number;
-  onFinish: () => void;
-  onContinue: () => void;
-}
-
-/** The planned number of answers is reached; more are welcome. */
-function TargetReached({ of, onFinish, onContinue }: TargetReachedProps): JSX.Element {
-  return (
-    <div class="target-reached" role="status">
-      <p>You have given all {of} planned answers. You can finish now, or continue: every further answer improves the reward.</p>
-      <FinishOrContinue onFinish={onFinish} onContinue={onContinue} />
-    </div>
   );
 }

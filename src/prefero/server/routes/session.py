@@ -1,6 +1,7 @@
 """What teachers and participants do: sign in, see the session's state, answer, and look at trajectories."""
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,8 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from pydantic import TypeAdapter
 
+from prefero.datasets.media.clip_preparation import ClipStatus, UnplayableClip
+from prefero.pools.displays import details_of
 from prefero.server.auth import (
     COOKIE,
     COOKIE_SECONDS,
@@ -20,11 +23,9 @@ from prefero.server.auth import (
     ServerContext,
     Visitor,
 )
-from prefero.server.clip_preparation import UnplayableClip
 from prefero.server.models import (
     LARGEST,
     AnswerOrSkip,
-    ClipStatus,
     Display,
     Entry,
     Me,
@@ -34,7 +35,6 @@ from prefero.server.models import (
     Undo,
 )
 from prefero.studies.clip_folders import is_served
-from prefero.studies.displays import details_of
 from prefero.studies.session import NOT_PLAYABLE
 from prefero.studies.session_state import SessionState
 from prefero.studies.storage.store import Refused
@@ -150,7 +150,7 @@ def clip(index: Index, visitor: KnownVisitor, context: Context) -> FileResponse:
 def clip_status(index: Index, visitor: KnownVisitor, context: Context) -> ClipStatus:
     """Whether a video can be played now, how far its preparation is, or why it cannot be played."""
     found = context.clips.status(_clip_path(index, visitor, context))
-    return found.model_copy(update={"problem": found.problem and _told(found.problem, visitor)})
+    return replace(found, problem=found.problem and _told(found.problem, visitor))
 
 
 def _clip_path(index: int, visitor: Visitor, context: ServerContext) -> Path:

@@ -8,9 +8,9 @@ from threading import Event
 import numpy as np
 import pytest
 
+from prefero.datasets.media import clip_preparation
+from prefero.datasets.media.clip_preparation import ClipPreparation, UnplayableClip
 from prefero.rendering.video import save_video
-from prefero.server import clip_preparation
-from prefero.server.clip_preparation import ClipPreparation, UnplayableClip
 from waiting import wait_until
 
 FRAMES = 4

@@ -5,16 +5,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from prefero.datasets.media.clips import clip_problem, cut_planned_clip, planned_frames
 from prefero.rendering.video import counting_frames
-from prefero.server.models import ClipStatus
 
 AT_ONCE = 2  # clips that are cut at the same time: more would delay the two that a person waits for
 
 
 class UnplayableClip(ValueError):
     """A clip cannot be cut or played; the message says why."""
+
+
+@dataclass(frozen=True)
+class ClipStatus:
+    """Whether a clip can be played now; while it is being prepared, how many of its `total` frames are done.
+
+    problem   why it cannot be played; null unless the state is "failed"
+    """
+
+    state: Literal["ready", "preparing", "failed"]
+    frames: int
+    total: int | None
+    problem: str | None
 
 
 @dataclass

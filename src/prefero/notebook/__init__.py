@@ -1,0 +1,1 @@
+"""Teaching in a notebook: the widget of `Learner.widget`."""

@@ -1,0 +1,91 @@
+"""How the trajectories of a pool are shown: replayed in their scene, as videos, or by their features."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from prefero.datasets.media.clips import missing_clips
+from prefero.pools.pool import Pool
+from prefero.rendering.scenes import replay
+from prefero.trajectories.categories import Variable
+from prefero.worlds.base import TASK_DESCRIPTION
+
+
+def display_of(pool: Pool) -> dict[str, Any]:
+    """What the page needs before it shows any trajectory: the scene, or the features and their ranges.
+
+    `task_description` tells a person what to do, and `subject` whose motion is judged; both are the world's.
+    """
+    variables = pool.scaling.variables
+    units = [_feature(variable) for variable in variables]
+    texts = {"task_description": TASK_DESCRIPTION, "subject": ""}
+    if pool.source is not None and pool.actions is not None:
+        world = pool.world()
+        known = {feature.name: feature.unit for feature in world.features}
+        units = [_feature(variable, known.get(variable.name, "")) for variable in variables]
+        texts = {"task_description": world.task_description, "subject": world.subject}
+        if world.scene.parts:
+            return {
+                "kind": "scene",
+                "scene": world.scene.to_json(),
+                "seconds": world.duration,
+                "features": units,
+                **texts,
+            }
+    if pool.clips is not None:
+        absent = missing_clips(pool.clips)  # and not to be cut from a dataset on demand
+        if absent:
+            raise ValueError(f"{len(absent)} clips of the pool are missing, the first is {absent[0]}")
+        others = [clip for clip in pool.clips if Path(clip).suffix.lower() != ".mp4"]
+        if others:
+            raise ValueError(f"clips are .mp4 files, but one of them is {others[0]}")
+        folder = clip_folder_of(pool.clips)
+        outside = [c for c in pool.clips if not Path(c).resolve().is_relative_to(Path(folder).resolve())]
+        if outside:
+            raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the video itself there")
+        return {"kind": "clips", "features": units, "folder": folder, **texts}
+    if not variables:
+        raise ValueError(
+            "these trajectories have features of steps and no videos, so a person would see nothing: "
+            "use a dataset with videos, or an environment that renders"
+        )
+    values = [variable.values(pool.features) for variable in variables]
+    ranges = [{"low": float(column.min()), "high": float(column.max())} for column in values]
+    features = [unit | ends for unit, ends in zip(units, ranges, strict=True)]
+    return {"kind": "features", "features": features, "no_video": pool.no_video, **texts}
+
+
+def _feature(variable: Variable, unit: str = "") -> dict[str, Any]:
+    categories = variable.categories
+    return {
+        "name": variable.name,
+        "unit": unit,
+        "levels": [] if categories is None else list(categories.levels),
+        "ordered": categories is None or categories.ordered,
+    }
+
+
+def clip_folder_of(clips: Iterable[str]) -> str:
+    """The folder that holds all these videos, in it or in folders of it."""
+    return os.path.commonpath([os.path.normpath(Path(clip).absolute().parent) for clip in clips])
+
+
+def details_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any]:
+    """One trajectory for the page: its features, and its replay where there is a scene.
+
+    The feature of a category is the place of its level.
+    """
+    pool.check_index(index)
+    features = variable_values(pool, index)
+    poses = pool.trajectory(index).poses if display["kind"] == "scene" else None
+    return {
+        "features": features,
+        "replay": None if poses is None else replay(display["scene"]["frame_time"], poses),
+    }
+
+
+def variable_values(pool: Pool, index: int) -> dict[str, float]:
+    """The features of a trajectory as people see them: numbers, and the places of categories' levels."""
+    row = pool.features[[index]]
+    return {variable.name: float(variable.values(row)[0]) for variable in pool.scaling.variables}
