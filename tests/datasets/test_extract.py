@@ -21,7 +21,7 @@ from prefero.datasets import (
     extract_features,
     open_dataset,
 )
-from prefero.datasets.base import matrix_columns
+from prefero.datasets.columns import matrix_columns
 from prefero.datasets.features.cache import cache_path
 from prefero.datasets.features.summary import save_histograms, summarize, text_histogram
 from prefero.datasets.formats.archives import ArchiveDataset

@@ -20,7 +20,8 @@ from prefero._support.arrays import Array, Indices
 from prefero._support.names import listed
 from prefero.arena.plan import ArenaPlan
 from prefero.datasets import FeatureOptions, FeatureTable, extract_features
-from prefero.datasets.base import Dataset, FeatureDataset
+from prefero.datasets.base import Dataset
+from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.formats.videos_alone import VideoEpisodes
 from prefero.datasets.media.clips import clip_folder, plan_clips
 from prefero.pools.pool import Pool

@@ -23,7 +23,7 @@ from prefero.datasets import (
     extract_for_reward,
     open_dataset,
 )
-from prefero.datasets.base import Columns, matrix_columns
+from prefero.datasets.columns import Columns, matrix_columns
 from prefero.datasets.features.match_reward import scoring_warnings, windows_for
 from prefero.datasets.formats.tables import id_column
 from prefero.datasets.registry import describe_formats, options_for

@@ -1,10 +1,7 @@
 """Datasets: trajectories that are read one at a time, in any format.
 
 EpisodeDataset   states and actions, of which features are extracted
-FeatureDataset   features that are known already, one row a trajectory
 DatasetFormat    a dataset that is opened by its path or id; every format is one such class
-FormatOptions    how a dataset is opened; a format extends it by options of its own
-DatasetSpec      format, path and options: what opens the same dataset again
 
 number           the index of a trajectory in its dataset, from 0; its id is a text
 steps            a segment of an episode, or None for the whole of it
@@ -16,105 +13,25 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.arrays import Array, Image, Indices
-from prefero._support.names import listed, no_such
+from prefero._support.arrays import Image, Indices
+from prefero.datasets.columns import Columns
 from prefero.datasets.episode import BadEpisode, Episode, StepRange, segment_id
+from prefero.datasets.format_options import DatasetSpec, FormatOptions
 from prefero.datasets.media.video_files import (
     VideoError,
-    check_complete,
-    frame_rate,
     plays_in_browsers,
-    read_frames,
 )
 from prefero.datasets.scores.scores import Advance, EpisodeScores
 from prefero.rendering.video import save_video
-from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec
-
-Columns = dict[str, npt.NDArray[Any]]
-T = TypeVar("T")
-
-
-# --- how a dataset is opened ------------------------------------------------------------------------------
-
-
-def option(default: T, help: str, *, minimum: int | None = None) -> T:
-    """A field of a format's options that the command line offers as a flag.
-
-    Args:
-        default: Its default.
-        help: What the help says.
-        minimum: The smallest number that is allowed.
-
-    Returns:
-        The field of a dataclass.
-    """
-    made: T = field(default=default, metadata={"help": help, "minimum": minimum})
-    return made
-
-
-@dataclass(frozen=True, kw_only=True)
-class FormatOptions:
-    """How a dataset is opened. A format with more options extends this class; `option` makes a field a flag.
-
-    Args:
-        videos: "use" has them shown, "check" also counts an episode whose video is damaged as a bad one, and
-            "ignore" opens the dataset as if it had none.
-        trust: Whether code may run that the dataset names: environments and policies.
-    """
-
-    videos: Literal["use", "check", "ignore"] = "use"
-    trust: bool = option(False, "Run the code that the opened file names: environments and policies.")
-
-    def for_comparing(self) -> Self:
-        """For a person who compares: a question whose video cannot be shown has no answer."""
-        return replace(self, videos="check") if self.videos == "use" else self
-
-
-@dataclass(frozen=True)
-class DatasetSpec:
-    """What opens a dataset again; it can be written as JSON.
-
-    Args:
-        format: The name of its format.
-        path: Its path or id.
-        options: The options, as JSON has them.
-    """
-
-    format: str
-    path: str
-    options: Mapping[str, Any]
-
-    @classmethod
-    def of(cls, format_name: str, path: str | Path, options: FormatOptions) -> "DatasetSpec":
-        """With the options as JSON has them: texts for paths, lists for tuples. Trust is never stored.
-
-        Args:
-            format_name: The name of its format.
-            path: Its path or id.
-            options: The options.
-
-        Returns:
-            What opens it again.
-        """
-        values = {name: value for name, value in asdict(options).items() if name != "trust"}
-        return cls(format_name, str(path), json.loads(json.dumps(values, default=str)))
-
-    def to_json(self) -> dict[str, Any]:
-        """As a JSON object."""
-        return asdict(self)
-
 
 # --- what every dataset has -------------------------------------------------------------------------------
 
@@ -306,6 +223,16 @@ def array_digest(values: npt.ArrayLike) -> str:
     return digest.hexdigest()
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The dataset that features were extracted from: which episode and steps of it each row is of."""
+
+    dataset: Dataset
+    numbers: tuple[int, ...]
+    segments: tuple[StepRange | None, ...]
+    steps: tuple[int | None, ...]  # how long each was; None where that is not known
+
+
 # --- episodes ---------------------------------------------------------------------------------------------
 
 
@@ -397,257 +324,3 @@ class EpisodeDataset(Dataset):
         """
         del scores, folder, final_path, advance
         raise ValueError(f"scores cannot be written into a copy of {self.name}")
-
-
-# --- features ---------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The dataset that features were extracted from: which episode and steps of it each row is of."""
-
-    dataset: Dataset
-    numbers: tuple[int, ...]
-    segments: tuple[StepRange | None, ...]
-    steps: tuple[int | None, ...]  # how long each was; None where that is not known
-
-
-class FeatureDataset(Dataset):
-    """A dataset whose features are known already, and perhaps a video of each trajectory.
-
-    `ignored` are the columns that are no features, since they hold no numbers, with an example of what they
-    hold; `names_given` is False if the features have no names and are only numbered. `categories` are the
-    columns of categories that some of the features encode, and `found` those of them that nobody declared.
-
-    Args:
-        name: Of the dataset.
-        columns: By name, (M,) each.
-        ids: Of the trajectories.
-        names: Which of the columns are the features.
-        videos: One file a trajectory, if there are any.
-        categories: Of the features that the columns hold already encoded.
-    """
-
-    names_given: bool = True
-    ignored: Mapping[str, str] = MappingProxyType({})
-    found: tuple[Categories, ...] = ()
-
-    def __init__(
-        self,
-        name: str,
-        columns: Mapping[str, npt.ArrayLike],
-        ids: Sequence[str],
-        *,
-        names: Sequence[str] | None = None,
-        videos: tuple[Path, ...] | None = None,
-        categories: Sequence[Categories] = (),
-    ) -> None:
-        self.name, self.ids, self.categories = name, tuple(ids), tuple(categories)
-        self._encoders: dict[str, Categories] = {}  # by feature: the category whose column it is computed of
-        self.columns: Columns = {key: np.asarray(values) for key, values in columns.items()}
-        self.names = tuple(self.columns if names is None else names)
-        self.videos, self.has_video, self.files = videos, videos is not None, videos or ()
-        self._check_names(self.names)
-
-    @cached_property
-    def features(self) -> Array:
-        """The features, (M, d); NaN where a value is missing. An error if a column does not hold numbers."""
-        encoded: dict[str, Array] = {}
-        for one in {encoder.column: encoder for encoder in self._encoders.values()}.values():
-            columns = one.encode(self.columns[one.column].tolist()).T
-            encoded |= dict(zip(one.names, columns, strict=True))
-        return np.column_stack(
-            [
-                encoded[name] if name in self._encoders else numbers_of(name, self.columns[name])
-                for name in self.names
-            ]
-        )
-
-    def label_column(self, name: str) -> tuple[str, ...] | None:
-        """The values of a column of the table as texts."""
-        values = self.columns.get(name)
-        return None if values is None else tuple(map(as_label, values.tolist()))
-
-    def select(self, names: Sequence[str]) -> Self:
-        """The same trajectories with these columns as their features; of a category, all that encode it."""
-        chosen = self.expanded(names)
-        self._check_names(chosen)
-        return self._changed(names=tuple(chosen))
-
-    def expanded(self, names: Sequence[str]) -> list[str]:
-        """These names; in place of a category's column, the features that encode it."""
-        by_column = {one.column: one.names for one in self.categories}
-        return list(dict.fromkeys(f for name in names for f in by_column.get(name, (name,))))
-
-    @property
-    def encoded_categories(self) -> list[Categories]:
-        """The categories that columns of numbers encode already, as in a file of features."""
-        return [one for one in self.categories if not set(one.names) & set(self._encoders)]
-
-    def with_categories(self, categories: Sequence[Categories]) -> Self:
-        """The same trajectories with these columns encoded as categories, in place of what they were."""
-        changed = self
-        for one in categories:
-            changed = changed._with_category(one)
-        return changed
-
-    def values_of(self, column: str) -> npt.NDArray[Any]:
-        """The values of one column, or an error that names the nearest."""
-        if column not in self.columns:
-            raise ValueError(f"in {self.name} {no_such('column', column, tuple(self.columns))}")
-        return self.columns[column]
-
-    def encode(self, categories: Sequence[Categories]) -> None:
-        """Encode these columns as categories in this dataset itself, which is being opened."""
-        vars(self).update(vars(self.with_categories(categories)))
-
-    def _with_category(self, one: Categories) -> Self:
-        self.values_of(one.column)  # which is an error if there is no such column
-        others = tuple(known for known in self.categories if known.column != one.column)
-        before = {one.column, *(n for known in self.categories if known not in others for n in known.names)}
-        first = next((place for place, name in enumerate(self.names) if name in before), len(self.names))
-        kept = [name for name in self.names if name not in before]
-        names = (*kept[:first], *one.names, *kept[first:])
-        encoders = {name: known for name, known in self._encoders.items() if known.column != one.column}
-        encoders |= dict.fromkeys(one.names, one)
-        ignored = {name: example for name, example in self.ignored.items() if name != one.column}
-        return self._changed(
-            names=names, categories=(*others, one), _encoders=encoders, ignored=MappingProxyType(ignored)
-        )
-
-    def renamed(self, names: Sequence[str]) -> Self:
-        """The same features under other names."""
-        pairs = zip(names, (self.columns[old] for old in self.names), strict=True)
-        return self._changed(columns=dict(pairs), names=tuple(names), names_given=True)
-
-    def without_videos(self) -> Self:
-        """The same trajectories as if there were no videos of them, so that none is checked."""
-        return self._changed(videos=None, has_video=False)
-
-    def _changed(self, **changes: Any) -> Self:
-        changed = copy(self)
-        vars(changed).pop("features", None)
-        vars(changed).update(changes)
-        return changed
-
-    def _check_names(self, names: Sequence[str]) -> None:
-        unknown = [name for name in names if name not in self.columns and name not in self._encoders]
-        if unknown or not names:
-            if unknown:
-                raise ValueError(f"in {self.name} {no_such('column', unknown[0], tuple(self.columns))}")
-            raise ValueError(
-                f"{self.name} has no columns of numbers: its columns are {listed(tuple(self.columns))}"
-            )
-
-    def version_parts(self) -> list[Any]:
-        """The numbers themselves, unless a spec says where they are."""
-        if self.spec:
-            return []
-        sources = [self._encoders[name].column if name in self._encoders else name for name in self.names]
-        columns = [array_digest(self.columns[name]) for name in sources]
-        return [columns, self.names, self.ids, [str(path.resolve()) for path in self.videos or ()]]
-
-    def check(self, number: int) -> None:
-        """`BadEpisode` if a feature of a trajectory is missing, or its video is damaged."""
-        bad = np.flatnonzero(~np.isfinite(self.features[number]))
-        if len(bad):
-            raise BadEpisode(self.ids[number], self._problem(number, self.names[bad[0]]))
-        if self.has_video:
-            self.check_video(number)
-
-    def _problem(self, number: int, name: str) -> str:
-        """Why a feature of a trajectory is no finite number."""
-        if name in self._encoders:
-            one = self._encoders[name]
-            return one.problem_with(self.columns[one.column].tolist()[number])
-        value, place = self.features[number, self.names.index(name)], self.names.index(name)
-        if not np.isnan(value):
-            return f"its feature {name!r} is {value}"
-        missing = int(np.isnan(self.features[:, place]).sum())
-        share = f"as in {missing} of {len(self)} rows" if missing > 1 else "in this row only"
-        remedy = f"fill it in, or teach without it (--drop {name!r})"
-        return f"its feature {name!r} is missing, {share}: {remedy}"
-
-    # --- videos -------------------------------------------------------------------------------------------
-
-    def check_video(self, number: int) -> None:
-        """`BadEpisode` unless every frame of the video is there."""
-        if self.videos is not None:
-            try:
-                check_complete(self.videos[number])
-            except VideoError as error:
-                raise BadEpisode(self.ids[number], str(error)) from error
-
-    def clip_path(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The video itself if browsers play it, otherwise a copy in `folder` that they do."""
-        return playable_path(self._video(number, steps), number, folder, self.ids[number])
-
-    def cut_clip(self, number: int, folder: Path, steps: StepRange | None = None) -> Path:
-        """The video itself, or the copy, which is made unless it is there."""
-        path, video = self.clip_path(number, folder, steps), self._video(number, steps)
-        if not path.is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            try:
-                save_video(path, read_frames(video), frame_rate(video))
-            except VideoError as error:
-                raise BadEpisode(self.ids[number], str(error)) from error
-        return path
-
-    def _video(self, number: int, steps: StepRange | None) -> Path:
-        self.check_number(number)
-        if self.videos is None:
-            raise ValueError(f"{self.name} has no videos: {self.ids[number]} cannot be shown")
-        if steps is not None:
-            raise ValueError(f"{self.name} has features and no steps, so a video of it has no segments")
-        return self.videos[number]
-
-
-def as_label(value: object) -> str:
-    """A value of a column of labels as a text; "" where it is missing."""
-    if isinstance(value, bytes):
-        return value.decode(errors="replace")
-    if isinstance(value, list | tuple | np.ndarray):
-        return ", ".join(map(as_label, value))
-    return "" if value is None else str(value)
-
-
-def matrix_columns(features: Array, names: Sequence[str]) -> Columns:
-    """The columns of a matrix of features (M, d), by their names."""
-    if len(set(names)) != len(names) or len(names) != features.shape[1]:
-        raise ValueError(f"{features.shape[1]} features need as many different names, but have {list(names)}")
-    return dict(zip(names, features.T, strict=True))
-
-
-def numbers_of(name: str, values: npt.NDArray[Any]) -> Array:
-    """A column as numbers, or an error that says what it holds instead."""
-    numbers = as_numbers(values)
-    if numbers is None:
-        raise ValueError(
-            f"column {name!r} does not hold numbers ({example_of(values)}): choose the columns that are "
-            "features, without it"
-        )
-    return numbers
-
-
-def as_numbers(values: npt.NDArray[Any]) -> Array | None:
-    """A column as numbers, NaN where a value is missing; None if it holds texts, dates or anything else."""
-    if values.dtype.kind in "fiub":
-        return values.astype(float)
-    if values.dtype.kind in "mM":
-        return None
-    try:
-        return np.asarray([np.nan if _is_missing(value) else value for value in values.tolist()], dtype=float)
-    except (TypeError, ValueError):
-        return None
-
-
-def example_of(values: npt.NDArray[Any]) -> str:
-    """The first value of a column that is not a number, for a message; "empty" if there is none."""
-    for value in values.tolist() if values.dtype.kind not in "mM" else values.astype(str).tolist():
-        if not _is_missing(value) and as_numbers(np.array([value], dtype=object)) is None:
-            return repr(value) if isinstance(value, str) else str(value)
-    return "empty"
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or type(value).__name__ == "NAType"  # which pandas has in columns with gaps

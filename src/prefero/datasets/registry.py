@@ -22,7 +22,8 @@ from prefero._support.files import missing_file, paths_beside
 from prefero._support.names import did_you_mean
 from prefero._support.plugins import PluginError, Registry
 from prefero._support.systems import end_with_parent
-from prefero.datasets.base import Dataset, DatasetFormat, DatasetSpec, FormatOptions
+from prefero.datasets.base import Dataset, DatasetFormat
+from prefero.datasets.format_options import DatasetSpec, FormatOptions
 
 BUILT_IN = {
     "lerobot": "prefero.datasets.formats.lerobot.dataset:LeRobotDataset",

@@ -25,8 +25,9 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.files import cache_folder, write_atomically
 from prefero._support.optional import need
-from prefero.datasets.base import Dataset, DatasetSpec
+from prefero.datasets.base import Dataset
 from prefero.datasets.episode import StepRange, segment_id
+from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.formats.tables import METADATA
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json

@@ -20,9 +20,10 @@ from prefero._support.engine import Engine
 from prefero._support.names import listed, no_such
 from prefero._support.progress_bar import Advance, progress
 from prefero._support.systems import usable_cores
-from prefero.datasets.base import Dataset, DatasetSpec, EpisodeDataset, FeatureDataset, array_digest
+from prefero.datasets.base import Dataset, EpisodeDataset, array_digest
 from prefero.datasets.categories import check_declared, found_line, one_hot
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
+from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.cache import FeatureCache, FeatureRows, cache_path
 from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.from_spec import describe_features, with_functions
@@ -31,6 +32,7 @@ from prefero.datasets.features.options import Feature, FeatureOptions, Features
 from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.user_functions import function_digest
 from prefero.datasets.features.windows import Windows
+from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.registry import for_workers, in_worker, open_dataset
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec, Fitted

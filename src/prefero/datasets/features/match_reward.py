@@ -14,8 +14,10 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.names import listed
-from prefero.datasets.base import Dataset, EpisodeDataset, FeatureDataset, numbers_of
+from prefero.datasets.base import Dataset, EpisodeDataset
+from prefero.datasets.columns import numbers_of
 from prefero.datasets.episode import BadEpisode, Episode
+from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.extract import extract_features
 from prefero.datasets.features.from_spec import features_in

@@ -19,19 +19,11 @@ import numpy.typing as npt
 from prefero._support.commands import prefero_command
 from prefero._support.files import HEADER, UNREADABLE, missing_file
 from prefero._support.names import did_you_mean, listed, nearest
-from prefero.datasets.base import (
-    Columns,
-    Dataset,
-    DatasetFormat,
-    DatasetSpec,
-    EpisodeDataset,
-    FeatureDataset,
-    FormatOptions,
-    array_digest,
-    as_label,
-    matrix_columns,
-)
+from prefero.datasets.base import Dataset, DatasetFormat, EpisodeDataset, array_digest
+from prefero.datasets.columns import Columns, as_label, matrix_columns
 from prefero.datasets.episode import BadEpisode, Episode
+from prefero.datasets.feature_dataset import FeatureDataset
+from prefero.datasets.format_options import DatasetSpec, FormatOptions
 from prefero.datasets.formats.tables import columns_of, table_in_memory
 
 FEATURE_KEYS = ("features", "names", "ids")

@@ -26,14 +26,7 @@ import numpy as np
 from prefero._support.arrays import Array, Image
 from prefero._support.files import cache_folder
 from prefero._support.optional import MissingExtra, need
-from prefero.datasets.base import (
-    DatasetFormat,
-    DatasetSpec,
-    EpisodeDataset,
-    FormatOptions,
-    file_name,
-    option,
-)
+from prefero.datasets.base import DatasetFormat, EpisodeDataset, file_name
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.user_functions import (
     find_modules_here,
@@ -42,6 +35,7 @@ from prefero.datasets.features.user_functions import (
     import_function,
     source_files,
 )
+from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
 from prefero.datasets.formats.observations import at_step, copied, side_by_side, stack, structured
 from prefero.datasets.formats.recordings import Recording, Recordings
 from prefero.datasets.media.video_files import read_frames

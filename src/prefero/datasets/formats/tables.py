@@ -22,20 +22,12 @@ from prefero._support.files import missing_file
 from prefero._support.frames import column_keys, column_values, declared_levels, decoded, index_of
 from prefero._support.names import no_such
 from prefero._support.optional import need
-from prefero.datasets.base import (
-    Columns,
-    Dataset,
-    DatasetFormat,
-    DatasetSpec,
-    FeatureDataset,
-    FormatOptions,
-    Origin,
-    as_numbers,
-    example_of,
-    option,
-)
+from prefero.datasets.base import Dataset, DatasetFormat, Origin
 from prefero.datasets.categories import Declared, declared_by_table, find_categories
+from prefero.datasets.columns import Columns, as_numbers, example_of
 from prefero.datasets.episode import StepRange, segment_id
+from prefero.datasets.feature_dataset import FeatureDataset
+from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
 from prefero.datasets.registry import open_spec
 from prefero.datasets.registry import spec_from_json as dataset_spec_from_json
 from prefero.trajectories.categories import Categories, level_text

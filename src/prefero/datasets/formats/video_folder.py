@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.files import inside, missing_file
-from prefero.datasets.base import Dataset, DatasetFormat, DatasetSpec, FeatureDataset, FormatOptions, option
+from prefero.datasets.base import Dataset, DatasetFormat
+from prefero.datasets.feature_dataset import FeatureDataset
+from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
 from prefero.datasets.formats.tables import (
     ID_COLUMNS,
     TABLE_SUFFIXES,

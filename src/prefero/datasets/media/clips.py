@@ -17,9 +17,10 @@ from prefero._support.files import cache_folder, write_atomically
 from prefero._support.optional import MissingExtra
 from prefero._support.progress_bar import progress as progress_bar
 from prefero._support.systems import usable_cores
-from prefero.datasets.base import Dataset, DatasetSpec, FormatOptions
+from prefero.datasets.base import Dataset
 from prefero.datasets.episode import BadEpisode, StepRange
 from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.format_options import DatasetSpec, FormatOptions
 from prefero.datasets.media.video_files import VideoError, check_complete
 from prefero.datasets.registry import (
     FORMATS,

@@ -20,7 +20,8 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.files import write_atomically
 from prefero._support.optional import need
-from prefero.datasets.base import Columns, EpisodeDataset
+from prefero.datasets.base import EpisodeDataset
+from prefero.datasets.columns import Columns
 
 SUFFIX = ".parquet"
 

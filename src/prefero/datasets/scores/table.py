@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from prefero._support.files import csv_text, write_atomically
 from prefero._support.optional import need
-from prefero.datasets.base import Columns
+from prefero.datasets.columns import Columns
 from prefero.datasets.features.match_reward import log_transforms_in
 from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.formats.tables import TABLE_SUFFIXES, id_column

@@ -15,8 +15,9 @@ import numpy as np
 
 from prefero._support.arrays import Array, Image, Indices
 from prefero._support.optional import need
-from prefero.datasets.base import DatasetFormat, DatasetSpec, EpisodeDataset, FormatOptions, option
+from prefero.datasets.base import DatasetFormat, EpisodeDataset
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
+from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
 from prefero.datasets.formats.lerobot.episode_index import INFO, EpisodeEntry, read_episode_index, read_info
 from prefero.datasets.formats.lerobot.labels import read_labels
 from prefero.datasets.formats.lerobot.tasks import list_tasks, of_task, with_tasks

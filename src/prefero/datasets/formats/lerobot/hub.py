@@ -12,8 +12,8 @@ from typing import Any
 from prefero._support.arrays import Image, Indices
 from prefero._support.hub import PREFIX, HubAddress, HubSnapshot
 from prefero._support.progress_bar import progress
-from prefero.datasets.base import DatasetSpec, FormatOptions
 from prefero.datasets.episode import BadEpisode, StepRange
+from prefero.datasets.format_options import DatasetSpec, FormatOptions
 from prefero.datasets.formats.lerobot.dataset import LeRobotDataset, LeRobotOptions
 from prefero.datasets.formats.lerobot.episode_index import INFO, find_episode
 from prefero.datasets.scores.scores import Advance, EpisodeScores

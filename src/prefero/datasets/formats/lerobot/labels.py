@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.optional import need
-from prefero.datasets.base import as_label
+from prefero.datasets.columns import as_label
 from prefero.datasets.formats.lerobot.episode_index import EpisodeEntry
 
 

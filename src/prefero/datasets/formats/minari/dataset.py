@@ -19,15 +19,10 @@ import numpy as np
 
 from prefero._support.arrays import Array, Image
 from prefero._support.optional import need
-from prefero.datasets.base import (
-    DatasetFormat,
-    DatasetSpec,
-    EpisodeDataset,
-    FormatOptions,
-    as_label,
-    option,
-)
+from prefero.datasets.base import DatasetFormat, EpisodeDataset
+from prefero.datasets.columns import as_label
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
+from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
 from prefero.datasets.formats.minari.environment import recover_at, recover_environment
 from prefero.datasets.formats.minari.write_scores import DAMAGE, METADATA, id_at, write_copy
 from prefero.datasets.formats.observations import (
