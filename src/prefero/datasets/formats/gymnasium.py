@@ -19,24 +19,29 @@ from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from prefero._support.arrays import Array, Image
 from prefero._support.files import cache_folder
-from prefero._support.optional import MissingExtra, need
+from prefero._support.optional import need
 from prefero.datasets.base import DatasetFormat, EpisodeDataset, file_name
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.user_functions import (
-    find_modules_here,
     function_digest,
     function_name,
     import_function,
     source_files,
 )
 from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
-from prefero.datasets.formats.observations import at_step, copied, side_by_side, stack, structured
+from prefero.datasets.formats.environment_player import (
+    EnvironmentMaker,
+    EnvironmentPlayer,
+    Policy,
+    Transition,
+)
+from prefero.datasets.formats.observations import at_step, side_by_side, stack, structured
 from prefero.datasets.formats.recordings import Recording, Recordings
 from prefero.datasets.media.video_files import read_frames
 from prefero.rendering.environments import (
@@ -45,60 +50,10 @@ from prefero.rendering.environments import (
     first_image,
     make_renderable,
     reason_without_images,
-    say_mujoco_warnings_once,
 )
 from prefero.rendering.video import save_video
 
-Policy = Callable[[Any], Any]
-Choose = Callable[[Any, int], Any]  # an action, from an observation and the number of steps so far
 DEFAULT_RATE = 30.0  # steps a second, where the environment does not say
-MOST_STEPS = 10_000  # an episode that has not ended by then needs max_steps
-
-
-class Transition(NamedTuple):
-    """An observation, the action that was taken, its reward, and the image that was rendered before it."""
-
-    observation: Any
-    action: Any
-    reward: float
-    image: Any
-
-
-@dataclass(frozen=True)
-class EnvironmentMaker:
-    """Makes an environment by its id or with the user's function, here or in another process.
-
-    registered   what Gymnasium knows of an id, for processes in which it is not registered
-    """
-
-    environment: str | Callable[..., Any]
-    name: str
-    registered: Any = None
-
-    @classmethod
-    def of(cls, environment: str | Callable[..., Any], name: str) -> "EnvironmentMaker":
-        """For an id, with what is registered under it here."""
-        if not isinstance(environment, str):
-            return cls(environment, name)
-        return cls(environment, name, need("gymnasium", extra="worlds").registry.get(environment))
-
-    def __call__(self, **options: Any) -> Any:
-        make = self.environment if callable(self.environment) else self._by_id
-        say_mujoco_warnings_once()
-        try:
-            return make(**options)
-        except MissingExtra:
-            raise
-        except Exception as error:  # another package's environment may fail in any way
-            reason = str(error) if isinstance(self.environment, str) else repr(error)
-            raise ValueError(f"the environment {self.name!r} cannot be made: {reason}") from error
-
-    def _by_id(self, **options: Any) -> Any:
-        gymnasium = need("gymnasium", extra="worlds")
-        if ":" in str(self.environment):  # my_module:Mine-v0, which registers it
-            find_modules_here()
-        unknown = self.registered is not None and self.environment not in gymnasium.registry
-        return gymnasium.make(self.registered if unknown else self.environment, **options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +107,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         self.policy = policy if policy is not None or named is None else import_function(named)
         self.name = environment if isinstance(environment, str) else function_name(environment, "own")
         self.ids = tuple(map(str, range(self.options.episodes)))
+        self.player = EnvironmentPlayer(self.name, self.policy, self.options.seed, self.options.max_steps)
         self.make = EnvironmentMaker.of(environment, self.name)
         made = self.make()
         self.step_seconds = 1.0 / float(made.metadata.get("render_fps") or DEFAULT_RATE)
@@ -286,7 +242,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
     def _played(self, number: int) -> Recording:
         environment = self.make()
         try:
-            return self._as_recording(number, list(self._play(environment, number)))
+            return self._as_recording(number, list(self.player.play(environment, number)))
         finally:
             environment.close()
 
@@ -295,7 +251,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         environment, transitions = self._renderable(), []
 
         def images() -> Iterator[Image]:
-            for transition in self._play(environment, number, render=environment.render):
+            for transition in self.player.play(environment, number, render=environment.render):
                 transitions.append(transition._replace(image=None))
                 if transition.image is not None:
                     yield np.asarray(transition.image)
@@ -304,7 +260,9 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         try:
             save_video(self.recordings.video(number), images(), 1 / self.step_seconds)
         except ValueError as error:
-            raise error if isinstance(error, BadEpisode) else self._not_rendered(number, error) from error
+            raise (
+                error if isinstance(error, BadEpisode) else self.player.not_rendered(number, error)
+            ) from error
         finally:
             environment.close()
         return self._as_recording(number, transitions)
@@ -324,63 +282,6 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
             self.ids[number], states, actions, rewards, self.step_seconds, state_names, action_names
         )
         return Recording.of(played, taken)
-
-    def _play(
-        self,
-        environment: Any,
-        number: int,
-        choose: Choose | None = None,
-        render: Callable[[], Any] = lambda: None,
-    ) -> Iterator[Transition]:
-        """Transition after transition; the last one is the final observation, and has no action."""
-        observation, limit = self._reset(environment, number), self.options.max_steps
-        choose = choose or (lambda seen, _: self._action(environment, seen, number))
-        over, count = False, 0
-        while not over and count != limit:
-            if limit is None and count == MOST_STEPS:
-                raise ValueError(
-                    f"{self.name} has not ended an episode in {MOST_STEPS:,} steps: give --max-steps "
-                    "(max_steps)"
-                )
-            image = self._image(render, number)
-            action = choose(observation, count)
-            try:
-                after, reward, terminated, truncated, _ = environment.step(action)
-                transition = Transition(copied(observation), action, float(reward), image)
-            except Exception as error:  # another package's environment may fail in any way
-                raise BadEpisode(
-                    self.ids[number], f"{self.name} fails at the action {action!r}: {error!r}"
-                ) from error
-            yield transition
-            observation, over, count = after, terminated or truncated, count + 1
-        yield Transition(copied(observation), None, 0.0, None)
-
-    def _reset(self, environment: Any, number: int) -> Any:
-        seed = self.options.seed
-        try:
-            environment.action_space.seed(int(np.random.default_rng([seed, number]).integers(2**31)))
-            return environment.reset(seed=seed + number)[0]
-        except Exception as error:  # another package's environment may fail in any way
-            raise BadEpisode(self.ids[number], f"{self.name} fails at the start: {error!r}") from error
-
-    def _action(self, environment: Any, observation: Any, number: int) -> Any:
-        if self.policy is None:
-            return environment.action_space.sample()
-        try:
-            return self.policy(observation)
-        except Exception as error:  # the user's code may fail in any way
-            raise BadEpisode(
-                self.ids[number], f"the policy {function_name(self.policy, 'of yours')} fails: {error!r}"
-            ) from error
-
-    def _image(self, render: Callable[[], Any], number: int) -> Any:
-        try:
-            return render()
-        except Exception as error:  # another package's environment may fail in any way
-            raise self._not_rendered(number, error) from error
-
-    def _not_rendered(self, number: int, error: Exception) -> BadEpisode:
-        return BadEpisode(self.ids[number], f"{self.name} cannot be rendered: {reason_without_images(error)}")
 
     # --- videos -------------------------------------------------------------------------------------------
 
@@ -434,7 +335,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
     ) -> Iterator[Transition]:
         """The recorded actions played again; `BadEpisode` at the first state that differs."""
         taken, states = structured(environment.action_space, known.taken), known.episode.states
-        played = self._play(environment, number, lambda _, step: at_step(taken, step), render)
+        played = self.player.play(environment, number, lambda _, step: at_step(taken, step), render)
         for step, transition in enumerate(islice(played, len(states))):
             state = side_by_side(stack([transition.observation]), "state")[0]
             if not _same(state[0], states[step]):
