@@ -12,7 +12,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.evaluation import evaluate, learner_for, teach
-from benchmarks.rows import Job, Row, RowFile, add_options, mean_and_error, measure, paired_difference, values
+from benchmarks.rows import (
+    Job,
+    Row,
+    add_functions,
+    mean_and_error,
+    measured,
+    paired_difference,
+    row_parser,
+    seeds_of,
+    values,
+)
 from benchmarks.tasks import TASKS, task_named
 from prefero.plots.style import new_figure, save_figure, style_axis
 from prefero.simulation.tasks import predicted_probabilities
@@ -48,7 +58,7 @@ def work(job: Job, checkpoints: Sequence[int] = CHECKPOINTS) -> list[Row]:
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
     """One user after the other, so that a comparison that is interrupted has whole pairs."""
-    seeds = range(options.first_seed, options.first_seed + options.people)
+    seeds = seeds_of(options)
     return [
         {"label": options.label, "task": task, "model": options.model, "acquisition": function, "seed": seed}
         for seed in seeds
@@ -109,22 +119,11 @@ def _draw(axis: Any, rows: Sequence[Row], column: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.acquisition_functions", description=(__doc__ or "").splitlines()[0]
-    )
-    add_options(parser, "acquisition-functions", people=20)
+    parser = row_parser("acquisition-functions", __doc__, people=20)
     parser.add_argument(
         "--tasks", nargs="+", default=list(TASKS), metavar="TASK", help=f"of {', '.join(TASKS)}"
     )
-    parser.add_argument(
-        "--functions",
-        nargs="+",
-        default=list(FUNCTIONS),
-        metavar="NAME",
-        help="registered names, random, default, or MODULE:CLASS; the first is the reference "
-        f"(default: {' '.join(FUNCTIONS)})",
-    )
-    parser.add_argument("--model", default="Prefero", help="a method's name; its model learns")
+    add_functions(parser, FUNCTIONS)
     parser.add_argument("--reference-label", metavar="LABEL", help="differences are to this label's rows")
     parser.add_argument(
         "--out", type=Path, default=Path("results/acquisition-functions.png"), help="where the plot goes"
@@ -134,11 +133,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
-    file = RowFile(options.rows)
-    if not options.table:
-        measure(file, jobs_of(options), work, options.jobs, "simulated users")
-    seeds = range(options.first_seed, options.first_seed + options.people)
-    rows = [row for row in file.rows if row["task"] in options.tasks and row["seed"] in seeds]
+    every, seeds = measured(options, jobs_of(options), work).rows, seeds_of(options)
+    rows = [row for row in every if row["task"] in options.tasks and row["seed"] in seeds]
     reference = Series(options.reference_label or options.label, options.model, options.functions[0])
     tasks = [task for task in options.tasks if any(row["task"] == task for row in rows)]
     for column in MEASURES:

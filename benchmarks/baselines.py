@@ -21,7 +21,16 @@ import numpy as np
 from scipy.special import expit
 
 from benchmarks.evaluation import evaluate, learner_for, teach
-from benchmarks.rows import Job, Row, RowFile, add_options, mean_and_error, measure, paired_difference, values
+from benchmarks.rows import (
+    Job,
+    Row,
+    mean_and_error,
+    measured,
+    paired_difference,
+    row_parser,
+    seeds_of,
+    values,
+)
 from benchmarks.tasks import FEATURES, SETS, task_named
 from prefero._support.arrays import Array
 from prefero.learner import Learner
@@ -236,10 +245,7 @@ def by_cell(rows: Sequence[Row]) -> dict[Cell, list[Row]]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.baselines", description=(__doc__ or "").splitlines()[0]
-    )
-    add_options(parser, "baselines", people=20)
+    parser = row_parser("baselines", __doc__, people=20)
     add: Any = parser.add_argument
     add("--quick", action="store_true", help=f"{len(QUICK)} of {len(TASKS) * len(NOISES) * len(LAPSES)} rows")
     add("--tasks", nargs="+", choices=TASKS, metavar="TASK", help=f"only these of: {', '.join(TASKS)}")
@@ -253,12 +259,9 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
-    file, chosen = RowFile(options.rows), cells(options)
-    seeds = range(options.first_seed, options.first_seed + options.people)
+    chosen, seeds = cells(options), seeds_of(options)
     wanted = [{"label": options.label, **cell._asdict(), "seed": seed} for seed in seeds for cell in chosen]
-    if not options.table:
-        measure(file, wanted, work, options.jobs, "simulated users")
-    every = [row for row in file.rows if row["seed"] in seeds]
+    every = [row for row in measured(options, wanted, work).rows if row["seed"] in seeds]
     every = [row for row in every if Cell(row["task"], row["noise"], row["lapse_rate"]) in chosen]
     rows = [row for row in every if row["label"] == options.label]
     for column in options.measures:

@@ -14,7 +14,16 @@ import numpy as np
 
 from benchmarks.acquisition_functions import jobs_of
 from benchmarks.evaluation import learner_for, teach
-from benchmarks.rows import Job, Row, RowFile, add_options, mean_and_error, measure, paired_difference, values
+from benchmarks.rows import (
+    Job,
+    Row,
+    add_functions,
+    mean_and_error,
+    measured,
+    paired_difference,
+    row_parser,
+    values,
+)
 from benchmarks.tasks import task_named
 from prefero._support.arrays import Array
 from prefero.learner import Learner
@@ -97,32 +106,18 @@ def _draw(axis: Any, rows: Sequence[Row]) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.best_trajectory", description=(__doc__ or "").splitlines()[0]
-    )
-    add_options(parser, "best-trajectory", people=20)
+    parser = row_parser("best-trajectory", __doc__, people=20)
     add = parser.add_argument
     add("--tasks", nargs="+", default=list(TASKS), metavar="TASK", help=f"of {', '.join(TASKS)}, and others")
-    add(
-        "--functions",
-        nargs="+",
-        default=list(FUNCTIONS),
-        metavar="NAME",
-        help="registered names, random, default, or MODULE:CLASS; the first is the reference "
-        f"(default: {' '.join(FUNCTIONS)})",
-    )
-    add("--model", default="Prefero", help="a method's name; its model learns")
+    add_functions(parser, FUNCTIONS)
     add("--out", type=Path, default=Path("results/best-trajectory.png"), help="where the plot goes")
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
-    file, wanted = RowFile(options.rows), jobs_of(options)
-    if not options.table:
-        measure(file, wanted, work, options.jobs, "simulated users")
-    keys = {tuple(job.values()) for job in wanted}
-    rows = [row for row in file.rows if tuple(row[name] for name in wanted[0]) in keys]
+    wanted = jobs_of(options)
+    rows = measured(options, wanted, work).of(wanted)
     tasks = [task for task in options.tasks if any(row["task"] == task for row in rows)]
     for task in tasks:
         print("\n".join(table(rows, task, options.functions[0])), flush=True)

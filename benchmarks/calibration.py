@@ -25,7 +25,7 @@ import numpy as np
 
 from benchmarks.acquisition_functions import COLORS
 from benchmarks.evaluation import COIN, calibration_error, evaluate, learner_for, teach
-from benchmarks.rows import Job, Row, RowFile, add_options, mean_and_error, measure
+from benchmarks.rows import Job, Row, mean_and_error, measured, row_parser, seeds_of
 from benchmarks.tasks import task_named
 from prefero.plots.style import new_figure, save_figure, style_axis
 from prefero.simulation.tasks import predicted_probabilities
@@ -152,7 +152,7 @@ def _draw(axis: Any, rows: Sequence[Row], label: str, color: str) -> None:
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
     """One user after the other, in every row."""
-    seeds = range(options.first_seed, options.first_seed + options.people)
+    seeds = seeds_of(options)
     cells = itertools.product(options.questions, options.noises, options.lapses)
     sessions = itertools.product(seeds, map(Cell._make, cells), options.tasks)
     shared = {"label": options.label, "most": options.most}
@@ -160,10 +160,7 @@ def jobs_of(options: argparse.Namespace) -> list[Job]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.calibration", description=(__doc__ or "").splitlines()[0]
-    )
-    add_options(parser, "calibration", people=8)
+    parser = row_parser("calibration", __doc__, people=8)
     add: Any = parser.add_argument
     add("--most", type=int, default=CHECKPOINTS[-1], choices=CHECKPOINTS, help="answers of each session")
     add("--tasks", nargs="+", default=list(TASKS), metavar="TASK", help=f"default: {', '.join(TASKS)}")
@@ -176,12 +173,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
-    file, wanted = RowFile(options.rows), jobs_of(options)
-    if not options.table:
-        measure(file, wanted, work, options.jobs, "simulated users")
-    names = tuple(wanted[0])
-    chosen = {tuple(job.values()) for job in wanted}
-    rows = [row for row in file.rows if tuple(row[name] for name in names) in chosen]
+    wanted = jobs_of(options)
+    rows = measured(options, wanted, work).of(wanted)
     print("\n".join([*calibration_table(rows), *likelihood_table(rows)]))
     draw(options.out, rows)
     print(f"\nsaved {options.out} and {options.rows}")

@@ -5,7 +5,6 @@ candidate takes part, however little it weighs, and the predictions of both for 
 compared. Wanted: nowhere more than 0.02 apart.
 """
 
-import argparse
 from collections.abc import Sequence
 from typing import Any
 from unittest.mock import patch
@@ -13,7 +12,7 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks.evaluation import learner_for, teach
-from benchmarks.rows import Job, Row, RowFile, add_options, measure
+from benchmarks.rows import Job, Row, measured, row_parser, seeds_of
 from benchmarks.tasks import TASKS, task_named
 from prefero.learner import Learner
 from prefero.models import mixture_fitter
@@ -70,21 +69,14 @@ def table(rows: Sequence[Row]) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.mixture_components", description=(__doc__ or "").splitlines()[0]
-    )
-    add_options(parser, "mixture-components", people=4)
+    parser = row_parser("mixture-components", __doc__, people=4)
     parser.add_argument(
         "--tasks", nargs="+", default=list(CHOSEN), metavar="TASK", help=f"of {', '.join(TASKS)}"
     )
     options = parser.parse_args(argv)
-    file = RowFile(options.rows)
-    seeds = range(options.first_seed, options.first_seed + options.people)
+    seeds = seeds_of(options)
     wanted = [{"label": options.label, "task": t, "seed": s} for s in seeds for t in options.tasks]
-    if not options.table:
-        measure(file, wanted, work, options.jobs, "simulated users")
-    chosen = {tuple(job.values()) for job in wanted}
-    table([row for row in file.rows if (row["label"], row["task"], row["seed"]) in chosen])
+    table(measured(options, wanted, work).of(wanted))
 
 
 if __name__ == "__main__":

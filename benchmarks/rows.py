@@ -4,7 +4,7 @@
     rows    what a job gives: the job's own columns and measured ones, one row per number of answers
     label   of a version of the code: the rows of two versions are compared by it
 
-Every benchmark with rows has the options of `add_options`.
+Every benchmark with rows has the options of `row_parser`.
 """
 
 import argparse
@@ -41,6 +41,13 @@ class RowFile:
         names = tuple(wanted[0]) if wanted else ()
         done = {tuple(row.get(name) for name in names) for row in self.rows}
         return [job for job in wanted if tuple(job.values()) not in done]
+
+    def of(self, jobs: Iterable[Job]) -> list[Row]:
+        """The rows of these jobs."""
+        wanted = list(jobs)
+        names = tuple(wanted[0]) if wanted else ()
+        chosen = {tuple(job.values()) for job in wanted}
+        return [row for row in self.rows if tuple(row.get(name) for name in names) in chosen]
 
     def save(self) -> None:
         pa, parquet = need("pyarrow", extra="experiments"), need("pyarrow.parquet", extra="experiments")
@@ -102,6 +109,40 @@ def mean_and_error(numbers: Iterable[float]) -> tuple[float, float]:
 def paired_difference(ours: dict[int, float], theirs: dict[int, float]) -> tuple[float, float]:
     """The mean of ours minus theirs over the seeds that both have, and its standard error."""
     return mean_and_error(ours[seed] - theirs[seed] for seed in sorted(ours.keys() & theirs.keys()))
+
+
+def row_parser(name: str, doc: str | None, people: int) -> argparse.ArgumentParser:
+    """The command line of a benchmark with rows: `name` is that of its files, `doc` of its module."""
+    program = f"python -m benchmarks.{name.replace('-', '_')}"
+    parser = argparse.ArgumentParser(prog=program, description=(doc or "").splitlines()[0])
+    add_options(parser, name, people)
+    return parser
+
+
+def add_functions(parser: argparse.ArgumentParser, functions: Sequence[str]) -> None:
+    """The option of benchmarks that compare acquisition functions."""
+    parser.add_argument(
+        "--functions",
+        nargs="+",
+        default=list(functions),
+        metavar="NAME",
+        help="registered names, random, default, or MODULE:CLASS; the first is the reference "
+        f"(default: {' '.join(functions)})",
+    )
+    parser.add_argument("--model", default="Prefero", help="a method's name; its model learns")
+
+
+def seeds_of(options: argparse.Namespace) -> range:
+    """The seeds of the simulated users."""
+    return range(options.first_seed, options.first_seed + options.people)
+
+
+def measured(options: argparse.Namespace, wanted: Iterable[Job], work: Callable[[Job], list[Row]]) -> RowFile:
+    """The file with the rows, after the jobs that are missing were done, unless only a table is wanted."""
+    file = RowFile(options.rows)
+    if not options.table:
+        measure(file, wanted, work, options.jobs, "simulated users")
+    return file
 
 
 def add_options(parser: argparse.ArgumentParser, name: str, people: int) -> None:

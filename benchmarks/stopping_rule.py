@@ -26,7 +26,7 @@ from scipy.optimize import brentq, minimize
 from scipy.special import logit
 
 from benchmarks.evaluation import learner_for, teach
-from benchmarks.rows import Job, Row, RowFile, add_options, measure
+from benchmarks.rows import Job, Row, measured, row_parser, seeds_of
 from benchmarks.tasks import task_named
 from prefero import worlds
 from prefero._support.arrays import Array, Flags
@@ -144,7 +144,7 @@ def _claims(belief: Distribution, x: Array, answers: int) -> Row:
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:
     """One person after the other, so that an interrupted measurement has some of every task."""
-    seeds = range(options.first_seed, options.first_seed + options.people)
+    seeds = seeds_of(options)
     return [
         {"label": options.label, "task": task, "strategy": strategy, "questions": options.questions}
         | {"seed": seed}
@@ -424,10 +424,7 @@ def _draw_rule(axis: Any, runs: Runs, correction: Correction) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.stopping_rule", description=(__doc__ or "").splitlines()[0]
-    )
-    add_options(parser, "stopping-rule", people=12)
+    parser = row_parser("stopping-rule", __doc__, people=12)
     parser.set_defaults(first_seed=4)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), metavar="TASK", help="which tasks")
     parser.add_argument("--questions", type=int, default=40, help="of each person, at most (default: 40)")
@@ -441,11 +438,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
-    file = RowFile(options.rows)
-    if not options.table:
-        measure(file, jobs_of(options), work, options.jobs, "simulated people")
-    seeds = range(options.first_seed, options.first_seed + options.people)
-    rows = [row for row in file.rows if row["seed"] in seeds and row["label"] == options.label]
+    every, seeds = measured(options, jobs_of(options), work).rows, seeds_of(options)
+    rows = [row for row in every if row["seed"] in seeds and row["label"] == options.label]
     if options.fit:
         print(fit(checked(rows)), "\neach task, fitted to the others", sep="\n")
         print("\n".join([COVERAGE_HEAD, *held_out(rows)]), end="\n\n")
