@@ -16,269 +16,29 @@ fitted to seeds 0 to 3 and 1000 to 1003; people with other seeds are new to it.
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq, minimize
-from scipy.special import logit
 
-from benchmarks.evaluation import learner_for, teach
-from benchmarks.rows import Job, Row, measured, row_parser, seeds_of
-from benchmarks.tasks import task_named
-from prefero import worlds
-from prefero._support.arrays import Array, Flags
-from prefero.models.learning_progress import AHEAD, CORRECTION, Correction
-from prefero.models.mixture import ENOUGH_ANSWERS
-from prefero.models.posterior import Distribution
-from prefero.models.predictive_accuracy import accuracy_draws, expected_accuracy
+from benchmarks.rows import Row, measured, row_parser, seeds_of
+from benchmarks.stopping_intervals import (
+    COVERAGE_HEAD,
+    Checked,
+    checked,
+    coverage_table,
+    expected_gains,
+    fit,
+    held_out,
+    interval_of,
+)
+from benchmarks.stopping_people import CHOSEN, RANDOM, STRATEGIES, TASKS, Runs, jobs_of, runs_of, work
+from prefero.models.learning_progress import CORRECTION, Correction
 from prefero.plots.style import new_figure, save_figure, style_axis
-from prefero.pools.pool import Pool
-from prefero.simulation.tasks import Task, predicted_share, world_task
-from prefero.simulation.test_sets import TestSet
-from prefero.simulation.users import SimulatedUser, on_targets, with_unit_std
-from prefero.worlds.golf import Golf
 
-ROBOTS, KINDS = ("driver", "tosser"), ("linear", "quadratic")
-TASKS = ("heavy-tails", "golf", "bumps", *(f"{world}-{kind}" for world in ROBOTS for kind in KINDS))
-TRAJECTORIES = 250  # of each pool, about: a large one takes longer and shows the same
-POOLS = 4  # of each robot
-NOISES, LAPSES = (0.1, 0.3, 0.03, 1.0), (0.0, 0.05, 0.1)
-CHOSEN, RANDOM = "chosen", "random"
-STRATEGIES = {CHOSEN: "default", RANDOM: "random"}
 COLORS = {CHOSEN: "#0b6e99", RANDOM: "#b8860b"}
-AFTER_RANDOM = (5, 10, 20, 25, 40)  # answers to random questions
 GAINS = (0.03, 0.02, 0.01)
 GOALS = (0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
-Runs = dict[tuple[object, ...], list[Row]]
-
-
-# --- measuring --------------------------------------------------------------------------------------------
-
-
-class Person(NamedTuple):
-    """How a simulated person errs."""
-
-    noise: float
-    lapse_rate: float
-
-
-def person_of(seed: int) -> Person:
-    """Every noise and every lapse rate in turn: twelve seeds in a row have each pair of them once."""
-    return Person(NOISES[seed % 4], LAPSES[(seed // 4 + seed) % 3])
-
-
-def small_task(name: str, seed: int) -> Task:
-    """A task about few trajectories, and of a robot about one of a few pools, which are simulated once."""
-    world, _, kind = name.partition("-")
-    if world == "golf":
-        task = golf(seed)
-    elif world in ROBOTS:
-        pool_seed = seed % POOLS
-        task = world_task(
-            worlds.make(world),
-            kind,
-            trajectories=TRAJECTORIES,
-            seed=seed,
-            pool_seed=pool_seed,
-            progress=False,
-        )
-    else:
-        task = _part_of(task_named(name, seed))
-    person = person_of(seed)
-    return replace(task, user=replace(task.user, noise=person.noise, lapse_rate=person.lapse_rate))
-
-
-@cache
-def _course() -> Golf:
-    """Once: it takes seconds to learn how far its shots go."""
-    return Golf()
-
-
-def golf(seed: int) -> Task:
-    """Shots on a grid; the reward needs only their features, so that none is simulated."""
-    world, rng = _course(), np.random.default_rng([seed, 4])
-    pool = Pool.simulate(world, TRAJECTORIES, sampling="grid", when="later", cache=False)
-    targets = np.stack([target.position for target in world.targets])
-    score = on_targets(targets, 2.0 + rng.permutation(len(targets)).astype(float))
-    reward = with_unit_std(
-        lambda x: score(world.predict_ball_positions(pool.scaling.inverse(x))), pool.scaled
-    )
-    test_set = TestSet.of(pool.features[:2], reward(pool.scaled[:2]))  # the share is of the pool's own pairs
-    return Task("targets", pool, SimulatedUser(reward), test_set)
-
-
-def _part_of(task: Task) -> Task:
-    """The same task about some of its trajectories."""
-    step = len(task.pool) // TRAJECTORIES
-    pool, whole, reward = Pool(task.pool.features[::step]), task.pool.scaling, task.user.reward
-    own = with_unit_std(lambda x: reward(whole(pool.scaling.inverse(x))), pool.scaled)
-    return replace(task, pool=pool, user=replace(task.user, reward=own))
-
-
-def work(job: Job) -> list[Row]:
-    """One simulated person: what the posterior claims, and the truth.
-
-    After each answer from the fifth on; where questions are random, after a few numbers of them.
-    """
-    task, seed = small_task(job["task"], job["seed"]), job["seed"]
-    acquisition, every = STRATEGIES[job["strategy"]], range(ENOUGH_ANSWERS, job["questions"] + 1)
-    learner = learner_for(task, seed, acquisition=acquisition)
-    numbers = [n for n in AFTER_RANDOM if n in every] if job["strategy"] == RANDOM else every
-    return [
-        {"answers": answers, "share": predicted_share(learner.reward(), task)}
-        | _claims(learner.belief(), task.pool.scaled, answers)
-        for answers in teach(task, learner, acquisition, numbers, seed)
-    ]
-
-
-def _claims(belief: Distribution, x: Array, answers: int) -> Row:
-    """After every fifth answer all of them, else the expected share alone."""
-    if answers % AHEAD:
-        return {"claim": expected_accuracy(belief, x), "variance": None, "room": None}
-    draws = accuracy_draws(belief, x)
-    return {"claim": draws.mean, "variance": draws.variance_of_log_odds, "room": draws.room}
-
-
-def jobs_of(options: argparse.Namespace) -> list[Job]:
-    """One person after the other, so that an interrupted measurement has some of every task."""
-    seeds = seeds_of(options)
-    return [
-        {"label": options.label, "task": task, "strategy": strategy, "questions": options.questions}
-        | {"seed": seed}
-        for seed in seeds
-        for task in options.tasks
-        for strategy in options.strategies
-    ]
-
-
-def runs_of(rows: Sequence[Row]) -> Runs:
-    """The rows of each person and strategy, in the order of the answers."""
-    found: Runs = {}
-    for row in sorted(rows, key=lambda row: row["answers"]):
-        found.setdefault((row["task"], row["strategy"], row["seed"]), []).append(row)
-    return found
-
-
-# --- intervals and gains ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class Checked:
-    """Rows at every fifth answer, as columns: the claims, the truth, and what five more answers brought."""
-
-    answers: Array
-    share: Array
-    claim: Array
-    variance: Array
-    room: Array
-    brought: Array  # NaN after the last answers
-
-    def only(self, chosen: Flags) -> "Checked":
-        return Checked(**{name: column[chosen] for name, column in vars(self).items()})
-
-    @property
-    def followed(self) -> "Checked":
-        """Those where five more answers were given."""
-        return self.only(~np.isnan(self.brought))
-
-
-def checked(rows: Sequence[Row]) -> Checked:
-    at = {(row["task"], row["strategy"], row["seed"], row["answers"]): row["share"] for row in rows}
-    later = [at.get((row["task"], row["strategy"], row["seed"], row["answers"] + AHEAD)) for row in rows]
-    pairs = zip(rows, later, strict=True)
-    brought = np.array([np.nan if after is None else after - row["share"] for row, after in pairs])
-    names = ("answers", "share", "claim", "variance", "room")
-    columns = {name: np.array([row[name] for row in rows], dtype=float) for name in names}
-    return Checked(**columns, brought=brought).only(~np.isnan(columns["variance"]))
-
-
-def interval_of(correction: Correction, rows: Checked) -> tuple[Array, Array]:
-    pairs = zip(rows.claim, rows.variance, strict=True)
-    low, high = zip(*(correction.interval(float(claim), float(var)) for claim, var in pairs), strict=True)
-    return np.array(low), np.array(high)
-
-
-def expected_gains(correction: Correction, rows: Checked) -> Array:
-    return np.array([correction.gain(int(n), r) for n, r in zip(rows.answers, rows.room, strict=True)])
-
-
-def coverage_line(name: str, rows: Checked, correction: Correction) -> str:
-    """How often the interval holds, its width, the error of the expectation, and the gains."""
-    low, high = interval_of(correction, rows)
-    expected = np.array([correction.accuracy(float(claim)) for claim in rows.claim])
-    gains, brought = expected_gains(correction, rows.followed), rows.followed.brought
-    return (
-        f"{name:20s}{len(rows.share):7d}{np.mean((low <= rows.share) & (rows.share <= high)):9.2f}"
-        f"{np.mean(high - low):8.2f}{np.mean(rows.share):8.3f}{np.mean(expected - rows.share):+9.3f}"
-        f"{np.mean(np.abs(expected - rows.share)):8.3f}"
-        + (f"{np.mean(gains):10.3f}{np.mean(brought):9.3f}" if len(brought) else "")
-    )
-
-
-COVERAGE_HEAD = (
-    f"{'':20s}{'claims':>7s}{'covered':>9s}{'width':>8s}{'share':>8s}{'error':>9s}{'|error|':>8s}"
-    f"{'expected':>10s}{'brought':>9s}"
-)
-
-
-def coverage_table(rows: Sequence[Row], correction: Correction) -> Iterator[str]:
-    """By the number of answers, task, the person's noise and lapse rate, and who chose the questions."""
-    yield COVERAGE_HEAD
-    found = checked(rows)
-    for name, keys in groups(rows).items():
-        for key in dict.fromkeys(sorted(keys)):
-            own = found.only(np.array([one == key for one in keys]))
-            yield coverage_line(f"{name} {key}".strip(), own, correction)
-    yield coverage_line("all", found, correction)
-
-
-def groups(rows: Sequence[Row]) -> dict[str, list[Any]]:
-    """What the rows with a whole claim are grouped by, a list of keys each."""
-    whole = [row for row in rows if row["variance"] is not None]
-    people = [person_of(row["seed"]) for row in whole]
-    return {
-        "answers": [row["answers"] for row in whole],
-        "": [row["task"] for row in whole],
-        "noise": [person.noise for person in people],
-        "lapses": [person.lapse_rate for person in people],
-        "questions": [row["strategy"] for row in whole],
-    }
-
-
-def fit(rows: Checked) -> Correction:
-    """The correction under which the shares of these people are most probable, and the gains fit best."""
-    z, claimed = logit(rows.share), logit(rows.claim)
-
-    def loss(free: Array) -> float:
-        variance = np.exp(2 * free[2]) * rows.variance + np.exp(2 * free[3])
-        return float(np.mean((z - free[0] - free[1] * claimed) ** 2 / variance + np.log(variance)))
-
-    shift, slope, stretch, extra = minimize(loss, [0.0, 1.0, 0.0, -1.0], method="Nelder-Mead").x
-    return Correction(
-        float(shift), float(slope), float(np.exp(stretch)), float(np.exp(extra)), rate_of(rows.followed)
-    )
-
-
-def rate_of(rows: Checked) -> float:
-    """The rate with which the expected gains add up to those that five answers brought."""
-
-    def missing(rate: float) -> float:
-        return float(np.sum(expected_gains(Correction(0, 1, 1, 0, rate), rows)) - np.sum(rows.brought))
-
-    least, most = 0.01, 3.0
-    if missing(least) > 0 or missing(most) < 0:
-        return least if missing(least) > 0 else most
-    return float(brentq(missing, least, most, xtol=1e-3))
-
-
-def held_out(rows: Sequence[Row]) -> Iterator[str]:
-    """Each task with a correction that was fitted to the people of the other tasks."""
-    for task in dict.fromkeys(row["task"] for row in rows):
-        others = fit(checked([row for row in rows if row["task"] != task]))
-        yield coverage_line(task, checked([row for row in rows if row["task"] == task]), others)
 
 
 # --- the rule ---------------------------------------------------------------------------------------------
