@@ -12,7 +12,7 @@ import os
 import warnings
 from collections.abc import Iterable
 from copy import copy, deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, overload
 
@@ -32,6 +32,7 @@ from prefero.acquisition.base import (
     acquisition_named,
     check_strategy,
 )
+from prefero.acquisition.group_questions import About, best_group_question, check_about
 from prefero.acquisition.imagined_answers import ImaginedAnswers, likely_answer
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.pool_search import best_question, score_question
@@ -41,6 +42,7 @@ from prefero.learner_file import LearnerFileError, LearnerState, unfitted
 from prefero.models.learning_progress import Progress, progress_of
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
+from prefero.models.people import PeoplePosterior, PersonPosterior
 from prefero.models.posterior import Distribution
 from prefero.models.preference_gp import PreferenceGP
 from prefero.models.solution import ConvergenceError
@@ -48,7 +50,7 @@ from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons, Question
 from prefero.questions.answer_kinds import Kind, check_kind, items_of
 from prefero.reward import Reward
-from prefero.reward_plots import plot_learner
+from prefero.reward_plots import plot_agreement, plot_learner
 from prefero.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:
@@ -132,10 +134,12 @@ class Learner:
         self._skipped: dict[int, Question] = {}
         self._numbers = 0
         self._belief: tuple[tuple[Answer, ...], Distribution] | None = None
+        self._people: PeoplePosterior | None = None  # that belongs to the belief
+        self._whom: dict[int, str] = {}  # who was asked a question
         self._warned = False
         self._file: Path | None = None
         for answer in answers:
-            self.tell(answer.question, answer.choice)
+            self.tell(answer.question, answer.choice, person=answer.person)
 
     if not TYPE_CHECKING:  # to a type checker, any attribute would be there
 
@@ -147,6 +151,11 @@ class Learner:
     def answers(self) -> tuple[Answer, ...]:
         """All answers, in the order of their questions."""
         return tuple(self._told[number] for number in sorted(self._told))
+
+    @property
+    def people(self) -> tuple[str, ...]:
+        """The names of those who have answered, sorted; empty where nobody gave a name."""
+        return tuple(sorted({answer.person for answer in self._told.values() if answer.person}))
 
     @property
     def open_questions(self) -> tuple[Question, ...]:
@@ -174,6 +183,8 @@ class Learner:
         *,
         kind: Kind = "pair",
         count: None = None,
+        person: str = "",
+        about: About = "person",
     ) -> Question: ...
 
     @overload
@@ -184,6 +195,8 @@ class Learner:
         *,
         kind: Kind = "pair",
         count: int,
+        person: str = "",
+        about: About = "person",
     ) -> tuple[Question, ...]: ...
 
     def ask(
@@ -193,6 +206,8 @@ class Learner:
         *,
         kind: Kind = "pair",
         count: int | None = None,
+        person: str = "",
+        about: About = "person",
     ) -> Question | tuple[Question, ...]:
         """The next question: the best by the learner's acquisition function.
 
@@ -204,16 +219,53 @@ class Learner:
             kind: Of the answer: "pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5.
             count: Ask so many questions at once, which do not repeat each other: for people who answer
                 later, or for several people.
+            person: Who is asked, where several people answer.
+            about: "person" takes the question that tells most about the person's own reward; "group" the
+                pair whose answer by this person tells most about the reward that all people share.
 
         Returns:
             The question, or with `count` a tuple of them; they stay open until answered or skipped.
         """
         check_strategy(strategy)
         check_kind(kind)
+        check_about(about)
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
         if count is not None:
             return self._ask_jointly(acquisition, strategy, kind, count)
-        return self._asked(self._belief_for_asking(), acquisition, strategy, kind)
+        belief = self._belief_for_asking(person)
+        if about == "group" and strategy == "active" and self._people is not None:
+            question = self._ask_about_group(self._people, person)
+        else:
+            question = self._asked(belief, acquisition, strategy, kind)
+        if person:
+            self._whom[question.number] = person
+        return question
+
+    def _ask_about_group(self, people: PeoplePosterior, person: str) -> Question:
+        number = self._numbers + 1
+        found = best_group_question(people, person, self.pool.scaled, self._unavailable(2))
+        items = _shuffled(found.items, np.random.default_rng([self.seed, number]))
+        self._numbers, self._open[number] = number, Question(*items, value=found.value, number=number)
+        return self._open[number]
+
+    def whom(self, people: Iterable[str]) -> str:
+        """Which of these people to ask about the reward that all share: whose answer tells most about it.
+
+        Args:
+            people: Who is there to be asked.
+
+        Returns:
+            One of them; ask with `ask(person=..., about="group")`.
+        """
+        present = [str(person) for person in people]
+        if not present:
+            raise ValueError("whom() needs the names of the people who can be asked, but got none")
+        self.belief()
+        known, x = self._people, self.pool.scaled
+        if known is None:
+            return min(present, key=lambda name: sum(a.person == name for a in self._told.values()))
+        bits = {name: best_group_question(known, name, x, self._unavailable(2)).value for name in present}
+        return max(bits, key=lambda name: bits[name])
 
     def _asked(
         self, belief: Distribution, acquisition: AnyAcquisitionFunction, strategy: Strategy, kind: Kind
@@ -295,18 +347,20 @@ class Learner:
         value = score_question(belief, self.pool, left, right, valuer)
         return Question(left, right, value=value, unit=acquisition.unit, number=number)
 
-    def tell(self, question: Question, choice: str) -> None:
+    def tell(self, question: Question, choice: str, *, person: str = "") -> None:
         """Learn from an answer. The same answer twice counts once.
 
         Args:
             question: A question of this learner.
             choice: "left", "right" or "equal"; for other kinds of questions see `prefero.questions`.
+            person: Who answered, where several people do; "" takes the person who was asked.
 
         Raises:
             AnswerConflict: If the question has another answer already.
             ValueError: If the model has no margin, and so cannot learn from "equal".
         """
-        answer = Answer(self._known(question), choice)
+        known = self._known(question)
+        answer = Answer(known, choice, str(person) or self._whom.get(known.number, ""))
         if answer.tied and not self.learns_from_ties:
             raise ValueError(
                 f"{self._model!r} cannot learn from {choice!r}, since its margin is 0: give it a positive "
@@ -366,7 +420,7 @@ class Learner:
         other = copy(self)
         other._model, other._fantasy_model = deepcopy(self._model), deepcopy(self._fantasy_model)
         other._told, other._skipped, other._open = dict(self._told), dict(self._skipped), {}
-        other._file = None
+        other._whom, other._file = dict(self._whom), None
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -379,7 +433,7 @@ class Learner:
         """
         # a belief that was fitted answer by answer differs by rounding from one that is fitted to all at once
         self._model, self._fantasy_model = unfitted(self._model), unfitted(self._fantasy_model)
-        self._belief = None
+        self._belief, self._people = None, None
         learner_file.write(
             Path(path),
             LearnerState(
@@ -429,18 +483,27 @@ class Learner:
 
     def _continue(self, state: LearnerState) -> None:
         for answer in state.told:
-            self.tell(answer.question, answer.choice)
+            self.tell(answer.question, answer.choice, person=answer.person)
         for question in state.skipped:
             self.skip(question)
         self._open = {question.number: self._known(question) for question in state.open}
         self._numbers = max([self._numbers, state.numbers, *self._open])
 
-    def reward(self) -> Reward:
-        """The reward learned so far."""
-        belief = self.belief()
+    def reward(self, person: str | None = None) -> Reward:
+        """The reward learned so far.
+
+        Args:
+            person: Whose, where several people have answered; None is the reward that they share. The reward
+                of somebody who has not answered yet is what the others tell of it.
+
+        Returns:
+            The reward.
+        """
+        belief = self.belief(person)
         probit = belief.probit
         diagnostics = {
-            "answers": len(self._told),
+            **({} if person is None else {"person": person}),
+            "answers": belief.answers if isinstance(belief, PersonPosterior) else len(self._told),
             "ties": sum(answer.tied for answer in self._told.values()),
             "skipped": len(self._skipped),
             "noise": probit.noise,
@@ -463,7 +526,8 @@ class Learner:
         answers, belief = self.answers, self.belief()
         if len(answers) < ENOUGH_ANSWERS:
             return []
-        chances = leave_one_out(belief, self._comparisons(answers))
+        data, people = self._comparisons(answers), self._people
+        chances = leave_one_out(belief, data) if people is None else people.leave_one_out(data)
         found = [Surprise(a, float(p)) for a, p in zip(answers, chances, strict=True) if p < SURPRISING]
         return sorted(found, key=lambda surprise: surprise.probability)[:most]
 
@@ -509,20 +573,53 @@ class Learner:
 
         return LearnerWidget(Teaching(self, questions, until, purpose))
 
-    def belief(self) -> Distribution:
-        """What is believed about the reward after all answers; the last good belief, should a fit fail."""
+    def belief(self, person: str | None = None) -> Distribution:
+        """What is believed about the reward after all answers; the last good belief, should a fit fail.
+
+        Args:
+            person: About whose reward, where several people have answered; None is the one that they share.
+
+        Returns:
+            The posterior.
+        """
         answers = self.answers
         if self._belief is None or self._belief[0] != answers:
             self._belief = answers, self._fit(self._model, answers)
-        return self._belief[1]
+            self._people = getattr(self._model, "people_", None)
+        return self._belief[1] if person is None or self._people is None else self._people.person(person)
 
-    def _belief_for_asking(self) -> Distribution:
+    def people_belief(self) -> PeoplePosterior:
+        """What is believed about everybody: rewards, how each one answers, and how alike people are.
+
+        Raises:
+            ValueError: If fewer than two people have answered.
+        """
+        self.belief()
+        if self._people is None:
+            raise ValueError(
+                "several people must have answered: tell(question, choice, person=...), at least two names"
+            )
+        return self._people
+
+    def plot_agreement(self) -> Any:
+        """How alike people are, as a matplotlib figure: on how many pairs they probably agree.
+
+        Returns:
+            A matplotlib figure; it needs the extra `plots`.
+        """
+        people = self.people_belief()
+        return plot_agreement(people.agreement(self.pool.scaled), people.names)
+
+    def _belief_for_asking(self, person: str = "") -> Distribution:
         """With open questions, after their likely answers (fantasies), so that no question is repeated."""
-        belief = self.belief()
+        belief = self.belief(person or None)
         if not self._open:
             return belief
-        fantasies = [likely_answer(belief, self.pool.scaled, q) for q in self._open.values()]
-        return self._fit(self._fantasy_model, (*self.answers, *fantasies))
+        likely = (likely_answer(belief, self.pool.scaled, q) for q in self._open.values())
+        fantasies = [replace(one, person=self._whom.get(one.question.number, "")) for one in likely]
+        fantasy = self._fit(self._fantasy_model, (*self.answers, *fantasies))
+        people: PeoplePosterior | None = getattr(self._fantasy_model, "people_", None)
+        return people.person(person) if person and people is not None else fantasy
 
     def _fit(self, model: Model, answers: tuple[Answer, ...]) -> Distribution:
         try:

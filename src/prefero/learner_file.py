@@ -62,7 +62,7 @@ def write(path: Path, state: LearnerState) -> None:
         "model": _model_to_json(state.model),
         "acquisition": _acquisition_to_json(state.acquisition),
         "numbers": state.numbers,
-        "told": [_question_to_json(a.question) | {"choice": a.choice} for a in state.told],
+        "told": [_answer_to_json(answer) for answer in state.told],
         "open": [_question_to_json(question) for question in state.open],
         "skipped": [_question_to_json(question) for question in state.skipped],
         "pool": pool_file.to_json(state.pool, path.parent),
@@ -85,7 +85,7 @@ def _state(document: dict[str, Any], path: Path) -> LearnerState:
         seed=int(document["seed"]),
         model=_model_from_json(document["model"]),
         acquisition=_acquisition_from_json(document["acquisition"]),
-        told=tuple(Answer(_question_from_json(row), row["choice"]) for row in document["told"]),
+        told=tuple(_answer_from_json(row) for row in document["told"]),
         open=_questions(document["open"]),
         skipped=_questions(document["skipped"]),
         numbers=int(document["numbers"]),
@@ -104,6 +104,15 @@ def _question_to_json(question: Question) -> dict[str, Any]:
         "number": question.number,
         "kind": question.kind,
     }
+
+
+def _answer_to_json(answer: Answer) -> dict[str, Any]:
+    person = {"person": answer.person} if answer.person else {}
+    return _question_to_json(answer.question) | {"choice": answer.choice} | person
+
+
+def _answer_from_json(row: dict[str, Any]) -> Answer:
+    return Answer(_question_from_json(row), row["choice"], str(row.get("person", "")))
 
 
 def _question_from_json(row: dict[str, Any]) -> Question:

@@ -3,9 +3,12 @@
 Each component has its kernel, noise, margin, lapse rate, log evidence and sites. The sites are what inference
 found, so that loading computes the same posterior again without iterating, and needs only NumPy and SciPy. No
 code is stored.
+
+The reward of one of many people, or of their group, has means and precisions at points in place of answers.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +23,7 @@ from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPosterior
 from prefero.models.low_rank import LowRank
 from prefero.models.mixture import MixturePosterior
+from prefero.models.people import PersonPosterior, points_as_data, summarized
 from prefero.models.posterior import Distribution, Posterior
 from prefero.questions import FORMS, AnswerRows, Comparisons
 from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
@@ -92,6 +96,8 @@ def _check_predictions(belief: Distribution) -> None:
 def _posterior_to_json(posterior: Distribution) -> dict[str, Any]:
     if isinstance(posterior, LinearPosterior):
         return _linear_to_json(posterior)
+    if isinstance(posterior, PersonPosterior):
+        return _person_to_json(posterior)
     components = [(w, p) for w, p in posterior.components if isinstance(p, Posterior)]
     data = components[0][1].data
     answers = {"winners": data.winners.tolist(), "losers": data.losers.tolist(), "tied": data.tied.tolist()}
@@ -103,6 +109,32 @@ def _posterior_to_json(posterior: Distribution) -> dict[str, Any]:
         "structures": posterior.structures if isinstance(posterior, MixturePosterior) else None,
         "log_evidence": posterior.log_evidence,
     }
+
+
+def _person_to_json(posterior: PersonPosterior) -> dict[str, Any]:
+    """Means and covariances at some points: the answers that they come from are those of all people."""
+    return {
+        "given": posterior.answers,
+        "summaries": [{"weight": weight, **_summary_to_json(part)} for weight, part in posterior.components],
+        "structures": posterior.structures,
+        "log_evidence": posterior.log_evidence,
+    }
+
+
+def _summary_to_json(part: Posterior) -> dict[str, Any]:
+    return {
+        "kernel": kernels.to_json(part.kernel),
+        **_probit_to_json(part.probit),
+        "points": part.data.winners.tolist(),
+        "anchor": part.data.losers[:1].tolist(),
+        "mean": part.u_mean.tolist(),
+        "precision_factor": part.factor.tolist(),
+        "log_evidence": part.log_evidence,
+    }
+
+
+def _probit_to_json(probit: Probit) -> dict[str, float]:
+    return {"noise": probit.noise, "margin": probit.margin, "lapse": probit.lapse}
 
 
 def _linear_to_json(posterior: LinearPosterior) -> dict[str, Any]:
@@ -134,6 +166,8 @@ def _posterior_from_json(document: dict[str, Any]) -> Distribution:
     scaling = Scaling.from_json(document["features"])
     if "weights" in document:
         return _linear_from_json(document, scaling)
+    if "summaries" in document:
+        return _person_from_json(document, scaling)
     answers, features = document["answers"], len(scaling.names)
     data = Comparisons(
         np.array(answers["winners"], dtype=float).reshape(-1, features),
@@ -145,12 +179,42 @@ def _posterior_from_json(document: dict[str, Any]) -> Distribution:
     components = tuple(
         (float(values["weight"]), _component_from_json(values, data)) for values in document["components"]
     )
-    weights = [weight for weight, _ in components]
-    if not weights or not all(0 < weight <= 1 for weight in weights) or not np.isclose(sum(weights), 1.0):
-        raise ValueError(f"the weights of the components are positive and add up to 1, but are {weights}")
+    _check_weights(components)
     if document["structures"] is None:
         return components[0][1]
     return MixturePosterior(components, _structures(document), _finite(document["log_evidence"]))
+
+
+def _check_weights(components: Sequence[tuple[float, Posterior]]) -> None:
+    weights = [weight for weight, _ in components]
+    if not weights or not all(0 < weight <= 1 for weight in weights) or not np.isclose(sum(weights), 1.0):
+        raise ValueError(f"the weights of the components are positive and add up to 1, but are {weights}")
+
+
+def _person_from_json(document: dict[str, Any], scaling: Scaling) -> PersonPosterior:
+    components = tuple(
+        (float(values["weight"]), _summary_from_json(values, scaling)) for values in document["summaries"]
+    )
+    _check_weights(components)
+    log_evidence, given = _finite(document["log_evidence"]), int(document["given"])
+    return PersonPosterior(components, _structures(document), log_evidence, given)
+
+
+def _summary_from_json(values: dict[str, Any], scaling: Scaling) -> Posterior:
+    features = len(scaling.names)
+    points = np.array(values["points"], dtype=float).reshape(-1, features)
+    anchor = np.array(values["anchor"], dtype=float).reshape(-1, features)
+    mean, factor = (np.array(values[name], dtype=float) for name in ("mean", "precision_factor"))
+    if factor.shape != (len(points), len(points)) or mean.shape != (len(points),):
+        raise ValueError("the points, the mean and the precision are not of one number")
+    if not all(np.isfinite(v).all() for v in (points, anchor, mean, factor)):
+        raise ValueError("the points, the mean or the precision are not finite")
+    probit = Probit(values["noise"], values["margin"], values["lapse"])
+    kernel, log_evidence = kernels.from_json(values["kernel"]), _finite(values["log_evidence"])
+    data = points_as_data(points, anchor[0] if len(anchor) else np.zeros(features), scaling)
+    with np.errstate(over="raise", invalid="raise", divide="raise"):
+        root = np.linalg.cholesky(kernel(points, points) + ROUNDING * np.eye(len(points)))
+        return summarized(kernel, data, root, mean, factor, probit, log_evidence)
 
 
 def _structures(document: dict[str, Any]) -> dict[str, float]:

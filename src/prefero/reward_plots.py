@@ -1,4 +1,4 @@
-"""Figures of a learned reward, with matplotlib: `Reward.plot` and `Learner.plot`.
+"""Figures of a learned reward, with matplotlib: `Reward.plot`, `Learner.plot` and `Learner.plot_agreement`.
 
     x            (M, d)   scaled features of the trajectories that stand for the pool
     profile               the reward along one feature, all others at their mean
@@ -24,6 +24,7 @@ from prefero.trajectories.categories import Variable
 from prefero.trajectories.features import Scaling
 
 MOST_PROFILES = 8
+MOST_NAMES = 40  # of people beside a matrix
 VALUES = 61  # along a feature
 BEYOND = 2.0  # standard deviations to both sides, where no pool says how far a feature goes
 STAND_IN = 300  # trajectories, where there is no pool
@@ -163,3 +164,34 @@ def _grid(count: int) -> tuple[Any, Any]:
     for axis in axes[:count]:
         axis.spines[["top", "right"]].set_visible(False)
     return figure, axes[:count]
+
+
+def plot_agreement(agreement: Array, names: Sequence[str]) -> Any:
+    """A matrix of people, those alike side by side, as a matplotlib figure."""
+    figures = need("matplotlib.figure", extra="plots")
+    order = alike_order(agreement)
+    size = min(2.5 + 0.32 * len(names), 9.0)
+    figure = figures.Figure(figsize=(size + 0.8, size), layout="constrained")
+    axis = figure.subplots()
+    image = axis.imshow(agreement[np.ix_(order, order)], vmin=0.0, vmax=1.0, cmap="BrBG")
+    if len(names) <= MOST_NAMES:
+        labels = [shortened(names[place]) for place in order]
+        axis.set_xticks(range(len(names)), labels, rotation=90, fontsize=8)
+        axis.set_yticks(range(len(names)), labels, fontsize=8)
+    else:
+        axis.set(xlabel=f"{len(names)} people", ylabel="the same people")
+    bar = figure.colorbar(image, ax=axis, shrink=0.8)
+    bar.set_label("share of pairs on which they probably agree")
+    bar.ax.axhline(0.5, color="black", linewidth=1)
+    return figure
+
+
+def alike_order(agreement: Array) -> Indices:
+    """People in an order in which those who agree are side by side (hierarchical clustering)."""
+    if len(agreement) < 3:
+        return np.arange(len(agreement))
+    from scipy.cluster.hierarchy import leaves_list, linkage  # takes a while to import
+
+    upper = 1.0 - agreement[np.triu_indices(len(agreement), 1)]
+    order: Indices = leaves_list(linkage(upper, "average", optimal_ordering=len(agreement) <= MOST_NAMES))
+    return order.astype(np.intp)

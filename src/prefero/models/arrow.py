@@ -165,6 +165,7 @@ class PeopleGiven:
     Q: Array
     q: Array
     log_z: Array
+    cavity: tuple[Array, Array]  # of each answer without its own site, (K, P, n)
 
 
 @dataclass(eq=False)
@@ -322,6 +323,20 @@ class PersonWeights:
         variance = np.sum(cross * a, axis=1) - np.einsum("mi,kij,mj->km", learned, self.Q, learned)
         return mean, np.maximum(variance, 0.0)
 
+    def with_group(self, a: Array, own: Array) -> tuple[Array, Array, Array]:
+        """Mean and variance of a @ (w_g + w_p), and the part of it that a @ w_g explains: (K, M) each.
+
+        `own` is S_h.
+        """
+        mean, variance = self.differences(a)
+        group = self.prior - own
+        to_person, to_group = a @ self.prior @ self.A.T, a @ group @ self.A.T
+        between = np.sum((a @ group) * a, axis=1)
+        with_person = between - np.einsum("mi,kij,mj->km", to_group, self.Q, to_person)
+        of_group = between - np.einsum("mi,kij,mj->km", to_group, self.Q, to_group)
+        explained = with_person**2 / np.maximum(of_group, 1e-12)
+        return mean, variance, np.minimum(explained, variance)
+
 
 def _nothing_known(levels: int, block: Block) -> _Sites:
     P, n = block.rows.shape
@@ -338,7 +353,7 @@ def _infer(block: Block, sites: _Sites, m: Array, G: Array, hyper: Hyperparamete
     joint = log_z + np.log(hyper.chances)
     total = logsumexp(joint, axis=1)
     weights = np.exp(joint - total[:, None])
-    return PeopleGiven(weights, at.Q, at.q, total)
+    return PeopleGiven(weights, at.Q, at.q, total, at.cavity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -450,3 +465,17 @@ def _times(matrix: Array, vector: Array) -> Array:
 
 def _symmetric(matrix: Array) -> Array:
     return 0.5 * (matrix + np.swapaxes(matrix, -1, -2))
+
+
+def left_out(block: Block, found: PeopleGiven, hyper: Hyperparameters) -> Array:
+    """1 / the probability of each answer given all others, in expectation over the levels, (P, n)."""
+    total = np.zeros(block.rows.shape)
+    for k, level in enumerate(hyper.levels):
+        if level.is_careless:
+            inverse = np.full(block.rows.shape, float(hyper.margin.n_answers))
+        else:
+            center, spread = (moment[k].ravel() for moment in found.cavity)
+            log = hyper.margin.probit(level)(center, block.tied.ravel(), spread).log
+            inverse = np.exp(-log).reshape(block.rows.shape)
+        total += found.weights[:, k, None] * inverse
+    return total

@@ -18,12 +18,14 @@ from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero._support.pairs import mixed_pairs
+from prefero._support.texts import pluralize
 from prefero.kernels import Kernel
-from prefero.models.arrow import Level, Margin, PersonWeights
+from prefero.models.arrow import Level, Margin, PersonWeights, left_out
 from prefero.models.basis_functions import BasisFunctions
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky
 from prefero.models.mixture import MixturePosterior
+from prefero.models.people_candidates import GIVEN
 from prefero.models.people_fitter import PeopleFit, PeopleFitter
 from prefero.models.posterior import Posterior
 from prefero.questions import Comparisons
@@ -61,6 +63,12 @@ class PersonPosterior(MixturePosterior):
     def answers(self) -> int:
         """How many answers the person, or the group, has given."""
         return self.given
+
+    def describe(self) -> str:
+        """The most probable structure in words; nothing is said of a kernel that was given."""
+        if GIVEN in self.structures:
+            return f"the reward was learned with the given kernel, after {pluralize(self.given, 'answer')}"
+        return super().describe()
 
 
 @dataclass(frozen=True)
@@ -151,8 +159,9 @@ class PeoplePosterior:
     def _few(parts: list[tuple[float, Posterior]]) -> tuple[tuple[float, Posterior], ...]:
         """The heaviest Gaussians, with weights that add up to 1."""
         heaviest = sorted(parts, key=lambda part: -part[0])[:MOST_COMPONENTS]
+        heaviest = [part for part in heaviest if part[0] > LIGHT * heaviest[0][0]]
         total = sum(weight for weight, _ in heaviest)
-        return tuple((weight / total, part) for weight, part in heaviest if weight > LIGHT * total)
+        return tuple((weight / total, part) for weight, part in heaviest)
 
     def probability(self, people: Sequence[str], a: Array, b: Array) -> Array:
         """P(the person prefers a to b), row by row; much faster than `person` for many people.
@@ -194,6 +203,31 @@ class PeoplePosterior:
             new = fit.ep.newcomer
             found[id(fit)] = [known.get(person, new) for person in range(len(self.names) + 1)]
         return found
+
+    def weights_of(self, fit: PeopleFit, name: str) -> PersonWeights:
+        """The posterior weights of a person, or of somebody new, given one of the candidates.
+
+        Args:
+            fit: The candidate, one of `fits`.
+            name: Of the person.
+
+        Returns:
+            A Gaussian for each level.
+        """
+        return self._weights[id(fit)][int(self._numbers([name])[0])]
+
+    def leave_one_out(self, data: Comparisons) -> Array:
+        """The probability of each answer given all others, (N,), for the answers that it was fitted to.
+
+        As in `prefero.models.leave_one_out`: an answer's site is taken out of the Gaussian of each level.
+        """
+        assert data.people is not None
+        unlikely = np.zeros(len(data))
+        for fit in self.fits:
+            for block, found in zip(fit.ep.blocks, fit.ep.given, strict=True):
+                chances = left_out(block, found, fit.ep.hyper)
+                unlikely[block.rows[block.given]] += fit.weight * chances[block.given]
+        return 1.0 / unlikely
 
     def _numbers(self, people: Sequence[str]) -> Indices:
         places = {name: place for place, name in enumerate(self.names)}

@@ -21,6 +21,7 @@ from prefero.questions import Comparisons
 SHARES = {0.0: 0.1, 0.15: 0.1, 0.3: 0.15, 0.5: 0.2, 0.7: 0.15, 0.85: 0.1, 0.95: 0.1, 1.0: 0.1}  # with priors
 TYPICAL_SHARE = 0.5
 TYPICAL_PART = 0.5
+GIVEN = "given"  # in place of a structure: the user's own kernel
 ITEM_PARTS = {0.0: 0.4, 0.5: 0.4, 0.9: 0.2}  # of the prior variance, with priors
 MOST_ITEMS = 300  # with effects of their own
 FEWEST_SHOWINGS = 3.0  # of an item on average, for it to have an effect of its own
@@ -79,7 +80,7 @@ def given_kernel(settings: ModelSettings, kernel: Kernel) -> KernelCandidate:
     """The user's own kernel, pinned to 0 where the structures' kernels are, which changes no difference."""
     by = settings.reference.standardization
     anchor = (0.0,) * settings.reference.features if by is None else tuple(by.center)
-    return KernelCandidate("given", Anchored(kernel, anchor), 0.0)
+    return KernelCandidate(GIVEN, Anchored(kernel, anchor), 0.0)
 
 
 def _come_again(items: Array, data: Comparisons) -> bool:

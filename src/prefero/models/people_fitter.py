@@ -40,12 +40,13 @@ ANSWERS_TO_CHOOSE = 800  # by which candidates are chosen, where there are more
 PEOPLE_TO_LEARN = 1000  # with whom S_h is learned at first, where there are more
 CHOOSING_SWEEPS = 6  # enough to compare evidences
 CLOSE = 5.0  # kernels whose log weight is so far below the best are tried with other shares
-MOST_KERNELS = 3  # tried with other shares
-MOST_FITS, ENOUGH_ANSWERS = 3, 1000  # fitted to all people: so many, or with more answers than these just one
+# up to so many answers: kernels that are tried with other shares, and candidates that are fitted to everybody
+EFFORT = {100: (12, 8), 1000: (3, 3), 2**63: (3, 1)}
 LIGHT = 0.05  # candidates of less weight than the heaviest's times this are left out
 PRIOR_PEOPLE = 10.0, 0.25  # what the prior of S_h counts: so many people, and so many for each basis function
 CHANCES_PEOPLE = 10.0  # what the prior of the chances counts
 LEARNING_SWEEPS, FINAL_SWEEPS = 30, 30
+FEW_PEOPLE, FEWER_SWEEPS = 10, 10  # so few people hardly say how people differ
 MARGINS = (0.15, 0.3, 0.5, 0.75, 1.1, 1.6, 2.4, 3.5)  # in units of the noise, where there are ties
 NEXT_MILESTONE = 1.25
 LONGEST_STEP = 8.0  # of EM, in steps
@@ -146,8 +147,7 @@ class PeopleFitter:
             choice = _Choice(people.some(ANSWERS_TO_CHOOSE), levels, self._given_margin(data))
             if data.has_ties and self.settings.margin is None:
                 choice.learn_margin(kernels[0])
-            most = MOST_FITS if len(some) <= ENOUGH_ANSWERS else 1
-            self._chosen = key, choice.candidates(kernels, most), choice.margin
+            self._chosen = key, choice.candidates(kernels, len(some)), choice.margin
         return self._chosen[1], self._chosen[2]
 
     def _given_margin(self, data: Comparisons) -> Margin:
@@ -180,9 +180,10 @@ class _Choice:
         self.levels = plain or levels  # lapses tell kernels hardly apart, and cost time
         self.known: dict[PeopleCandidate, float] = {}
 
-    def candidates(self, kernels: list[KernelCandidate], most: int) -> list[tuple[float, PeopleCandidate]]:
-        """The candidates of some weight, the heaviest first."""
-        near = self._nearest(kernels)
+    def candidates(self, kernels: list[KernelCandidate], answers: int) -> list[tuple[float, PeopleCandidate]]:
+        """The candidates of some weight, the heaviest first: with few answers, more of them."""
+        count, most = next(effort for limit, effort in EFFORT.items() if answers <= limit)
+        near = self._nearest(kernels, count)
         for kernel in near:
             self._climb(kernel)
         found = sorted(self.known.items(), key=lambda pair: -pair[1])
@@ -198,7 +199,7 @@ class _Choice:
             values[size] = self._log_weight(kernel.shared(TYPICAL_SHARE))
         self.margin, self.known = Margin(max(values, key=lambda size: values[size])), {}
 
-    def _nearest(self, kernels: list[KernelCandidate]) -> list[KernelCandidate]:
+    def _nearest(self, kernels: list[KernelCandidate], most: int) -> list[KernelCandidate]:
         """Kernels that explain the answers about as well as the best one, with a typical share.
 
         Structures are compared with the typical item effects, and then the best with the others.
@@ -206,8 +207,8 @@ class _Choice:
         parts = {kernel.item_part for kernel in kernels}
         typical = TYPICAL_PART if TYPICAL_PART in parts else min(parts)
         first = self._ranked([kernel for kernel in kernels if kernel.item_part == typical])
-        best = {kernel.place for kernel in first[:MOST_KERNELS]}
-        return self._ranked([kernel for kernel in kernels if kernel.place in best])[:MOST_KERNELS]
+        best = {kernel.place for kernel in first[:most]}
+        return self._ranked([kernel for kernel in kernels if kernel.place in best])[:most]
 
     def _ranked(self, kernels: list[KernelCandidate]) -> list[KernelCandidate]:
         """The best first, without those that are far behind it."""
@@ -284,7 +285,7 @@ def _fit(
 ) -> tuple[BasisFunctions, ArrowEP]:
     basis = BasisFunctions.of(candidate.kernel, everybody.items, MOST_BASIS_FUNCTIONS)
     hyper = hyperparameters(len(basis), candidate.share, levels, margin)
-    prior, sweeps = hyper.own, LEARNING_SWEEPS
+    prior, sweeps = hyper.own, FEWER_SWEEPS if everybody.count < FEW_PEOPLE else LEARNING_SWEEPS
     some = everybody.some(round(PEOPLE_TO_LEARN * len(everybody) / max(everybody.count, 1)))
     if some is not everybody:
         first = ArrowEP(some.blocks(basis, len(levels)), hyper)

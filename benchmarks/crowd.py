@@ -1,0 +1,291 @@
+"""Many people: held-out answers predicted by one model for all, by one each, and by the model of all people.
+
+The file has what people answered about the same items:
+
+    features    (M, d)   of the items
+    answers     (N, 4)   person, left, right, and 0 for left preferred, 1 for right, 2 for equal
+
+For each repeat some people are drawn, and of each person's answers some to learn from and others to test on.
+All models learn from the same answers. Without a file, groups are simulated: rewards that people share to a
+part, and what each one says with a noise of their own; or, with `--kind orders`, people who put items into an
+order, by a common taste, some latent factors, and a taste of their own for each item.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.real_people import score
+from benchmarks.rows import Row, mean_and_error
+from prefero._support.arrays import Array, Indices
+from prefero.models.preference_gp import PreferenceGP
+from prefero.plots.tables import markdown_table
+from prefero.simulation.users import REWARD_KINDS, with_unit_std
+
+ALL, EACH, SHARED = "one for all", "one each", "shared"
+TRAJECTORIES, FEATURES = 60, 4  # of simulated groups
+EVALUATED = 25  # of a larger simulated group, whose answers are predicted
+HELD_OUT = 60  # answers of each of these
+APART = 1e-7  # of a standard deviation, by which items with equal features are made different
+MEASURES = ("accuracy", "log_likelihood", "seconds")
+
+
+class Crowd(NamedTuple):
+    """What people answered: person, left, right and choice, (N, 4), about items with features (M, d)."""
+
+    features: Array
+    answers: Indices
+
+    @property
+    def people(self) -> Indices:
+        return np.unique(self.answers[:, 0])
+
+
+class Split(NamedTuple):
+    """Answers to learn from, and others of some of the same people to test on."""
+
+    features: Array
+    learned: Indices
+    tested: Indices
+
+
+def read(path: Path) -> Crowd:
+    """A file; items with equal features are still different items."""
+    with np.load(path, allow_pickle=False) as file:
+        features, answers = (
+            np.asarray(file["features"], dtype=float),
+            np.asarray(file["answers"]).astype(np.intp),
+        )
+    step = APART * np.maximum(features.std(axis=0).max(), 1.0)
+    moved = features.copy()
+    moved[:, 0] += step * np.arange(len(features)) / len(features)
+    same = len(np.unique(features, axis=0)) < len(features)
+    return Crowd(moved if same else features, answers)
+
+
+def split(crowd: Crowd, people: int | None, train: int, test: int, seed: int) -> Split:
+    """So many people, answers of each to learn from, and other answers that are not "equal" to test on."""
+    rng = np.random.default_rng(seed)
+    chosen = crowd.people if people is None else rng.permutation(crowd.people)[:people]
+    learned, tested = [], []
+    order = rng.permutation(len(crowd.answers))
+    by_person = order[np.argsort(crowd.answers[order, 0], kind="stable")]
+    who = crowd.answers[by_person, 0]
+    for person in chosen:
+        rows = by_person[np.searchsorted(who, person) : np.searchsorted(who, person, side="right")]
+        rest = rows[train:][crowd.answers[rows[train:], 3] != 2]
+        learned.append(rows[:train])
+        tested.append(rest[:test])
+    return Split(
+        crowd.features, crowd.answers[np.concatenate(learned)], crowd.answers[np.concatenate(tested)]
+    )
+
+
+def ordered(answers: Indices) -> Indices:
+    """The preferred item first, (N, 2)."""
+    return np.where((answers[:, 3] == 1)[:, None], answers[:, [2, 1]], answers[:, [1, 2]])
+
+
+# --- models -----------------------------------------------------------------------------------------------
+
+
+def fit(features: Array, answers: Indices, people: Indices | None = None) -> PreferenceGP:
+    """The default model; "equal" answers come last."""
+    equal = answers[:, 3] == 2
+    order = np.concatenate([np.flatnonzero(~equal), np.flatnonzero(equal)])
+    who = None if people is None else people[order]
+    return PreferenceGP().fit(features, ordered(answers[~equal]), ordered(answers[equal]), people=who)
+
+
+def one_for_all(data: Split) -> Array:
+    pairs = ordered(data.tested)
+    return fit(data.features, data.learned).predict_proba(
+        data.features[pairs[:, 0]], data.features[pairs[:, 1]]
+    )
+
+
+def one_each(data: Split) -> Array:
+    found = np.empty(len(data.tested))
+    for person in np.unique(data.tested[:, 0]):
+        model = fit(data.features, data.learned[data.learned[:, 0] == person])
+        rows = np.flatnonzero(data.tested[:, 0] == person)
+        pairs = ordered(data.tested[rows])
+        found[rows] = model.predict_proba(data.features[pairs[:, 0]], data.features[pairs[:, 1]])
+    return found
+
+
+def shared(data: Split) -> Array:
+    model = fit(data.features, data.learned, data.learned[:, 0])
+    pairs, who = ordered(data.tested), [str(person) for person in data.tested[:, 0]]
+    return model.people_.probability(who, data.features[pairs[:, 0]], data.features[pairs[:, 1]])
+
+
+METHODS: dict[str, Callable[[Split], Array]] = {ALL: one_for_all, EACH: one_each, SHARED: shared}
+
+
+def measured(data: Split, methods: Sequence[str]) -> dict[str, Row]:
+    """Accuracy, log-likelihood and time of each method."""
+    found = {}
+    for name in methods:
+        start = time.perf_counter()
+        probability = METHODS[name](data)
+        found[name] = score(probability) | {"seconds": time.perf_counter() - start}
+    return found
+
+
+# --- simulated groups -------------------------------------------------------------------------------------
+
+
+def simulated(share: float, people: int, train: int, seed: int, kind: str = "linear") -> Split:
+    """People whose rewards have this part of their variance in common, and whose noises differ."""
+    rng = np.random.default_rng([seed, people, train, int(100 * share), *kind.encode()])
+    x = rng.standard_normal((TRAJECTORIES, FEATURES))
+    reward = [with_unit_std(REWARD_KINDS[kind](FEATURES, rng), x)(x) for _ in range(people + 1)]
+    values = np.array([np.sqrt(share) * reward[0] + np.sqrt(1.0 - share) * own for own in reward[1:]])
+    noises = np.exp(rng.normal(np.log(0.15), 0.6, people))
+    tested = rng.permutation(people)[:EVALUATED]
+    learned = [_answers(values[p], noises[p], p, train, rng) for p in range(people)]
+    held_out = [_answers(values[p], noises[p], p, HELD_OUT, rng) for p in tested]
+    return Split(x, np.concatenate(learned), np.concatenate(held_out))
+
+
+def _answers(values: Array, noise: float, person: int, count: int, rng: np.random.Generator) -> Indices:
+    pairs = np.array([rng.choice(len(values), 2, replace=False) for _ in range(count)])
+    seen = values[pairs[:, 0]] - values[pairs[:, 1]] + np.sqrt(2.0) * noise * rng.standard_normal(count)
+    return np.column_stack([np.full(count, person), pairs, (seen < 0).astype(np.intp)])
+
+
+def orders(people: int, items: int, seed: int, parts: tuple[float, float, float] = (0.3, 0.4, 0.3)) -> Crowd:
+    """People who put ten items into an order, without contradicting themselves.
+
+    Tastes are a common one, four latent factors and one's own for each item, in these parts. Half of a taste
+    is linear in six features, two of them yes or no, and half is the item's own.
+    """
+    rng = np.random.default_rng([seed, people, items])
+    yes = rng.random((items, 2)) < 0.45
+    x = np.column_stack(
+        [yes, rng.gamma(4, 0.5, (items, 2)), rng.lognormal(0.3, 0.5, items), rng.random(items)]
+    )
+    z = (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-9)
+
+    def taste() -> Array:
+        linear = z @ rng.standard_normal(z.shape[1])
+        both = linear / linear.std() + rng.standard_normal(items)
+        centered: Array = (both - both.mean()) / both.std()
+        return centered
+
+    factors = np.stack([taste() / np.sqrt(place) for place in range(1, 5)])
+    factors /= np.sqrt(np.mean(np.sum(factors**2, axis=0)))
+    common, latent, own = np.sqrt(parts)
+    values = common * taste() + latent * rng.standard_normal((people, 4)) @ factors
+    values = values + own * rng.standard_normal((people, items))
+    popular = rng.dirichlet(np.full(items, 2.0))
+    answers = [_order(values[p], p, popular, rng) for p in range(people)]
+    return Crowd(x, np.concatenate(answers))
+
+
+def _order(values: Array, person: int, popular: Array, rng: np.random.Generator) -> Indices:
+    """All pairs of ten items, by the person's order."""
+    shown = rng.choice(len(values), min(10, len(values)), replace=False, p=popular)
+    shown = rng.permutation(shown)
+    first, second = (shown[part] for part in np.triu_indices(len(shown), 1))
+    choice = (values[second] > values[first]).astype(np.intp)
+    return np.column_stack([np.full(len(first), person), first, second, choice])
+
+
+# --- tables -----------------------------------------------------------------------------------------------
+
+
+def table(head: Sequence[str], rows: Sequence[tuple[tuple[str, ...], dict[str, list[Row]]]]) -> str:
+    """Means over repeats, with standard errors of the accuracies."""
+    methods = list(rows[0][1])
+    columns = [f"{name}: {measure}" for name in methods for measure in ("accuracy", "log-lik.", "s")]
+    return markdown_table(
+        [*head, *columns],
+        [[*cells, *(cell for name in methods for cell in _cells(found[name]))] for cells, found in rows],
+    )
+
+
+def _cells(found: Sequence[Row]) -> list[str]:
+    accuracy, error = mean_and_error(row["accuracy"] for row in found)
+    log, seconds = (mean_and_error(row[name] for row in found)[0] for name in MEASURES[1:])
+    shown = f"{accuracy:.3f}" if np.isnan(error) else f"{accuracy:.3f} ± {error:.3f}"
+    return [shown, f"{log:.3f}", f"{seconds:.1f}"]
+
+
+def file_table(crowd: Crowd, options: argparse.Namespace) -> str:
+    """Every number of training pairs, over the repeats."""
+    rows = []
+    for train in options.train:
+        found: dict[str, list[Row]] = {name: [] for name in options.methods}
+        for repeat in range(options.repeats):
+            data = split(crowd, options.people, train, options.test, options.seed + repeat)
+            for name, row in measured(data, options.methods).items():
+                found[name].append(row)
+                _say(f"{train} pairs, repeat {repeat}, {name}", row)
+        people = len(crowd.people) if options.people is None else options.people
+        rows.append(((str(people), str(train)), found))
+    return table(("people", "pairs each"), rows)
+
+
+def group_table(options: argparse.Namespace) -> str:
+    """Simulated groups of every share and size."""
+    rows = []
+    for share in options.shares:
+        for people in options.groups:
+            for train in options.train:
+                found: dict[str, list[Row]] = {name: [] for name in options.methods}
+                for repeat in range(options.repeats):
+                    data = simulated(share, people, train, options.seed + repeat, options.kind)
+                    for name, row in measured(data, options.methods).items():
+                        found[name].append(row)
+                rows.append(((f"{share:g}", str(people), str(train)), found))
+                _say(f"share {share:g}, {people} people, {train} answers", _means(found))
+    return table(("share", "people", "answers each"), rows)
+
+
+def _means(found: dict[str, list[Row]]) -> Row:
+    return {name: float(np.mean([row["accuracy"] for row in rows])) for name, rows in found.items()}
+
+
+def _say(what: str, row: Row) -> None:
+    print(f"{what}: " + ", ".join(f"{name} {value:.3f}" for name, value in row.items()), flush=True)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.crowd", description=(__doc__ or "").splitlines()[0]
+    )
+    add = parser.add_argument
+    add("file", type=Path, nargs="?", help="NPZ file with features and answers; without it, simulated groups")
+    add("--people", type=int, help="of a file: so many, drawn anew in each repeat (default: all)")
+    add("--train", type=int, nargs="+", default=[5, 20], help="answers of each person to learn from")
+    add("--test", type=int, default=25, help="other answers of each person to test on (default: 25)")
+    add("--repeats", type=int, default=5, help="random divisions into answers to learn from and to test on")
+    add("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="what to compare")
+    add(
+        "--seed", type=int, default=0, help="of the first repeat; from 1000 on they are for choosing a design"
+    )
+    add("--kind", default="linear", choices=[*REWARD_KINDS, "orders"], help="of simulated rewards")
+    add("--shares", type=float, nargs="+", default=[0.0, 0.5, 0.9], help="of simulated groups")
+    add("--groups", type=int, nargs="+", default=[5, 50, 500], help="sizes of simulated groups")
+    add("--items", type=int, default=10, help="of simulated orders")
+    add("--out", type=Path, help="file that the table is written to, as Markdown")
+    options = parser.parse_args(argv)
+    if options.file is not None:
+        text = file_table(read(options.file), options)
+    elif options.kind == "orders":
+        text = file_table(orders(options.people or 100, options.items, options.seed), options)
+    else:
+        text = group_table(options)
+    print(text)
+    if options.out is not None:
+        options.out.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
