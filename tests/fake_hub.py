@@ -57,85 +57,91 @@ def running_hub() -> Iterator[FakeHub]:
 
 
 def handler_of(hub: FakeHub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
+    return type("HandlerOfHub", (Handler,), {"hub": hub})
 
-        def do_GET(self) -> None:
-            self.answer()
 
-        def do_HEAD(self) -> None:
-            self.answer()
+class Handler(BaseHTTPRequestHandler):
+    """Answers the requests of the Hub's client."""
 
-        def do_POST(self) -> None:
-            hub.requests.append(f"POST {self.path}")
-            sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if self.path == "/api/repos/create":
-                about = json.loads(sent)
-                name = f"{about.get('organization') or 'me'}/{about['name']}"
-                hub.repositories.setdefault(("model", name), {})
-                hub.private[name] = bool(about.get("private")) or about.get("visibility") == "private"
-                return self.send_json({"url": f"{hub.url}/{name}"})
-            if self.path == "/api/validate-yaml":  # of a model card
-                return self.send_json({"errors": [], "warnings": []})
-            match = API.fullmatch(self.path)
-            assert match is not None, self.path
-            if match[3] == "preupload":
-                names = [one["path"] for one in json.loads(sent)["files"]]
-                modes = [{"path": n, "uploadMode": "regular", "shouldIgnore": False} for n in names]
-                return self.send_json({"files": modes})
-            return self.add_commit(match[2], sent)
+    hub: FakeHub
+    protocol_version = "HTTP/1.1"
 
-        def add_commit(self, repository: str, sent: bytes) -> None:
-            lines = [json.loads(line) for line in sent.splitlines()]
-            for line in lines:
-                if line["key"] == "file":
-                    content = base64.b64decode(line["value"]["content"])
-                    hub.repositories["model", repository][line["value"]["path"]] = content
-            commit = hub.commit("model", repository)
-            self.send_json(
-                {
-                    "success": True,
-                    "commitOid": commit,
-                    "commitUrl": f"{hub.url}/{repository}/commit/{commit}",
-                    "hookOutput": "",
-                }
-            )
+    def do_GET(self) -> None:
+        self.hub.requests.append(f"{self.command} {self.path}")
+        if (match := FILE.fullmatch(self.path)) is not None:
+            return self.send_file("dataset" if match[1] else "model", match[2], match[4])
+        return self.send_repository()
 
-        def answer(self) -> None:
-            hub.requests.append(f"{self.command} {self.path}")
-            if (match := FILE.fullmatch(self.path)) is not None:
-                return self.send_file("dataset" if match[1] else "model", match[2], match[4])
-            match = API.fullmatch(self.path)
-            if match is None or (match[1], match[2]) not in hub.repositories:
-                return self.send_json({"error": "not found"}, 404, {"X-Error-Code": "RepoNotFound"})
-            files, commit = hub.repositories[match[1], match[2]], hub.commit(match[1], match[2])
-            if match[4] not in (None, "main", commit):
-                return self.send_json({"error": "not found"}, 404, {"X-Error-Code": "RevisionNotFound"})
-            siblings = [{"rfilename": name} for name in files]
-            return self.send_json({"id": match[2], "sha": commit, "siblings": siblings, "tags": []})
+    def do_HEAD(self) -> None:
+        self.do_GET()
 
-        def send_file(self, kind: str, repository: str, name: str) -> None:
-            content = hub.repositories[kind, repository].get(name)
-            if content is None:
-                return self.send_json({"error": "not found"}, 404, {"X-Error-Code": "EntryNotFound"})
-            etag = hashlib.sha1(content).hexdigest()
-            headers = {"ETag": f'"{etag}"', "X-Repo-Commit": hub.commit(kind, repository)}
-            return self.send(content, 200, "application/octet-stream", headers)
+    def do_POST(self) -> None:
+        self.hub.requests.append(f"POST {self.path}")
+        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if self.path == "/api/repos/create":
+            return self.create(json.loads(sent))
+        if self.path == "/api/validate-yaml":  # of a model card
+            return self.send_json({"errors": [], "warnings": []})
+        match = API.fullmatch(self.path)
+        assert match is not None, self.path
+        if match[3] == "preupload":
+            return self.accept([one["path"] for one in json.loads(sent)["files"]])
+        return self.add_commit(match[2], [json.loads(line) for line in sent.splitlines()])
 
-        def send_json(self, values: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
-            self.send(json.dumps(values).encode(), status, "application/json", headers or {})
+    # --- what is written ------------------------------------------------------------------------------------
 
-        def send(self, content: bytes, status: int, kind: str, headers: dict[str, str]) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(content)
+    def create(self, about: dict[str, Any]) -> None:
+        name = f"{about.get('organization') or 'me'}/{about['name']}"
+        self.hub.repositories.setdefault(("model", name), {})
+        self.hub.private[name] = bool(about.get("private")) or about.get("visibility") == "private"
+        self.send_json({"url": f"{self.hub.url}/{name}"})
 
-        def log_message(self, *_: Any) -> None:
-            pass
+    def accept(self, names: list[str]) -> None:
+        modes = [{"path": name, "uploadMode": "regular", "shouldIgnore": False} for name in names]
+        self.send_json({"files": modes})
 
-    return Handler
+    def add_commit(self, repository: str, lines: list[dict[str, Any]]) -> None:
+        for value in (line["value"] for line in lines if line["key"] == "file"):
+            self.hub.repositories["model", repository][value["path"]] = base64.b64decode(value["content"])
+        commit = self.hub.commit("model", repository)
+        url = f"{self.hub.url}/{repository}/commit/{commit}"
+        self.send_json({"success": True, "commitOid": commit, "commitUrl": url, "hookOutput": ""})
+
+    # --- what is read ---------------------------------------------------------------------------------------
+
+    def send_repository(self) -> None:
+        match = API.fullmatch(self.path)
+        if match is None or (match[1], match[2]) not in self.hub.repositories:
+            return self.send_error_code("RepoNotFound")
+        files, commit = self.hub.repositories[match[1], match[2]], self.hub.commit(match[1], match[2])
+        if match[4] not in (None, "main", commit):
+            return self.send_error_code("RevisionNotFound")
+        siblings = [{"rfilename": name} for name in files]
+        return self.send_json({"id": match[2], "sha": commit, "siblings": siblings, "tags": []})
+
+    def send_file(self, kind: str, repository: str, name: str) -> None:
+        content = self.hub.repositories[kind, repository].get(name)
+        if content is None:
+            return self.send_error_code("EntryNotFound")
+        etag = hashlib.sha1(content).hexdigest()
+        headers = {"ETag": f'"{etag}"', "X-Repo-Commit": self.hub.commit(kind, repository)}
+        return self.send(content, 200, "application/octet-stream", headers)
+
+    def send_error_code(self, code: str) -> None:
+        self.send_json({"error": "not found"}, 404, {"X-Error-Code": code})
+
+    def send_json(self, values: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        self.send(json.dumps(values).encode(), status, "application/json", headers or {})
+
+    def send(self, content: bytes, status: int, kind: str, headers: dict[str, str]) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def log_message(self, *_: Any) -> None:
+        pass
