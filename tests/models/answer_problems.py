@@ -5,12 +5,15 @@ from typing import NamedTuple, get_args
 
 import numpy as np
 import pytest
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
 from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.posterior import Posterior
+from prefero.models.solution import Solution
 from prefero.questions import Comparisons
 
 INFERENCES: tuple[Inference, ...] = get_args(Inference)
@@ -71,3 +74,38 @@ def joined(first: Comparisons, second: Comparisons) -> Comparisons:
     pairs = ((getattr(first, name), getattr(second, name)) for name in ("winners", "losers", "tied"))
     winners, losers, tied = (np.concatenate(pair) for pair in pairs)
     return Comparisons(winners, losers, tied)
+
+
+# --- any answers about any pool ---------------------------------------------------------------------------
+
+InferenceCase = tuple[Array, Comparisons, Kernel, Probit]  # with the features of the pool, (M, 2)
+ROUNDED = st.floats(-3.0, 3.0).map(lambda value: round(value, 1))  # so that duplicates are common
+
+
+@st.composite
+def problems(draw: st.DrawFn, lapses: bool = False) -> InferenceCase:
+    """Any pool, answers that may repeat and contradict, any kernel, noise from tiny to huge."""
+    count = draw(st.integers(2, 8))
+    items = draw(hnp.arrays(float, (count, 2), elements=ROUNDED))
+    pair = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)).filter(lambda p: p[0] != p[1])
+    chosen, equal = draw(st.lists(pair, max_size=25)), draw(st.lists(pair, max_size=5))
+    kernel = draw(st.sampled_from(list(KERNELS.values())))
+    noise = 10 ** draw(st.floats(-3, 3))
+    margin = noise * 10 ** draw(st.floats(-2, 2))
+    lapse = 10 ** draw(st.floats(-4, -0.1)) if lapses else 0.0
+    return items, Comparisons.of(items, chosen, equal), kernel, Probit(noise, margin, lapse)
+
+
+def check_inference(case: InferenceCase, inference: Inference) -> tuple[Posterior, Solution]:
+    """Infer, and check what always holds: all is finite, and answers never make less certain."""
+    items, data, kernel, probit = case
+    found, solution = infer(kernel, data, probit, inference)
+    mean, covariance = found(items)
+    assert np.isfinite(mean).all()
+    assert np.isfinite(covariance).all()
+    assert np.isfinite(found.log_evidence)
+    prior = kernel(items, items)
+    scale = 1e-8 * max(1.0, float(prior.max()))
+    assert (covariance.diagonal() <= prior.diagonal() + scale).all()
+    assert np.linalg.eigvalsh(covariance).min() >= -scale
+    return found, solution
