@@ -107,8 +107,10 @@ def test_scores_must_be_different_whole_numbers_for_all_targets(
 
 
 def test_a_world_without_targets_has_no_scores(sessions: SessionFactory) -> None:
+    session = sessions.new(target_scores=True)
     with refusal("no-targets"):
-        sessions.new(target_scores=True).state()
+        session.state()
+    assert session.event_log().stage_events == ()
 
 
 @pytest.mark.parametrize("choice", [None, "skip", "equal", "LEFT", 3, ["left"]])

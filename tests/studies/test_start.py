@@ -188,9 +188,11 @@ def test_other_trajectories_under_the_same_name_are_refused(file_store: Store, t
 
 
 def test_a_study_cannot_be_opened_as_a_teaching_session(file_store: Store, pool_file: str) -> None:
-    study_of(file_store, "mine")
+    study = study_of(file_store, "mine")
     with refusal("study-exists", "'mine' is a study, not a session: choose another --name"):
         begin_teaching(file_store, pool_file, None, 10)
+    assert file_store.studies() == [study]
+    assert file_store.participants(study) == []
 
 
 def test_a_session_without_its_participant_is_completed(file_store: Store, pool_file: str) -> None:
