@@ -1,4 +1,4 @@
-"""Simulated people for `benchmarks.stopping_rule`, and what a posterior claims after their answers.
+"""Simulated users for `benchmarks.stopping_rule`, and what a posterior claims after their answers.
 
 Their noise is .03 to 1 and their lapse rate 0 to .1; they answer chosen questions and random ones about pools
 as users have them. The share is that of a person's answers to all pairs of the pool that are predicted.
@@ -39,7 +39,7 @@ Runs = dict[tuple[object, ...], list[Row]]
 
 
 class Person(NamedTuple):
-    """How a simulated person errs."""
+    """How a simulated user errs."""
 
     noise: float
     lapse_rate: float
@@ -99,7 +99,7 @@ def _part_of(task: Task) -> Task:
 
 
 def work(job: Job) -> list[Row]:
-    """One simulated person: what the posterior claims, and the truth.
+    """One simulated user: what the posterior claims, and the truth.
 
     After each answer from the fifth on; where questions are random, after a few numbers of them.
     """

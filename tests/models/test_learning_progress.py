@@ -1,4 +1,4 @@
-"""What is said about the progress: its corrections, and what five more answers did bring simulated people."""
+"""What is said about the progress: its corrections, and what five more answers did bring simulated users."""
 
 import math
 
@@ -52,7 +52,7 @@ def test_where_there_is_no_room_nothing_is_gained() -> None:
 
 
 def test_the_gain_is_about_what_five_answers_bring() -> None:
-    """Simulated people with linear rewards answer five more random questions."""
+    """Simulated users with linear rewards answer five more random questions."""
     kernel, noise, x = 0.5 * Linear(), 0.2, pool(30)
     first, second = np.triu_indices(len(x), 1)
     expected, brought = [], []

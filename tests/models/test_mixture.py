@@ -29,7 +29,7 @@ RIGHT = {"linear": {"linear"}, "quadratic": {"quadratic"}, "bumpy": {"rbf", "lin
 
 @cache
 def answers(kind: str, number: int, seed: int = 1, margin: float = 0.0) -> Comparisons:
-    """What a simulated person says to random questions; fewer answers are the beginning of more."""
+    """What a simulated user says to random questions; fewer answers are the beginning of more."""
     task = make_task(kind, trajectories=80, margin=margin, test_size=2, seed=seed)
     rng, x = np.random.default_rng(seed), task.pool.scaled
     rows = []

@@ -7,10 +7,10 @@
     z          the log odds of a share
 
 A posterior does not know how far its assumptions are from the person. So what it expects is corrected by what
-simulated people showed who do not follow them: the mean of z is shift + slope times the log odds of what it
+simulated users showed who do not follow them: the mean of z is shift + slope times the log odds of what it
 expects, and the variance of z is stretch^2 times that of its draws, plus extra^2. With n answers, the next
 five close the part 1 - (n / (n + 5))^rate of the room, as if the room fell with a power of the number of
-answers. `benchmarks.stopping_rule` fits these five numbers to some simulated people and measures on others
+answers. `benchmarks.stopping_rule` fits these five numbers to some simulated users and measures on others
 how often the intervals hold, and how much five answers brought.
 """
 
@@ -32,7 +32,7 @@ SMALL_GAIN = 0.01  # in accuracy, for five answers
 
 @dataclass(frozen=True)
 class Correction:
-    """From what a posterior expects of itself to what simulated people showed; see the top of this module."""
+    """From what a posterior expects of itself to what simulated users showed; see the top of this module."""
 
     shift: float
     slope: float

@@ -121,7 +121,7 @@ function Accuracy({ summary }: { summary: LearningSummary }): JSX.Element {
           <Meaning of={`Probably between ${formatPercent(accuracy.low)} and ${formatPercent(accuracy.high)}`}>
             This is the share of your answers that it expects to predict, if you were asked about random pairs of
             trajectories and had to choose one of each. Half would be right by chance, and everybody’s own
-            inconsistency keeps it below 100%. Nine of ten such ranges held for simulated people, careful and careless
+            inconsistency keeps it below 100%. Nine of ten such ranges held for simulated users, careful and careless
             ones, whose rewards were of many kinds.
           </Meaning>
           <p>{summary.hint}</p>

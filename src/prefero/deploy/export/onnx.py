@@ -123,26 +123,26 @@ def _directions(belief: LinearPosterior, graph: Graph, x: str) -> tuple[str, str
     return graph.constant(np.full((count, 1), 1.0 / count)), means, graph.constant(0.0)
 
 
-def _gaussians(parts: Sequence[tuple[float, Posterior]], graph: Graph, x: str) -> tuple[str, str, str]:
-    """Weights (K, 1), means (K, M) and variances (K, M) of the Gaussians."""
-    pairs = [_gaussian(part, graph, x) for _, part in parts]
+def _gaussians(components: Sequence[tuple[float, Posterior]], graph: Graph, x: str) -> tuple[str, str, str]:
+    """Weights (K, 1), means (K, M) and variances (K, M) of the components."""
+    pairs = [_gaussian(component, graph, x) for _, component in components]
     means, variances = (
         graph.node("Concat", *(graph.with_axis(tensor, 0) for tensor in tensors), axis=0)
         for tensors in zip(*pairs, strict=True)
     )
-    return graph.constant([[weight] for weight, _ in parts]), means, variances
+    return graph.constant([[weight] for weight, _ in components]), means, variances
 
 
-def _gaussian(part: Posterior, graph: Graph, x: str) -> tuple[str, str]:
-    """Mean (M,) and variance (M,) of one Gaussian."""
-    prior = covariance(part.kernel, graph, x, x)
-    if not part.whitener.size:  # there are no answers yet
+def _gaussian(component: Posterior, graph: Graph, x: str) -> tuple[str, str]:
+    """Mean (M,) and variance (M,) of one component."""
+    prior = covariance(component.kernel, graph, x, x)
+    if not component.whitener.size:  # there are no answers yet
         return graph.node("Sub", prior, prior), prior
     each = graph.with_axis(x, 1)
-    ends = (graph.constant(side) for side in (part.pivots.winners, part.pivots.losers))
-    cross = graph.node("Sub", *(covariance(part.kernel, graph, each, end) for end in ends))
-    mean = graph.node("MatMul", cross, graph.constant(part.alpha))
-    learned = graph.total(graph.square(graph.node("MatMul", cross, graph.constant(part.whitener))))
+    ends = (graph.constant(side) for side in (component.pivots.winners, component.pivots.losers))
+    cross = graph.node("Sub", *(covariance(component.kernel, graph, each, end) for end in ends))
+    mean = graph.node("MatMul", cross, graph.constant(component.alpha))
+    learned = graph.total(graph.square(graph.node("MatMul", cross, graph.constant(component.whitener))))
     variance = graph.node("Sub", prior, learned)
     return mean, graph.node("Max", variance, graph.constant(0.0))
 
