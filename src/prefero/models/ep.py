@@ -18,8 +18,10 @@ site at the bound matches the mean alone. There may also be several fixed points
 on the start.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -28,6 +30,9 @@ from prefero._support.arrays import Array, Flags
 from prefero.models.likelihood import Likelihood, Probit
 from prefero.models.linalg import precision_factor, triangular_inverse
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
+
+S = TypeVar("S", bound=Solution)
+S_co = TypeVar("S_co", bound=Solution, covariant=True)
 
 PARALLEL_SWEEPS = 60  # before the sites are updated one by one
 DIVERGED = 1e4  # standard deviations: a residual beyond this means that the parallel updates diverge
@@ -53,27 +58,58 @@ def _with_lapses(
 ) -> Solution:
     """EP with negative precisions, where that converges, and from the prior otherwise without them."""
 
-    def free(start: WarmStart, factor: float = 1.0, tolerance: float = tolerance) -> Solution:
+    def free(start: WarmStart, factor: float, tolerance: float) -> Solution:
         louder = replace(probit, noise=factor * probit.noise)
         return Iteration(basis, tied, louder, lowest=-np.inf).run(start, tolerance, FREE_SWEEPS)
 
     if start.precision.any():
-        return free(start)
+        return free(start, 1.0, tolerance)
+    found = free_solution(free, start, tolerance)
+    if found is not None:
+        return found
+    bounded = Iteration(basis, tied, probit, damping=CAUTIOUS)
+    return closest_solution(bounded, WarmStart.zeros(len(basis)), tolerance, limit)
+
+
+def free_solution(
+    free: Callable[[WarmStart, float, float], S], start: WarmStart, tolerance: float
+) -> S | None:
+    """EP whose precisions may be negative: from the start, or by way of solutions with more noise.
+
+    `free` runs it from a start with a factor of the noise and a tolerance. None if neither way converges.
+    """
     with suppress(ConvergenceError):
-        return free(start)
+        return free(start, 1.0, tolerance)
     with suppress(ConvergenceError):
         for factor in MORE_NOISE:
             found = free(start, factor, ROUGH)
             start = WarmStart(found.W, found.shift)
-        return free(start)
-    return _bounded(basis, tied, probit, tolerance, limit)
+        return free(start, 1.0, tolerance)
+    return None
 
 
-def _bounded(basis: Array, tied: Flags, probit: Probit, tolerance: float, limit: int) -> Solution:
+class AnySweep(Protocol[S_co]):
+    """A sweep of an iteration."""
+
+    def solution(self, iterations: int) -> S_co:
+        """The sites before it, as a solution."""
+
+
+class BoundedIteration(Protocol[S_co]):
+    """An iteration that remembers the sweep that came closest to a fixed point."""
+
+    @property
+    def closest(self) -> AnySweep[S_co] | None:
+        """That sweep."""
+
+    def run(self, start: WarmStart, tolerance: float, limit: int) -> S_co:
+        """The solution, or `ConvergenceError`."""
+
+
+def closest_solution(bounded: BoundedIteration[S], start: WarmStart, tolerance: float, limit: int) -> S:
     """EP without negative precisions; or the sites that came closest, if they circle around a fixed point."""
-    bounded = Iteration(basis, tied, probit, damping=CAUTIOUS)
     try:
-        return bounded.run(WarmStart.zeros(len(basis)), tolerance, limit)
+        return bounded.run(start, tolerance, limit)
     except ConvergenceError:
         if bounded.closest is None:
             raise

@@ -14,7 +14,6 @@ only positive semidefinite ones are allowed.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,9 +25,9 @@ from prefero.models.ep import (
     CAUTIOUS,
     FREE_SWEEPS,
     IMPROPER_SWEEPS,
-    MORE_NOISE,
-    ROUGH,
     AndersonAcceleration,
+    closest_solution,
+    free_solution,
 )
 from prefero.models.joint_likelihood import PASSES_PER_SWEEP, AnswerLikelihood, likelihoods
 from prefero.models.likelihood import Likelihood, Probit
@@ -61,33 +60,18 @@ def joint_propagation(
     """EP from a start; where it does not converge, with more noise first, and at last with bounded sites."""
     start = widened(start)
 
-    def free(start: WarmStart, factor: float = 1.0, tolerance: float = tolerance) -> JointSolution:
+    def free(start: WarmStart, factor: float, tolerance: float) -> JointSolution:
         louder = replace(probit, noise=factor * probit.noise)
         sweeps = FREE_SWEEPS if probit.lapse else limit
         return _Iteration(basis, layout, louder, bounded=False).run(start, tolerance, sweeps)
 
     if start.precision.any():
-        return free(start)
-    with suppress(ConvergenceError):
-        return free(start)
-    with suppress(ConvergenceError):
-        for factor in MORE_NOISE:
-            found = free(start, factor, ROUGH)
-            start = WarmStart(found.W, found.shift)
-        return free(start)
-    return _closest(
-        _Iteration(basis, layout, probit, bounded=True, damping=CAUTIOUS), basis, tolerance, limit
-    )
-
-
-def _closest(iteration: "_Iteration", basis: Array, tolerance: float, limit: int) -> JointSolution:
-    """What bounded sites converge to, or come closest to."""
-    try:
-        return iteration.run(widened(WarmStart.zeros(len(basis))), tolerance, limit)
-    except ConvergenceError:
-        if iteration.closest is None:
-            raise
-        return iteration.closest.solution(limit)
+        return free(start, 1.0, tolerance)
+    found = free_solution(free, start, tolerance)
+    if found is not None:
+        return found
+    bounded = _Iteration(basis, layout, probit, bounded=True, damping=CAUTIOUS)
+    return closest_solution(bounded, widened(WarmStart.zeros(len(basis))), tolerance, limit)
 
 
 def widened(start: WarmStart) -> WarmStart:
