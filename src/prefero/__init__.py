@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prefero.datasets.features.options import FeatureOptions
     from prefero.deploy.gym_wrappers import RewardFromPreferences, VectorRewardFromPreferences
     from prefero.deploy.planning import plan
+    from prefero.deploy.reward_loop import RewardLoop
     from prefero.deploy.step_reward import StepReward
 
 __version__ = "0.1.0"
@@ -37,6 +38,7 @@ __all__ = [
     "Question",
     "Reward",
     "RewardFromPreferences",
+    "RewardLoop",
     "StepReward",
     "VectorRewardFromPreferences",
     "best_question",
@@ -75,6 +77,9 @@ def __getattr__(name: str) -> Any:
         return import_module("prefero.deploy.planning").plan
     if name == "StepReward":
         return import_module("prefero.deploy.step_reward").StepReward
+    if name == "RewardLoop":
+        need("gymnasium", extra="worlds")
+        return import_module("prefero.deploy.reward_loop").RewardLoop
     if name in ("RewardFromPreferences", "VectorRewardFromPreferences"):
         need("gymnasium", extra="worlds")
         return getattr(import_module("prefero.deploy.gym_wrappers"), name)

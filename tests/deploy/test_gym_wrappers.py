@@ -398,7 +398,7 @@ def test_monitors_of_a_vector_record_the_rewards_that_they_see(reward: Reward, m
         ("features", {}, "'info:KEY' if the environment's info has them, .* but are 'features'"),
         ("info:", {}, "but are 'info:'"),
         (None, {}, "but not how they are computed"),
-        (features_of, {"reward_type": "later"}, "reward_type is sparse or dense, but is 'later'"),
+        (features_of, {"reward_type": "later"}, "reward_type is sparse, dense or steps, but is 'later'"),
         (features_of, {"caution": -1.0}, "caution is a number of standard deviations"),
         (features_of, {"reward": "reward.json"}, "wanted a learned reward, .* but got 'reward.json'"),
     ],

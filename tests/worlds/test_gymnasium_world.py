@@ -54,12 +54,12 @@ class Walk(gymnasium.Env[Values, Values]):
         self.closed = True
 
 
-class DiscreteWalk(Walk):
-    """The same with three discrete actions."""
+class TextWalk(Walk):
+    """The same with words for actions."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.action_space: Any = spaces.Discrete(3)
+        self.action_space: Any = spaces.Text(3)
 
 
 def ends(observations: Array, actions: Array) -> Array:
@@ -178,11 +178,12 @@ def test_features_that_are_not_finite_are_refused_when_a_pool_is_made() -> None:
 
 
 @pytest.mark.parametrize(
-    ("environment", "shown"), [(lambda: Walk(high=(1.0, np.inf)), "inf"), (DiscreteWalk, r"Discrete\(3\)")]
+    ("environment", "shown"), [(lambda: Walk(high=(1.0, np.inf)), "inf"), (TextWalk, r"Text\(")]
 )
 def test_actions_without_bounds_are_refused(environment: Any, shown: str) -> None:
     with pytest.raises(
-        ValueError, match=rf"must be a Box with finite bounds, but it is .*{shown}.*: wrap the"
+        ValueError,
+        match=rf"must be Discrete, MultiDiscrete or a bounded Box, but it is .*{shown}.*: wrap the",
     ):
         from_gymnasium(environment, ends, ENDS)
 

@@ -10,14 +10,16 @@ with coefficients. Leaves with the same transformation are collected: linear one
 ones one matrix, and all RBF kernels share one matrix of squared distances.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Indices
+from prefero.deploy.planning import lower_confidence_bound
 from prefero.kernels import (
     RBF,
     Additive,
@@ -130,6 +132,11 @@ class _Group:
     curves: tuple[tuple[float, Array], ...]  # the same for each feature alone
     others: tuple[Term, ...]
 
+    @cached_property
+    def is_quadratic(self) -> bool:
+        """Has it any quadratic terms?"""
+        return bool(self.quadratic.any())
+
     @classmethod
     def of(cls, terms: Sequence[Term]) -> Self:
         """Terms of the same path."""
@@ -145,9 +152,9 @@ class _Group:
             elif isinstance(leaf, Quadratic):
                 quadratic += 0.5 * (p.T @ (c[:, None] * p) + np.diag(c @ p**2))
             elif isinstance(leaf, RBF):
-                _collect(thetas, float(leaf.theta), points, p, c)
+                _collect(thetas, float(np.max(leaf.theta)), points, p, c)  # one number, by `expand`
             elif isinstance(leaf, Additive) and isinstance(leaf.kernel, RBF):
-                _collect(curves, float(leaf.kernel.theta), points, p, c / d)
+                _collect(curves, float(np.max(leaf.kernel.theta)), points, p, c / d)
             else:
                 others.append(term)
         path = tuple(map(_Step.of, terms[0].path))
@@ -157,7 +164,9 @@ class _Group:
         """The sum of all terms at x (M, d), (M,)."""
         for step in self.path:
             x = step(x)
-        values: Array = np.einsum("md,md->m", x @ self.quadratic + self.linear, x)
+        values: Array = x @ self.linear
+        if self.is_quadratic:
+            values += np.einsum("md,md->m", x @ self.quadratic, x)
         if self.thetas:
             squared = np.square(x[:, None] - self.points).sum(axis=2)
             for theta, coefficients in self.thetas:
@@ -236,3 +245,10 @@ class CompiledReward:
         for group in self.groups:
             values += group(x)
         return values
+
+
+def lower_bound_of(reward: Reward, caution: float = 0.0) -> Callable[[Array], Array]:
+    """The mean minus `caution` standard deviations, of raw features (M, d); compiled without caution."""
+    if not caution and all(isinstance(part, Posterior) for _, part in reward.belief.components):
+        return CompiledReward.of(reward)
+    return lambda features: lower_confidence_bound(reward.belief, reward.scaling(features), caution)

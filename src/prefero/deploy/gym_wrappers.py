@@ -2,12 +2,14 @@
 
     features       a function of an episode's observations (T + 1, ...) and actions (T, ...), or "info:KEY";
                    None computes them as the reward's file says
-    reward_type    "sparse": the last step gets the whole reward; "dense": each step gets the increase
+    reward_type    "sparse": the last step gets the whole reward; "dense": each step gets the increase;
+                   "steps": each step gets its own reward, if the reward was taught with the features `steps`
     caution        k in the lower confidence bound, mean - k std
     total          the sum of the rewards of an episode so far
 
-A learned reward is a function of a whole trajectory. With either reward type, the rewards of an episode sum
-to the reward of its features. An episode ends when it is terminated or truncated.
+A learned reward is a function of a whole trajectory. With "sparse" and "dense", the rewards of an episode sum
+to the reward of its features; with "steps", their mean is that reward. An episode ends when it is terminated
+or truncated.
 """
 
 import re
@@ -27,11 +29,14 @@ from gymnasium.vector.utils import iterate
 from prefero._support.arrays import Array, Flags
 from prefero.datasets.episode import Episode as RecordedEpisode
 from prefero.datasets.formats.observations import side_by_side
-from prefero.deploy.planning import check_caution, lower_confidence_bound
+from prefero.deploy.compiled_reward import lower_bound_of
+from prefero.deploy.online_steps import OnlineSteps
+from prefero.deploy.planning import check_caution
 from prefero.deploy.prefix_rewards import PrefixRewards
+from prefero.deploy.step_reward import STEPS_WORD, StepReward
 from prefero.reward import Reward
 
-RewardType = Literal["sparse", "dense"]
+RewardType = Literal["sparse", "dense", "steps"]
 Features = Callable[[Any, Any], npt.ArrayLike] | str
 Info = dict[str, Any]
 
@@ -72,12 +77,14 @@ class EpisodeReward:
                 f"has them, or None for those that the reward's file describes, but are {self.features!r}"
             )
         if self.reward_type not in get_args(RewardType):
-            raise ValueError(
-                f"reward_type is {' or '.join(get_args(RewardType))}, but is {self.reward_type!r}"
-            )
+            raise ValueError(f"reward_type is sparse, dense or steps, but is {self.reward_type!r}")
         check_caution(self.caution)
         if self.features is None:
             _ = self._of_spec  # which is an error if the reward does not know how they are computed
+
+    @cached_property
+    def _value(self) -> Callable[[Array], Array]:
+        return lower_bound_of(self.reward, self.caution)
 
     @cached_property
     def _of_spec(self) -> PrefixRewards:
@@ -95,7 +102,7 @@ class EpisodeReward:
             episode.actions.append(deepcopy(action))
             episode.observations.append(deepcopy(observation))
             episode.original_rewards.append(float(original))
-        if self.reward_type == "sparse" and not done:
+        if self.reward_type != "dense" and not done:
             return 0.0
         before, episode.total = episode.total, self.evaluate(episode, info)
         return episode.total - before
@@ -111,8 +118,7 @@ class EpisodeReward:
                 f"the reward is about {len(names)} features ({', '.join(names)}), so an episode has as many "
                 f"numbers, but these have shape {row.shape}"
             )
-        x = self.reward.scaling(row[None])
-        return float(lower_confidence_bound(self.reward.belief, x, self.caution)[0])
+        return float(self._value(row[None])[0])
 
     def _as_recorded(self, episode: Episode) -> RecordedEpisode:
         """The episode as a dataset of such episodes has it."""
@@ -146,6 +152,14 @@ class EpisodeReward:
         return found
 
 
+def reward_type_for(reward: Reward, features: Features | None, wanted: RewardType | None) -> RewardType:
+    """The type that was asked for; otherwise "steps" for a reward of steps, and "sparse" for others."""
+    if wanted is not None:
+        return wanted
+    spec = getattr(reward, "feature_spec", None)  # what is no reward is refused below
+    return "steps" if features is None and spec is not None and spec.words == (STEPS_WORD,) else "sparse"
+
+
 def stack(items: list[Any]) -> Any:
     """Observations or actions of all steps with the step as first axis; dicts and tuples item by item."""
     first = items[0]
@@ -171,7 +185,9 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
             actions as the reward's file says, for a reward that was taught with episodes of such an
             environment.
         reward_type: "sparse": the last step gets the whole reward; "dense": every step gets the increase of
-            the reward of the episode up to now, and `features` is called at every step.
+            the reward of the episode up to now, and `features` is called at every step; "steps": every step
+            gets its own reward, for a reward that was taught with the features `steps`. None is "steps" for
+            such a reward, and "sparse" for others.
         caution: k in mean - k std, so that a policy prefers what is known to be good.
         trust: Without `features`, import the functions that the reward's file names.
     """
@@ -182,7 +198,7 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
         reward: Reward,
         features: Features | None = None,
         *,
-        reward_type: RewardType = "sparse",
+        reward_type: RewardType | None = None,
         caution: float = 0.0,
         trust: bool = False,
     ) -> None:
@@ -196,8 +212,14 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
             _disable_deepcopy=True,
         )
         gymnasium.Wrapper.__init__(self, env)
-        self._episode_reward = EpisodeReward(reward, features, reward_type, caution, trust)
+        kind = reward_type_for(reward, features, reward_type)
+        self._episode_reward = EpisodeReward(reward, features, kind, caution, trust)
         self._episode = Episode([])
+        self._steps = (
+            OnlineSteps(StepReward.of(reward), env.observation_space, env.action_space, None, caution)
+            if kind == "steps"
+            else None
+        )
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Start a new episode.
@@ -210,12 +232,18 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
             The first observation, and the info.
         """
         observation, info = super().reset(seed=seed, options=options)
-        self._episode = self._episode_reward.new_episode(observation)
+        if self._steps is not None:
+            self._steps.begin(observation)
+        else:
+            self._episode = self._episode_reward.new_episode(observation)
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
         """One step, with the learned reward; the environment's own is in the info."""
-        observation, original, terminated, truncated, info = super().step(action)
+        observation, original, terminated, truncated, info = self.env.step(action)
+        if self._steps is not None:
+            given = float(self._steps(action, observation))
+            return observation, given, terminated, truncated, {**info, ORIGINAL_REWARD: original}
         done = terminated or truncated
         reward = self._episode_reward.step(self._episode, action, observation, float(original), done, info)
         return observation, reward, terminated, truncated, {**info, ORIGINAL_REWARD: original}
@@ -230,7 +258,7 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         env: Any Gymnasium vector environment.
         reward: From `learner.reward()` or `prefero.load_reward`.
         features: A function of one episode, "info:KEY" or None; see `RewardFromPreferences`.
-        reward_type: "sparse" or "dense".
+        reward_type: "sparse", "dense" or "steps"; None is "steps" for a reward of steps, else "sparse".
         caution: k in mean - k std.
         trust: Without `features`, import the functions that the reward's file names.
     """
@@ -241,12 +269,18 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         reward: Reward,
         features: Features | None = None,
         *,
-        reward_type: RewardType = "sparse",
+        reward_type: RewardType | None = None,
         caution: float = 0.0,
         trust: bool = False,
     ) -> None:
         super().__init__(env)
-        self._episode_reward = EpisodeReward(reward, features, reward_type, caution, trust)
+        kind = reward_type_for(reward, features, reward_type)
+        self._episode_reward = EpisodeReward(reward, features, kind, caution, trust)
+        spaces = env.single_observation_space, env.single_action_space
+        self._steps = (
+            OnlineSteps(StepReward.of(reward), *spaces, env.num_envs, caution) if kind == "steps" else None
+        )
+        self._resetting = np.zeros(env.num_envs, dtype=bool)  # with "steps": whose next step is a reset
         self._same_step = env.metadata.get("autoreset_mode") == AutoresetMode.SAME_STEP
         self._episodes: list[Episode | None] = [None] * env.num_envs  # None: ended, and not reset yet
 
@@ -256,6 +290,10 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         """Start new episodes in all sub-environments, or in those of `options["reset_mask"]`."""
         mask = np.array((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
         observations, infos = super().reset(seed=seed, options=options)  # type: ignore[arg-type]
+        if self._steps is not None:
+            self._steps.begin(observations, mask)
+            self._resetting &= ~mask
+            return observations, infos
         for number, observation in enumerate(iterate(self.observation_space, observations)):
             if mask[number]:
                 self._episodes[number] = self._episode_reward.new_episode(observation)
@@ -265,6 +303,29 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         """One step of each, with the learned rewards; the environments' own are in the infos."""
         observations, original, terminated, truncated, infos = super().step(actions)
         done = np.logical_or(terminated, truncated)
+        rewards = (
+            self._rewards_of_episodes(actions, observations, original, done, infos)
+            if self._steps is None
+            else self._rewards_of_steps(actions, observations, done)
+        )
+        originals = {
+            ORIGINAL_REWARD: np.array(original),
+            f"_{ORIGINAL_REWARD}": np.ones(self.num_envs, dtype=bool),
+        }
+        return observations, rewards, terminated, truncated, {**infos, **originals}
+
+    def _rewards_of_steps(self, actions: Any, observations: Any, done: Flags) -> Array:
+        """All at once; a step that was a reset has the reward 0, and its action was ignored."""
+        assert self._steps is not None
+        rewards: Array = self._steps(actions, observations)
+        if self._resetting.any():
+            rewards[self._resetting] = 0.0
+        self._resetting = done & ~self._resetting if not self._same_step else self._resetting
+        return rewards
+
+    def _rewards_of_episodes(
+        self, actions: Any, observations: Any, original: Array, done: Flags, infos: Info
+    ) -> Array:
         each = zip(
             iterate(self.action_space, actions), iterate(self.observation_space, observations), strict=True
         )
@@ -272,11 +333,7 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
             self._step(number, *pair, float(original[number]), bool(done[number]), infos)
             for number, pair in enumerate(each)
         ]
-        originals = {
-            ORIGINAL_REWARD: np.array(original),
-            f"_{ORIGINAL_REWARD}": np.ones(self.num_envs, dtype=bool),
-        }
-        return observations, np.array(rewards), terminated, truncated, {**infos, **originals}
+        return np.array(rewards)
 
     def _step(
         self, number: int, action: Any, observation: Any, original: float, done: bool, infos: Info

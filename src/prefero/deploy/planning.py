@@ -1,4 +1,6 @@
-"""Planning: the actions with the highest learned reward in a world, found by CMA-ES.
+"""Planning: the actions with the highest learned reward in a world.
+
+The search is CMA-ES for numbers, and the cross-entropy method for choices (`prefero.deploy.cross_entropy`).
 
 actions      (A,) or (N, A)       one action sequence, or a batch of them, inside the world's bounds
 objective    (N, A) -> (N,)       the function of actions that is maximized
@@ -9,6 +11,7 @@ unit         (A,)                 actions as fractions of their range, the coord
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +20,7 @@ import numpy.typing as npt
 from prefero._support import progress_bar
 from prefero._support.arrays import Array, one_thread
 from prefero._support.optional import need
+from prefero.deploy.cross_entropy import cross_entropy
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
 from prefero.reward import Reward
@@ -80,7 +84,7 @@ def plan(
 ) -> Plan:
     """The actions in a world that maximize the expected reward.
 
-    The search is CMA-ES, from `prefero[plan]`.
+    The search is CMA-ES, from `prefero[plan]`; for discrete actions, the cross-entropy method.
 
     Args:
         reward: A learned reward of the world's features.
@@ -198,6 +202,11 @@ def _populations(
 ) -> Iterator[_Population]:
     """Run after run until the evaluations are spent."""
     low, high = space.low, space.high
+    if space.discrete:
+        evaluate = partial(_evaluate, objective)
+        for actions, values in cross_entropy(evaluate, low, high, start, evaluations, rng):
+            yield _Population(actions, values)
+        return
     width = np.where(high > low, high - low, 1.0)  # an action may be fixed
     size = _population_size(len(space))
     search = _strategy((start - low) / width, size, rng)

@@ -8,14 +8,16 @@ The reward of a prefix is the mean of the rewards of its segments. Its features 
 file says, so that nothing else is needed.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import Episode, StepRange
 from prefero.datasets.features.from_spec import EpisodeFeatures
-from prefero.deploy.planning import lower_confidence_bound
+from prefero.deploy.compiled_reward import lower_bound_of
 from prefero.reward import Reward
 
 
@@ -47,6 +49,10 @@ class PrefixRewards:
         """
         return cls(reward, reward.episode_features(trust=trust), caution)
 
+    @cached_property
+    def _value(self) -> Callable[[Array], Array]:
+        return lower_bound_of(self.reward, self.caution)
+
     def __call__(self, episode: Episode) -> Array:
         """The rewards of all prefixes, (T,): the last one is that of the whole episode."""
         return self._of_prefixes(episode, range(1, len(episode) + 1))
@@ -62,6 +68,5 @@ class PrefixRewards:
         for segment in (segment for segments in prefixes for segment in segments):
             distinct.setdefault(segment, len(distinct))
         rows = np.stack([self.features(episode.segment(segment)) for segment in distinct])
-        x = self.reward.scaling(rows)
-        values = lower_confidence_bound(self.reward.belief, x, self.caution)
+        values = self._value(rows)
         return np.array([values[[distinct[s] for s in segments]].mean() for segments in prefixes])

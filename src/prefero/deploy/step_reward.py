@@ -82,11 +82,9 @@ class CompiledSteps:
         angles = steps @ self.frequencies
         angles += self.phases
         values = np.cos(angles, out=angles) @ self.amplitudes
-        values += steps @ self.linear
-        if steps.ndim == 1:
-            values += steps @ self.quadratic @ steps
-        else:
-            values += np.einsum("nd,nd->n", steps @ self.quadratic, steps)
+        bent = steps @ self.quadratic
+        bent += self.linear
+        values += steps @ bent if steps.ndim == 1 else np.einsum("nd,nd->n", bent, steps)
         values += self.constant
         return values
 
@@ -182,6 +180,13 @@ class StepReward:
     def compiled(self) -> CompiledSteps:
         """The fastest form of the mean: a function of states and actions side by side."""
         return CompiledSteps.of(self.features, *self._affine)
+
+    @property
+    def state_names(self) -> tuple[str, ...]:
+        """Of the states."""
+        spec = self.reward.feature_spec
+        assert spec is not None
+        return spec.state_names
 
     # --- explanations -------------------------------------------------------------------------------------
 

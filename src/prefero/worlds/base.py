@@ -46,11 +46,13 @@ class ActionSpace:
         names: Of the A numbers.
         low: The smallest values, (A,).
         high: The largest values, (A,).
+        discrete: Whether actions are whole numbers, each a choice, with no order.
     """
 
     names: tuple[str, ...]
     low: Array
     high: Array
+    discrete: bool = False
 
     def __len__(self) -> int:
         return len(self.names)
@@ -75,7 +77,9 @@ class ActionSpace:
                 f"{self.high[column]:g}, but is {values[(*row, column)]:g}"
                 + (f" in row {row[0]}" if row else "")
             )
-        clipped: Array = np.clip(values, self.low, self.high)
+        if self.discrete and np.any(np.abs(values - values.round()) > TOLERANCE):
+            raise ValueError(f"these actions are choices, and so whole numbers, but some are not: {values}")
+        clipped: Array = np.clip(values.round() if self.discrete else values, self.low, self.high)
         return clipped
 
     def sample(self, count: int, rng: np.random.Generator) -> Array:
@@ -88,10 +92,15 @@ class ActionSpace:
         Returns:
             The actions, (count, A).
         """
+        if self.discrete:
+            low, high = self.low.astype(int), self.high.astype(int)
+            return rng.integers(low, high, (count, len(self)), endpoint=True).astype(float)
         return rng.uniform(self.low, self.high, (count, len(self)))
 
     def grid(self, count: int) -> Array:
         """The largest even grid of at most `count` actions, corners included."""
+        if self.discrete:
+            raise ValueError("these actions are choices, of which there is no even grid: use random actions")
         side = int(np.floor(count ** (1 / len(self)) + 1e-9))
         if side < 2:
             raise ValueError(

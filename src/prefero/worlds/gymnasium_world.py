@@ -19,7 +19,8 @@ FeatureFunction = Callable[[Array, Array], npt.ArrayLike]
 class GymnasiumWorld(World):
     """Episodes of a Gymnasium environment, always from the same start.
 
-    env                an id, or a function that makes the environment; its action space is a bounded Box
+    env                an id, or a function that makes the environment; its action space is a bounded Box,
+                       Discrete or MultiDiscrete
     feature_function   features of an episode from its observations (T + 1, ...) and its actions (T, A)
     feature_names      the names of the features that `feature_function` returns
     max_steps          the longest episode; one that terminates earlier counts up to its end
@@ -122,13 +123,17 @@ def _make(env: str | Callable[..., Any], **options: Any) -> Any:
 
 
 def _action_space(space: Any, segments: int) -> ActionSpace:
+    size = int(np.prod(space.shape or ()))
+    names = tuple(f"action {i + 1} of segment {s + 1}" for s in range(segments) for i in range(size))
+    counts = getattr(space, "n", None) if space.shape == () else getattr(space, "nvec", None)
+    if counts is not None:  # Discrete or MultiDiscrete
+        low = np.tile(np.ravel(space.start).astype(float), segments)
+        return ActionSpace(names, low, low + np.tile(np.ravel(counts), segments) - 1, discrete=True)
     bounded = getattr(space, "low", None) is not None and np.all(np.isfinite([space.low, space.high]))
     if not bounded:
         raise ValueError(
-            f"an environment's action space must be a Box with finite bounds, but it is {space}: wrap the "
-            "environment, for example with gymnasium.wrappers.RescaleAction"
+            "an environment's action space must be Discrete, MultiDiscrete or a bounded Box, but it is "
+            f"{space}: wrap the environment, for example with gymnasium.wrappers.RescaleAction"
         )
     low, high = (np.tile(np.ravel(bound).astype(float), segments) for bound in (space.low, space.high))
-    size = int(np.prod(space.shape))
-    names = tuple(f"action {i + 1} of segment {s + 1}" for s in range(segments) for i in range(size))
     return ActionSpace(names, low, high)

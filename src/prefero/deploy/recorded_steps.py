@@ -1,0 +1,84 @@
+"""Episodes of an environment that are recorded while it runs, and their file."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from prefero.datasets.episode import Episode
+
+MEASURES = ("states", "actions", "rewards")
+
+
+class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """Records states, actions and rewards of every episode.
+
+    Args:
+        env: An environment with flat observations and continuous actions.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+        super().__init__(env)
+        for name, space in (("observations", env.observation_space), ("actions", env.action_space)):
+            if not isinstance(space, gymnasium.spaces.Box) or len(space.shape) != 1:
+                raise ValueError(f"the {name} must be arrays of numbers with one axis, but are of {space}")
+        self.finished: list[Episode] = []
+        self._states: list[Any] = []
+        self._actions: list[Any] = []
+        self._rewards: list[float] = []
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Start a new episode; the one before is finished, as far as it went."""
+        self._finish()
+        observation, info = super().reset(seed=seed, options=options)
+        self._states = [np.array(observation, dtype=float)]
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """One step, recorded."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self._actions.append(np.array(action, dtype=float))
+        self._rewards.append(float(reward))
+        self._states.append(np.array(observation, dtype=float))
+        return observation, reward, terminated, truncated, info
+
+    def take(self) -> list[Episode]:
+        """The episodes since the last call, the one that still runs included as far as it goes."""
+        after = self._states[-1:]
+        self._finish()
+        self._states = after
+        taken, self.finished = self.finished, []
+        return taken
+
+    def _finish(self) -> None:
+        if self._actions:
+            states, actions = np.stack(self._states), np.stack(self._actions)
+            seconds = 1.0 / float(self.env.metadata.get("render_fps") or 1.0)
+            name = f"episode {len(self.finished)}"
+            self.finished.append(Episode(name, states, actions, np.array(self._rewards), seconds))
+        self._states, self._actions, self._rewards = [], [], []
+
+
+def save_episodes(path: Path, episodes: list[Episode]) -> None:
+    """Write episodes to an NPZ file, whole or not at all."""
+    arrays = {
+        f"{measure} {place}": getattr(one, measure)
+        for place, one in enumerate(episodes)
+        for measure in MEASURES
+    }
+    seconds = np.array([one.step_seconds for one in episodes])
+    unfinished = path.with_suffix(".part.npz")
+    np.savez_compressed(unfinished, allow_pickle=False, seconds=seconds, **arrays)
+    unfinished.replace(path)
+
+
+def load_episodes(path: Path) -> list[Episode]:
+    """What `save_episodes` wrote."""
+    with np.load(path, allow_pickle=False) as kept:
+        return [_loaded(kept, place, seconds) for place, seconds in enumerate(kept["seconds"].tolist())]
+
+
+def _loaded(kept: Any, place: int, seconds: float) -> Episode:
+    states, actions, rewards = (kept[f"{name} {place}"] for name in MEASURES)
+    return Episode(str(place), states, actions, rewards, seconds)

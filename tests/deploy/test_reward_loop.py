@@ -1,0 +1,231 @@
+"""The loop of teaching and training, with a small trainer that needs no other package."""
+
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+
+from prefero import RewardLoop, StepReward
+from prefero._support.arrays import Array
+from prefero.datasets import Episode
+from prefero.deploy.recorded_steps import RecordedSteps, load_episodes, save_episodes
+from prefero.deploy.reward_loop import ReturnTeacher, StepRewards, TerminalTeacher
+
+LENGTH, SEGMENT = 20, 10
+
+
+class Place(gymnasium.Env[Any, Any]):
+    """A place that actions move; the true reward is high near 2."""
+
+    observation_space = Box(-100.0, 100.0, (1,), np.float64)
+    action_space = Box(-1.0, 1.0, (1,), np.float64)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        del options
+        self.place, self.steps = self.np_random.uniform(-3.0, 3.0, 1), 0
+        return self.place.copy(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        reward = -((float(self.place[0]) - 2.0) ** 2)
+        self.place = np.clip(self.place + np.clip(action, -1.0, 1.0), -5.0, 5.0)
+        return self.place.copy(), reward, False, self.steps == LENGTH, {}
+
+
+class GoesToward:
+    """A policy that goes toward one of a few places: the one with the highest reward when it was tried."""
+
+    goal = -3.0
+
+    def __init__(self) -> None:
+        self.trained, self.relabelled = 0, 0
+
+    def start(self, env: gymnasium.Env[Any, Any]) -> None:
+        self.env = env
+
+    def train(self, steps: int) -> None:
+        """Each goal is tried for an episode."""
+        goals = np.linspace(-4.0, 4.0, max(steps // LENGTH, 1))
+        self.goal = float(goals[np.argmax([self._return(goal) for goal in goals])])
+        self.trained += steps
+
+    def _return(self, goal: float) -> float:
+        state, _ = self.env.reset(seed=1)
+        total, over = 0.0, False
+        while not over:
+            state, reward, _, over, info = self.env.step(np.clip(goal - state, -1.0, 1.0))
+            assert info["original_reward"] <= 0
+            total += float(reward)
+        return total
+
+    def relabel(self, rewards: StepRewards) -> None:
+        assert rewards(np.zeros((3, 1)), np.zeros((3, 1))).shape == (3,)
+        self.relabelled += 1
+
+    def save(self, folder: Path) -> None:
+        (folder / "goal.txt").write_text(f"{self.goal} {self.trained}", encoding="utf-8")
+
+    def load(self, folder: Path) -> None:
+        goal, trained = (folder / "goal.txt").read_text(encoding="utf-8").split()
+        self.goal, self.trained = float(goal), int(trained)
+
+
+def loop(trainer: GoesToward, **options: Any) -> RewardLoop:
+    settings = {"questions": 6, "rounds": 3, "segment": SEGMENT, "first_steps": 200} | options
+    return RewardLoop(Place(), trainer, settings.pop("teacher", ReturnTeacher()), progress=False, **settings)
+
+
+def test_the_policy_does_what_the_teacher_likes() -> None:
+    trainer = GoesToward()
+    taught = loop(trainer, questions=12)
+    reward = StepReward.of(taught.run(3 * 9 * LENGTH))
+    assert trainer.goal == pytest.approx(2.0, abs=1.0)
+    assert trainer.trained == 3 * 9 * LENGTH
+    assert trainer.relabelled == 3
+    assert len(taught.answers) == 12
+    values = reward([[-2.0], [2.0]], [[0.0], [0.0]])
+    assert values[1] > values[0]
+
+
+def test_the_first_round_has_the_most_questions() -> None:
+    counts = []
+
+    class Counting(GoesToward):
+        def train(self, steps: int) -> None:
+            counts.append(len(taught.answers))
+            super().train(steps)
+
+    taught = loop(Counting(), questions=8)
+    taught.run(3 * LENGTH)
+    assert np.diff([0, *counts]).tolist() == [4, 2, 2]
+    counts.clear()
+    taught = loop(Counting(), questions=6, schedule=[1, 1, 2])
+    taught.run(3 * LENGTH)
+    assert counts[-1] == 6
+
+
+class Stopped(Exception):
+    """In place of a power cut."""
+
+
+def test_a_stopped_loop_continues_after_the_last_round(tmp_path: Path) -> None:
+    class StopsInTheSecondRound(GoesToward):
+        def train(self, steps: int) -> None:
+            if self.trained:
+                raise Stopped
+            super().train(steps)
+
+    with pytest.raises(Stopped):
+        loop(StopsInTheSecondRound(), folder=tmp_path).run(12 * LENGTH)
+    trainer = GoesToward()
+    again = loop(trainer, folder=tmp_path)
+    again.run(12 * LENGTH)
+    assert trainer.trained == 12 * LENGTH
+    assert len(again.answers) == 6
+    assert len(again.answers) == len({answer.question.number for answer in again.answers})
+    returns = [s.rewards.sum() for s in again._segments if s.rewards is not None]
+    for answer in again.answers:  # they are still about the same segments
+        left, right = (returns[item] for item in answer.question.items)
+        assert answer.choice == ("left" if left > right else "right")
+
+
+def test_segments_without_answers_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("prefero.deploy.reward_loop.MOST_SEGMENTS", 40)
+    taught = loop(GoesToward())
+    taught.run(9 * LENGTH)
+    assert len(taught._segments) <= 40 + 2
+    assert len(taught.answers) == 6
+
+
+def test_skipped_questions_are_not_counted() -> None:
+    skips = iter([True, False] * 100)
+    teacher = ReturnTeacher()
+    taught = loop(GoesToward(), teacher=lambda a, b: None if next(skips) else teacher(a, b), questions=6)
+    taught.run(3 * LENGTH)
+    assert len(taught.answers) == 6
+
+
+def episodes() -> tuple[Episode, Episode]:
+    states: Array = np.arange(6.0).reshape(3, 2)
+    actions = np.zeros((3, 1))
+    return Episode("e", states, actions, np.zeros(3)), Episode("e", states + 1.0, actions, np.ones(3))
+
+
+def test_the_return_teacher_makes_errors_with_noise() -> None:
+    worse, better = episodes()
+    assert ReturnTeacher()(worse, better) == "right"
+    noisy = ReturnTeacher(noise=1.0)
+    wrong = np.mean([noisy(worse, better) == "left" for _ in range(300)])
+    assert 0.08 < wrong < 0.25  # about Phi(-1)
+
+
+def test_the_terminal_asks_until_it_understands(capsys: pytest.CaptureFixture[str]) -> None:
+    said = iter(["what?", " Right"])
+    teacher = TerminalTeacher(ask=lambda _: next(said))
+    assert teacher(*episodes()) == "right"
+    assert "mean state 1" in capsys.readouterr().out
+    assert TerminalTeacher(show=lambda *_: None, ask=lambda _: "s")(*episodes()) is None
+
+
+def test_recorded_episodes_are_what_happened(tmp_path: Path) -> None:
+    env, rng = RecordedSteps(Place()), np.random.default_rng(0)
+    env.reset(seed=0)
+    for _ in range(LENGTH):
+        _, _, _, over, _ = env.step(rng.uniform(-1, 1, 1))
+    assert over
+    env.reset()
+    env.step(np.ones(1))
+    whole, begun = env.take()
+    assert len(whole) == LENGTH
+    assert whole.rewards == pytest.approx(-((whole.states[:-1, 0] - 2.0) ** 2))
+    assert len(begun) == 1
+    env.step(np.ones(1))
+    (rest,) = env.take()
+    assert rest.states[0] == pytest.approx(begun.states[-1])
+    save_episodes(tmp_path / "kept.npz", [whole, rest])
+    again = load_episodes(tmp_path / "kept.npz")
+    assert np.array_equal(again[0].states, whole.states)
+    assert again[1].step_seconds == rest.step_seconds
+
+
+def test_impossible_loops_are_refused() -> None:
+    with pytest.raises(ValueError, match="rounds=0"):
+        loop(GoesToward(), rounds=0)
+    with pytest.raises(ValueError, match="no two segments of 50 steps yet"):
+        loop(GoesToward(), segment=50).run(100)
+    place = Place()
+    place.action_space = Discrete(3)  # type: ignore[assignment]
+    with pytest.raises(ValueError, match="the actions must be arrays of numbers with one axis"):
+        RecordedSteps(place)
+
+
+def test_stable_baselines_trains_in_the_loop(tmp_path: Path) -> None:
+    sb3 = pytest.importorskip("stable_baselines3")
+    from prefero.deploy.sb3 import Sb3Trainer
+
+    def make(env: Any) -> Any:
+        options = {"policy_kwargs": {"net_arch": [8]}, "learning_starts": 10, "buffer_size": 500}
+        return sb3.SAC("MlpPolicy", env, device="cpu", seed=0, **options)
+
+    def looped(trainer: Any, questions: int) -> RewardLoop:
+        env = gymnasium.make("Pendulum-v1")
+        settings: dict[str, Any] = {"rounds": 2, "first_steps": 400, "folder": tmp_path, "progress": False}
+        return RewardLoop(env, trainer, ReturnTeacher(), questions=questions, **settings)
+
+    trainer = Sb3Trainer(make)
+    reward = StepReward.of(looped(trainer, 8).run(100))
+    buffer = trainer.model.replay_buffer
+    assert buffer.size() == 100
+    trainer.relabel(reward)
+    states, actions = (
+        buffer.observations[:100, 0],
+        trainer.model.policy.unscale_action(buffer.actions[:100, 0]),
+    )
+    assert buffer.rewards[:100, 0] == pytest.approx(reward(states, actions), abs=1e-4)
+    other = Sb3Trainer(make)
+    looped(other, 8).run(100)  # finished already: it is read from the folder
+    assert other.model.replay_buffer.size() == 100
