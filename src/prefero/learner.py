@@ -302,7 +302,8 @@ class Learner:
         """The question with its trajectories in random order, its value and its number."""
         items, number = _shuffled(question.items, rng), self._numbers + 1
         if question.kind == "pair":
-            question = self._valued(belief, items[0], items[1], acquisition, number)
+            gap = question.optimality_gap
+            question = self._valued(belief, items[0], items[1], acquisition, number, gap)
         else:
             question = Question(
                 *items, value=question.value, unit=question.unit, number=number, kind=question.kind
@@ -340,12 +341,18 @@ class Learner:
         return [some for some in asked if len(some) == items]
 
     def _valued(
-        self, belief: Distribution, left: int, right: int, acquisition: AnyAcquisitionFunction, number: int
+        self,
+        belief: Distribution,
+        left: int,
+        right: int,
+        acquisition: AnyAcquisitionFunction,
+        number: int,
+        gap: float,
     ) -> Question:
         """The question with its value; bits are exact, also if another formula chose it."""
         valuer = MutualInformation() if isinstance(acquisition, MutualInformation) else acquisition
         value = score_question(belief, self.pool, left, right, valuer)
-        return Question(left, right, value=value, unit=acquisition.unit, number=number)
+        return Question(left, right, value=value, unit=acquisition.unit, number=number, optimality_gap=gap)
 
     def tell(self, question: Question, choice: str, *, person: str = "") -> None:
         """Learn from an answer. The same answer twice counts once.

@@ -11,6 +11,8 @@ from prefero import Learner, Pool
 from prefero._support.arrays import Array, Indices
 from prefero._support.pairs import farthest_points
 from prefero.acquisition import MutualInformation, PredictiveInformation
+from prefero.acquisition.base import acquisition_named
+from prefero.acquisition.exchange_search import SearchedAcquisition
 from prefero.acquisition.pool_search import best_question, score_all
 from prefero.acquisition.targets import draw_targets
 from prefero.models.linear import LinearPreference
@@ -111,6 +113,29 @@ def test_of_a_large_pool_some_trajectories_are_considered(monkeypatch: pytest.Mo
     question = best_question(belief, x, acquisition="predictive-information")
     assert question.left != question.right
     assert question.value > 0
+    assert np.isnan(question.optimality_gap)  # it may be the best, but that is not proven
+
+
+@pytest.mark.parametrize("name", ["predictive-information", "best-information", "knowledge-gradient"])
+def test_of_a_large_pool_either_side_is_exchanged_for_every_trajectory(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    belief, x = learned()
+    excluded = [(0, other) for other in range(1, len(x))]
+    monkeypatch.setattr("prefero.acquisition.exchange_search.BLOCK", 16)
+    monkeypatch.setattr("prefero.acquisition.exchange_search.WHOLE_EXCHANGES", 0)
+    for module in ("exchange_search", "plausible_best"):
+        monkeypatch.setattr(f"prefero.acquisition.{module}.LARGE_POOL", 10)
+    few = best_question(belief, x, acquisition=name, exclude=excluded)
+    monkeypatch.setattr("prefero.acquisition.exchange_search.WHOLE_EXCHANGES", 4)
+    found = best_question(belief, x, acquisition=name, exclude=excluded)
+    assert 0 not in found.items
+    assert found.value >= few.value
+    function = acquisition_named(name)
+    assert isinstance(function, SearchedAcquisition)
+    others = [other for other in range(1, len(x)) if other not in found.items]
+    beside = np.array([(side, other) for side in found.items for other in others])
+    assert found.value >= 0.99 * function.score_questions(belief, x, beside).max()
 
 
 def test_it_avoids_questions_about_oddities() -> None:

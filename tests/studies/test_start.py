@@ -10,7 +10,6 @@ from prefero import Pool
 from prefero._support.arrays import Array
 from prefero._support.files import data_folder
 from prefero.pools.displays import details_of
-from prefero.studies import start
 from prefero.studies.protocol import teaching_protocol
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.store import Store
@@ -212,19 +211,14 @@ def test_no_session_is_left_behind_by_a_pool_that_cannot_be_shown(file_store: St
     assert file_store.studies() == []
 
 
-def test_of_many_trajectories_those_are_asked_about_that_differ_most(
-    file_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_questions_are_about_all_trajectories_or_about_those_that_differ_most(
+    file_store: Store, tmp_path: Path
 ) -> None:
-    """So that a question comes at once; the session goes on with the same ones."""
-    monkeypatch.setattr(start, "MOST_ASKED", 20)
     path = tmp_path / "mine.npz"
     Pool(np.random.default_rng(0).standard_normal((60, 2))).save(path)
-    with pytest.warns(
-        UserWarning, match="there are 60 trajectories: questions are about the 20 that differ most"
-    ):
-        study, _, known = begin_teaching(file_store, str(path), None, 5)
+    assert len(pool_of(str(path))) == 60
+    study, _, known = begin_teaching(file_store, str(path), None, 5, 20)
     kept = file_store.pool(study)
     assert (len(kept), known) == (20, False)
     np.testing.assert_array_equal(kept.features, pool_of(str(path), 20).features)
     assert begin_teaching(file_store, str(path), None, 5)[2]
-    assert len(pool_of(str(path), 60)) == 60

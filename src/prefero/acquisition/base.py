@@ -181,6 +181,35 @@ class HasMomentBound(Protocol):
         """
 
 
+class Box(NamedTuple):
+    """Ranges of the gap and of its standard deviation under one component, in units of the noise.
+
+    Args:
+        component: Weight, and how the person answers.
+        low: The smallest gap.
+        high: The largest gap.
+        least: The smallest standard deviation.
+        most: The largest standard deviation.
+    """
+
+    component: Component
+    low: AnyArray
+    high: AnyArray
+    least: AnyArray
+    most: AnyArray
+
+
+@runtime_checkable
+class HasBoxBound(Protocol):
+    """An acquisition function that can be bounded over ranges of gaps and standard deviations."""
+
+    def can_bound(self, components: Sequence[Component]) -> bool:
+        """Whether it can under these components."""
+
+    def box_bound(self, boxes: Sequence[Box]) -> AnyArray:
+        """A number that no question in the boxes exceeds."""
+
+
 ACQUISITION_FUNCTIONS: Registry[Callable[[], AnyAcquisitionFunction]] = Registry(
     "acquisition function",
     "prefero.acquisition_functions",

@@ -59,8 +59,8 @@ class BestInformation(SearchedAcquisition):
     utility_share: float = UTILITY_SHARE
     unit: ClassVar[str] = "bits"
 
-    def _scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> "_Scorer":
-        """Scores questions by what they tell about trajectories that may be better than the reported one."""
+    def _scorers(self, belief: Distribution, pool: Pool | Array) -> Callable[[Indices], "_Scorer"]:
+        """Scorers of questions by what they tell about trajectories that may beat the reported one."""
         x = features_of(belief, pool)
         targets = TargetQuestions.of(x, pairs_of_best(belief, x, generator(belief, len(x))))
         now = float(belief.marginals(x)[0].max())
@@ -68,7 +68,7 @@ class BestInformation(SearchedAcquisition):
         def bonus(moments: Sequence[PairMoments]) -> Array:
             return np.asarray(self.utility_share * (ExpectedUtility().score(moments) - now))
 
-        return _Scorer.of(belief, x, considered, targets, bonus)
+        return lambda considered: _Scorer.of(belief, x, considered, targets, bonus)
 
     def best_question(
         self, belief: Distribution, pool: Pool | Array, exclude: Iterable[tuple[int, int]] = ()

@@ -6,15 +6,20 @@
 The pairs of a sample are estimated, and the most promising of them are scored. Then one side of the best
 question is kept and the other exchanged for every trajectory in turn, a few times. Of a small pool this
 finds nearly always the maximum (`python -m benchmarks.predictive_search` measures how often).
+
+Of a large pool, a random part is considered first. Then each side is exchanged for every trajectory of the
+whole pool, or of a very large one for those of a larger random part, in blocks that need little memory.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, one_thread
+from prefero._support.parallel import blocks_of, map_parallel
 from prefero.acquisition.base import PairMoments
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
@@ -23,7 +28,10 @@ from prefero.questions import Question
 FIRST_LOOK = 64  # trajectories whose pairs are all estimated first
 SCORED = 48  # questions that are scored after an estimate of many
 EXCHANGES = 4  # times that one side of the best question is exchanged
-LARGE_POOL = 2000  # trajectories: of a larger pool, so many are considered
+LARGE_POOL = 2000  # trajectories: of a larger pool, so many are considered first
+EXCHANGED = 20_000  # trajectories that a side is exchanged for, of a larger pool
+WHOLE_EXCHANGES = 2  # times that one side is exchanged for all of these
+BLOCK = 4096  # trajectories whose questions are estimated together
 
 
 class Scorer(Protocol):
@@ -97,14 +105,61 @@ class ExchangeSearch:
         return (min(pair), max(pair)) in self.excluded
 
 
+@dataclass(frozen=True, eq=False)
+class _WholeExchange:
+    """Exchanges a side of a question for trajectories of the whole pool."""
+
+    scorers: Callable[[Indices], Scorer]
+    others: Indices  # the trajectories that come into question
+    excluded: set[tuple[int, int]]
+
+    def improved(self, question: Question) -> Question:
+        """The question, or a better one with other trajectories."""
+        for exchange in range(WHOLE_EXCHANGES):
+            question = self._exchanged(question, question.items[exchange % 2])
+        return question
+
+    def _exchanged(self, question: Question, kept: int) -> Question:
+        """With one side kept, the best other side."""
+        others = self.others[self.others != kept]
+        blocks = [others[b] for b in blocks_of(len(others), BLOCK)]
+        found = map_parallel(lambda block: self._promising(kept, block), blocks)
+        estimates, places = (np.concatenate(part) for part in zip(*found, strict=True))
+        others = places[np.argsort(-estimates, kind="stable")[:SCORED]]
+        if not len(others):
+            return question
+        scorer, pairs = self._questions(kept, others)
+        scores = scorer.scores(scorer.moments(pairs), pairs)
+        best = int(np.argmax(scores))
+        if scores[best] <= question.value:
+            return question
+        pair = sorted((kept, int(others[best])))
+        return Question(*pair, value=float(scores[best]), unit=question.unit)
+
+    def _promising(self, kept: int, block: Indices) -> tuple[Array, Indices]:
+        """The best estimates of questions with one side kept, and their other sides."""
+        if self.excluded:
+            free = [(min(kept, one), max(kept, one)) not in self.excluded for one in block.tolist()]
+            block = block[free]
+        scorer, pairs = self._questions(kept, block)
+        estimates = scorer.estimates(scorer.moments(pairs), pairs) if len(block) else np.empty(0)
+        top = np.argsort(-estimates, kind="stable")[:SCORED]
+        return estimates[top], block[top]
+
+    def _questions(self, kept: int, others: Indices) -> tuple[Scorer, Indices]:
+        """A scorer of these trajectories, and the places of the questions there."""
+        scorer = self.scorers(np.append(others, kept))
+        return scorer, np.column_stack([np.full(len(others), len(others)), np.arange(len(others))])
+
+
 class SearchedAcquisition(ABC):
     """A `PoolAcquisitionFunction` that this search maximizes; a subclass makes the scorer."""
 
     unit: ClassVar[str]
 
     @abstractmethod
-    def _scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> Scorer:
-        """What scores questions about some trajectories of a pool."""
+    def _scorers(self, belief: Distribution, pool: Pool | Array) -> Callable[[Indices], Scorer]:
+        """What makes scorers of questions about some trajectories of a pool."""
 
     @abstractmethod
     def _considered(self, belief: Distribution, x: Array, rng: np.random.Generator) -> Indices:
@@ -113,7 +168,7 @@ class SearchedAcquisition(ABC):
     @one_thread
     def score_questions(self, belief: Distribution, pool: Pool | Array, questions: Indices) -> Array:
         """The value of each question, (Q,); the questions are pairs of trajectory indices, (Q, 2)."""
-        scorer = self._scorer(belief, pool, np.unique(questions))
+        scorer = self._scorers(belief, pool)(np.unique(questions))
         places = np.searchsorted(scorer.considered, questions)
         return scorer.scores(scorer.moments(places), places)
 
@@ -124,15 +179,21 @@ class SearchedAcquisition(ABC):
         """The best question that the search finds."""
         x = features_of(belief, pool)
         rng = generator(belief, len(x))
-        scorer = self._scorer(belief, pool, self._considered(belief, x, rng))
-        return ExchangeSearch(scorer, exclude, rng).run(self.unit)
+        scorers, considered = self._scorers(belief, pool), self._considered(belief, x, rng)
+        search = ExchangeSearch(scorers(considered), exclude, rng)
+        question = search.run(self.unit)
+        if len(considered) == len(x):
+            return question
+        others = random_part(len(x), rng, EXCHANGED)
+        return _WholeExchange(scorers, others, search.excluded).improved(question)
 
 
-def random_part(size: int, rng: np.random.Generator) -> Indices:
+def random_part(size: int, rng: np.random.Generator, most: int | None = None) -> Indices:
     """All trajectories of a pool; of a large one, random ones."""
-    if size <= LARGE_POOL:
+    most = most or LARGE_POOL
+    if size <= most:
         return np.arange(size)
-    return np.sort(rng.choice(size, LARGE_POOL, replace=False))
+    return np.sort(rng.choice(size, most, replace=False))
 
 
 def features_of(belief: Distribution, pool: Pool | Array) -> Array:

@@ -18,7 +18,7 @@ mixture, so that the components that foresaw the answer count for more.
     covariance (R, M)   of their rewards with those of the considered trajectories
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -44,9 +44,11 @@ class KnowledgeGradient(SearchedAcquisition):
 
     unit: ClassVar[str] = "utility"
 
-    def _scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> "_Scorer":
-        """Scores questions by the mean rewards after each of their answers."""
-        return _Scorer.of(belief, features_of(belief, pool), considered)
+    def _scorers(self, belief: Distribution, pool: Pool | Array) -> Callable[[Indices], "_Scorer"]:
+        """Scorers of questions by the mean rewards after each of their answers."""
+        x = features_of(belief, pool)
+        reported = x[np.sort(by_promise(belief, x)[:REPORTED])]
+        return lambda considered: _Scorer.of(belief, x[considered], considered, reported)
 
     def _considered(self, belief: Distribution, x: Array, rng: np.random.Generator) -> Indices:
         """Of a large pool, the most promising trajectories and some random ones."""
@@ -77,11 +79,10 @@ class _Scorer:
     reported: list[_Reported]
 
     @classmethod
-    def of(cls, belief: Distribution, x: Array, considered: Indices) -> "_Scorer":
-        reported = x[np.sort(by_promise(belief, x)[:REPORTED])]
-        views = projections(belief, x[considered])
+    def of(cls, belief: Distribution, x: Array, considered: Indices, reported: Array) -> "_Scorer":
+        views = projections(belief, x)
         seen = [_Reported.of(r, v) for r, v in zip(projections(belief, reported), views, strict=True)]
-        return cls(considered, optimistic(belief, x[considered]), views, seen)
+        return cls(considered, optimistic(belief, x), views, seen)
 
     def moments(self, places: Indices) -> list[PairMoments]:
         """Means and variances of the questions' rewards under every component."""

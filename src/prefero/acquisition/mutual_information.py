@@ -29,7 +29,7 @@ from typing import ClassVar, Literal, get_args
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, namespace_of, ndtr
-from prefero.acquisition.base import Component, MomentLimits, PairMoments
+from prefero.acquisition.base import Box, Component, MomentLimits, PairMoments
 from prefero.acquisition.entropy import (
     TINY,
     entropy_bound,
@@ -42,6 +42,7 @@ from prefero.models.likelihood import Probit
 Formula = Literal["exact", "houlsby", "paper"]
 PI_LN_2, ONE_OVER_LN_4 = float(np.pi * np.log(2.0)), float(1.0 / np.log(4.0))
 # Phi(z) = (1 + tanh(z (LINEAR + CUBIC z^2))) / 2 to 2e-4: in entropy below ALLOWANCE, rounding included
+ROUNDING = 2e-5  # in bits, of bounds in single precision
 LINEAR, CUBIC, ALLOWANCE = 0.79788456, 0.03567741, 3e-3
 
 
@@ -196,6 +197,30 @@ class MutualInformation:
         share = float(weights @ meant)
         told = float(_entropy_bits(np.array(share)) - weights @ _entropy_bits(meant))
         return moment_limits((value - told) / share, float(meant.max()) / share)
+
+    def can_bound(self, components: Sequence[Component]) -> bool:
+        """With two answers, by the exact formula."""
+        return self.formula == "exact" and not any(component.probit.margin for component in components)
+
+    def box_bound(self, boxes: Sequence[Box]) -> AnyArray:
+        """The most of the answer's entropy, less the least that may remain of it.
+
+        Probabilities are monotone in the gap, and the remaining entropy falls with its size. As the standard
+        deviation grows, both rise or fall, or the entropy rises and then falls: ends of ranges suffice.
+        """
+        low, high, remains, xp = 0.0, 0.0, 0.0, namespace_of(boxes[0].low)
+        for box in boxes:
+            probit, weight = box.component.probit, box.component.weight
+            narrow, wide = (xp.sqrt(1.0 + std * std) for std in (box.least, box.most))
+            lowest = box.low / xp.where(box.low > 0.0, wide, narrow)
+            highest = box.high / xp.where(box.high > 0.0, narrow, wide)
+            low = low + weight * probit.with_lapses(ndtr(lowest))
+            high = high + weight * probit.with_lapses(ndtr(highest))
+            far, entropy = xp.maximum(xp.abs(box.low), xp.abs(box.high)), entropy_of_answers(probit)
+            ends = (entropy.expectation(far, std * std) for std in (box.least, box.most))
+            remains = remains + weight * xp.minimum(*ends)
+        nearest = xp.minimum(xp.maximum(low, 0.5 + 0.0 * low), high)
+        return entropy_of_probabilities(nearest, 1.0 - nearest) - remains + ROUNDING
 
 
 def _entropy_bits(p: Array) -> Array:

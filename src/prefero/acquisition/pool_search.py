@@ -21,6 +21,8 @@ from prefero._support.arrays import AnyArray, Array, Indices, like_indices, name
 from prefero.acquisition.base import (
     AcquisitionFunction,
     AnyAcquisitionFunction,
+    Component,
+    HasBoxBound,
     HasMomentBound,
     HasUpperBound,
     HasVarianceBound,
@@ -29,8 +31,12 @@ from prefero.acquisition.base import (
     PoolAcquisitionFunction,
     acquisition_named,
 )
+from prefero.acquisition.branch_and_bound import BranchAndBound
+from prefero.acquisition.coarse_search import CoarseSearch, suffices
+from prefero.acquisition.incumbent import Incumbent
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.projection import WHOLE, Projection, projections
+from prefero.models.linear import ZeroKernel
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions import Question
@@ -40,6 +46,9 @@ DEFAULT = "mutual-information"
 MUTUAL_INFORMATION = MutualInformation()
 TIE_TOLERANCE = 1e-10  # scores this close are equal: the pair with the smaller indices is taken
 SPARSE = 0.03  # a share of a tile's pairs whose scores are cheaper than the whole tile's upper bound
+TOLERANCE = 0.005  # of the value: how much better another question about a large pool may be
+LARGE_POOL = 2000  # trajectories: smaller pools are searched exactly
+BRANCHED = {"cpu": 20_000, "gpu": 150_000}  # and of larger ones than these, groups of them
 TILE_SIZE = {"cpu": 256, "gpu": 8192}
 FIRST_LOOK = 48  # trajectories whose pairs are scored first
 
@@ -72,10 +81,13 @@ def best_question(
     acquisition: AnyAcquisitionFunction | str = DEFAULT,
     exclude: Iterable[tuple[int, int]] = (),
     tile: int | None = None,
+    tolerance: float = TOLERANCE,
 ) -> Question:
-    """The best of all M (M - 1) / 2 questions about a pool, exactly.
+    """The best of all M (M - 1) / 2 questions about a pool.
 
-    Of equally good pairs, the one with the smallest indices is chosen.
+    The question's `optimality_gap` says whether it is the best exactly, or how much better another may be. It
+    is exact for pools of up to 2000 trajectories, and for one Gaussian. Of equally good pairs, the one with
+    the smallest indices is chosen then.
 
     Args:
         belief: The posterior over rewards.
@@ -88,6 +100,8 @@ def best_question(
             good question instead of the best.
         exclude: Pairs that are not asked.
         tile: How many rows are worked on at once; None chooses.
+        tolerance: A share of the value by which another question about a large pool may be better under a
+            mixture; with 0 the search is exact, and takes longer.
 
     Returns:
         The question, with its value and unit.
@@ -101,12 +115,33 @@ def best_question(
     function = acquisition_named(acquisition)
     if isinstance(function, PoolAcquisitionFunction):
         return function.best_question(belief, pool if isinstance(pool, Pool) else to_numpy(x), excluded)
+    if tolerance > 0.0 and tile is None and x.shape[0] > LARGE_POOL:
+        incumbent = Incumbent(belief, to_numpy(x), function, excluded, tolerance)
+        question = _within_tolerance(incumbent, x)
+        if question is not None:
+            return question
     size = tile or TILE_SIZE["cpu" if isinstance(x, np.ndarray) else "gpu"]
     search = _Search(belief, x, function, excluded)
     search.look_at_a_sample()
     for rows, columns in _tiles(x.shape[0], size):
         search.look_at(rows, columns)
     return search.question()
+
+
+def _within_tolerance(incumbent: Incumbent, x: AnyArray) -> Question | None:
+    """The best question about a large pool within a tolerance; None where the exact search is as fast."""
+    function, components = (
+        incumbent.acquisition,
+        [Component(w, p.probit) for w, p in incumbent.belief.components],
+    )
+    bounded = isinstance(function, HasBoxBound) and function.can_bound(components)
+    known = any(isinstance(part.kernel, ZeroKernel) for _, part in incumbent.belief.components)
+    if not bounded or known or len(components) == 1:
+        return None
+    here = isinstance(x, np.ndarray)
+    if x.shape[0] > BRANCHED["cpu" if here else "gpu"]:
+        return BranchAndBound(incumbent, None if here else x).run()
+    return CoarseSearch(incumbent, x).run() if suffices(incumbent) else None
 
 
 def _features_of(belief: Distribution, pool: Any) -> AnyArray:
@@ -277,4 +312,4 @@ class _Search:
         """The best pair found."""
         if self.pair[0] < 0:
             raise ValueError("every question about this pool is excluded: nothing is left to ask")
-        return Question(*self.pair, value=self.value, unit=self.acquisition.unit)
+        return Question(*self.pair, value=self.value, unit=self.acquisition.unit, optimality_gap=0.0)

@@ -62,11 +62,11 @@ class PredictiveInformation(SearchedAcquisition):
     mutual_information_share: float = MUTUAL_INFORMATION_SHARE
     unit: ClassVar[str] = "bits"
 
-    def _scorer(self, belief: Distribution, pool: Pool | Array, considered: Indices) -> "TargetScorer":
-        """Scores questions by what they tell about the targets."""
+    def _scorers(self, belief: Distribution, pool: Pool | Array) -> Callable[[Indices], "TargetScorer"]:
+        """Scorers of questions by what they tell about the targets."""
         x = features_of(belief, pool)
         targets = draw_targets(self.targets, belief, pool, generator(belief, len(x)))
-        return TargetScorer.of(belief, x, considered, targets, self._share)
+        return lambda considered: TargetScorer.of(belief, x, considered, targets, self._share)
 
     def _considered(self, _: Distribution, x: Array, rng: np.random.Generator) -> Indices:
         """Of a large pool, random trajectories."""

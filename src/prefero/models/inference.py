@@ -23,7 +23,7 @@ from prefero.models.joint_ep import joint_factor, joint_propagation
 from prefero.models.laplace import laplace
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, posterior_mean, precision_factor
-from prefero.models.low_rank import FROM, LowRank, basis_of_pivots, low_rank_basis
+from prefero.models.low_rank import LowRank, are_many, basis_of_pivots, low_rank_basis
 from prefero.models.low_rank_ep import solve_low_rank
 from prefero.models.posterior import Posterior, covariance_of_differences
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
@@ -144,7 +144,7 @@ def factored(
     device: AnyArray | None = None,
 ) -> PivotedCholesky | LowRank:
     """The prior covariance of the answered differences: whole, or of very many answers in a low rank."""
-    if len(data) < FROM or data.rows is not None:
+    if not are_many(data):
         return pivoted_cholesky(covariance_of_differences(kernel, data), noise)
     return low_rank_basis(kernel, data, noise, start=start, device=device)
 

@@ -71,6 +71,11 @@ class LowRank:
         return LowRank(TallMatrix(self.basis.rows[:, :rank]), self.pivots[:rank], neglected)
 
 
+def are_many(data: Comparisons) -> bool:
+    """Whether there are so many answers, all about pairs, that they are inferred from in a low rank."""
+    return len(data) >= FROM and data.rows is None
+
+
 def variance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
     """The diagonal of C, (N,)."""
     k, a, b = kernel.for_differences, data.winners, data.losers

@@ -29,7 +29,7 @@ from prefero.models.inference import Inference, solve, solve_answers
 from prefero.models.joint_ep import JointSolution, joint_marginal_precision, site_product
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import marginal_precision, pivoted_cholesky
-from prefero.models.low_rank import FROM, LowRank, basis_of_pivots, low_rank_basis
+from prefero.models.low_rank import LowRank, are_many, basis_of_pivots, low_rank_basis
 from prefero.models.low_rank_evidence import low_rank_log_evidence
 from prefero.models.posterior import covariance_of_differences
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
@@ -91,7 +91,7 @@ def log_evidence(
     if not len(data):
         prior = solve(np.empty((0, 0)), data.tied, probit, inference)
         return Evidence(0.0, np.zeros(len(kernel.parameter_names)), 0.0, 0.0, prior)
-    if low is not None or len(data) >= FROM:
+    if low is not None or are_many(data):
         low = low or low_rank_basis(kernel, data, probit.noise)
         return Evidence(*low_rank_log_evidence(kernel, data, probit, inference, low, start))
     C = covariance_of_differences(kernel, data)
@@ -211,7 +211,7 @@ def fit_hyperparameters(
     space = _SearchSpace(kernel, probit, learn_kernel, learn_noise, learn_margin, learn_strong_margin)
     if not len(data) or not len(space):
         return HyperparameterFit(kernel, probit, 0.0, 0.0, len(space), 0)
-    many, deadline = len(data) >= FROM, time.monotonic() + seconds
+    many, deadline = are_many(data), time.monotonic() + seconds
     some = data[:: -(-len(data) // SUBSET)] if many else data
     search = _Maximization(space, some, inference, iterations, deadline)
     rng = np.random.default_rng(seed)
@@ -308,7 +308,7 @@ class _Maximization:
         self.evaluations += 1
         try:
             kernel, probit = self.space.at(z)
-            low = self._basis(kernel, probit) if len(self.data) >= FROM else None
+            low = self._basis(kernel, probit) if are_many(self.data) else None
             evidence = log_evidence(kernel, self.data, probit, self.inference, self.start, low)
         except (ConvergenceError, LinAlgError):
             return 1e10, np.zeros(len(z))

@@ -28,7 +28,7 @@ from prefero.models.inference import SOLVERS, Inference, check_answers, factored
 from prefero.models.joint_ep import joint_warm_starts
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky
-from prefero.models.low_rank import FROM, LowRank, low_rank_basis
+from prefero.models.low_rank import FROM, LowRank, are_many, low_rank_basis
 from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.mixture import MixturePosterior
 from prefero.models.mixture_reduction import pair_moments, reduced_weights
@@ -111,7 +111,7 @@ class MixtureFitter:
         margin = self._margin(_first_of_many(data))
         candidates = self._candidates(data, margin)
         structures = dict.fromkeys((candidate.structure for candidate in candidates.values()), 0.0)
-        if _are_many(data):
+        if are_many(data):
             candidates = self._screened(candidates, data, margin)
         log_weights = self._log_weights(candidates, data, margin)
         if not log_weights:
@@ -221,7 +221,7 @@ class MixtureFitter:
     def _start(self, key: Key, candidate: Candidate, data: Comparisons) -> WarmStart | None:
         """The sites of fewer answers; not where lapses may give EP several fixed points."""
         old = self._fits.get(key)
-        several = candidate.lapse and not _are_many(data)
+        several = candidate.lapse and not are_many(data)
         return None if old is None or several else WarmStart.from_solution(old.solution, len(data))
 
     def _is_fitted(self, key: Key, data: Comparisons, margin: Margins) -> bool:
@@ -313,17 +313,12 @@ def _in_steps(value: float) -> float:
 
 def _first_of_many(data: Comparisons) -> Comparisons:
     """All answers, or of very many some of the first: the same until there are half as many more."""
-    if not _are_many(data):
+    if not are_many(data):
         return data
     first = FROM
     while first + first // 2 <= len(data):
         first += first // 2
     return data[: first : -(-first // FEW)]
-
-
-def _are_many(data: Comparisons) -> bool:
-    """Whether there are so many answers, all about pairs, that they are inferred in a low rank."""
-    return len(data) >= FROM and data.rows is None
 
 
 def _parts(data: Comparisons) -> tuple[np.ndarray, ...]:

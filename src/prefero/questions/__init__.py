@@ -54,6 +54,8 @@ class Question:
         unit: Of the value: "bits" of mutual information, "utility", or of an own function its own.
         number: A learner numbers its questions, so that the same trajectories may be asked about again.
         kind: Of the answer that is wanted. None means a pair, or of more trajectories the best.
+        optimality_gap: How much better another question about the pool may be, as a share of the value: 0 if
+            the search was exact, 0.005 if none is better by more than 0.5 %, and nan if nothing is known.
     """
 
     items: tuple[int, ...]
@@ -61,6 +63,7 @@ class Question:
     unit: str = field(compare=False)
     number: int
     kind: Kind
+    optimality_gap: float = field(compare=False)
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class Question:
         unit: str = "bits",
         number: int = 0,
         kind: Kind | None = None,
+        optimality_gap: float = float("nan"),
     ) -> None:
         indices = tuple(_index(item) for item in items)
         if len(indices) < 2:
@@ -82,7 +86,7 @@ class Question:
         if items_of(kind) != len(indices):
             raise ValueError(f"{kind!r} asks about {items_of(kind)} trajectories, not {len(indices)}")
         given = {"items": indices, "value": value, "unit": unit, "number": number, "kind": kind}
-        for name, one in given.items():
+        for name, one in (given | {"optimality_gap": optimality_gap}).items():
             object.__setattr__(self, name, one)
 
     def __repr__(self) -> str:
@@ -101,7 +105,14 @@ class Question:
 
     def numbered(self, number: int) -> "Question":
         """The same question with another number."""
-        return Question(*self.items, value=self.value, unit=self.unit, number=number, kind=self.kind)
+        return Question(
+            *self.items,
+            value=self.value,
+            unit=self.unit,
+            number=number,
+            kind=self.kind,
+            optimality_gap=self.optimality_gap,
+        )
 
     def _pair(self, side: str) -> tuple[int, ...]:
         if len(self.items) != 2:

@@ -21,7 +21,6 @@ from prefero.studies.storage.store import Participant, Refused, Store, Study, ne
 from prefero.worlds.base import World
 
 TEACHER = "teacher"
-MOST_ASKED = 4000  # trajectories of a dataset: the pairs of so many are searched in a second or two
 ALL = 2**63
 
 
@@ -53,14 +52,10 @@ def pool_of(
         pool = Pool.load(what)
         if not trust:
             _check_clips(what, pool)
-        _warn_many(len(pool), trajectories)
-        return pool.diverse(trajectories or MOST_ASKED)
+        return pool if trajectories is None else pool.diverse(trajectories)
     opening = opening or options_for(_dataset(what), {})
     dataset = open_dataset(what, opening.for_comparing())
-    _warn_many(len(dataset), trajectories)
-    return Pool.from_dataset(
-        dataset, replace(features, cache=True), count=trajectories or MOST_ASKED, clips="later"
-    )
+    return Pool.from_dataset(dataset, replace(features, cache=True), count=trajectories, clips="later")
 
 
 def _check_clips(what: str, pool: Pool) -> None:
@@ -123,15 +118,6 @@ def _dataset(what: str) -> str:
     if recognize(what)[0] is None:
         raise not_recognized(what, worlds=worlds.names())
     return what
-
-
-def _warn_many(there: int, trajectories: int | None) -> None:
-    if trajectories is None and there > MOST_ASKED:
-        warnings.warn(
-            f"there are {there:,} trajectories: questions are about the {MOST_ASKED:,} that differ most, so "
-            "that they come at once; --trajectories sets the number",
-            stacklevel=3,
-        )
 
 
 def _warn_grid(world: World, asked: int, made: int) -> None:

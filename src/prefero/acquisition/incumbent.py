@@ -1,0 +1,86 @@
+"""The best question that a search has found so far, and how a search begins."""
+
+import threading
+from collections.abc import Iterable
+
+import numpy as np
+
+from prefero._support.arrays import Array, Indices, to_numpy
+from prefero._support.parallel import blocks_of, map_parallel
+from prefero.acquisition.base import AcquisitionFunction
+from prefero.acquisition.projection import moments_of, projections
+from prefero.models.posterior import Distribution
+from prefero.questions import Question
+
+FIRST_LOOK = 300  # trajectories whose questions are all scored first
+EXCHANGES = 4  # times that one side of the best question is exchanged for every other trajectory
+SCORED = 4096  # questions that are scored together
+
+
+class Incumbent:
+    """The best question so far; others matter only if they are better by more than the tolerance.
+
+    Args:
+        belief: The posterior over rewards.
+        x: The pool, (M, d), in the units of the belief.
+        acquisition: What makes a question good.
+        exclude: Pairs that are not asked.
+        tolerance: A share of the value.
+    """
+
+    def __init__(
+        self,
+        belief: Distribution,
+        x: Array,
+        acquisition: AcquisitionFunction,
+        exclude: Iterable[tuple[int, int]],
+        tolerance: float,
+    ) -> None:
+        self.belief, self.x, self.acquisition, self.tolerance = belief, x, acquisition, tolerance
+        self.excluded = {(min(pair), max(pair)) for pair in exclude}
+        self.value, self.pair = -np.inf, (-1, -1)
+        self.lock = threading.Lock()
+
+    @property
+    def threshold(self) -> float:
+        """Questions up to this value are not better by more than the tolerance."""
+        return self.value * (1.0 + self.tolerance) if self.value > 0.0 else self.value
+
+    def first_look(self) -> None:
+        """A good question: the best of a sample, of which one side at a time is exchanged."""
+        rng = np.random.default_rng(len(self.x))
+        sample = rng.choice(len(self.x), min(FIRST_LOOK, len(self.x)), replace=False)
+        one, other = np.triu_indices(len(sample), 1)
+        self.score(np.column_stack([sample[one], sample[other]]))
+        for exchange in range(EXCHANGES if self.pair[0] >= 0 else 0):
+            kept = self.pair[exchange % 2]
+            others = np.delete(np.arange(len(self.x)), kept)
+            self.score(np.column_stack([np.full(len(others), kept), others]))
+
+    def score(self, questions: Indices) -> None:
+        """Score questions, and keep the best."""
+        questions = questions[questions[:, 0] != questions[:, 1]]
+        if self.excluded:
+            free = [(min(q), max(q)) not in self.excluded for q in questions.tolist()]
+            questions = questions[free]
+        if not len(questions):
+            return
+        blocks = [questions[b] for b in blocks_of(len(questions), SCORED)]
+        scores = np.concatenate(map_parallel(self._scores, blocks))
+        best = int(np.argmax(scores))
+        first, second = sorted(questions[best].tolist())
+        with self.lock:
+            if scores[best] > self.value:
+                self.value, self.pair = float(scores[best]), (first, second)
+
+    def _scores(self, questions: Indices) -> Array:
+        used, places = np.unique(questions, return_inverse=True)
+        views = projections(self.belief, self.x[used])
+        scores = self.acquisition.score(moments_of(views, places.reshape(questions.shape)))
+        return np.broadcast_to(to_numpy(scores), len(questions))
+
+    def question(self, gap: float) -> Question:
+        """The best question, and how much better another may be."""
+        if self.pair[0] < 0:
+            raise ValueError("every question about this pool is excluded: nothing is left to ask")
+        return Question(*self.pair, value=self.value, unit=self.acquisition.unit, optimality_gap=gap)
