@@ -190,3 +190,48 @@ def test_our_own_variable_comes_first(
 def test_tests_never_touch_the_users_cache() -> None:
     assert Path.home() not in cache_folder().parents
     assert cache_folder().name.startswith("prefero-tests-")
+
+
+# --- large archives ---------------------------------------------------------------------------------------
+
+
+def large_archive(path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndarray]:
+    """An archive that is taken for a large one, and its arrays."""
+    monkeypatch.setattr("prefero._support.files.LARGE", 0)
+    poses = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    arrays = {"poses": poses, "columns": np.asfortranarray(np.arange(6.0).reshape(2, 3))}
+    write_archive(path, {"kind": "test"}, arrays)
+    return arrays
+
+
+def test_arrays_of_a_large_archive_stay_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = large_archive(tmp_path / "large.npz", monkeypatch)
+    header, arrays = read_archive(tmp_path / "large.npz")
+    assert header == {"kind": "test"}
+    for name, array in wanted.items():
+        assert isinstance(arrays[name], np.memmap)
+        np.testing.assert_array_equal(arrays[name], array)
+        assert arrays[name].dtype == array.dtype
+
+
+def test_a_large_archive_with_a_changed_byte_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "large.npz"
+    large_archive(path, monkeypatch)
+    content = bytearray(path.read_bytes())
+    content[content.index(np.float32(17.0).tobytes())] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ArchiveError, match="damaged"):
+        read_archive(path)
+
+
+def test_a_large_archive_that_is_compressed_or_holds_nothing_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prefero._support.files.LARGE", 0)
+    np.savez_compressed(tmp_path / "small.npz", header=np.zeros(3, dtype=np.uint8))
+    (tmp_path / "no.npz").write_bytes(b"nothing of the kind")
+    for name in ("small.npz", "no.npz"):
+        with pytest.raises(ArchiveError, match="damaged or is another kind of file"):
+            read_archive(tmp_path / name)

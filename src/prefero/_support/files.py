@@ -7,13 +7,16 @@ pickles, so a file from a stranger can do no harm.
 import csv
 import io
 import json
+import math
 import os
 import secrets
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +26,7 @@ from prefero._support.systems import program_folder, replace_file
 from prefero._support.text import from_cell, to_cell
 
 HEADER, ARRAYS = "header", "arrays"
+LARGE = 2**28  # bytes: the arrays of larger archives stay in the file
 
 UNREADABLE = (  # what reading a zip file of arrays may end in
     OSError,
@@ -44,10 +48,17 @@ class ArchiveError(ValueError):
 
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file so that a crash leaves either the old one or the new one."""
+    with written_atomically(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of the old one when it is whole."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
         with temporary.open("xb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         replace_file(temporary, path)
@@ -57,27 +68,68 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def write_archive(path: Path, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Arrays and their header in one file."""
-    write_atomically(path, to_archive(header, arrays))
+    """Arrays and their header in one file; they go there without a copy of them in memory."""
+    with written_atomically(path) as file:
+        _save(file, header, arrays)
 
 
 def to_archive(header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     """Arrays and their header, as a file's content."""
     memory = io.BytesIO()
-    text = np.frombuffer(json.dumps({**header, ARRAYS: sorted(arrays)}).encode(), dtype=np.uint8)
-    np.savez(memory, allow_pickle=False, **{HEADER: text}, **arrays)
+    _save(memory, header, arrays)
     return memory.getvalue()
 
 
+def _save(file: BinaryIO, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    text = np.frombuffer(json.dumps({**header, ARRAYS: sorted(arrays)}).encode(), dtype=np.uint8)
+    np.savez(file, allow_pickle=False, **{HEADER: text}, **arrays)
+
+
 def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """What `write_archive` wrote; every byte is checked."""
+    """What `write_archive` wrote; every byte is checked. Arrays of large archives stay in the file."""
     try:
+        if path.stat().st_size > LARGE:
+            return _mapped_archive(path)
         content = path.read_bytes()
     except FileNotFoundError as error:
         raise missing_file(path) from error
     except OSError as error:
         raise ArchiveError(f"{path} cannot be read: {error}") from error
     return from_archive(content, str(path))
+
+
+def _mapped_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """An archive whose arrays are read from the file when they are used."""
+    try:
+        with zipfile.ZipFile(path) as content:
+            members = content.infolist()
+            for member in members:
+                with content.open(member) as stream:  # its end compares the checksum
+                    while stream.read(2**20):
+                        pass
+        arrays = {member.filename.removesuffix(".npy"): _mapped(path, member) for member in members}
+        header = json.loads(arrays.pop(HEADER).tobytes())
+    except UNREADABLE as error:
+        raise ArchiveError(f"{path} is damaged or is another kind of file: {error}") from error
+    return _checked_header(header, arrays, str(path)), arrays
+
+
+def _mapped(path: Path, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
+    """A member of an archive as an array that stays in the file."""
+    if member.compress_type != zipfile.ZIP_STORED:
+        raise ValueError(f"{member.filename} is compressed")
+    with path.open("rb") as file:
+        file.seek(member.header_offset + 26)
+        name, extra = struct.unpack("<HH", file.read(4))
+        file.seek(name + extra, os.SEEK_CUR)
+        version = np.lib.format.read_magic(file)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        shape, fortran, dtype = read(file)
+        if dtype.hasobject or not math.prod(shape):
+            raise ValueError(f"{member.filename} is no array of numbers")
+        return np.memmap(file, dtype, "r", file.tell(), shape, "F" if fortran else "C")
 
 
 def from_archive(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
@@ -88,11 +140,15 @@ def from_archive(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, n
         header = json.loads(arrays.pop(HEADER).tobytes())
     except UNREADABLE as error:
         raise ArchiveError(f"{name} is damaged or is another kind of file: {error}") from error
+    return _checked_header(header, arrays, name), arrays
+
+
+def _checked_header(header: Any, arrays: Mapping[str, object], name: str) -> dict[str, Any]:
     if not isinstance(header, dict):
         raise ArchiveError(f"{name} is another kind of file: its header is no JSON object")
     if header.pop(ARRAYS, sorted(arrays)) != sorted(arrays):
         raise ArchiveError(f"{name} is damaged: some of its arrays are missing")
-    return header, arrays
+    return header
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
