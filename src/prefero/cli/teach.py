@@ -43,6 +43,15 @@ Until = Annotated[
     ),
 ]
 Name = Annotated[str | None, option(SESSION, "The name of the session, to have several about one world.")]
+As = Annotated[
+    str | None,
+    typer.Option(
+        "--as",
+        rich_help_panel=SESSION,
+        help="Who answers, where several people teach in one session: each has their own questions.",
+        metavar="NAME",
+    ),
+]
 Trajectories = Annotated[
     int | None,
     option(
@@ -69,6 +78,7 @@ def teach(
     questions: Questions = 30,
     until: Until = None,
     name: Name = None,
+    as_: As = None,
     trajectories: Trajectories = None,
     database: Database = None,
     task_description: TaskDescription = None,
@@ -108,12 +118,14 @@ def teach(
             options,
             trust=trust,
             task_description=task_description,
+            person=as_,
         )
         _say(where, study.name, len(store.event_log(participant).answers) if known else None)
         say(f"What to do: {task_description_of(Protocol.from_json(study.protocol), store.display(study))}")
         session = {
             "until": until,
             "name": name,
+            "as": as_,
             "database": database if database and "://" not in database else None,
         }
         again = prefero_command("teach", what, *typed(features, {**session, **opening}))
@@ -122,6 +134,7 @@ def teach(
         serve_session(taken, host, store, Visitor("teacher", study, participant), browser, context, names)
     with suppress(KeyboardInterrupt):
         _say_learned(store, study, participant)
+        _say_together(store, study)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
 
 
@@ -136,6 +149,15 @@ def _say_learned(store: "Store", study: "Study", participant: "Participant") -> 
     cache = LearnerCache(store.pool(study), protocol, participant.seed)
     learner = cache.learner(protocol.methods[0].label, log)
     for sentence in closing_sentences(learner, labels_of(store.display(study))) if log.answers else []:
+        console.print(sentence, soft_wrap=True, markup=False, highlight=False)
+
+
+def _say_together(store: "Store", study: "Study") -> None:
+    """What several people have in common, in a few lines."""
+    from prefero.studies.group import group_summary, together_sentences
+
+    summary = group_summary(store, study)
+    for sentence in together_sentences(summary) if summary is not None else []:
         console.print(sentence, soft_wrap=True, markup=False, highlight=False)
 
 

@@ -3,13 +3,15 @@
 outcomes.csv       participant, method, accuracy on the participant's own test questions, rating
 participants.csv   label, stage, answers, median seconds, share of left answers, agreement on retests, and
                    signs of carelessness
-report.md, report.html, study.png, times.png
+people.csv         label, noise with an interval, probability of carelessness, agreement with the group
+report.md, report.html, study.png, times.png, agreement.png
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import compress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +25,27 @@ from prefero.plots.tables import markdown_table, markdown_text
 from prefero.plots.user_study import StudyOutcome, StudyTable, draw_study, study_table
 from prefero.pools.pool import Pool
 from prefero.questions import Choice
+from prefero.reward import BestTrajectory
+from prefero.reward_plots import plot_agreement
 from prefero.simulation.test_sets import accuracy_on_answers
 from prefero.studies.event_log import ActiveAnswer, EventLog
+from prefero.studies.group import GroupSummary, group_summary
 from prefero.studies.participant_progress import ParticipantProgress, progress_of
 from prefero.studies.protocol import TEST, Protocol
 from prefero.studies.stage_rules import stage_of
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 
-FILES = ("outcomes.csv", "participants.csv", "report.md", "report.html", "study.png", "times.png")
+FILES = (
+    *("outcomes.csv", "participants.csv", "people.csv", "report.md", "report.html"),
+    *("study.png", "times.png", "agreement.png"),
+)
 PARTICIPANT_HEAD = (
     *("participant", "stage", "answers", "median seconds", "share of A"),
     *("retests agree", "careless"),
+)
+PEOPLE_HEAD = (
+    *("participant", "answers", "noise", "noise from", "noise to"),
+    *("at random", "agrees with the group"),
 )
 RULES = (
     "Signs of carelessness: fast, half of the answers or 10 in a row in less than 1 second; one side or "
@@ -175,7 +187,12 @@ def write_study_report(store: Store, study: Study, folder: Path, overwrite: bool
             draw_study(report.outcomes, new / "study.png", report.paper)
         if answered:
             _draw_times(answered, new / "times.png")
-        text = "\n".join([*_methods_part(report), *(_participants_part(report) if answered else ())])
+        together = group_summary(store, study)
+        if together is not None:
+            plot_agreement(together.agreement, together.labels).savefig(new / "agreement.png", dpi=120)
+            write_atomically(new / "people.csv", csv_text(list(PEOPLE_HEAD), _people_rows(together)))
+        parts = [*_methods_part(report), *(_participants_part(report) if answered else ())]
+        text = "\n".join([*parts, *(people_part(together) if together else ())])
         write_atomically(new / "outcomes.csv", _csv(StudyOutcome, map(asdict, report.outcomes)))
         write_atomically(
             new / "participants.csv", _csv(ParticipantProgress, map(_participant_row, report.participants))
@@ -217,6 +234,40 @@ def _participants_part(report: StudyReport) -> Iterator[str]:
             + "\n"
         )
         yield RULES
+
+
+def people_part(together: GroupSummary) -> Iterator[str]:
+    """What participants have in common, and how each one answers."""
+    yield from ("## Participants together\n", "![How alike participants are](agreement.png)\n")
+    pairs = together.agreement[np.triu_indices(len(together.labels), 1)]
+    yield (
+        "One model has learned from all answers: the reward that participants share, and each one's own. "
+        f"Two participants are expected to agree on {pairs.mean():.0%} of pairs of trajectories (chance: "
+        f"50%), and {together.share:.0%} of the variance of their rewards is shared. By the shared reward, "
+        f"the best trajectory is {_named(together.best)}.\n"
+    )
+    rows = [
+        (markdown_text(row["participant"]), *(str(row[name]) for name in PEOPLE_HEAD[1:]), _named(best))
+        for row, best in zip(_people_rows(together), together.best_of_each, strict=True)
+    ]
+    yield markdown_table([*PEOPLE_HEAD, "best trajectory"], rows)
+    yield (
+        "Noise is in standard deviations of the reward, with an interval of 90 %. At random is the "
+        "probability that all of a participant's answers are; they count for as much less.\n"
+    )
+
+
+def _people_rows(together: GroupSummary) -> Iterator[dict[str, Any]]:
+    for label, style, agrees in zip(
+        together.labels, together.styles, together.group_agreement.tolist(), strict=True
+    ):
+        cells = (f"{style.noise:.2g}", f"{style.low:.2g}", f"{style.high:.2g}", f"{style.careless:.0%}")
+        yield dict(zip(PEOPLE_HEAD, (label, style.answers, *cells, f"{agrees:.0%}"), strict=True))
+
+
+def _named(best: BestTrajectory) -> str:
+    name = f"number {best.index}" if best.id is None else f"{best.id} (number {best.index})"
+    return f"{markdown_text(name)}, {best.probability:.0%} sure"
 
 
 def _number(value: float | None, form: str) -> str:

@@ -15,6 +15,7 @@ from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.reward import Reward
 from prefero.studies.clip_folders import is_served, remember_folder
+from prefero.studies.group import group_reward
 from prefero.studies.learner_cache import LearnerCache
 from prefero.studies.protocol import Protocol, teaching_protocol, unwrap
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
@@ -145,10 +146,12 @@ def begin_teaching(
     *,
     trust: bool = False,
     task_description: str | None = None,
+    person: str | None = None,
 ) -> tuple[Study, Participant, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`.
 
     `task_description` tells the teacher what to do; None leaves it as it was, or as the world has it.
+    `person` is who answers, where several people teach in one session.
     """
     name = name or Path(what).stem
     if name in {study.name for study in store.studies()}:
@@ -156,27 +159,46 @@ def begin_teaching(
         if study.kind != "teach":
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
         study = _continued(store, study, what, features, opening, trust)
-        participants = store.participants(study) or [store.invite(study, TEACHER, new_secret(), seed=0)]
+        participant, known = _teacher(store, study, person)
         if task_description is not None:
             study = store.change_protocol(study, task_description=unwrap(task_description))
-        return study, participants[0], True
+        return study, participant, known
     pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later")
     title = what.title() if what in worlds.names() else name
     protocol = teaching_protocol(title, questions, task_description or "")
     display = serve_clips(display_of(pool))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
-    return study, store.invite(study, TEACHER, new_secret(), seed=0), False
+    return study, _teacher(store, study, person)[0], False
+
+
+def _teacher(store: Store, study: Study, person: str | None) -> tuple[Participant, bool]:
+    """Who answers in a session, and whether they have before; without a name, the first who did."""
+    participants = store.participants(study)
+    if person is None and participants:
+        return participants[0], True
+    label = TEACHER if person is None else person
+    for participant in participants:
+        if participant.label == label:
+            return participant, True
+    return store.invite(study, label, new_secret(), seed=len(participants)), False
 
 
 def taught_reward(store: Store, name: str, command: str) -> Reward:
-    """The reward of a teaching session; an error with the command that begins it if there are no answers."""
+    """The reward of a teaching session; an error with the command that begins it if there are no answers.
+
+    Where several people taught, it is the reward that they share.
+    """
     study = known_study(store, name, command)
-    participants = store.participants(study)
-    log = store.event_log(participants[0]) if participants else None
-    if log is None or not log.answers:
+    together = group_reward(store, study)
+    if together is not None:
+        return together
+    logs = [(participant, store.event_log(participant)) for participant in store.participants(study)]
+    answered = [(participant, log) for participant, log in logs if log.answers]
+    if not answered:
         raise ValueError(f"the session {name!r} has no answers yet:  {command}")
+    participant, log = max(answered, key=lambda pair: len(pair[1].answers))
     protocol = Protocol.from_json(study.protocol)
-    cache = LearnerCache(store.pool(study), protocol, participants[0].seed)
+    cache = LearnerCache(store.pool(study), protocol, participant.seed)
     return cache.learner(protocol.methods[0].label, log).reward()
 
 
