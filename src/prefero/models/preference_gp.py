@@ -15,14 +15,16 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero.kernels import Kernel
+from prefero.models.answer_times import with_answer_times
 from prefero.models.inference import Inference, check_inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
+from prefero.models.mixture import MixturePosterior
 from prefero.models.mixture_fitter import TYPICAL_BEYOND, MixtureFitter
 from prefero.models.people import posterior_of
 from prefero.models.people_candidates import given_kernel
 from prefero.models.people_fitter import PeopleFitter
-from prefero.models.posterior import Distribution, predict
+from prefero.models.posterior import Distribution, Posterior, predict
 from prefero.models.reference import Reference
 from prefero.models.structures import TYPICAL_NOISE, ModelSettings
 from prefero.questions import Answer, Comparisons, comparisons_of
@@ -181,6 +183,7 @@ class PreferenceGP(PreferenceModel):
         *,
         people: Sequence[object] | npt.NDArray[Any] | None = None,
         answers: Sequence[Answer] = (),
+        seconds: npt.ArrayLike | None = None,
     ) -> Self:
         """Learn from answers about rows of features.
 
@@ -191,6 +194,8 @@ class PreferenceGP(PreferenceModel):
             people: Who gave each answer, those of `pairs` and then those of `ties`: names or numbers. Several
                 people are learned together: what they share, and what is each one's own.
             answers: Further answers of any kind, such as `Answer.best_of([0, 3, 5], best=3)`.
+            seconds: How long each answer of `pairs` and then of `ties` took; nan where that is not known.
+                Slow answers then count as close ones, if the person's times show it. None leaves times out.
 
         Returns:
             The model itself.
@@ -199,7 +204,14 @@ class PreferenceGP(PreferenceModel):
             ConvergenceError: If the inference does not converge.
         """
         matrix = feature_matrix(items)
-        return self.fit_comparisons(comparisons_of(matrix, pairs, ties, people, answers), matrix)
+        self.fit_comparisons(comparisons_of(matrix, pairs, ties, people, answers), matrix)
+        if seconds is not None:
+            self._take_up_times(self.posterior_, seconds)
+        return self
+
+    def _take_up_times(self, posterior: Distribution, seconds: npt.ArrayLike) -> None:
+        if isinstance(posterior, MixturePosterior) or isinstance(posterior, Posterior):
+            self.posterior_ = with_answer_times(posterior, seconds)
 
     def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
         """Learn from comparisons of features; refitting is quick when they continue the last ones.
