@@ -97,7 +97,7 @@ def test_the_answers_of_a_session_are_enough_for_a_ranking_and_for_pairs(
     assert run("arm") == 2
     assert "the session 'arm' has no answers yet" in capsys.readouterr().err
     pool = store.pool(study)
-    longest = int(np.argmax(pool.features[:, pool.names.index("path length")]))
+    longest = int(np.argmax(pool.features[:, pool.names.index("duration")]))
     for number, other in enumerate(n for n in range(3) if n != longest):
         proposed = Proposal(number, "Prefero", (longest, other), 0.5, "bits")
         log = store.add_question(person, store.event_log(person), proposed)

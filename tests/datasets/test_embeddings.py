@@ -9,25 +9,26 @@ from prefero.datasets.features.embeddings import (
     SAMPLES,
     Embedding,
     PrincipalComponents,
-    RandomNetwork,
     encoder,
     resample,
 )
 from prefero.datasets.features.library import FEATURE_WORDS
+from prefero.datasets.features.networks import BATCH, RandomNetwork, TimeContrastive, close_pairs
 
 RNG = np.random.default_rng(5)
 
 
 def walk(number: int, steps: int = 30, states: int = 3) -> Episode:
-    path = np.cumsum(np.random.default_rng(number).normal(size=(steps, states)), axis=0)
-    return Episode(str(number), path, np.zeros((steps, 1)))
+    rng = np.random.default_rng(number)
+    path = np.cumsum(rng.normal(size=(steps, states)), axis=0)
+    return Episode(str(number), path, rng.normal(size=(steps, 1)))
 
 
 def test_resampled_states_are_at_evenly_spaced_times_whatever_the_length() -> None:
     time = np.linspace(0, 1, 200)
-    made = resample(Episode("a", np.column_stack([time, time**2]), np.zeros((199, 1))))
+    made = resample(Episode("a", np.column_stack([time, time**2]), np.linspace(0, 3, 199)))
     at = np.linspace(0, 1, SAMPLES)
-    np.testing.assert_allclose(made, np.concatenate([at, at**2]), atol=1e-4)
+    np.testing.assert_allclose(made, np.concatenate([at, at**2, 3 * at]), atol=1e-4)
 
 
 def test_the_principal_components_are_those_of_scikit_learn() -> None:
@@ -119,8 +120,8 @@ def test_an_encoder_that_fails_in_its_own_way_is_named_with_the_episode() -> Non
 
 def test_every_word_is_a_feature_or_an_embedding() -> None:
     for word in FEATURE_WORDS:
-        assert word in LIBRARY or Embedding.of(word.replace("(n)", "(4)")) is not None
-    assert len(FEATURE_WORDS) == len(LIBRARY) + 4
+        assert word in LIBRARY or Embedding.of(word.replace("n)", "4)")) is not None
+    assert len(FEATURE_WORDS) == len(LIBRARY) + 7
 
 
 def test_episodes_with_other_states_than_the_examples_are_named() -> None:
@@ -129,3 +130,27 @@ def test_episodes_with_other_states_than_the_examples_are_named() -> None:
         extract(walk(9, states=2))
     with pytest.raises(ValueError, match="two examples or more, but there are 1"):
         PrincipalComponents.fit([walk(0)], 1)
+
+
+def test_close_pairs_are_of_one_episode_and_close_in_time() -> None:
+    steps = [np.column_stack([np.full(40, episode), np.arange(40)]).astype(float) for episode in range(3)]
+    first, second = close_pairs(steps, np.random.default_rng(0))
+    assert len(first) == len(second) == BATCH
+    assert np.array_equal(first[:, 0], second[:, 0])
+    assert np.abs(first[:, 1] - second[:, 1]).max() <= 4
+
+
+def test_a_trained_network_is_made_of_its_arrays_without_torch() -> None:
+    """It is evaluated as a random one of the same arrays is."""
+    random = RandomNetwork.fit([walk(i) for i in range(6)], 3)
+    same = TimeContrastive.from_arrays(random.arrays(), 3)(walk(9))
+    assert list(same) == [f"time contrastive {i + 1}" for i in range(3)]
+    assert list(same.values()) == list(random(walk(9)).values())
+
+
+def test_actions_matter_to_every_embedding() -> None:
+    examples = [walk(i) for i in range(12)]
+    still = Episode("still", examples[3].states, np.zeros((30, 1)))
+    for kind in (PrincipalComponents, RandomNetwork):
+        extract = kind.fit(examples, 4)
+        assert extract(still) != extract(examples[3])

@@ -162,7 +162,7 @@ def test_arrays_are_kept_to_the_last_bit() -> None:
         array_from_json(array_to_json(np.array([np.nan])))
 
 
-@pytest.mark.parametrize("kind", FITTED)
+@pytest.mark.parametrize("kind", [kind for kind in FITTED if kind != "time-contrastive"])  # which needs torch
 def test_arrays_that_do_not_fit_each_other_are_refused(kind: str) -> None:
     rng = np.random.default_rng(0)
     examples = [Episode(str(i), rng.normal(size=(9, 2)), rng.normal(size=(9, 1))) for i in range(4)]
@@ -172,8 +172,9 @@ def test_arrays_that_do_not_fit_each_other_are_refused(kind: str) -> None:
     for name, array in arrays.items():
         with pytest.raises(ValueError, match="do not fit each other"):
             FITTED[kind].from_arrays(arrays | {name: array[..., :-1]}, 2)
-    with pytest.raises(ValueError, match="must be positive"):
-        FITTED[kind].from_arrays(arrays | {"scale": 0 * arrays["scale"]}, 2)
+    if "scale" in arrays:
+        with pytest.raises(ValueError, match="must be positive"):
+            FITTED[kind].from_arrays(arrays | {"scale": 0 * arrays["scale"]}, 2)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from prefero._support.texts import pluralize
 from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
 from prefero.cli.options import with_dataset_flags
 from prefero.datasets import EpisodeDataset, FeatureOptions, FeatureTable, extract_features, open_dataset
+from prefero.datasets.features.diagnostics import messages
 from prefero.datasets.features.extract import check_features
 from prefero.datasets.features.summary import save_histograms, summarize
 from prefero.datasets.registry import describe_formats, options_for
@@ -52,12 +53,17 @@ def _say_summary(table: FeatureTable) -> None:
     count = len(table.variables)
     console.print(f"{escape(table.dataset.name)}: {len(table)} {what}, {pluralize(count, 'feature')}.")
     console.print(_summary_table(table))
-    for diagnostic in table.diagnostics():
-        problem = f"[yellow]{diagnostic.kind}[/]: {escape(diagnostic.message)}."
-        console.print(problem, soft_wrap=True, highlight=False)
-    for finding in table.findings():
-        console.print(f"[cyan]{finding.kind}[/]: {escape(finding.message)}.", soft_wrap=True, highlight=False)
+    for reason in table.left_out():
+        _say_line("green", "left out", reason)
+    for kind, message in messages(table.diagnostics()):
+        _say_line("yellow", kind, message)
+    for kind, message in messages(table.findings()):
+        _say_line("cyan", kind, message)
     say_skipped(table.skipped)
+
+
+def _say_line(color: str, kind: str, message: str) -> None:
+    console.print(f"[{color}]{kind}[/]: {escape(message)}.", soft_wrap=True, highlight=False)
 
 
 def _summary_table(table: FeatureTable) -> Table:

@@ -114,7 +114,7 @@ def feature_options(
     stride: Annotated[str | None, _feature_option("The distance between the starts of windows.")] = None,
     fit_embeddings_on: Annotated[
         str | None,
-        _feature_option("The dataset that pca(n) and random-network(n) are fitted on, if not this one."),
+        _feature_option("The dataset that embeddings and statistics are fitted on, if not this one."),
     ] = None,
     drop: Annotated[Words, _words_option("Features to leave out.")] = None,
     log_transform: Annotated[Words, _words_option("Features to take the logarithm of.")] = None,

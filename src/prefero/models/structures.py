@@ -155,12 +155,12 @@ def grid_candidates(settings: ModelSettings) -> list[Candidate]:
 
 def grid_weights(reference: Reference) -> dict[str, float]:
     """The prior weights of the structures on the grid; they add up to 1."""
-    if reference.features > MANY:
-        return MANY_GRID
+    grid = MANY_GRID if reference.features > MANY else GRID
     if not reference.has_heavy_tails:
-        return GRID
-    raw = {structure: weight - WARPED.get(structure, 0.0) for structure, weight in GRID.items()}
-    return raw | {f"warped {structure}": weight for structure, weight in WARPED.items()}
+        return grid
+    warped = {structure: weight for structure, weight in WARPED.items() if structure in grid}
+    raw = {structure: weight - warped.get(structure, 0.0) for structure, weight in grid.items()}
+    return raw | {f"warped {structure}": weight for structure, weight in warped.items()}
 
 
 def noise_grid(noise: float | None, lapse: float | None = None) -> dict[tuple[float, float], float]:

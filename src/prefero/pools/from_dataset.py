@@ -87,9 +87,17 @@ def from_dataset(
 
 
 def _prepared(table: FeatureTable) -> FeatureTable:
-    """Without constants and duplicates; a warning for each problem of the features."""
-    for diagnostic in table.diagnostics():
-        warnings.warn(diagnostic.message, stacklevel=3)
+    """Without constants and duplicates; a warning for each problem of the features.
+
+    Nobody chose the default features, so nobody has to mend their tails and correlations.
+    """
+    from prefero.datasets.features.diagnostics import messages
+    from prefero.datasets.features.library import DEFAULT
+
+    chosen = table.spec is None or table.spec.words != DEFAULT
+    for kind, message in messages(table.diagnostics()):
+        if chosen or kind not in ("heavy-tailed", "correlated"):
+            warnings.warn(message, stacklevel=3)
     return table.without_redundant()
 
 

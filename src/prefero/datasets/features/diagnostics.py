@@ -9,15 +9,18 @@ unequal-length  episodes differ in length, and the feature grows with the length
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
+from prefero._support.names import listed
 from prefero.datasets.features.library import GROWS_WITH_LENGTH
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.features import location_and_scale
 from prefero.trajectories.step_features import block_of
+
+FEW = 5  # messages of one kind; of more, one message for all
 
 Kind = Literal["constant", "duplicate", "correlated", "heavy-tailed", "unequal-length"]
 
@@ -41,6 +44,36 @@ class Diagnostic:
     kind: Kind
     names: tuple[str, ...]
     message: str
+
+
+class Message(Protocol):
+    """A diagnostic or a finding."""
+
+    @property
+    def kind(self) -> str:
+        """What it is about."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features that it is about."""
+
+    @property
+    def message(self) -> str:
+        """What it says."""
+
+
+def messages(found: Sequence[Message]) -> list[tuple[str, str]]:
+    """The kind and the message of each; of more than a few of one kind, the first stands for all."""
+    lines: list[tuple[str, str]] = []
+    for kind in dict.fromkeys(one.kind for one in found):
+        mine = [one for one in found if one.kind == kind]
+        if len(mine) <= FEW:
+            lines += [(kind, one.message) for one in mine]
+        else:
+            names = list(dict.fromkeys(name for one in mine for name in one.names))
+            example = f"{len(names)} features: {listed(names, 2 * FEW)}. For example, {mine[0].message}"
+            lines.append((kind, example))
+    return lines
 
 
 def diagnose(

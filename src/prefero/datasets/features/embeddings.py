@@ -1,37 +1,49 @@
-"""Embeddings: features that are computed from the states without being designed.
+"""Embeddings: features that are computed from states and actions without being designed.
 
-    pca(4)                   the first principal components of whole state trajectories
-    random-network(8)        the output of a fixed random network for each state, averaged over time
-    encoder(module:function) the user's own encoder of states, (T, s) to (T, k), averaged over time
+    statistics               means, extremes, changes, ... of every state and action, without redundant ones;
+                             statistics(60) keeps 60 at most
+    pca(4)                   the first principal components of whole trajectories
+    random-network(8)        the output of a fixed random network for each step, averaged over time
+    time-contrastive(8)      the same of a network that is trained on the dataset
+    image-encoder(FILE, 16)  what a frozen network sees in the frames of the episode's video
     steps                    features of single steps, averaged over time (`step_embedding`)
+    encoder(module:function) the user's own encoder of states, (T, s) to (T, k), averaged over time
 
-    resampled   (M, SAMPLES * s)   states at evenly spaced times, so that lengths may differ
-    scaled                         states with mean 0 and standard deviation 1 over the examples
+    resampled   (M, SAMPLES * (s + a))   states and actions at evenly spaced times, so that lengths may differ
+    scaled                               with mean 0 and standard deviation 1 over the examples
 
-These are a first step toward features that are learned together with the reward. The first two are fitted on
-example episodes; after that they are functions of an episode like any other feature, made of a few arrays
-that a file can hold.
+All but the last are fitted on example episodes; after that they are functions of an episode like any other
+feature, made of a few arrays that a file can hold.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Self
 
 import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
-from prefero.datasets.features.fitted_embedding import FittedEmbedding, checked, units, with_same_states
+from prefero.datasets.features.fitted_embedding import (
+    FittedEmbedding,
+    checked,
+    numbers_in,
+    sizes_array,
+    units,
+    with_same_numbers,
+)
+from prefero.datasets.features.image_encoders import ImageFeatures, runs_code
 from prefero.datasets.features.library import Extractor, NamedValues
+from prefero.datasets.features.networks import RandomNetwork, TimeContrastive
+from prefero.datasets.features.statistics import MOST, Statistics
 from prefero.datasets.features.step_embedding import StepEmbedding
 from prefero.datasets.features.user_functions import function_name, import_function
 
 SAMPLES = 16
-HIDDEN = 64
-LAYERS = 2
-WORD = re.compile(r"\s*(?:(steps)|(pca|random-network|encoder)\s*\((.*)\))\s*")
+PICTURE_FEATURES = 16  # of an image encoder, if their number is not given
+KINDS = "statistics|steps|pca|random-network|time-contrastive|image-encoder|encoder"
+WORD = re.compile(rf"\s*({KINDS})\s*(?:\((.*)\))?\s*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +59,14 @@ class Embedding:
         parsed = WORD.fullmatch(word)
         if parsed is None:
             return None
-        if parsed[1]:
-            return cls(parsed[1], "")
-        kind, inside = parsed[2], parsed[3].strip()
-        if kind != "encoder" and not (inside.isdigit() and int(inside) > 0):
-            raise ValueError(f"{kind} takes the number of features, as in {kind}(4), not {word!r}")
-        return cls(kind, inside)
+        made = cls(parsed[1], (parsed[2] or "").strip())
+        if made.kind == "image-encoder" and not made.source:
+            raise ValueError(
+                f"{made.kind} takes a file or a model, as in {made.kind}(FILE, 16), not {word!r}"
+            )
+        if made.needs_examples and not made.count and (made.kind != "steps" or made.inside):
+            raise ValueError(f"{made.kind} takes the number of features, as in {made.kind}(4), not {word!r}")
+        return made
 
     @property
     def needs_examples(self) -> bool:
@@ -60,18 +74,35 @@ class Embedding:
         return self.kind != "encoder"
 
     @property
+    def runs_code(self) -> bool:
+        """Does computing it run code that the word names?"""
+        return self.kind == "encoder" or (self.kind == "image-encoder" and runs_code(self.source))
+
+    @property
+    def source(self) -> str:
+        """Of an image encoder: its file, or its name."""
+        first, _, last = self.inside.rpartition(",")
+        return first.strip() if last.strip().isdecimal() else self.inside
+
+    @property
     def count(self) -> int:
-        """The number of features, where it is a choice."""
-        return int(self.inside or 0)
+        """How many features it has, at most; 0 if that is not said."""
+        last = self.inside.rpartition(",")[2].strip()
+        default = {"statistics": MOST if not self.inside else 0, "image-encoder": PICTURE_FEATURES}
+        return int(last) if last.isdecimal() else default.get(self.kind, 0)
 
     def fit(self, examples: Sequence[Episode]) -> Extractor:
         """What it extracts of an episode, fitted on these examples."""
         if self.kind == "encoder":
             return encoder(import_function(self.inside))
+        if self.kind == "image-encoder":
+            return ImageFeatures.fit(self.source, examples, self.count)
         return FITTED[self.kind].fit(examples, self.count)
 
-    def from_arrays(self, arrays: Mapping[str, Array]) -> "FittedEmbedding":
+    def from_arrays(self, arrays: Mapping[str, Array]) -> FittedEmbedding | ImageFeatures:
         """The same, from the arrays of one that was fitted before; an error unless they fit each other."""
+        if self.kind == "image-encoder":
+            return ImageFeatures.from_arrays(self.source, arrays, self.count)
         return FITTED[self.kind].from_arrays(arrays, self.count)
 
 
@@ -79,20 +110,26 @@ class Embedding:
 
 
 def resample(episode: Episode, samples: int = SAMPLES) -> Array:
-    """The states at evenly spaced times from first to last, (samples * s,)."""
-    at, known = np.linspace(0.0, 1.0, samples), np.linspace(0.0, 1.0, len(episode.states))
-    return np.concatenate([np.interp(at, known, column) for column in episode.states.T])
+    """States and actions at evenly spaced times from first to last, (samples * (s + a),)."""
+    return np.concatenate([_at_times(part, samples) for part in (episode.states, episode.actions)])
+
+
+def _at_times(values: Array, samples: int) -> Array:
+    at, known = np.linspace(0.0, 1.0, samples), np.linspace(0.0, 1.0, len(values))
+    return np.concatenate([np.empty(0), *(np.interp(at, known, column) for column in values.T)])
 
 
 @dataclass(frozen=True, eq=False)
 class PrincipalComponents(FittedEmbedding):
     """The first principal components, whitened: the examples have mean 0 and variance 1 in each.
 
-    center, scale   (SAMPLES * s,)      of resampled states
-    axes            (n, SAMPLES * s)    the components
-    unit            (n,)                their standard deviations over the examples
+    sizes           (2,)     how many states and actions there are
+    center, scale   (D,)     of resampled states and actions, D = SAMPLES * (s + a)
+    axes            (n, D)   the components
+    unit            (n,)     their standard deviations over the examples
     """
 
+    sizes: Array
     center: Array
     scale: Array
     axes: Array
@@ -101,91 +138,36 @@ class PrincipalComponents(FittedEmbedding):
     @classmethod
     def fit(cls, examples: Sequence[Episode], count: int) -> Self:
         """The components that vary most over the examples."""
-        resampled = np.stack([resample(episode) for episode in with_same_states(examples)])
+        resampled = np.stack([resample(episode) for episode in with_same_numbers(examples)])
+        sizes = sizes_array(examples[0])
         center, scale = units(resampled)
-        _, sizes, axes = np.linalg.svd((resampled - center) / scale, full_matrices=False)
-        rank = int(np.sum(sizes > 1e-9 * max(sizes[0], 1e-300)))
+        _, stds, axes = np.linalg.svd((resampled - center) / scale, full_matrices=False)
+        rank = int(np.sum(stds > 1e-9 * max(stds[0], 1e-300)))
         if count > rank:
             raise ValueError(
-                f"{len(examples)} examples of {examples[0].states.shape[1]} states have {rank} principal "
+                f"{len(examples)} examples of {int(sizes.sum())} states and actions have {rank} principal "
                 f"components, but pca({count}) asks for {count}"
             )
         axes = axes[:count] * np.sign(axes[:count].sum(axis=1, keepdims=True) + 1e-12)  # always the same sign
-        return cls(center, scale, axes, sizes[:count] / np.sqrt(len(resampled)))
+        return cls(sizes, center, scale, axes, stds[:count] / np.sqrt(len(resampled)))
 
     def __call__(self, episode: Episode) -> NamedValues:
         """Where the episode is along each component."""
-        resampled = resample(checked(episode, len(self.center) // SAMPLES))
+        resampled = resample(checked(episode, numbers_in(self.sizes)))
         place = self.axes @ ((resampled - self.center) / self.scale) / self.unit
         return {f"pca {i + 1}": float(value) for i, value in enumerate(place)}
 
     def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
-        """By the number of states."""
-        size = (len(self.center) // SAMPLES * SAMPLES,)
-        return {"center": size, "scale": size, "axes": (count, *size), "unit": (count,)}
-
-
-# --- a random network -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class RandomNetwork(FittedEmbedding):
-    """Fixed random layers with tanh between them, the same for the same number of states.
-
-    center, scale   (s,)     of states
-    weights         (W,)     of all layers one after the other: a matrix (a, b) and a bias (b,) each
-    """
-
-    center: Array
-    scale: Array
-    weights: Array
-
-    @classmethod
-    def fit(cls, examples: Sequence[Episode], count: int) -> Self:
-        """The examples set the units of the states."""
-        center, scale = units(np.concatenate([one.states for one in with_same_states(examples)]))
-        layers = random_layers(len(center), count)
-        return cls(center, scale, np.concatenate([part.ravel() for layer in layers for part in layer]))
-
-    def __call__(self, episode: Episode) -> NamedValues:
-        """The mean over time of the last layer."""
-        values = (checked(episode, len(self.center)).states - self.center) / self.scale
-        for matrix, bias in self._layers():
-            values = np.tanh(values @ matrix + bias)
-        return {f"random network {i + 1}": float(value) for i, value in enumerate(values.mean(axis=0))}
-
-    def written(self, literal: Callable[[object], str]) -> dict[str, str]:
-        """With the matrix and the bias of each layer."""
-        layers = ", ".join(f"({literal(matrix)}, {literal(bias)})" for matrix, bias in self._layers())
-        return {"center": literal(self.center), "scale": literal(self.scale), "layers": f"[{layers}]"}
-
-    def _layers(self) -> Iterator[tuple[Array, Array]]:
-        """The matrix and the bias of each layer; the size of the last follows from the rest."""
-        rest, inputs = self.weights, len(self.center)
-        for layer in range(LAYERS + 1):
-            outputs = HIDDEN if layer < LAYERS else len(rest) // (inputs + 1)
-            matrix, rest = rest[: inputs * outputs].reshape(inputs, outputs), rest[inputs * outputs :]
-            bias, rest = rest[:outputs], rest[outputs:]
-            yield matrix, bias
-            inputs = outputs
-
-    def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
-        """By the number of states."""
-        sizes = [len(self.center), *[HIDDEN] * LAYERS, count]
-        weights = sum((a + 1) * b for a, b in pairwise(sizes))
-        return {"center": (sizes[0],), "scale": (sizes[0],), "weights": (weights,)}
-
-
-def random_layers(inputs: int, outputs: int) -> list[tuple[Array, Array]]:
-    """Weights and biases that neither saturate the tanh nor leave it linear."""
-    rng = np.random.default_rng([inputs, outputs])
-    sizes = [inputs, *[HIDDEN] * LAYERS, outputs]
-    return [(rng.normal(0.0, 1.5 / np.sqrt(a), (a, b)), rng.normal(0.0, 0.5, b)) for a, b in pairwise(sizes)]
+        """By the numbers of states and actions."""
+        size = (SAMPLES * sum(numbers_in(self.sizes)),)
+        return {"sizes": (2,), "center": size, "scale": size, "axes": (count, *size), "unit": (count,)}
 
 
 FITTED: dict[str, type[FittedEmbedding]] = {
+    "statistics": Statistics,
     "pca": PrincipalComponents,
     "random-network": RandomNetwork,
+    "time-contrastive": TimeContrastive,
     "steps": StepEmbedding,
 }
 

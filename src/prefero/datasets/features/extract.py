@@ -27,7 +27,8 @@ from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.cache import FeatureCache, FeatureRows, cache_path
 from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.from_spec import describe_features, with_functions
-from prefero.datasets.features.library import DEFAULT, Extractor, extractor_for, features_of
+from prefero.datasets.features.image_encoders import load_encoder
+from prefero.datasets.features.library import DEFAULT, Extractor, duration, extractor_for, features_of
 from prefero.datasets.features.options import Feature, FeatureOptions, Features
 from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.user_functions import function_digest
@@ -38,7 +39,7 @@ from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec, Fitted
 
 SERIAL_BATCHES = 4  # so many are done before worker processes have started
-EXAMPLES = 256  # that an embedding is fitted on
+EXAMPLES = 512  # that an embedding is fitted on
 NAMED = 3  # skipped episodes that a message names, at most
 
 B = TypeVar("B")  # a batch of episodes
@@ -106,8 +107,7 @@ def _extracted(dataset: EpisodeDataset, options: FeatureOptions, fitted: Fitted)
         rows.spec = rows.spec and describe_features(rows.spec, options, extractors)
         cache.finish(rows)
     if not rows.values:
-        reasons = skipped_reasons(rows.skipped) or "it has none"
-        raise ValueError(f"{dataset.name} has no episode that can be used: {reasons}")
+        raise ValueError(_no_episode(dataset, rows))
     table = FeatureTable(
         dataset,
         np.array(rows.values, dtype=float),
@@ -152,6 +152,8 @@ def _digest(feature: Feature) -> str:
     if callable(feature):
         return function_digest(feature)
     embedding = Embedding.of(feature)
+    if embedding is not None and embedding.kind == "image-encoder":
+        return f"{feature} {load_encoder(embedding.source).digest.hex()}"
     place = feature if embedding is None else embedding.inside
     return f"{feature} {function_digest(place)}" if ":" in place.partition("(")[0] else feature
 
@@ -179,7 +181,21 @@ def _extractors(dataset: EpisodeDataset, options: FeatureOptions, fitted: Fitted
     pairs = list(zip(options.features, embeddings, strict=True))
     fitting = any(found and found.needs_examples and word not in fitted for word, found in pairs)
     examples = _examples(dataset, options) if fitting else []
+    if fitting and len(examples) < 2:
+        _check_usable(dataset, options)
     return [_extractor(word, embedding, examples, fitted) for word, embedding in pairs]
+
+
+def _check_usable(dataset: EpisodeDataset, options: FeatureOptions) -> None:
+    """An error that says why there are no examples, where all episodes are bad."""
+    rows = FeatureRows.join(_batches(dataset, [duration], options, FeatureCache(None, "", dataset.spec)))
+    if not rows.values:
+        raise ValueError(_no_episode(dataset, rows))
+
+
+def _no_episode(dataset: EpisodeDataset, rows: FeatureRows) -> str:
+    reasons = skipped_reasons(rows.skipped) or "it has none"
+    return f"{dataset.name} has no episode that can be used: {reasons}"
 
 
 def _extractor(

@@ -46,6 +46,11 @@ class Finding:
     name: str
     message: str
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The feature, as diagnostics name theirs."""
+        return (self.name,)
+
 
 def find(features: Array, names: Sequence[str], categories: Sequence[Categories] = ()) -> list[Finding]:
     """All findings about features (M, d), in the order of the features."""

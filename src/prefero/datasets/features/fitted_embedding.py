@@ -1,4 +1,7 @@
-"""What embeddings that are fitted on example episodes have in common: they are made of a few arrays."""
+"""What fitted embeddings share: they are fitted on examples, and then consist of a few arrays.
+
+steps    (T, s + a)    the states of every step, and its actions
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +14,8 @@ from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.features.library import NamedValues
 from prefero.trajectories.features import location_and_scale
+
+UNFITTING = "the arrays of an embedding do not fit each other"
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +41,7 @@ class FittedEmbedding(ABC):
         made = cls(**{one.name: np.asarray(arrays[one.name], dtype=float) for one in fields(cls)})
         known = made.arrays()
         if made.shapes(count) != {name: array.shape for name, array in known.items()}:
-            raise ValueError("the arrays of an embedding do not fit each other")
+            raise ValueError(UNFITTING)
         if any((known[name] <= 0).any() for name in ("scale", "unit") if name in known):
             raise ValueError("the units of an embedding must be positive")
         return made
@@ -47,25 +52,48 @@ class FittedEmbedding(ABC):
 
     def written(self, literal: Callable[[object], str]) -> dict[str, str]:
         """The arguments of exported code that computes the same, as texts; `literal` writes an array."""
-        return {name: literal(array) for name, array in self.arrays().items()}
+        return {name: literal(array) for name, array in self.arrays().items() if name != "sizes"}
 
 
-def with_same_states(examples: Sequence[Episode]) -> Sequence[Episode]:
-    """Two examples or more, all with the same states."""
+def steps_of(episode: Episode) -> Array:
+    """The states of every step, and its actions, (T, s + a)."""
+    return np.concatenate([episode.states[: len(episode)], episode.actions], axis=1)
+
+
+def with_same_numbers(examples: Sequence[Episode]) -> Sequence[Episode]:
+    """The examples; an error unless there are two or more, with as many states and actions each."""
     if len(examples) < 2:
         raise ValueError(f"an embedding needs two examples or more, but there are {len(examples)}")
-    return [checked(episode, examples[0].states.shape[1]) for episode in examples]
+    sizes = numbers_of(examples[0])
+    return [checked(episode, sizes) for episode in examples]
 
 
-def checked(episode: Episode, wanted: int) -> Episode:
-    """The episode, if it has so many states."""
-    count = episode.states.shape[1]
-    if count != wanted:
-        raise BadEpisode(episode.id, f"it has {count} states, but the examples have {wanted}")
+def numbers_of(episode: Episode) -> tuple[int, int]:
+    """How many states and actions it has."""
+    return episode.states.shape[1], episode.actions.shape[1]
+
+
+def sizes_array(episode: Episode) -> Array:
+    """The same as an array, for a fitted embedding."""
+    return np.array(numbers_of(episode), dtype=float)
+
+
+def numbers_in(sizes: Array) -> tuple[int, int]:
+    """What `sizes_array` gave."""
+    if sizes.shape != (2,) or sizes.min() < 0:
+        raise ValueError(UNFITTING)
+    return int(sizes[0]), int(sizes[1])
+
+
+def checked(episode: Episode, wanted: tuple[int, int]) -> Episode:
+    """The episode; an error unless it has so many states and actions."""
+    for name, has, should in zip(("states", "actions"), numbers_of(episode), wanted, strict=True):
+        if has != should:
+            raise BadEpisode(episode.id, f"it has {has} {name}, but the examples have {should}")
     return episode
 
 
 def units(values: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of each column; 1 in place of none."""
+    """Center and scale of every column; the scale of one that does not vary is 1."""
     center, scale, varies = location_and_scale(values)
     return center, np.where(varies, scale, 1.0)

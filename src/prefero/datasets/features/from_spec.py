@@ -15,6 +15,7 @@ from prefero._support.names import no_such
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.embeddings import Embedding, encoder
 from prefero.datasets.features.fitted_embedding import FittedEmbedding
+from prefero.datasets.features.image_encoders import ImageFeatures, load_encoder
 from prefero.datasets.features.library import Extractor, extractor_for, features_of, user_extractor
 from prefero.datasets.features.options import Feature, FeatureOptions
 from prefero.datasets.features.user_functions import import_function, module_name
@@ -43,7 +44,9 @@ def describe_features(seen: FeatureSpec, options: FeatureOptions, made: Sequence
         words=tuple(words),
         window=None if windows is None else str(windows.length),
         stride=None if windows is None else str(windows.stride),
-        fitted={word: one.arrays() for word, one in pairs if isinstance(one, FittedEmbedding)},
+        fitted={
+            word: one.arrays() for word, one in pairs if isinstance(one, FittedEmbedding | ImageFeatures)
+        },
     )
     return with_functions(described, options.features)
 
@@ -51,11 +54,19 @@ def describe_features(seen: FeatureSpec, options: FeatureOptions, made: Sequence
 def with_functions(spec: FeatureSpec, features: Sequence[Feature]) -> FeatureSpec:
     """The same spec with the functions among its features, which this process has named."""
     functions = {
-        word_for(one): one if callable(one) else import_function(_place(one))
+        word_for(one): one if callable(one) else _code_of(one)
         for one in features
         if callable(one) or names_code(one)
     }
     return replace(spec, functions=functions)
+
+
+def _code_of(word: str) -> Callable[..., Any]:
+    """The function of a word that names code; of an image encoder, what loads it."""
+    embedding = Embedding.of(word)
+    return (
+        load_encoder if embedding is not None and embedding.needs_examples else import_function(_place(word))
+    )
 
 
 def word_for(feature: Feature) -> str:
@@ -66,15 +77,15 @@ def word_for(feature: Feature) -> str:
 
 
 def names_code(word: str) -> bool:
-    """Does a word name a function, so that computing its feature runs code?"""
+    """Does a word name a function or such a file, so that computing its feature runs code?"""
     embedding = Embedding.of(word)
-    return ":" in word.partition("(")[0] if embedding is None else not embedding.needs_examples
+    return ":" in word.partition("(")[0] if embedding is None else embedding.runs_code
 
 
 def _place(word: str) -> str:
-    """The `module:function` that a word names."""
+    """The `module:function`, or the file, that a word names."""
     embedding = Embedding.of(word)
-    return word if embedding is None else embedding.inside
+    return word if embedding is None else embedding.source
 
 
 # --- from a spec to features ------------------------------------------------------------------------------
@@ -95,6 +106,8 @@ def _extractor(word: str, spec: FeatureSpec, trust: bool) -> Extractor:
     if embedding is not None and embedding.needs_examples:
         if word not in spec.fitted:
             raise ValueError(f"{word} was fitted to other episodes, but its arrays are missing")
+        if embedding.runs_code:
+            _named_code(word, spec, trust)  # which is an error unless that is allowed
         return embedding.from_arrays(spec.fitted[word])
     if not names_code(word):
         return extractor_for(word)

@@ -28,7 +28,7 @@ Extractor = Callable[[Episode], NamedValues]
 FeatureFunction = Callable[[Episode], Any]
 
 WORD = re.compile(r"\s*([a-z-]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
-DEFAULT = ("path-length", "log-dimensionless-jerk", "control-effort", "duration")
+DEFAULT = ("statistics",)  # see features.statistics
 
 
 # --- statistics of each state -----------------------------------------------------------------------------
@@ -144,7 +144,10 @@ LIBRARY: dict[str, LibraryFeature] = {
     "goal": LibraryFeature(goal, "place", "the final and the least distance to a goal: goal(x=0.3, y=0.1)"),
     "return": LibraryFeature(total_reward, "", "the sum of the dataset's own rewards", grows=True),
 }
-EMBEDDINGS = ("pca(n)", "random-network(n)", "encoder(module:function)", "steps")  # see features.embeddings
+EMBEDDINGS = (
+    *("statistics", "pca(n)", "random-network(n)", "time-contrastive(n)"),
+    *("image-encoder(FILE, n)", "encoder(module:function)", "steps"),
+)  # see features.embeddings
 FEATURE_WORDS = (*LIBRARY, *EMBEDDINGS)
 GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, one in LIBRARY.items() if one.grows)
 

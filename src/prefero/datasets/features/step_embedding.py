@@ -14,7 +14,7 @@ from scipy.special import ndtri
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
-from prefero.datasets.features.fitted_embedding import FittedEmbedding, units, with_same_states
+from prefero.datasets.features.fitted_embedding import FittedEmbedding, steps_of, units, with_same_numbers
 from prefero.datasets.features.library import NamedValues
 from prefero.trajectories.step_features import StepFeatures
 
@@ -40,7 +40,7 @@ class StepEmbedding(FittedEmbedding):
     def fit(cls, examples: Sequence[Episode], count: int) -> Self:
         """The units of the examples' steps; `count` is not a choice here."""
         del count
-        steps = np.concatenate([steps_of(one) for one in with_same_states(examples)])
+        steps = np.concatenate([steps_of(one) for one in with_same_numbers(examples)])
         steps = steps[:: max(1, len(steps) // MOST_STEPS)]
         center, scale = units(steps)
         axes = _axes((steps - center) / scale)
@@ -83,11 +83,6 @@ class StepEmbedding(FittedEmbedding):
             "frequencies": (len(self.frequencies), k),
             "lengthscales": sizes["lengthscales"],
         }
-
-
-def steps_of(episode: Episode) -> Array:
-    """State and action of every step, side by side, (T, s + a)."""
-    return np.concatenate([episode.states[: len(episode)], episode.actions], axis=1)
 
 
 def _axes(z: Array) -> Array:

@@ -14,7 +14,9 @@ from prefero.datasets.categories import one_hot
 from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.features.cache import FeatureRows, choose_features, write_rows
 from prefero.datasets.features.diagnostics import Diagnostic, diagnose, redundant
+from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.findings import Finding, find
+from prefero.datasets.features.statistics import Statistics, left_out
 from prefero.trajectories.categories import Categories, Variable, variables_of
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.feature_spec import FeatureSpec
@@ -65,6 +67,16 @@ class FeatureTable:
     def findings(self) -> list[Finding]:
         """What is remarkable about the features, and what the model does about it."""
         return find(self.features, self.names, self.categories)
+
+    def left_out(self) -> list[str]:
+        """Which statistics were left out because they are redundant, and why; nothing for other features."""
+        spec = self.spec
+        if spec is None:
+            return []
+        pairs = ((Embedding.of(word), arrays) for word, arrays in spec.fitted.items())
+        made = [one.from_arrays(arrays) for one, arrays in pairs if one is not None]
+        names = spec.state_names, spec.action_names
+        return [line for one in made if isinstance(one, Statistics) for line in left_out(one, *names)]
 
     @property
     def variables(self) -> tuple[Variable, ...]:

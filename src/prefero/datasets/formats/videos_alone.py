@@ -15,7 +15,7 @@ import numpy as np
 from prefero._support.arrays import Array, Image
 from prefero._support.files import ArchiveError, cache_folder, read_archive, write_archive
 from prefero.datasets.base import EpisodeDataset, playable_path
-from prefero.datasets.episode import BadEpisode, Episode, StepRange
+from prefero.datasets.episode import BadEpisode, Episode, StepRange, VideoSpan
 from prefero.datasets.media.frame_states import Kind, frame_states, state_names
 from prefero.datasets.media.video_files import VideoError, check_complete, frame_rate, read_frames
 
@@ -50,7 +50,8 @@ class VideoEpisodes(EpisodeDataset):
         except VideoError as error:
             raise BadEpisode(self.ids[number], str(error)) from error
         actions = np.zeros((len(states), 0))
-        return Episode(self.ids[number], states, actions, None, 1 / rate, state_names(self.kind))
+        names = state_names(self.kind)
+        return Episode(self.ids[number], states, actions, None, 1 / rate, names, video=VideoSpan(video))
 
     def _known_states(self, video: Path) -> tuple[Array, float]:
         kept = self._kept_states(video)

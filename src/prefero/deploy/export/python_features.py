@@ -8,7 +8,9 @@ into its file, with the states that they are about as column numbers.
 from collections.abc import Callable, Sequence
 
 from prefero.datasets.features.embeddings import Embedding
+from prefero.datasets.features.fitted_embedding import FittedEmbedding
 from prefero.datasets.features.library import WORD
+from prefero.datasets.features.statistics import step_labels
 from prefero.trajectories.feature_spec import FeatureSpec
 
 Literal = Callable[[object], str]
@@ -29,6 +31,10 @@ def derivative(t, columns, order):
     return np.diff(t.states[:, columns], n=order, axis=0) / t.step_seconds**order
 
 
+def steps_of(t):
+    return np.concatenate([t.states[: len(t.actions)], t.actions], axis=1)
+
+
 def mean_square(values):
     return np.mean((values**2).sum(1)) if len(values) else 0.0
 
@@ -44,6 +50,17 @@ def features(states, actions, step_seconds=None, rewards=None):
 EACH = """
 def {name}(columns):
     return lambda t: {{f"{word} {{STATES[c]}}": t.states[:, c]{statistic} for c in columns}}
+"""
+
+STEP_NETWORK = """
+def step_network(name, center, scale, layers):
+    def compute(t):
+        values = (steps_of(t) - center) / scale
+        for matrix, bias in layers:
+            values = np.tanh(values @ matrix + bias)
+        return {f"{name} {i + 1}": value for i, value in enumerate(values.mean(axis=0))}
+
+    return compute
 """
 
 FUNCTIONS = {
@@ -92,20 +109,39 @@ def total_reward(t):
     "pca": """
 def pca(center, scale, axes, unit):
     def compute(t):
-        known, at = np.linspace(0.0, 1.0, len(t.states)), np.linspace(0.0, 1.0, len(center) // len(STATES))
-        resampled = np.concatenate([np.interp(at, known, column) for column in t.states.T])
-        place = axes @ ((resampled - center) / scale) / unit
+        columns = [*t.states.T, *t.actions.T]
+        at = np.linspace(0.0, 1.0, len(center) // len(columns))
+        resampled = [np.interp(at, np.linspace(0.0, 1.0, len(column)), column) for column in columns]
+        place = axes @ ((np.concatenate(resampled) - center) / scale) / unit
         return {f"pca {i + 1}": value for i, value in enumerate(place)}
 
     return compute
 """,
-    "random-network": """
-def random_network(center, scale, layers):
+    "random-network": STEP_NETWORK,
+    "time-contrastive": STEP_NETWORK,
+    "statistics": """
+def statistics(center, kept):
     def compute(t):
-        values = (t.states - center) / scale
-        for matrix, bias in layers:
-            values = np.tanh(values @ matrix + bias)
-        return {f"random network {i + 1}": value for i, value in enumerate(values.mean(axis=0))}
+        x, steps = t.states, steps_of(t)
+        times = (np.arange(len(steps)) - (len(steps) - 1) / 2) * t.step_seconds
+        rate = np.abs(np.diff(x, axis=0)).sum(0) / max(len(x) - 1, 1) / t.step_seconds
+        slope = times @ (steps - steps.mean(0)) / max(times @ times, 1e-300)
+        every = range(len(STATES))
+        found = {
+            **control_effort(t),
+            **duration(t),
+            **{f"mean {n}": v for n, v in zip(LABELS, steps.mean(0))},
+            **{f"mean square {n}": v for n, v in zip(LABELS, ((steps - center) ** 2).mean(0))},
+            **path_length(every)(t),
+            **log_dimensionless_jerk(every)(t),
+            **{f"final {n}": v for n, v in zip(STATES, x[-1])},
+            **{f"mean rate {n}": v for n, v in zip(STATES, rate)},
+            **{f"first {n}": v for n, v in zip(STATES, x[0])},
+            **{f"trend {n}": v for n, v in zip(LABELS, slope)},
+            **{f"min {n}": v for n, v in zip(LABELS, steps.min(0))},
+            **{f"max {n}": v for n, v in zip(LABELS, steps.max(0))},
+        }
+        return {name: value for (name, value), wanted in zip(found.items(), kept) if wanted}
 
     return compute
 """,
@@ -131,7 +167,14 @@ def steps(center, scale, axes, curve_frequencies, frequencies, lengthscales):
     return compute
 """,
 }
-NAMES = {"min": "minimum", "max": "maximum", "return": "total_reward"}  # where the word itself is no name
+NEEDED = {"statistics": ("control-effort", "duration", "path-length", "log-dimensionless-jerk")}
+NAMES = {  # where the word itself is no name
+    "min": "minimum",
+    "max": "maximum",
+    "return": "total_reward",
+    "random-network": "step_network",
+    "time-contrastive": "step_network",
+}
 
 
 def features_source(spec: FeatureSpec, literal: Literal) -> tuple[str, str] | None:
@@ -142,16 +185,18 @@ def features_source(spec: FeatureSpec, literal: Literal) -> tuple[str, str] | No
     calls = [_call(word, spec, literal) for word in spec.words]
     if any(call is None for call in calls):
         return None
-    used = list(dict.fromkeys(kind for kind, _ in filter(None, calls)))
+    kinds = [kind for kind, _ in filter(None, calls)]
+    used = dict.fromkeys(FUNCTIONS[one] for kind in kinds for one in (*NEEDED.get(kind, ()), kind))
     constants = [
         f"STATES = {spec.state_names!r}\n",
+        f"LABELS = {tuple(step_labels(spec.state_names, spec.action_names))!r}\n",
         f"STEP_SECONDS = {spec.step_seconds!r}\n",
         f"LOGARITHMS = {spec.log_transform!r}\n",
         "FEATURES = [\n",
         *(f"    {call},\n" for _, call in filter(None, calls)),
         "]\n",
     ]
-    functions = [TRAJECTORY, *("\n" + FUNCTIONS[kind] for kind in used)]
+    functions = [TRAJECTORY, *("\n" + function for function in used)]
     return "".join(functions), "".join(constants)
 
 
@@ -159,7 +204,7 @@ def _call(word: str, spec: FeatureSpec, literal: Literal) -> tuple[str, str] | N
     """The kind of a word's feature, and the expression that computes it; None where that is code."""
     embedding = Embedding.of(word)
     if embedding is not None:
-        return _fitted_call(embedding, spec, word, literal) if embedding.needs_examples else None
+        return _fitted_call(embedding, spec, word, literal) if embedding.kind in FUNCTIONS else None
     parsed = WORD.fullmatch(word)
     if parsed is None or parsed[1] not in FUNCTIONS:
         return None
@@ -180,6 +225,7 @@ def _columns(names: Sequence[str], spec: FeatureSpec) -> list[int]:
 
 def _fitted_call(embedding: Embedding, spec: FeatureSpec, word: str, literal: Literal) -> tuple[str, str]:
     fitted = embedding.from_arrays(spec.fitted[word])
-    name = embedding.kind.replace("-", "_")
+    assert isinstance(fitted, FittedEmbedding)
+    name = NAMES.get(embedding.kind, embedding.kind.replace("-", "_"))
     arguments = [f"{key}={text}" for key, text in fitted.written(literal).items()]
     return embedding.kind, f"{name}({', '.join(arguments)})"

@@ -1,0 +1,164 @@
+"""Frozen encoders of pictures, with a small one whose codes are known: the mean color of a picture."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prefero import FeatureOptions, Learner, Pool, Question, load_reward
+from prefero._support.arrays import Array
+from prefero.datasets import Episode, extract_features, open_dataset
+from prefero.datasets.features import image_encoders
+from prefero.datasets.features.embeddings import Embedding
+from prefero.datasets.features.from_spec import extractors_from
+from prefero.datasets.features.image_encoders import (
+    MEAN,
+    STD,
+    ImageFeatures,
+    load_encoder,
+    pictures,
+    pooled,
+    runs_code,
+)
+from prefero.datasets.registry import Untrusted
+from prefero.rendering.video import save_video
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+COLORS = np.random.default_rng(0).integers(20, 230, (8, 3))
+
+
+def write_encoder(path: Path, batch: int | str = "N", side: int | str = 32) -> Path:
+    """An ONNX file that returns the mean of each color."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    helper, kind = onnx.helper, onnx.TensorProto.FLOAT
+    given = helper.make_tensor_value_info("pixels", kind, [batch, 3, side, side])
+    made = helper.make_tensor_value_info("code", kind, [batch, 3, 1, 1])
+    graph = helper.make_graph(
+        [helper.make_node("GlobalAveragePool", ["pixels"], ["code"])], "g", [given], [made]
+    )
+    opset = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opset, ir_version=8), path)
+    return path
+
+
+@pytest.fixture
+def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    load_encoder.cache_clear()
+    (tmp_path / "films").mkdir()
+    for number, color in enumerate(COLORS):
+        frames = [np.full((48, 48, 3), color, dtype=np.uint8)] * 6
+        save_video(tmp_path / "films" / f"{number}.mp4", frames, 10.0)
+    write_encoder(tmp_path / "mean.onnx")
+    return tmp_path / "films"
+
+
+def test_pictures_are_scaled_as_encoders_expect(films: Path) -> None:
+    episode = open_dataset(films).episode(2)  # type: ignore[attr-defined]
+    shown = pictures(episode.video, 32)
+    assert shown.shape == (6, 3, 32, 32)
+    np.testing.assert_allclose(
+        shown.mean(axis=(0, 2, 3)) * STD + MEAN, COLORS[2] / 255, atol=0.02
+    )  # video codecs round colors
+
+
+def test_the_features_are_whitened_components_of_the_codes(films: Path) -> None:
+    table = extract_features(open_dataset(films), FeatureOptions("image-encoder(mean.onnx, 3)", jobs=1))
+    assert table.names == ("picture 1", "picture 2", "picture 3")
+    np.testing.assert_allclose(np.cov(table.features, rowvar=False, bias=True), np.eye(3), atol=1e-6)
+    # a linear function of the colors, and nothing else
+    known = np.column_stack([COLORS, np.ones(8)])
+    rest = table.features - known @ np.linalg.lstsq(known, table.features, rcond=None)[0]
+    assert np.abs(rest).max() < 0.1
+
+
+def test_one_picture_at_a_time_and_any_number_give_the_same_codes(films: Path) -> None:
+    one = load_encoder(str(write_encoder(films.parent / "one.onnx", batch=1)))
+    shown: Array = np.random.default_rng(0).normal(size=(5, 3, 32, 32)).astype(np.float32)
+    np.testing.assert_allclose(pooled(one.encode(shown)), shown.mean(axis=(0, 2, 3)), atol=1e-5)
+    assert one.side == 32
+    free = load_encoder(str(write_encoder(films.parent / "free.onnx", side="side")))
+    assert free.side == 224
+
+
+def test_codes_are_kept_until_the_video_or_the_encoder_changes(films: Path, monkeypatch: Any) -> None:
+    encoder, dataset = load_encoder("mean.onnx"), open_dataset(films)
+    video = dataset.episode(0).video  # type: ignore[attr-defined]
+    first = encoder.code(video)
+    monkeypatch.setattr(image_encoders, "pictures", lambda *_: pytest.fail("computed again"))
+    np.testing.assert_array_equal(encoder.code(video), first)
+
+
+def pool_of(films: Path) -> Pool:
+    options = FeatureOptions("image-encoder(mean.onnx, 2)", jobs=1)
+    return Pool.from_dataset(films, options, clips="never")
+
+
+def test_a_reward_about_pictures_scores_new_videos_from_its_file(films: Path) -> None:
+    learner = Learner(
+        Pool.from_dataset(films, FeatureOptions("image-encoder(mean.onnx, 2)", jobs=1), clips="never")
+    )
+    learner.tell(Question(0, 1), "left")
+    learner.reward().save(films.parent / "reward.json")
+    reward = load_reward(films.parent / "reward.json")
+    table = reward.extract_features(open_dataset(films))
+    np.testing.assert_allclose(table.features, learner.pool.features, atol=1e-9)
+    load_encoder.cache_clear()
+    write_encoder(films.parent / "mean.onnx", batch=1)
+    with pytest.raises(ValueError, match=r"taught with another image encoder than mean\.onnx is now"):
+        reward.extract_features(open_dataset(films))
+    load_encoder.cache_clear()
+    (films.parent / "mean.onnx").unlink()
+    with pytest.raises(ValueError, match=r"mean\.onnx was not found"):
+        reward.extract_features(open_dataset(films))
+
+
+def test_a_file_that_may_run_code_needs_trust(films: Path) -> None:
+    assert runs_code("encoder.pt")
+    assert not any(map(runs_code, ("encoder.onnx", "timm:resnet18", "hf:a/b")))
+    learner = Learner(
+        Pool.from_dataset(films, FeatureOptions("image-encoder(mean.onnx, 2)", jobs=1), clips="never")
+    )
+    spec = learner.pool.feature_spec
+    assert spec is not None
+    values = spec.to_json() | {"words": ["image-encoder(mean.pt, 2)"]}
+    values["fitted"] = {"image-encoder(mean.pt, 2)": values["fitted"]["image-encoder(mean.onnx, 2)"]}
+    with pytest.raises(Untrusted, match=r"would run 'mean\.pt'.*--trust"):
+        extractors_from(type(spec).from_json(values))
+
+
+def test_what_cannot_be_loaded_says_why(films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    del films
+
+    def offline(name: str) -> Any:
+        raise OSError(f"cannot reach the server for {name}\nmore")
+
+    monkeypatch.setitem(image_encoders.NAMED, "timm", offline)
+    with pytest.raises(
+        ValueError, match=r"timm:resnet18 could not be loaded \(OSError: cannot reach.*network"
+    ):
+        load_encoder("timm:resnet18")
+    with pytest.raises(
+        ValueError, match=r"a file \(\.onnx, \.pt\), timm:NAME or hf:NAME, but this is 'x\.h5'"
+    ):
+        load_encoder("x.h5")
+    with pytest.raises(ValueError, match=r"takes a file or a model"):
+        Embedding.of("image-encoder")
+
+
+def test_an_episode_without_a_video_has_no_pictures(films: Path) -> None:
+    del films
+    episodes = [Episode(str(i), np.zeros(3), np.zeros(3)) for i in range(3)]
+    with pytest.raises(ValueError, match="episode 0 has no video file"):
+        ImageFeatures.fit("mean.onnx", episodes, 2)
+
+
+def test_codes_of_places_and_of_tokens_are_averaged() -> None:
+    codes = np.arange(24.0).reshape(2, 3, 2, 2)
+    np.testing.assert_allclose(pooled(codes), codes.mean(axis=(0, 2, 3)))
+    np.testing.assert_allclose(pooled(codes[:, :, 0]), codes[:, :, 0].mean(axis=(0, 1)))
+    with pytest.raises(ValueError, match=r"returned \(2,\)"):
+        pooled(np.zeros(2))
