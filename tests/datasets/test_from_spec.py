@@ -170,6 +170,8 @@ def test_arrays_that_do_not_fit_each_other_are_refused(kind: str) -> None:
     arrays = fitted.arrays()
     assert FITTED[kind].from_arrays(arrays, 2)(examples[1]) == fitted(examples[1])
     for name, array in arrays.items():
+        if name in ("curve_frequencies", "lengthscales"):  # of steps, which may have any number of them
+            continue
         with pytest.raises(ValueError, match="do not fit each other"):
             FITTED[kind].from_arrays(arrays | {name: array[..., :-1]}, 2)
     if "scale" in arrays:

@@ -1,6 +1,7 @@
 """Embeddings that torch trains or runs: only where it is installed, in `make heavy`."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +53,6 @@ def test_it_is_a_word_like_any_other(tmp_path: Path) -> None:
 def test_a_torchscript_encoder_is_run(tmp_path: Path) -> None:
     module = torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
     torch.jit.script(module).save(str(tmp_path / "mean.pt"))
-    shown = np.random.default_rng(0).normal(size=(4, 3, 8, 8)).astype(np.float32)
+    shown: Any = np.random.default_rng(0).normal(size=(4, 3, 8, 8)).astype(np.float32)
     found = pooled(load_encoder(str(tmp_path / "mean.pt")).encode(shown))
     np.testing.assert_allclose(found, shown.mean(axis=(0, 2, 3)), atol=1e-5)

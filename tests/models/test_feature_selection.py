@@ -17,7 +17,7 @@ from prefero.models.likelihood import Probit
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.reference import Reference
 from prefero.models.searched_structures import MANY_SPARSE_WEIGHT, search_relevant
-from prefero.models.structures import MANY, MANY_GRID, RANK, ModelSettings, kernel_grid
+from prefero.models.structures import MANY, MANY_GRID, RANK, Margins, ModelSettings, kernel_grid
 from prefero.questions import Comparisons
 
 
@@ -91,25 +91,28 @@ def settings(features: int) -> ModelSettings:
 def test_the_search_is_paid_for() -> None:
     """Prior times evidence of a kernel that the answers chose is at most what all sets together have."""
     D = differences(10, 100, {3: 1.0})
-    found = search_relevant(settings(100), as_comparisons(D), 0.0)
+    found = search_relevant(settings(100), as_comparisons(D), Margins())
     total = np.logaddexp.reduce([one.log_prior for one in found])
     assert total < np.log(MANY_SPARSE_WEIGHT) - 2.0
-    nothing = search_relevant(settings(100), as_comparisons(D[:0]), 0.0)
+    nothing = search_relevant(settings(100), as_comparisons(D[:0]), Margins())
     assert np.logaddexp.reduce([one.log_prior for one in nothing]) <= np.log(MANY_SPARSE_WEIGHT) + 1e-9
 
 
 def test_ties_are_no_evidence_about_features() -> None:
     D = differences(12, 30, {3: 1.0})
     tied = Comparisons(D, np.zeros_like(D), np.arange(12) >= 8)
-    some = search_relevant(settings(30), as_comparisons(D[:8]), 0.0)
-    assert [one.kernel for one in search_relevant(settings(30), tied, 0.0)] == [one.kernel for one in some]
+    some = search_relevant(settings(30), as_comparisons(D[:8]), Margins())
+    assert [one.kernel for one in search_relevant(settings(30), tied, Margins())] == [
+        one.kernel for one in some
+    ]
 
 
 def test_a_few_features_have_the_old_grid_and_many_another_one() -> None:
     data = as_comparisons(differences(3, MANY, {0: 1.0}))
     assert "low-rank" not in MixtureFitter(Reference.normal(MANY)).fit(data).structures
     many = as_comparisons(differences(3, MANY + 1, {0: 1.0}))
-    assert set(MixtureFitter(Reference.normal(MANY + 1)).fit(many).structures) == {*MANY_GRID, "sparse"}
+    found = set(MixtureFitter(Reference.normal(MANY + 1)).fit(many).structures)
+    assert {one for one in found if "warped" not in one} == {*MANY_GRID, "sparse"}
 
 
 def test_twenty_answers_about_one_of_two_hundred_features_say_more_than_chance() -> None:

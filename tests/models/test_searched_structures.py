@@ -19,7 +19,7 @@ from prefero.models.searched_structures import (
     SPARSE_WEIGHT,
     search_sparse,
 )
-from prefero.models.structures import ModelSettings
+from prefero.models.structures import Margins, ModelSettings
 from prefero.questions import Comparisons
 
 
@@ -55,7 +55,7 @@ def test_milestones_are_half_as_many_answers_more() -> None:
 
 @pytest.mark.parametrize("likes", [{3: 1.0}, {7: 1.0, 2: -1.0}, {0: 1.0, 11: -1.0, 5: 1.0}])
 def test_the_features_that_matter_are_found_among_twelve(likes: dict[int, float]) -> None:
-    found = search_sparse(given(12), answers(12, likes, count=60), 0.0)
+    found = search_sparse(given(12), answers(12, likes, count=60), Margins())
     assert {candidate.structure for candidate in found} == {"sparse"}
     assert [set(chosen(candidate.kernel)) for candidate in found] == [set(likes)] * len(found)
 
@@ -70,18 +70,18 @@ def test_the_pair_that_is_found_is_the_best_of_all_pairs() -> None:
         return infer(Anchored(kernel, (0.0, 0.0)), few, Probit(0.1))[1].log_evidence
 
     best = max(combinations(range(9), 2), key=log_evidence)
-    assert set(best) == {1, 6} == set(chosen(search_sparse(given(9), data, 0.0)[0].kernel))
+    assert set(best) == {1, 6} == set(chosen(search_sparse(given(9), data, Margins())[0].kernel))
 
 
 def test_a_choice_pays_for_all_those_that_could_have_been_made() -> None:
     """Whatever is chosen, all choices together weigh no more than the structure may."""
-    found = search_sparse(given(12), answers(12, {7: 1.0, 2: -1.0}, count=60), 0.0)
+    found = search_sparse(given(12), answers(12, {7: 1.0, 2: -1.0}, count=60), Margins())
     weight = sum(exp(candidate.log_prior) for candidate in found)
     assert log(weight) == pytest.approx(log(SPARSE_WEIGHT) - log(MAX_SELECTED * comb(12, 2)))
 
 
 def test_a_noise_that_is_known_is_kept() -> None:
-    found = search_sparse(given(8, noise=0.7), answers(8, {0: 1.0}, count=12), 0.0)
+    found = search_sparse(given(8, noise=0.7), answers(8, {0: 1.0}, count=12), Margins())
     assert {candidate.noise for candidate in found} == {0.7}
 
 

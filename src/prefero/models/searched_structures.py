@@ -12,7 +12,7 @@ many features, so that its result depends on the answers alone.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import gammaln
@@ -147,8 +147,8 @@ def _price(
     settings: ModelSettings, kernel: Kernel, data: Comparisons, probit: Probit, log_evidence: float
 ) -> float:
     """What a kernel's evidence owes to the search: the answers chose the shares, so they count only once."""
-    chosen = data[np.flatnonzero(~data.tied)]
-    return min(0.0, log_evidence - settings.log_evidence(kernel, chosen, probit.forced))
+    pairs = replace(data[np.flatnonzero(~data.tied)], rows=None, people=None)  # as the search takes them
+    return min(0.0, log_evidence - settings.log_evidence(kernel, pairs, Probit(probit.noise)))
 
 
 def _scaled_differences(settings: ModelSettings, data: Comparisons) -> Array:
