@@ -14,7 +14,6 @@ precision is never negative.
 """
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +34,7 @@ FEWEST = 8  # answers with times
 SWEEPS, DAMPING, TOLERANCE = 40, 0.6, 1e-4
 FASTEST = 0.05  # seconds
 
-Fitted = TypeVar("Fitted", Posterior, MixturePosterior)
+Fitted = Posterior | MixturePosterior
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def _logarithms(seconds: npt.ArrayLike, part: Posterior) -> Array:
         )
     if part.data.rows is not None or part.data.has_people:
         raise ValueError("answer times are learned from one person's answers about pairs, left or right")
-    return np.log(np.maximum(times, FASTEST))
+    return np.asarray(np.log(np.maximum(times, FASTEST)), dtype=float)
 
 
 def fit_law(part: Posterior, log_seconds: Array) -> TimeLaw | None:

@@ -210,7 +210,7 @@ class PreferenceGP(PreferenceModel):
         return self
 
     def _take_up_times(self, posterior: Distribution, seconds: npt.ArrayLike) -> None:
-        if isinstance(posterior, MixturePosterior) or isinstance(posterior, Posterior):
+        if isinstance(posterior, MixturePosterior | Posterior):
             self.posterior_ = with_answer_times(posterior, seconds)
 
     def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
