@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from prefero._support.arrays import Array
 from prefero.kernels import Linear, Scaled, Selected
-from prefero.models.feature_selection import _fit, log_priors, relevance
+from prefero.models.feature_selection import _fit, feature_shares, log_priors, place_priors, relevance
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
 from prefero.models.mixture_fitter import MixtureFitter
@@ -30,7 +30,8 @@ def differences(count: int, features: int, weights: dict[int, float], seed: int 
 
 
 def as_comparisons(D: Array) -> Comparisons:
-    return Comparisons(D, np.zeros_like(D), np.zeros(len(D), dtype=bool))
+    """Of opposite features, whose squares say nothing."""
+    return Comparisons(D / 2, -D / 2, np.zeros(len(D), dtype=bool))
 
 
 @pytest.mark.parametrize("columns", [(2,), (0, 3), (1, 2, 4)])
@@ -65,23 +66,34 @@ def test_shares_are_those_of_all_sets_by_brute_force() -> None:
             logs.append(evidence + np.log(prior))
             shares.append(np.isin(np.arange(5), columns) / size)
     weights = np.exp(np.array(logs) - np.logaddexp.reduce(logs))
-    found = relevance(D, {noise: 1.0})
+    found = relevance(D, chances, {noise: 1.0})
     assert found.shares == pytest.approx(weights @ np.array(shares), abs=1e-4)
     assert found.log_evidence == pytest.approx(np.logaddexp.reduce(logs), abs=1e-4)
 
 
 def test_before_any_answer_only_the_place_of_a_feature_counts() -> None:
-    found = relevance(np.zeros((0, 40)), {0.1: 1.0})
+    found = relevance(np.zeros((0, 40)), place_priors(40), {0.1: 1.0})
     assert found.shares.sum() == pytest.approx(1.0)
     assert np.all(np.diff(found.shares) < 0)
     assert found.log_evidence < 0  # larger sets were not tried
-    assert log_priors([(0,)], 40)[0] > log_priors([(39,)], 40)[0]
+    assert np.diff(log_priors([(0,), (39,)], np.log(place_priors(40))))[0] < 0
 
 
 def test_two_features_among_three_hundred_are_found() -> None:
-    found = relevance(differences(60, 300, {17: 1.0, 230: -1.0}), {0.1: 0.7, 0.5: 0.3})
+    D = differences(60, 300, {17: 1.0, 230: -1.0})
+    found = feature_shares(D / 2, -D / 2, {0.1: 0.7, 0.5: 0.3})
     assert set(np.argsort(-found.shares)[:2]) == {17, 230}
     assert found.shares[[17, 230]].sum() > 0.9
+
+
+def test_a_feature_that_has_a_best_value_is_found_by_its_square() -> None:
+    """Its answers say nothing about a linear reward."""
+    rng = np.random.default_rng(1)
+    a, b = rng.standard_normal((2, 40, 60))
+    better = (a[:, 7] ** 2 < b[:, 7] ** 2)[:, None]
+    found = feature_shares(np.where(better, a, b), np.where(better, b, a), {0.1: 1.0})
+    assert found.shares.sum() == pytest.approx(1.0)
+    assert found.shares[7] > 0.8
 
 
 def settings(features: int) -> ModelSettings:
@@ -100,7 +112,7 @@ def test_the_search_is_paid_for() -> None:
 
 def test_ties_are_no_evidence_about_features() -> None:
     D = differences(12, 30, {3: 1.0})
-    tied = Comparisons(D, np.zeros_like(D), np.arange(12) >= 8)
+    tied = Comparisons(D / 2, -D / 2, np.arange(12) >= 8)
     some = search_relevant(settings(30), as_comparisons(D[:8]), Margins())
     assert [one.kernel for one in search_relevant(settings(30), tied, Margins())] == [
         one.kernel for one in some

@@ -88,7 +88,7 @@ class MixtureFitter:
     strong_margin: float | None = None  # None: learned where answers have a strength
     _data: Comparisons | None = None
     _fits: dict[Key, _Fit] = field(default_factory=dict)
-    _found: dict[str, tuple[tuple[bytes, Margins], list[Candidate]]] = field(default_factory=dict)
+    _found: dict[int, tuple[tuple[bytes, Margins], list[Candidate]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.settings = ModelSettings(
@@ -166,10 +166,10 @@ class MixtureFitter:
         """The candidates of a searched structure, from the answers up to its last milestone."""
         some = _first_of_many(data.first(kind.milestone(data.n_answers) or 0))
         searched_in = (b"".join(part.tobytes() for part in _parts(some)), margin)
-        if kind.structure not in self._found or self._found[kind.structure][0] != searched_in:
-            self._found[kind.structure] = searched_in, kind.search(self.settings, some, margin)
+        if number not in self._found or self._found[number][0] != searched_in:
+            self._found[number] = searched_in, kind.search(self.settings, some, margin)
             self._fits = {key: fit for key, fit in self._fits.items() if key[0] != number}
-        return self._found[kind.structure][1]
+        return self._found[number][1]
 
     def _log_weights(
         self, candidates: dict[Key, Candidate], data: Comparisons, margin: Margins

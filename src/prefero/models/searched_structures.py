@@ -3,15 +3,15 @@
     ard       an RBF kernel with one theta for each feature (automatic relevance determination), fitted by
               maximum evidence; its prior weight is multiplied by the share of the prior that fits as well
     sparse    a simple reward of a few features among many, selected greedily; its prior weight is divided by
-              the number of such selections. Among more than MANY features, all small sets are averaged over
-              (`prefero.models.feature_selection`): every feature counts by its share, and the prior weight is
-              such that prior times evidence is that of all sets together
+              the number of such selections. Among more than MANY features, small sets of them and of their
+              squares are averaged over as well (`prefero.models.feature_selection`): every feature counts by
+              its share, and the prior weight is such that prior times evidence is that of all sets together
 
 The search is repeated at milestones, when the number of answers has grown by half, or by a twentieth among
 many features, so that its result depends on the answers alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardized
-from prefero.models.feature_selection import relevance
+from prefero.models.feature_selection import feature_shares
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.structures import MANY, Candidate, Margins, ModelSettings, noise_grid, typical_kernel
@@ -29,6 +29,7 @@ ARD_WEIGHT = 0.2  # prior weight, relative to that of the whole grid
 SPARSE_WEIGHT = 0.3  # the same, where there are
 SPARSE_FEATURES = 8  # features or more, so that some of them are probably irrelevant
 MAX_SELECTED = 4  # features of a sparse reward
+MOST_SELECTED_FROM = 64  # features: greedy selection tries each of them at each step
 SPARSE_FORMS = ("linear", "quadratic", "rbf")
 MANY_SPARSE_WEIGHT = 4.0  # relative to that of the grid, where there are more than MANY features
 SELECTION_NOISES = {0.1: 0.7, 0.5: 0.3}  # of the answers from which features are selected, with prior weights
@@ -132,10 +133,10 @@ def search_relevant(settings: ModelSettings, data: Comparisons, margin: Margins)
     """Simple rewards in which every feature counts by its share."""
     probit = settings.typical_probit(margin)
     noises = SELECTION_NOISES if settings.noise is None else {settings.noise: 1.0}
-    found = relevance(_scaled_differences(settings, data), noises)
+    found = feature_shares(*_standardized(settings, data), noises)
     kernels = [_of_shares(settings, form, found.shares) for form in SPARSE_FORMS]
     log_weight = float(np.log(MANY_SPARSE_WEIGHT / len(SPARSE_FORMS)))
-    log_weight += _price(settings, kernels[0], data, probit, found.log_evidence)
+    log_weight += _price(settings, kernels, data, probit, found.log_evidence)
     return [
         Candidate("sparse", kernel, noise, lapse, log_weight + float(np.log(chance)))
         for kernel in kernels
@@ -144,18 +145,20 @@ def search_relevant(settings: ModelSettings, data: Comparisons, margin: Margins)
 
 
 def _price(
-    settings: ModelSettings, kernel: Kernel, data: Comparisons, probit: Probit, log_evidence: float
+    settings: ModelSettings, kernels: Sequence[Kernel], data: Comparisons, probit: Probit, log_evidence: float
 ) -> float:
-    """What a kernel's evidence owes to the search: the answers chose the shares, so they count only once."""
+    """What the best kernel owes to the search: the answers chose the shares, so they count only once."""
     pairs = replace(data[np.flatnonzero(~data.tied)], rows=None, people=None)  # as the search takes them
-    return min(0.0, log_evidence - settings.log_evidence(kernel, pairs, Probit(probit.noise)))
+    best = max(settings.log_evidence(kernel, pairs, Probit(probit.noise)) for kernel in kernels)
+    return min(0.0, log_evidence - best)
 
 
-def _scaled_differences(settings: ModelSettings, data: Comparisons) -> Array:
-    """Of the standardized features, from the preferred to the other trajectory; ties tell nothing here."""
+def _standardized(settings: ModelSettings, data: Comparisons) -> tuple[Array, Array]:
+    """Standardized features of the preferred trajectories and of the others; ties tell nothing here."""
     by = settings.reference.standardization
-    differences: Array = (data.winners - data.losers)[~data.tied]
-    return differences if by is None else differences / np.array(by.scale)
+    center, scale = (0.0, 1.0) if by is None else (np.array(by.center), np.array(by.scale))
+    first, second = ((rows[~data.tied] - center) / scale for rows in (data.winners, data.losers))
+    return first, second
 
 
 def _of_shares(settings: ModelSettings, form: str, shares: Array) -> Kernel:
@@ -173,6 +176,6 @@ def _of_shares(settings: ModelSettings, form: str, shares: Array) -> Kernel:
 
 SEARCHED = (
     SearchedStructure("ard", ARD_WEIGHT, 2, MANY, 20, 2, search_ard),
-    SearchedStructure("sparse", SPARSE_WEIGHT, SPARSE_FEATURES, MANY, 10, 2, search_sparse),
+    SearchedStructure("sparse", SPARSE_WEIGHT, SPARSE_FEATURES, MOST_SELECTED_FROM, 10, 2, search_sparse),
     SearchedStructure("sparse", MANY_SPARSE_WEIGHT, MANY + 1, np.inf, 0, 20, search_relevant),
 )
