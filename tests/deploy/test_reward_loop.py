@@ -179,12 +179,12 @@ def test_recorded_episodes_are_what_happened(tmp_path: Path) -> None:
     assert over
     env.reset()
     env.step(np.ones(1))
-    whole, begun = env.take()
+    whole, begun = (one.episode for one in env.take())
     assert len(whole) == LENGTH
     assert whole.rewards == pytest.approx(-((whole.states[:-1, 0] - 2.0) ** 2))
     assert len(begun) == 1
     env.step(np.ones(1))
-    (rest,) = env.take()
+    (rest,) = (one.episode for one in env.take())
     assert rest.states[0] == pytest.approx(begun.states[-1])
     save_episodes(tmp_path / "kept.npz", [whole, rest])
     again = load_episodes(tmp_path / "kept.npz")

@@ -1,14 +1,23 @@
-"""Episodes of an environment that are recorded while it runs, and their file."""
+"""Episodes of an environment that are recorded while it runs, perhaps with their images, and their file."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
 
-from prefero.datasets.episode import Episode
+from prefero._support.arrays import Image
+from prefero.datasets.episode import Episode, VideoSpan
 
 MEASURES = ("states", "actions", "rewards")
+MOST_PIXELS = 320  # of a side of an image
+
+
+class Recorded(NamedTuple):
+    """An episode, and its images before the first and after every step; none where they are not recorded."""
+
+    episode: Episode
+    images: list[Image]
 
 
 class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -16,14 +25,22 @@ class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     Args:
         env: An environment with flat observations and continuous actions.
+        images: Also record what the environment renders, made small.
     """
 
-    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
+    def __init__(self, env: gymnasium.Env[Any, Any], *, images: bool = False) -> None:
         super().__init__(env)
+        if images and env.render_mode != "rgb_array":
+            raise ValueError(
+                "a person must see what happens, but the environment does not render images: make it with "
+                'render_mode="rgb_array"'
+            )
+        self._with_images = images
+        self._images: list[Image] = []
         for name, space in (("observations", env.observation_space), ("actions", env.action_space)):
             if not isinstance(space, gymnasium.spaces.Box) or len(space.shape) != 1:
                 raise ValueError(f"the {name} must be arrays of numbers with one axis, but are of {space}")
-        self.finished: list[Episode] = []
+        self.finished: list[Recorded] = []
         self._states: list[Any] = []
         self._actions: list[Any] = []
         self._rewards: list[float] = []
@@ -33,6 +50,7 @@ class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._finish()
         observation, info = super().reset(seed=seed, options=options)
         self._states = [np.array(observation, dtype=float)]
+        self._see()
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
@@ -41,23 +59,31 @@ class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._actions.append(np.array(action, dtype=float))
         self._rewards.append(float(reward))
         self._states.append(np.array(observation, dtype=float))
+        self._see()
         return observation, reward, terminated, truncated, info
 
-    def take(self) -> list[Episode]:
+    def take(self) -> list[Recorded]:
         """The episodes since the last call, the one that still runs included as far as it goes."""
-        after = self._states[-1:]
+        after, seen = self._states[-1:], self._images[-1:]
         self._finish()
-        self._states = after
+        self._states, self._images = after, seen
         taken, self.finished = self.finished, []
         return taken
+
+    def _see(self) -> None:
+        if self._with_images:
+            image = np.asarray(self.env.render())
+            every = -(-max(image.shape[:2]) // MOST_PIXELS)
+            self._images.append(np.ascontiguousarray(image[::every, ::every]))
 
     def _finish(self) -> None:
         if self._actions:
             states, actions = np.stack(self._states), np.stack(self._actions)
             seconds = 1.0 / float(self.env.metadata.get("render_fps") or 1.0)
             name = f"episode {len(self.finished)}"
-            self.finished.append(Episode(name, states, actions, np.array(self._rewards), seconds))
-        self._states, self._actions, self._rewards = [], [], []
+            episode = Episode(name, states, actions, np.array(self._rewards), seconds)
+            self.finished.append(Recorded(episode, self._images))
+        self._states, self._actions, self._rewards, self._images = [], [], [], []
 
 
 def save_episodes(path: Path, episodes: list[Episode]) -> None:
@@ -69,7 +95,8 @@ def save_episodes(path: Path, episodes: list[Episode]) -> None:
     }
     seconds = np.array([one.step_seconds for one in episodes])
     unfinished = path.with_suffix(".part.npz")
-    np.savez_compressed(unfinished, allow_pickle=False, seconds=seconds, **arrays)
+    videos = np.array(["" if one.video is None else str(one.video.path) for one in episodes])
+    np.savez_compressed(unfinished, allow_pickle=False, seconds=seconds, videos=videos, **arrays)
     unfinished.replace(path)
 
 
@@ -81,4 +108,6 @@ def load_episodes(path: Path) -> list[Episode]:
 
 def _loaded(kept: Any, place: int, seconds: float) -> Episode:
     states, actions, rewards = (kept[f"{name} {place}"] for name in MEASURES)
-    return Episode(str(place), states, actions, rewards, seconds)
+    video = str(kept["videos"][place])
+    span = VideoSpan(Path(video)) if video else None
+    return Episode(str(place), states, actions, rewards, seconds, video=span)

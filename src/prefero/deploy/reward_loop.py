@@ -13,17 +13,17 @@ continues after the last finished round.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 import gymnasium
 import numpy as np
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Image
 from prefero._support.files import write_atomically
 from prefero._support.progress_bar import progress as progress_bar
-from prefero.datasets.episode import Episode
+from prefero.datasets.episode import Episode, VideoSpan
 from prefero.datasets.features.step_embedding import StepEmbedding
 from prefero.deploy.online_steps import OnlineSteps
 from prefero.deploy.recorded_steps import RecordedSteps, load_episodes, save_episodes
@@ -31,6 +31,7 @@ from prefero.deploy.step_reward import STEPS_WORD, StepReward
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Choice, Question
+from prefero.rendering.video import save_video
 from prefero.reward import Reward
 from prefero.trajectories.feature_spec import FeatureSpec
 
@@ -41,6 +42,16 @@ QUESTION = "Which is better: left (l), right (r), about equal (e), or skip (s)? 
 
 Teacher = Callable[[Episode, Episode], Choice | None]  # None: would rather not answer
 StepRewards = Callable[[Array, Array], Array]  # of states (n, s) and actions (n, a)
+
+
+class PoolTeacher(Protocol):
+    """A teacher who chooses when to answer, and sees videos: `prefero.server.page_teacher.PageTeacher`."""
+
+    def show(self, pool: Pool, count: int) -> None:
+        """From now on, ask about this pool, up to so many questions."""
+
+    def answers(self, wait_for: int) -> list[Answer]:
+        """The answers about the pool that was shown last, once there are so many."""
 
 
 class PolicyTrainer(Protocol):
@@ -162,7 +173,8 @@ class RewardLoop:
         env: An environment with flat observations and continuous actions. Its own reward is recorded for
             simulated teachers, and given to nobody else.
         trainer: What trains the policy.
-        teacher: A function of two segments that returns "left", "right", "equal", or None to skip.
+        teacher: A function of two segments that returns "left", "right", "equal", or None to skip; or a
+            person on the page, `PageTeacher`, who answers while the policy trains.
         questions: How many are asked in all.
         rounds: How often questions are asked.
         segment: The steps of a segment.
@@ -176,7 +188,7 @@ class RewardLoop:
 
     env: gymnasium.Env[Any, Any]
     trainer: PolicyTrainer
-    teacher: Teacher
+    teacher: Teacher | PoolTeacher
     questions: int = 100
     rounds: int = 8
     segment: int = 50
@@ -194,9 +206,14 @@ class RewardLoop:
                 "a loop has a round or more, a question or more in each, and segments of two steps or more: "
                 f"not rounds={self.rounds}, questions={self.questions} and segment={self.segment}"
             )
-        self._recorded = RecordedSteps(self.env)
+        on_page = not callable(self.teacher)
+        if on_page and self.folder is None:
+            raise ValueError("a loop with videos needs a folder to keep them in: give folder=")
+        self._recorded = RecordedSteps(self.env, images=on_page)
         self._rewarded = _Rewarded(self._recorded)
         self._segments: list[Episode] = []
+        self._films = 0
+        self._taken: set[int] = set()  # numbers of the page's questions whose answers were taken
         self._done = 0
         self.trainer.start(self._rewarded)
 
@@ -221,13 +238,19 @@ class RewardLoop:
             for number in range(self._done, self.rounds):
                 self._round(number, shares[number])
                 advance(shares[number])
+        if not callable(self.teacher) and self._take_answers(self.teacher, 0):
+            self.reward = Learner(self._pool(), seed=self.seed, answers=self.answers).reward()
         assert self.reward is not None
         return self.reward
 
     def _round(self, number: int, steps: int) -> None:
         """Ask, learn, relabel, train, and store all of it."""
-        self._keep_segments()
-        self._teach(self._counts()[number])
+        count = sum(self._counts()[: number + 1]) - len(self.answers)
+        if callable(self.teacher):
+            self._keep_segments()
+            self._teach(self.teacher, count)
+        else:
+            self._teach_on_page(self.teacher, count)
         self._use_reward()
         self.trainer.train(steps)
         self._done = number + 1
@@ -249,13 +272,35 @@ class RewardLoop:
             if terminated or truncated:
                 self._rewarded.reset()
 
-    def _teach(self, count: int) -> None:
+    def _teach_on_page(self, teacher: PoolTeacher, count: int) -> None:
+        """Learn from what was answered since the last round, and show the newest segments.
+
+        The first round waits for its answers, since there is no reward without them.
+        """
+        left = max(count - self._take_answers(teacher, 0), 0)
+        self._keep_segments()
+        pool, self._taken = self._pool(), set()
+        teacher.show(pool, left)
+        self._take_answers(teacher, left if self.reward is None else 0)
+        self.reward = Learner(pool, seed=self.seed, answers=self.answers).reward()
+
+    def _take_answers(self, teacher: PoolTeacher, wait_for: int) -> int:
+        """Add what is new, once there are so many answers about what is shown; how many are new."""
+        found = teacher.answers(wait_for)
+        new = [answer for answer in found if answer.question.number not in self._taken]
+        self._taken.update(answer.question.number for answer in new)
+        for answer in new:
+            question = Question(*answer.question.items, number=len(self.answers) + 1)
+            self.answers.append(Answer(question, answer.choice))
+        return len(new)
+
+    def _teach(self, teacher: Teacher, count: int) -> None:
         """Ask so many questions about the segments so far, and learn from all answers."""
         learner = Learner(self._pool(), seed=self.seed, answers=self.answers)
         asked = 0
         while asked < count:
             question = learner.ask()
-            choice = self.teacher(self._segments[question.left], self._segments[question.right])
+            choice = teacher(self._segments[question.left], self._segments[question.right])
             if choice is None:
                 learner.skip(question)
                 continue
@@ -277,10 +322,7 @@ class RewardLoop:
 
     def _keep_segments(self) -> None:
         """Cut what was recorded; of too many segments without an answer, keep some of every age."""
-        for episode in self._recorded.take():
-            last = len(episode) - self.segment
-            for start in range(0, last + 1, self.segment):
-                self._segments.append(episode.segment((start, start + self.segment)))
+        self._cut()
         if len(self._segments) < 2:
             raise ValueError(
                 f"there are no two segments of {self.segment} steps yet: collect more (first_steps=), or "
@@ -293,6 +335,25 @@ class RewardLoop:
             chosen = np.linspace(0, len(others) - 1, room).round().astype(int)
             others = [others[place] for place in chosen]
         self._keep(sorted(shown.union(others)))
+
+    def _cut(self) -> None:
+        """Segments of all that was recorded since the last time, with videos where there are images."""
+        for episode, images in self._recorded.take():
+            for start in range(0, len(episode) - self.segment + 1, self.segment):
+                segment = episode.segment((start, start + self.segment))
+                if images:
+                    shown = images[start : start + self.segment + 1]
+                    segment = replace(segment, video=VideoSpan(self._film(shown, segment.step_seconds)))
+                self._segments.append(segment)
+
+    def _film(self, images: Sequence[Image], step_seconds: float) -> Path:
+        """Write the video of a segment."""
+        assert self._stored is not None
+        self._films += 1
+        path = self._stored / "clips" / f"{self._films:05d}.mp4"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_video(path, images, 1.0 / step_seconds)
+        return path
 
     def _keep(self, places: Sequence[int]) -> None:
         """These segments only; answers are about the same ones as before."""
@@ -315,7 +376,8 @@ class RewardLoop:
             step_seconds=first.step_seconds,
         )
         ids = [f"{place}" for place in range(len(rows))]
-        return Pool(rows, embedding.of_steps.names, ids=ids, feature_spec=spec)
+        clips = [str(one.video.path) for one in self._segments if one.video is not None] or None
+        return Pool(rows, embedding.of_steps.names, ids=ids, clips=clips, feature_spec=spec)
 
     # --- files --------------------------------------------------------------------------------------------
 
@@ -328,10 +390,11 @@ class RewardLoop:
         folder.mkdir(parents=True, exist_ok=True)
         assert self.reward is not None
         self.reward.save(folder / "reward.json")
-        save_episodes(folder / f"segments-{self._done}.npz", [*self._segments, *self._recorded.finished])
+        self._cut()
+        save_episodes(folder / f"segments-{self._done}.npz", self._segments)
         self.trainer.save(folder)
         answers = [[*answer.question.items, answer.choice] for answer in self.answers]
-        state = {"rounds": self._done, "segments": len(self._segments), "answers": answers}
+        state = {"rounds": self._done, "films": self._films, "answers": answers}
         write_atomically(folder / STATE, json.dumps(state))
 
     def _continue(self) -> None:
@@ -340,9 +403,8 @@ class RewardLoop:
         assert folder is not None
         state = json.loads((folder / STATE).read_text(encoding="utf-8"))
         self._done = int(state["rounds"])
-        episodes = load_episodes(folder / f"segments-{self._done}.npz")
-        self._segments = episodes[: state["segments"]]
-        self._recorded.finished = episodes[state["segments"] :]
+        self._segments = load_episodes(folder / f"segments-{self._done}.npz")
+        self._films = int(state["films"])
         self.answers = [
             Answer(Question(left, right, number=number), choice)
             for number, (left, right, choice) in enumerate(state["answers"], 1)
