@@ -87,7 +87,15 @@ class ReturnTeacher:
         self._seen: list[float] = []
 
     def __call__(self, left: Episode, right: Episode) -> Choice:
-        """The segment of larger return."""
+        """The segment of larger return.
+
+        Args:
+            left: A segment.
+            right: Another one.
+
+        Returns:
+            Which is better.
+        """
         assert left.rewards is not None
         assert right.rewards is not None
         difference = float(left.rewards.sum() - right.rewards.sum())
@@ -112,7 +120,15 @@ class TerminalTeacher:
         self._show, self._ask = show or print_means, ask or input
 
     def __call__(self, left: Episode, right: Episode) -> Choice | None:
-        """The person's answer; None for a skipped question."""
+        """The person's answer.
+
+        Args:
+            left: A segment.
+            right: Another one.
+
+        Returns:
+            Which is better; None for a skipped question.
+        """
         self._show(left, right)
         answers: dict[str, Choice | None] = {"l": "left", "r": "right", "e": "equal", "s": None}
         while True:

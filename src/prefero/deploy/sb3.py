@@ -9,7 +9,8 @@ import numpy as np
 
 from prefero.deploy.reward_loop import StepRewards
 
-POLICY, BUFFER = "policy.zip", "replay-buffer.pkl"  # stable-baselines3's own files
+POLICY, BUFFER = "policy.zip", "replay-buffer.npz"
+STORED = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 
 
 class Sb3Trainer:
@@ -45,13 +46,21 @@ class Sb3Trainer:
         buffer.rewards[:size] = rewards(states, moved).reshape(buffer.rewards[:size].shape)
 
     def save(self, folder: Path) -> None:
-        """The policy and the replay buffer, in stable-baselines3's files."""
+        """The policy in stable-baselines3's own file, and the replay buffer as arrays."""
         self.model.save(folder / POLICY)
-        if getattr(self.model, "replay_buffer", None) is not None:
-            self.model.save_replay_buffer(folder / BUFFER)
+        buffer = getattr(self.model, "replay_buffer", None)
+        if buffer is not None:
+            arrays = {name: getattr(buffer, name)[: buffer.size()] for name in STORED}
+            np.savez_compressed(folder / BUFFER, allow_pickle=False, position=buffer.pos, **arrays)
 
     def load(self, folder: Path) -> None:
-        """The same again; a replay buffer is a pickle, so that only a folder of your own is to be loaded."""
+        """The same again. The policy's file may contain code, so load only what you stored yourself."""
         self.model = type(self.model).load(folder / POLICY, env=self.model.get_env())
-        if (folder / BUFFER).is_file():
-            self.model.load_replay_buffer(folder / BUFFER)
+        buffer = getattr(self.model, "replay_buffer", None)
+        if buffer is None or not (folder / BUFFER).is_file():
+            return
+        with np.load(folder / BUFFER, allow_pickle=False) as kept:
+            for name in STORED:
+                getattr(buffer, name)[: len(kept[name])] = kept[name]
+            buffer.pos = int(kept["position"])
+            buffer.full = len(kept["rewards"]) == buffer.buffer_size

@@ -56,7 +56,16 @@ class CompiledSteps:
 
     @classmethod
     def of(cls, features: StepFeatures, weights: Array, constant: float) -> Self:
-        """Of weights (D,) of the features of steps."""
+        """Multiply out weights of the features of steps.
+
+        Args:
+            features: The features.
+            weights: (D,).
+            constant: Of the reward.
+
+        Returns:
+            The same function of raw steps.
+        """
         d, k = len(features.center), len(features.axes)
         products = k * (k + 1) // 2
         upper = np.zeros((k, k))
