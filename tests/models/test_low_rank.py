@@ -13,6 +13,8 @@ from prefero.models.inference import Inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky
 from prefero.models.low_rank import FROM, LowRank, basis_of_pivots, low_rank_basis
+from prefero.models.low_rank_ep import BlurredProbit
+from prefero.models.low_rank_update import updated_solution
 from prefero.models.marginal_likelihood import fit_hyperparameters, log_evidence
 from prefero.models.posterior import Posterior, covariance_of_differences
 from prefero.models.solution import WarmStart
@@ -178,3 +180,25 @@ def test_the_work_can_be_done_by_another_array_library() -> None:
     x: Array = np.random.default_rng(1).standard_normal((20, 3))
     np.testing.assert_allclose(one(x)[0], other(x)[0], atol=1e-6)
     np.testing.assert_allclose(one(x)[1], other(x)[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("probit", [Probit(0.2), Probit(0.3, 0.2, 0.05)])
+def test_a_few_more_answers_update_the_solution_as_sweeps_would(
+    probit: Probit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prefero.models.low_rank_update.MOST_MOVED", 320)
+    monkeypatch.setattr("prefero.models.low_rank_update.STEPS", 60)
+    data, kernel = answers(320, ties=0.1 if probit.margin else 0.0), RBF(0.2)
+    first = low_rank_basis(kernel, data[:317], probit.noise)
+    _, old = infer(kernel, data[:317], probit, cholesky=first)
+    low = low_rank_basis(kernel, data, probit.noise, start=first)
+    assert len(low.pivots) > len(first.pivots)  # so that new columns are tested too
+    blurred = BlurredProbit.of(probit, low.neglected)
+    found = updated_solution(low, data.tied, blurred, old, 1e-5)
+    assert found is not None
+    _, wanted = infer(kernel, data, probit, cholesky=low, tolerance=1e-5)
+    assert found.log_evidence == pytest.approx(wanted.log_evidence, abs=1e-3)
+    inverse, own = np.linalg.inv(wanted.factor), np.linalg.inv(found.factor)
+    np.testing.assert_allclose(own.T @ own, inverse.T @ inverse, atol=1e-3)
+    std = np.sqrt(np.diag(inverse.T @ inverse))
+    assert np.max(np.abs(found.u_mean - wanted.u_mean) / std) < 5e-3

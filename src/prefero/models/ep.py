@@ -192,7 +192,7 @@ class Iteration:
             return None
         if self.lowest < 0 and np.min(1.0 - precision * variance, initial=1.0) < PROPER:
             return None
-        steps = _site_steps(mean, variance, precision, shift, self.tied, self.probit, self.lowest)
+        steps = site_steps(mean, variance, precision, shift, self.tied, self.probit, self.lowest)
         residual = _residual(*steps[2:], mean, variance)
         return Sweep(precision, shift, factor, inverse, u_mean, mean, *steps, residual)
 
@@ -229,7 +229,7 @@ class Iteration:
         )
 
 
-def _site_steps(
+def site_steps(
     mean: Array,
     variance: Array,
     precision: Array,
@@ -262,7 +262,7 @@ def _sequential_sweep(
         one = slice(i, i + 1)
         along = covariance @ basis[i]
         variance, mean = basis[one] @ along, basis[one] @ u_mean
-        _, _, to_precision, to_shift = _site_steps(
+        _, _, to_precision, to_shift = site_steps(
             mean, variance, precision[one], shift[one], tied[one], probit, 0.0
         )
         to_precision, to_shift = damping * to_precision, damping * to_shift
@@ -275,8 +275,13 @@ def _sequential_sweep(
 
 def _residual(to_precision: Array, to_shift: Array, mean: Array, variance: Array) -> float:
     """The largest distance of the posterior's moments from the tilted ones, in standard deviations."""
-    off = np.abs(to_precision) * variance + np.abs(to_shift - mean * to_precision) * np.sqrt(variance)
-    return float(off.max(initial=0.0))
+    return float(site_residuals(to_precision, to_shift, mean, variance).max(initial=0.0))
+
+
+def site_residuals(to_precision: Array, to_shift: Array, mean: Array, variance: Array) -> Array:
+    """How far each site's moments are from the tilted ones, in standard deviations."""
+    by_mean = np.abs(to_shift - mean * to_precision) * np.sqrt(variance)
+    return np.asarray(np.abs(to_precision) * variance + by_mean)
 
 
 def _log_evidence(

@@ -16,6 +16,7 @@ from prefero.models.laplace import laplace
 from prefero.models.likelihood import Likelihood, MarginDerivatives, Probit
 from prefero.models.linalg import precision_factor, triangular_inverse
 from prefero.models.low_rank import LowRank
+from prefero.models.low_rank_update import updated_solution
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.tall_matrix import TallMatrix
 
@@ -76,6 +77,11 @@ def solve_low_rank(
     """
     goal = TOLERANCE[inference] if tolerance is None else tolerance
     if start is not None:
+        if start.solution is not None and inference == "ep":
+            blurred = BlurredProbit.of(probit, low.neglected)
+            found = updated_solution(low, tied, blurred, start.solution, goal)
+            if found is not None:
+                return found
         with suppress(ConvergenceError):
             return _solve(low, tied, probit, inference, start, goal)
     start = WarmStart.zeros(len(tied))
@@ -83,8 +89,8 @@ def solve_low_rank(
     for first, rough in LADDER:
         if 2 * first < rank:
             with suppress(ConvergenceError):
-                found = _solve(low.of_rank(first), tied, probit, inference, start, max(rough, goal))
-                start = WarmStart(found.W, found.shift)
+                rougher = _solve(low.of_rank(first), tied, probit, inference, start, max(rough, goal))
+                start = WarmStart(rougher.W, rougher.shift)
     try:
         return _solve(low, tied, probit, inference, start, goal)
     except ConvergenceError:

@@ -15,7 +15,7 @@ relative to the best need not be fitted again.
 """
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.special import logsumexp
@@ -101,18 +101,22 @@ class MixtureFitter:
         self._factors: dict[Kernel, PivotedCholesky | LowRank] = {}
         self._last_factors: dict[Kernel, PivotedCholesky | LowRank] = {}
         self._screening: Screening[Candidate] = Screening()
+        self._smallest: dict[Kernel, float] = {}  # noise of the candidates that very many answers leave
         self._starts: dict[Key, WarmStart] = {}
 
     @one_thread
     def fit(self, data: Comparisons) -> MixturePosterior:
         """The posterior after these answers."""
         self._forget_unless_continued(data)
-        self._last_factors, self._factors, self._starts = self._factors, {}, {}
+        self._last_factors, self._factors, self._starts, self._smallest = self._factors, {}, {}, {}
         margin = self._margin(_first_of_many(data))
         candidates = self._candidates(data, margin)
         structures = dict.fromkeys((candidate.structure for candidate in candidates.values()), 0.0)
         if are_many(data):
             candidates = self._screened(candidates, data, margin)
+            for candidate in candidates.values():
+                own = self._smallest.get(candidate.kernel, np.inf)
+                self._smallest[candidate.kernel] = min(own, candidate.noise)
         log_weights = self._log_weights(candidates, data, margin)
         if not log_weights:
             raise ConvergenceError("inference did not converge for any structure with these answers")
@@ -237,6 +241,7 @@ class MixtureFitter:
             cholesky = self._factored(candidate.kernel, data)
             if isinstance(cholesky, LowRank):
                 cholesky = cholesky.for_noise(candidate.noise)
+                start = self._continued(key, cholesky, start)
             posterior, solution = infer(
                 candidate.kernel, data, probit, self.inference, start, cholesky=cholesky
             )
@@ -245,10 +250,20 @@ class MixtureFitter:
         self._fits[key] = _Fit(posterior, solution, len(data), margin)
         return self._fits[key]
 
+    def _continued(self, key: Key, low: LowRank, start: WarmStart | None) -> WarmStart | None:
+        """The start with the whole last solution, if that is of the same basis."""
+        old = self._fits.get(key)
+        if start is None or old is None or not isinstance(old.posterior.cholesky, LowRank):
+            return start
+        pivots = old.posterior.cholesky.pivots
+        same = np.array_equal(low.pivots[: len(pivots)], pivots)
+        return replace(start, solution=old.solution) if same else start
+
     def _factored(self, kernel: Kernel, data: Comparisons) -> PivotedCholesky | LowRank:
         """The prior covariance of the answered differences, shared by the candidates with the same kernel."""
         if kernel not in self._factors:
             smallest = min(noise for noise, _ in noise_grid(self.noise, self.lapse))
+            smallest = self._smallest.get(kernel, smallest)
             last = self._last_factors.get(kernel)
             start = last if isinstance(last, LowRank) and len(last.basis) <= len(data) else None
             self._factors[kernel] = factored(kernel, data, smallest, start)

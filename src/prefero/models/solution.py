@@ -53,10 +53,12 @@ class WarmStart:
     Args:
         precision: Of each answer's site, (N,).
         shift: Of each answer's site, (N,).
+        solution: What they are from, where it is of the same basis, or of its first columns.
     """
 
     precision: Array
     shift: Array
+    solution: Solution | None = None
 
     @classmethod
     def zeros(cls, count: int) -> Self:
