@@ -9,6 +9,7 @@ from benchmarks import (
     baselines,
     best_trajectory,
     calibration,
+    crowd,
     mixture_components,
     real_people,
 )
@@ -250,3 +251,29 @@ def test_the_page_of_real_people_has_tables_and_a_figure(tmp_path: Path) -> None
     assert "| 5 |" in text  # the second person, counted from 1
     real_people.draw(tmp_path / "real.png", rows)
     assert (tmp_path / "real.png").stat().st_size > 1000
+
+
+def test_crowds_are_split_without_overlap_and_orders_do_not_contradict_themselves() -> None:
+    people = crowd.orders(6, 12, 0)
+    assert len(people.answers) == 6 * 45
+    data = crowd.split(people, 4, 5, 7, seed=1)
+    rows = [{tuple(row) for row in part.tolist()} for part in (data.learned, data.tested)]
+    assert [len(some) for some in rows] == [4 * 5, 4 * 7]
+    assert not rows[0] & rows[1]
+    for person in people.people:
+        pairs = crowd.ordered(people.answers[people.answers[:, 0] == person])
+        items, wins = np.unique(pairs[:, 0], return_counts=True)
+        assert sorted(wins.tolist()) == list(range(1, 10))
+        assert len(items) == 9
+    groups = crowd.simulated(0.5, 3, 4, 0)
+    assert len(groups.learned) == 12
+    assert len(groups.tested) == 3 * crowd.HELD_OUT
+
+
+def test_items_with_equal_features_stay_different(tmp_path: Path) -> None:
+    features = np.array([[1.0, 2.0], [1.0, 2.0], [3.0, 0.0]])
+    np.savez(tmp_path / "crowd.npz", features=features, answers=np.array([[0, 0, 1, 0], [1, 1, 2, 2]]))
+    read = crowd.read(tmp_path / "crowd.npz")
+    assert len(np.unique(read.features, axis=0)) == 3
+    np.testing.assert_allclose(read.features, features, atol=1e-6)
+    np.testing.assert_array_equal(crowd.ordered(read.answers), [[0, 1], [1, 2]])
