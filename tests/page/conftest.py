@@ -29,12 +29,16 @@ SMALL = {"width": 800, "height": 640}  # the default window: every pixel is draw
 expect.set_options(timeout=MILLISECONDS)
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def installed_browser() -> str:
     found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     assert found, f"these tests drive a browser, one of {', '.join(BROWSERS)}: install one of them"
+    return found
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
+        started = playwright.chromium.launch(executable_path=installed_browser(), args=ARGUMENTS)
         yield started
         started.close()
 

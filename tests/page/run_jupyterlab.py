@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import httpx
+from playwright.sync_api import Locator, Page, expect
 
 from page.run_servers import free_port
 from waiting import wait_until
@@ -23,6 +24,7 @@ OPTIONS = {
 CODE: dict[str, object] = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": []}
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 NO_QUESTIONS = {"fetchNews": "false", "checkForUpdates": False}
+KERNEL_READY = "() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)"
 
 
 class JupyterLab:
@@ -61,6 +63,12 @@ class JupyterLab:
         (self.folder / f"{name}.ipynb").write_text(json.dumps(content), encoding="utf-8")
         return f"{self.address}/lab/workspaces/{name}/tree/{name}.ipynb?reset"
 
+    def run_first_cell(self, page: Page) -> None:
+        """Of the notebook that is open, once its kernel is there: a cell that is run before has no output."""
+        expect(page.locator(".jp-CodeCell").first).to_be_visible()
+        page.evaluate(KERNEL_READY)
+        run_cell(page, 0)
+
     def stop(self) -> None:
         self.process.terminate()  # with its kernels
         self.process.wait()
@@ -71,3 +79,11 @@ def _set(folder: Path, plugin: str, values: dict[str, object]) -> None:
     place = folder / "settings" / "@jupyterlab" / "apputils-extension" / f"{plugin}.jupyterlab-settings"
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(json.dumps(values), encoding="utf-8")
+
+
+def run_cell(page: Page, number: int) -> Locator:
+    """Run a cell, and return its output."""
+    cell = page.locator(".jp-CodeCell").nth(number)
+    cell.locator(".jp-Cell-inputArea").click()
+    page.keyboard.press("Shift+Enter")
+    return cell.locator(".jp-OutputArea-output").last

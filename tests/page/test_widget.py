@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from page.check_page import WIDE
 from page.drive_page import answer, skip, skip_through, wait_for_answers
-from page.run_jupyterlab import JupyterLab
+from page.run_jupyterlab import JupyterLab, run_cell
 from prefero.rendering.video import save_video
 
 pytestmark = pytest.mark.skipif(
@@ -28,7 +28,6 @@ pool = prefero.Pool.simulate("driver", 24, progress=False)
 learner = prefero.Learner(pool)
 learner.save("learner.json")
 learner.widget(questions=3)"""
-KERNEL_READY = "() => window.jupyterapp.shell.currentWidget.sessionContext.ready.then(() => null)"
 DARK = "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
 ANSWERS = "[answer.choice for answer in learner.answers]"
 OTHERS = """\
@@ -55,21 +54,11 @@ def notebook(visit: Visit, lab: JupyterLab, browser_errors: list[str]) -> Callab
     def start(name: str, *cells: str) -> Page:
         page = visit(viewport=WIDE)
         page.goto(lab.notebook(name, *cells))
-        expect(page.locator(".jp-CodeCell")).to_have_count(len(cells))
-        page.evaluate(KERNEL_READY)  # a cell that is run before has no output
-        run_cell(page, 0)
+        lab.run_first_cell(page)
         browser_errors.clear()  # of JupyterLab itself, while it starts
         return page
 
     return start
-
-
-def run_cell(page: Page, number: int) -> Locator:
-    """Run a cell, and return its output."""
-    cell = page.locator(".jp-CodeCell").nth(number)
-    cell.locator(".jp-Cell-inputArea").click()
-    page.keyboard.press("Shift+Enter")
-    return cell.locator(".jp-OutputArea-output").last
 
 
 def use_keys(page: Page) -> None:

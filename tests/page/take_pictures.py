@@ -1,0 +1,109 @@
+"""Takes the documentation's pictures of the page anew: a simulated user teaches golf, and a study begins.
+
+PYTHONPATH=tests python -m page.take_pictures docs/pictures
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from page.conftest import ARGUMENTS, installed_browser
+from page.drive_page import SETTLED, skip_through, wait_for_answers, wait_frames, wait_until
+from page.run_jupyterlab import JupyterLab
+from page.run_servers import Server
+from page.test_pictures import CHARTS
+
+ANSWERS = 16
+COMPARING, LEARNED = {"width": 1280, "height": 700}, {"width": 1280, "height": 1830}
+NOTEBOOK = {"width": 1300, "height": 900}
+# The processor draws slowly, and so the page would draw fewer pixels: it must not know.
+FULL_QUALITY = """
+Object.defineProperty(document, "hidden", { get: () => true }); // it measures no time then
+const named = WebGL2RenderingContext.prototype.getParameter;
+WebGL2RenderingContext.prototype.getParameter = function (which) {
+  return which === 0x9246 ? "a graphics card" : named.call(this, which); // UNMASKED_RENDERER_WEBGL
+};
+"""
+CELL = """\
+import prefero
+
+pool = prefero.Pool.simulate("driver", 60)
+learner = prefero.Learner(pool)
+learner.save("learner.json")
+learner.widget(questions=20, until=0.9)"""
+
+
+def likes(features: dict[str, float]) -> float:
+    """A simulated user who wants shots of about 1.6 rad/s at about 10 degrees."""
+    return -(((features["speed"] - 1.6) / 0.5) ** 2) - ((features["angle"] - 10) / 20) ** 2
+
+
+def teach(server: Server, answers: int) -> None:
+    for _ in range(answers):
+        items = server.get("/api/session")["question"]["items"]
+        left, right = (likes(server.get(f"/api/trajectories/{item}")["features"]) for item in items)
+        server.answer("left" if left > right else "right")
+
+
+def open_page(browser: Browser, address: str, viewport: dict[str, int]) -> Page:
+    page = browser.new_page(viewport=viewport)  # type: ignore[arg-type]
+    page.set_default_timeout(120_000)
+    page.add_init_script(FULL_QUALITY)
+    page.goto(address)
+    return page
+
+
+def pause_at_end(page: Page) -> None:
+    skip_through(page)
+    for key in ("l", " "):
+        page.keyboard.press(key)
+    wait_until(page, SETTLED)
+    wait_frames(page, 5)
+
+
+def teaching(browser: Browser, folder: Path, pictures: Path) -> None:
+    stored = ["--trajectories", "200", "--no-browser", "--database", str(folder / "golf.db")]
+    server = Server(["teach", "golf", *stored], folder).start()
+    try:
+        teach(server, ANSWERS)
+        page = open_page(browser, server.address, COMPARING)
+        wait_for_answers(page, ANSWERS)
+        pause_at_end(page)
+        page.screenshot(path=pictures / "teach-compare.png")
+        page.set_viewport_size(LEARNED)  # type: ignore[arg-type]
+        page.get_by_role("button", name="What it learned").click()
+        wait_until(page, CHARTS)
+        page.screenshot(path=pictures / "teach-insight.png")
+    finally:
+        server.kill()
+
+
+def widget(browser: Browser, folder: Path, pictures: Path) -> None:
+    lab = JupyterLab(folder)
+    try:
+        page = open_page(browser, lab.notebook("teaching", CELL), NOTEBOOK)
+        lab.run_first_cell(page)
+        page.get_by_text("Click here to answer with keys").click()
+        for number in range(1, 7):
+            skip_through(page)
+            page.keyboard.press("f" if number % 3 else "j")
+            wait_for_answers(page, number)
+        pause_at_end(page)
+        page.locator(".jp-Notebook").screenshot(path=pictures / "widget.png")
+    finally:
+        lab.stop()
+
+
+def main(pictures: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="prefero-") as name, sync_playwright() as playwright:
+        folder = Path(name)
+        browser = playwright.chromium.launch(executable_path=installed_browser(), args=ARGUMENTS)
+        teaching(browser, folder, pictures)
+        widget(browser, folder, pictures)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
