@@ -10,6 +10,7 @@ from prefero._support.arrays import Array
 from prefero.datasets import Episode, open_dataset
 from prefero.deploy.export import export_reward
 from prefero.kernels import RBF
+from run_prefero import run_prefero
 
 EPISODES, STEPS = 60, 15
 Recorded = tuple[Path, Array, Array]  # file, states, actions
@@ -118,3 +119,12 @@ def test_other_rewards_are_refused(recorded: Recorded) -> None:
 def test_steps_stand_alone(recorded: Recorded) -> None:
     with pytest.raises(ValueError, match="the only feature"):
         Pool.from_table(recorded[0], FeatureOptions(["steps", "duration"]))
+
+
+def test_the_command_line_extracts_and_scores(recorded: Recorded, reward: Reward, tmp_path: Path) -> None:
+    reward.save(tmp_path / "reward.json")
+    path, table = str(recorded[0]), str(tmp_path / "steps.parquet")
+    said = run_prefero("features", path, "--features", "steps", "--out", table)
+    assert "60 trajectories, 411 features of steps" in " ".join(said.stdout.split())
+    scored = run_prefero("score", str(tmp_path / "reward.json"), path)
+    assert scored.returncode == 0, scored.stderr

@@ -51,8 +51,11 @@ def features(
 def _say_summary(table: FeatureTable) -> None:
     what = "windows" if any(table.segments) else "trajectories"
     count = len(table.variables)
-    console.print(f"{escape(table.dataset.name)}: {len(table)} {what}, {pluralize(count, 'feature')}.")
-    console.print(_summary_table(table))
+    of_steps = len(table.names) if not count else 0  # which mean nothing alone
+    counted = f"{of_steps} features of steps" if of_steps else pluralize(count, "feature")
+    console.print(f"{escape(table.dataset.name)}: {len(table)} {what}, {counted}.")
+    if count:
+        console.print(_summary_table(table))
     for reason in table.left_out():
         _say_line("green", "left out", reason)
     for kind, message in messages(table.diagnostics()):
