@@ -14,9 +14,11 @@ from page.drive_page import SETTLED, skip_through, wait_for_answers, wait_frames
 from page.run_jupyterlab import JupyterLab
 from page.run_servers import Server
 from page.test_pictures import CHARTS
+from page.test_study import PROTOCOL, links, prefero
 
 ANSWERS = 16
 COMPARING, LEARNED = {"width": 1280, "height": 700}, {"width": 1280, "height": 1830}
+STUDY = {"width": 1280, "height": 890}
 NOTEBOOK = {"width": 1300, "height": 900}
 # The processor draws slowly, and so the page would draw fewer pixels: it must not know.
 FULL_QUALITY = """
@@ -80,6 +82,27 @@ def teaching(browser: Browser, folder: Path, pictures: Path) -> None:
         server.kill()
 
 
+def scores(browser: Browser, folder: Path, pictures: Path) -> None:
+    (folder / "protocol.toml").write_text(PROTOCOL, encoding="utf-8")
+    database = ["--database", str(folder / "study.db")]
+    about = ["--protocol", str(folder / "protocol.toml"), "--participants", "1"]
+    participant = links(prefero("study", "create", "putting", *about, *database))[1]
+    server = Server(["study", "serve", *database], folder).start()
+    try:
+        page = open_page(browser, f"{server.address}/#{participant}", STUDY)
+        page.get_by_role("checkbox").check()
+        for button in ("Continue", "I am ready"):
+            page.get_by_role("button", name=button).click()
+        for place in range(8):
+            page.locator(".score-row").nth(place).get_by_role("radio", name=str(2 + place)).check()
+        page.get_by_label("Where the targets are").locator("canvas").wait_for()
+        wait_until(page, SETTLED)
+        wait_frames(page, 5)
+        page.screenshot(path=pictures / "study-scores.png")
+    finally:
+        server.kill()
+
+
 def widget(browser: Browser, folder: Path, pictures: Path) -> None:
     lab = JupyterLab(folder)
     try:
@@ -101,6 +124,7 @@ def main(pictures: Path) -> None:
         folder = Path(name)
         browser = playwright.chromium.launch(executable_path=installed_browser(), args=ARGUMENTS)
         teaching(browser, folder, pictures)
+        scores(browser, folder, pictures)
         widget(browser, folder, pictures)
         browser.close()
 
