@@ -81,7 +81,7 @@ def draw(path: Path, rows: dict[tuple[str, int], tuple[float, float]]) -> None:
         )
     axes[0].axhline(0.0, color="#8a8a8a", linewidth=1)
     axes[0].axhline(-0.005, color="#8a8a8a", linewidth=1, linestyle=":")
-    axes[0].legend(frameon=False, fontsize=8, title="times follow", title_fontsize=8)
+    axes[0].legend(frameon=False, fontsize=8, title="times follow", title_fontsize=8, loc="upper left")
     style_axis(axes[0], xlabel="answers", ylabel="accuracy with times minus without")
     save_figure(figure, path)
 

@@ -71,7 +71,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.crowd_time", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument("--people", type=int, nargs="+", default=[625, 1250, 2500, 5000], help="to fit")
+    parser.add_argument("--people", type=int, nargs="*", default=[625, 1250, 2500, 5000], help="to fit")
     parser.add_argument("--groups", type=int, default=30, help="with careless people; 0 leaves them out")
     options = parser.parse_args(argv)
     for people in options.people:
