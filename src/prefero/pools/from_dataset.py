@@ -71,7 +71,7 @@ def from_dataset(
         table = table.diverse(count, sampling_seed)
     table, paths = _with_clips(table, options, clips, clip_folder)
     if table.skipped:
-        from prefero.datasets.features.extract import skipped_reasons
+        from prefero.datasets.features.skipped import skipped_reasons
 
         reasons = skipped_reasons(table.skipped)
         warnings.warn(f"{len(table.skipped)} of {len(opened)} were left out: {reasons}", stacklevel=2)
@@ -235,7 +235,7 @@ class FrameContent(NamedTuple):
 
 def from_frame(frame: Any, names: Sequence[str] | None = None) -> FrameContent:
     """The content of a frame or mapping for `Pool(frame)`; `names` choose its columns."""
-    from prefero.datasets.features.extract import column_lines
+    from prefero.datasets.features.known import column_lines
     from prefero.datasets.formats.tables import table_in_memory
 
     dataset = table_in_memory(frame)

@@ -7,8 +7,7 @@ extractors            functions of an episode; those of embeddings are fitted on
 
 import hashlib
 import json
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,30 +16,28 @@ from typing import TypeVar
 import numpy as np
 
 from prefero._support.engine import Engine
-from prefero._support.names import listed, no_such
 from prefero._support.progress_bar import Advance, progress
 from prefero._support.systems import usable_cores
 from prefero.datasets.base import Dataset, EpisodeDataset, array_digest
-from prefero.datasets.categories import check_declared, found_line, one_hot
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.cache import FeatureCache, FeatureRows, cache_path
 from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.from_spec import describe_features, with_functions
 from prefero.datasets.features.image_encoders import load_encoder
+from prefero.datasets.features.known import known_features
 from prefero.datasets.features.library import DEFAULT, Extractor, duration, extractor_for, features_of
 from prefero.datasets.features.options import Feature, FeatureOptions, Features
+from prefero.datasets.features.skipped import skipped_reasons, stop_at_bad
 from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.features.user_functions import function_digest
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.registry import for_workers, in_worker, open_dataset
-from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec, Fitted
 
 SERIAL_BATCHES = 4  # so many are done before worker processes have started
 EXAMPLES = 512  # that an embedding is fitted on
-NAMED = 3  # skipped episodes that a message names, at most
 
 B = TypeVar("B")  # a batch of episodes
 R = TypeVar("R")  # what is made of it
@@ -67,7 +64,7 @@ def extract_features(
     """
     options = FeatureOptions.of(features)
     if isinstance(dataset, FeatureDataset):
-        table = _known_features(dataset, options)
+        table = known_features(dataset, options)
     else:
         assert isinstance(dataset, EpisodeDataset)
         table = _extracted(dataset, options, fitted or {})
@@ -81,13 +78,6 @@ def check_features(features: Sequence[Feature]) -> None:
     for feature in features:
         if not isinstance(feature, str) or Embedding.of(feature) is None:
             extractor_for(feature)
-
-
-def skipped_reasons(skipped: Mapping[str, str]) -> str:
-    """Which episodes were skipped and why: the first few of them, and how many more."""
-    reasons = [f"{episode}: {reason}" for episode, reason in skipped.items()]
-    more = [f"and {len(reasons) - NAMED} more"] if len(reasons) > NAMED else []
-    return "; ".join(reasons[:NAMED] + more)
 
 
 # --- features of episodes ---------------------------------------------------------------------------------
@@ -254,12 +244,12 @@ def _batches(
         work = partial(_batch, extractors=extractors, windows=options.windows, advance=each)
         with cache.interrupted():
             for batch, rows in zip(waiting, _in_parallel(work, dataset, waiting, options), strict=True):
-                _stop_at_bad(rows, options.skip_bad)
+                stop_at_bad(rows, options.skip_bad)
                 cache.keep_batch(batch.start, rows)
                 done[batch] = rows
                 advance(0 if alone else len(batch))
     for batch in batches:
-        _stop_at_bad(done[batch], options.skip_bad)
+        stop_at_bad(done[batch], options.skip_bad)
         yield done[batch]
 
 
@@ -321,106 +311,6 @@ def _add_episode(
     )
     for segment, piece, values in zip(segments, pieces, found, strict=True):
         rows.add(episode.id, number, segment, len(piece), values)
-
-
-def _stop_at_bad(rows: FeatureRows, skip_bad: bool) -> None:
-    if rows.bad and not skip_bad:
-        episode, reason = next(iter(rows.bad.items()))
-        raise BadEpisode(episode, reason).with_skip_hint()
-
-
-# --- features that are known already ----------------------------------------------------------------------
-
-
-def _known_features(dataset: FeatureDataset, options: FeatureOptions) -> FeatureTable:
-    if options.windows is not None:
-        raise ValueError(f"{dataset.name} has features and no steps, so it cannot be cut into windows")
-    declared = dataset.with_categories(_declared(dataset, options))
-    if not options.features:
-        for line in column_lines(declared, options):
-            warnings.warn(line, stacklevel=4)
-    chosen = declared.select([_column(declared, word) for word in options.features or declared.names])
-    _check_chosen(chosen, options)
-    rows = FeatureRows()
-    with progress(f"reading {dataset.name}", len(dataset), options.progress) as advance:
-        for number in range(len(dataset)):
-            try:
-                chosen.check(number)
-                rows.numbers.append(number)
-            except BadEpisode as error:
-                rows.bad[error.episode] = error.reason
-                _stop_at_bad(rows, options.skip_bad)
-            advance(1)
-    if not rows.numbers:
-        reasons = skipped_reasons(rows.bad) or "it has no rows"
-        raise ValueError(f"{dataset.name} has no trajectory that can be used: {reasons}")
-    whole = (None,) * len(rows.numbers)
-    matrix, numbers = chosen.features[rows.numbers], tuple(rows.numbers)
-    return FeatureTable(
-        chosen,
-        matrix,
-        chosen.names,
-        numbers,
-        whole,
-        None,
-        rows.bad,
-        spec=dataset.feature_spec,
-        categories=chosen.categories,
-    )
-
-
-def _declared(dataset: FeatureDataset, options: FeatureOptions) -> list[Categories]:
-    """The categories that the options declare; a column of texts that is chosen as a feature is one too."""
-    for one in options.ordered_levels:
-        check_declared(one, dataset.values_of(one.column))
-    known = {one.column for one in (*dataset.categories, *options.ordered_levels)}
-    texts = [word for word in options.features if isinstance(word, str) and word in dataset.ignored]
-    names = dict.fromkeys([*options.categories, *texts])
-    new = [
-        one_hot(name, dataset.values_of(name))
-        for name in names
-        if name not in known or name in options.categories
-    ]
-    return [*options.ordered_levels, *new]
-
-
-def _check_chosen(chosen: FeatureDataset, options: FeatureOptions) -> None:
-    """An error if a category is declared that is not among the chosen features."""
-    declared = [*options.categories, *(one.column for one in options.ordered_levels)]
-    by_column = {one.column: one.names for one in chosen.categories}
-    for name in declared:
-        if not set(by_column[name]) & set(chosen.names):
-            raise ValueError(
-                f"{name!r} is declared as a category, but is not among the chosen features: add it to "
-                "--features"
-            )
-
-
-def _column(dataset: FeatureDataset, feature: Feature) -> str:
-    if callable(feature) or (feature not in dataset.columns and feature not in dataset.names):
-        raise ValueError(
-            f"the features of {dataset.name} are known already, and chosen by the names of its columns: "
-            f"{no_such('column', feature, tuple(dataset.columns))}"
-        )
-    return feature
-
-
-def column_lines(
-    dataset: FeatureDataset, options: FeatureOptions | None = None, *, python: bool = False
-) -> list[str]:
-    """A line that says which columns were found to be categories, and one for those that are no features."""
-    options = options or FeatureOptions()
-    said = {*options.drop, *options.categories, *(one.column for one in options.ordered_levels)}
-    found = [one for one in dataset.found if one.column not in said]
-    ignored = [f"{name} ({example})" for name, example in dataset.ignored.items() if name not in said]
-    lines = [found_line(dataset.name, found, python)] if found else []
-    if ignored:
-        choice = "names=[...]" if python else "--features A,B,C (features= in Python)"
-        lines.append(
-            f"{dataset.name}: not features, since they hold neither numbers nor a few categories: "
-            f"{listed(ignored)}; {choice} chooses the columns"
-        )
-    return lines
 
 
 def _is_ignored(dataset: Dataset, table: FeatureTable, name: str) -> bool:
