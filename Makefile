@@ -52,7 +52,7 @@ page-checks: $(CHECKS)
 	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
 
 heavy: $(READY) $(VENV)/.heavy $(PAGE) system-packages  ## the tests that need torch, ray or JupyterLab, which are large: training, GPU arrays, a cluster, the widget
-	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_pool_search.py tests/datasets/test_trained_embeddings.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/deploy/test_reward_loop.py tests/experiments/test_backends.py tests/page/test_widget.py
+	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_pool_search.py tests/acquisition/test_large_pools.py tests/models/test_low_rank.py tests/datasets/test_trained_embeddings.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/deploy/test_reward_loop.py tests/experiments/test_backends.py tests/page/test_widget.py
 
 # LeRobot has its own versions of other packages, so it gets an environment of its own.
 lerobot:  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer

@@ -142,8 +142,9 @@ def test_large_pools_are_searched_within_the_tolerance_and_small_ones_exactly(
     assert best_question(mixture, x, tolerance=0.0) == exact
 
 
-def test_the_bounds_can_be_computed_by_another_array_library() -> None:
-    xp = pytest.importorskip("array_api_strict")
+@pytest.mark.parametrize("library", ["array_api_strict", "torch"])
+def test_the_bounds_can_be_computed_by_another_array_library(library: str) -> None:
+    xp = pytest.importorskip(library)
     mixture, x = belief(), pool(80)
     here = BranchAndBound(Incumbent(mixture, x, BITS, [], 0.005)).run()
     there = BranchAndBound(Incumbent(mixture, x, BITS, [], 0.005), xp.empty(0, dtype=xp.float64)).run()

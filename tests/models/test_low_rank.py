@@ -171,8 +171,9 @@ def test_hyperparameters_of_many_answers_are_those_of_the_dense_evidence() -> No
     assert np.max(np.abs(1.5 * gradient - z)) < 0.3  # the log posterior is flat there
 
 
-def test_the_work_can_be_done_by_another_array_library() -> None:
-    xp = pytest.importorskip("array_api_strict")
+@pytest.mark.parametrize("library", ["array_api_strict", "torch"])
+def test_the_work_can_be_done_by_another_array_library(library: str) -> None:
+    xp = pytest.importorskip(library)
     data, kernel = answers(200), RBF(0.2)
     here, there = (low_rank_basis(kernel, data, 0.2, device=d) for d in (None, xp.empty(0, dtype=xp.float64)))
     assert here.pivots.tolist() == there.pivots.tolist()
