@@ -5,7 +5,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from benchmarks import segments
+from benchmarks import segment_features, segments
 from benchmarks.segments import STEPS, Source, record, segment_task
 
 from prefero._support.arrays import Array
@@ -73,3 +73,17 @@ def test_the_true_return_is_always_right_and_nothing_is_half_right() -> None:
 def test_an_unknown_task_is_named() -> None:
     with pytest.raises(ValueError, match=r"slider.*pendulum"):
         segment_task("slider", 0)
+
+
+@pytest.mark.usefixtures("_slider")
+def test_features_of_held_out_segments_are_those_of_the_pool() -> None:
+    task = segment_task("slider", 0)
+    for name in ("statistics", "moments", "thoughtful"):
+        pool, tested = segment_features.features(task, name)
+        assert pool.shape == (len(task.pool), tested.shape[1])
+        assert len(tested) == len(task.tested)
+    job = {"task": "slider", "features": "thoughtful", "questions": "random", "seed": 0, "most": 10}
+    (row,) = segment_features.work(job)
+    assert row["accuracy"] > 0.9  # the mean position is nearly the return
+    lines = list(segment_features.table([{**job, **row}], ["slider"]))
+    assert f"{row['accuracy']:.3f}±nan" in lines[1]

@@ -142,7 +142,7 @@ def test_what_cannot_be_loaded_says_why(films: Path, monkeypatch: pytest.MonkeyP
     ):
         load_encoder("timm:resnet18")
     with pytest.raises(
-        ValueError, match=r"a file \(\.onnx, \.pt\), timm:NAME or hf:NAME, but this is 'x\.h5'"
+        ValueError, match=r"a file \(\.onnx, \.pt2, \.pt\), timm:NAME or hf:NAME, but this is 'x\.h5'"
     ):
         load_encoder("x.h5")
     with pytest.raises(ValueError, match=r"takes a file or a model"):

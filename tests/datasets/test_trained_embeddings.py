@@ -50,9 +50,15 @@ def test_it_is_a_word_like_any_other(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.features, table.features)
 
 
-def test_a_torchscript_encoder_is_run(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # of torch itself
+@pytest.mark.parametrize("kind", [".pt", ".pt2"])
+def test_an_encoder_of_torch_is_run(tmp_path: Path, kind: str) -> None:
     module = torch.nn.Sequential(torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
-    torch.jit.script(module).save(str(tmp_path / "mean.pt"))
     shown: Any = np.random.default_rng(0).normal(size=(4, 3, 8, 8)).astype(np.float32)
-    found = pooled(load_encoder(str(tmp_path / "mean.pt")).encode(shown))
+    path = str(tmp_path / f"mean{kind}")
+    if kind == ".pt":
+        torch.jit.script(module).save(path)
+    else:
+        torch.export.save(torch.export.export(module, (torch.as_tensor(shown),)), path)
+    found = pooled(load_encoder(path).encode(shown))
     np.testing.assert_allclose(found, shown.mean(axis=(0, 2, 3)), atol=1e-5)

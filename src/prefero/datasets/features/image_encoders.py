@@ -1,7 +1,7 @@
 """Frozen encoders of pictures: the frames of an episode's video, described by a network somebody trained.
 
     image-encoder(encoder.onnx, 16)           a file of yours: pictures (N, 3, H, W) to numbers (N, k)
-    image-encoder(encoder.pt, 16)             the same, a TorchScript file
+    image-encoder(encoder.pt2, 16)            the same, a program of torch.export, or TorchScript (.pt)
     image-encoder(timm:resnet18, 16)          a model of timm, downloaded when it is first used
     image-encoder(hf:facebook/dinov2-small, 16)   a model of the Hugging Face Hub
 
@@ -95,7 +95,7 @@ def pooled(codes: Array) -> Array:
 
 
 def runs_code(source: str) -> bool:
-    """Can loading it run code of whoever wrote it? A TorchScript file can; ONNX files and weights cannot."""
+    """Can loading it run code of whoever wrote it? A file of torch can; ONNX files and weights cannot."""
     return not source.startswith(("timm:", "hf:")) and Path(source).suffix.lower() != ".onnx"
 
 
@@ -136,6 +136,11 @@ def _torchscript(path: Path) -> tuple[Encode, int]:
     return _of_module(torch, torch.jit.load(str(path)).eval()), SIDE
 
 
+def _exported(path: Path) -> tuple[Encode, int]:
+    torch = need("torch", extra="embeddings")
+    return _of_module(torch, torch.export.load(str(path)).module()), SIDE
+
+
 def _of_module(torch: Any, module: Any) -> Encode:
     def encode(images: Array) -> Array:
         with torch.no_grad():
@@ -160,7 +165,11 @@ def _hub(name: str) -> tuple[Encode, int]:
 
 
 NAMED: dict[str, Callable[[str], tuple[Encode, int]]] = {"timm": _timm, "hf": _hub}
-FILES: dict[str, Callable[[Path], tuple[Encode, int]]] = {".onnx": _onnx, ".pt": _torchscript}
+FILES: dict[str, Callable[[Path], tuple[Encode, int]]] = {
+    ".onnx": _onnx,
+    ".pt2": _exported,
+    ".pt": _torchscript,
+}
 
 
 def _named(library: str, name: str) -> Encoder:
@@ -172,7 +181,7 @@ def _named(library: str, name: str) -> Encoder:
         raise ValueError(
             f"{library}:{name} could not be loaded ({type(error).__name__}: {str(error).splitlines()[0]}). "
             "It is downloaded when it is first used, so the machine needs network then, and the name must "
-            "exist; without network give a file (.onnx or .pt)"
+            "exist; without network give a file (.onnx, .pt2 or .pt)"
         ) from error
     return Encoder(encode, side, hashlib.sha256(f"{library}:{name}".encode()).digest())
 
