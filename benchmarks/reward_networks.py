@@ -5,11 +5,11 @@ pairs.
 
     steps, random       Prefero with the features `steps`, and random questions
     steps, chosen       the same with its own questions
-    network             an ensemble of small networks of state and action, with tuned hyper-parameters
+    network             an ensemble of three small networks of state and action; `--tune` compares their settings
     imitation           the reward ensemble of the package `imitation`, as its documentation sets it up
 
 All but the second learn from the same random questions. Networks need torch, and the last row `imitation`.
-Seeds from 1000 on are for choosing hyper-parameters: `--tune`.
+Seeds from 1000 on are for choosing these settings.
 """
 
 import argparse
@@ -31,7 +31,7 @@ CHECKPOINTS = (10, 20, 50, 100, 200)
 METHODS = ("steps, random", "steps, chosen", "network", "imitation")
 MEMBERS = 3
 CHOICES = {"width": (32, 64), "decay": (1e-3, 1e-2, 1e-1), "iterations": (100, 300)}
-TUNED: dict[str, Any] = {"width": 64, "decay": 1e-2, "iterations": 300}
+SETTINGS: dict[str, Any] = {"width": 64, "decay": 1e-2, "iterations": 300}
 
 
 def steps_of(task: SegmentTask, places: Indices) -> Array:
@@ -77,7 +77,8 @@ def network(task: SegmentTask, seed: int, most: int, **tuned: Any) -> Iterator[R
     for count in (answers for answers in CHECKPOINTS if answers <= most):
         won, lost = (steps_of(task, side) for side in winners_and_losers(task, count, seed))
         members = [
-            _member(won, lost, tested, 100 * seed + member, **{**TUNED, **tuned}) for member in range(MEMBERS)
+            _member(won, lost, tested, 100 * seed + member, **{**SETTINGS, **tuned})
+            for member in range(MEMBERS)
         ]
         yield {"answers": count, "accuracy": task.accuracy(np.mean(members, axis=0))}
 
