@@ -5,7 +5,7 @@ pairs.
 
     steps, random       Prefero with the features `steps`, and random questions
     steps, chosen       the same with its own questions
-    network             an ensemble of three small networks of state and action; `--tune` compares their settings
+    network             three small networks of state and action; `--tune` compares their settings
     imitation           the reward ensemble of the package `imitation`, as its documentation sets it up
 
 All but the second learn from the same random questions. Networks need torch, and the last row `imitation`.
