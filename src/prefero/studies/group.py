@@ -4,7 +4,8 @@
     style       of a participant: noise with an interval, and the probability that all answers are at random
     share       the part of the variance of rewards that participants have in common
 
-Answers to retests count like all others. One model learns from all of them (`prefero.models.people`).
+Answers to retests count like all others. One model learns from all answers about pairs
+(`prefero.models.people`).
 """
 
 from dataclasses import dataclass, replace
@@ -49,8 +50,8 @@ def named_answers(store: Store, study: Study) -> list[Answer]:
 
 
 def group_learner(store: Store, study: Study) -> Learner | None:
-    """A learner of everybody's answers; None unless two participants have given a few."""
-    answers = named_answers(store, study)
+    """A learner of everybody's answers about pairs; None unless two participants have given a few."""
+    answers = [answer for answer in named_answers(store, study) if answer.question.kind == "pair"]
     counts: dict[str, int] = {}
     for answer in answers:
         counts[answer.person] = counts.get(answer.person, 0) + 1
