@@ -60,8 +60,9 @@ def feature_shares(winners: Array, losers: Array, noises: Mapping[float, float])
 
 def place_priors(features: int) -> Array:
     """Prior probabilities of features, (d,): those listed first are more probable."""
-    priors: Array = 1.0 / (np.arange(features) + FIRST)
-    return priors / priors.sum()
+    weights = 1.0 / (np.arange(features, dtype=float) + FIRST)
+    priors: Array = weights / weights.sum()
+    return priors
 
 
 def relevance(differences: Array, priors: Array, noises: Mapping[float, float]) -> Relevance:
