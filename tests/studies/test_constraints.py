@@ -22,7 +22,15 @@ FILLED: dict[str, dict[str, Any]] = {  # one row of each table, which is fit to 
     "studies": {"name": "new", "kind": "teach", "protocol": "{}", "pool": None, "secret": "s" * 64, "at": AT},
     "participants": {"study": None, "label": "new", "code": "c" * 64, "seed": 0, "at": AT},
     "questions": {"participant": None, "number": 9, "based_on": 9, "answered": 0, "method": "Random"}
-    | {"first_item": 0, "last_item": 1, "value": None, "unit": None, "accuracy": None, "at": AT},
+    | {
+        "kind": "pair",
+        "first_item": 0,
+        "last_item": 1,
+        "value": None,
+        "unit": None,
+        "accuracy": None,
+        "at": AT,
+    },
     "question_items": {"question": None, "position": 9, "trajectory": 9},
     "events": {"participant": None, "question": None, "position": 9, "kind": "left", "key": "new"}
     | {"seconds": None, "at": AT},

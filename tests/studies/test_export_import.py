@@ -352,7 +352,7 @@ CHANGED: dict[str, Damage] = {
     "a rating less": without_line("stage_events.csv", -1),
     "somebody less": without_line("participants.csv", 1),
     "said otherwise": replaced("events.csv", ",1,0,left", ",1,0,right"),
-    "no such trajectory": replaced("questions.csv", "Random,1 2,", "Random,1 200,"),
+    "no such trajectory": replaced("questions.csv", "Random,pair,1 2,", "Random,pair,1 200,"),
     "no JSON": replaced("stage_events.csv", '""rating"": 9', '""rating"": '),
     "no digests": replaced("study.json", '"files"', '"papers"'),
     "no protocol": replaced("study.json", '"protocol"', '"plan"'),

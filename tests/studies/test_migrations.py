@@ -29,6 +29,7 @@ WORDS = f'''"""A stage and a kind of event more."""
 from prefero.studies.event_log import EVENT_KINDS
 from prefero.studies.stages import SUBMITTED_STAGES
 from prefero.studies.storage.migrations.allowed_words import allow_words
+from prefero.studies.storage.schema import RANKING
 
 revision, down_revision, branch_labels, depends_on = "{NEXT}", "{NOW}", None, None
 
@@ -36,7 +37,7 @@ revision, down_revision, branch_labels, depends_on = "{NEXT}", "{NOW}", None, No
 def upgrade() -> None:
     """Allow them."""
     allow_words("stage_events", "stage", (*SUBMITTED_STAGES, "questionnaire"))
-    allow_words("events", "kind", (*EVENT_KINDS, "top"))
+    allow_words("events", "kind", (*EVENT_KINDS, "top"), RANKING)
 '''
 LATER = f'''"""Notes about participants."""
 

@@ -1,11 +1,13 @@
 """The stages of a study: one list, and everything that follows it."""
 
+import re
 from typing import Any, get_args
 
 import pytest
 
 from prefero.questions import CHOICES
-from prefero.server.models import AnswerOrSkip, StageSubmission
+from prefero.questions.answer_kinds import KINDS, choices_of
+from prefero.server.models import WORDS, StageSubmission
 from prefero.server.openapi import openapi
 from prefero.studies.event_log import EVENT_KINDS, AskedQuestion, Event, EventKind, EventLog, StageEvent
 from prefero.studies.protocol import Protocol, StudyMethod
@@ -13,6 +15,7 @@ from prefero.studies.session_state import SessionState
 from prefero.studies.stage_rules import RULES, stage_of, unrated_methods
 from prefero.studies.stages import STAGES, SUBMITTED_STAGES, SubmittedStage
 from prefero.studies.storage import schema
+from prefero.studies.storage.schema import RANKING
 from studies.fake_study import FAST_METHOD, protocol_of
 
 ALL = protocol_of(
@@ -63,11 +66,15 @@ def test_the_database_the_routes_and_the_page_follow_the_list_of_stages() -> Non
 
 def test_the_database_the_routes_and_the_page_follow_the_kinds_of_answers() -> None:
     assert EVENT_KINDS[: len(CHOICES)] == CHOICES
-    assert constraint("events", "ck_events_kind_known") == f"kind IN {EVENT_KINDS!r}"
-    assert get_args(AnswerOrSkip.model_fields["kind"].annotation) == (*CHOICES, "skip")
+    assert constraint("events", "ck_events_kind_known") == f"kind IN {EVENT_KINDS!r} OR {RANKING}"
+    assert constraint("questions", "ck_questions_kind_known") == f"kind IN {KINDS!r}"
+    words = {word for kind in KINDS for word in choices_of(kind)}
+    assert all(re.match(WORDS, word) for word in (*words, "skip"))
+    assert not any(re.match(WORDS, word) for word in ("undo", "delete", "restore", "1>", "6", "left-"))
     schemas = openapi()["components"]["schemas"]
-    assert schemas["AnswerOrSkip"]["properties"]["kind"]["enum"] == [*CHOICES, "skip"]
-    assert schemas["PastAnswer"]["properties"]["choice"]["enum"] == list(CHOICES)
+    assert schemas["AnswerOrSkip"]["properties"]["kind"]["pattern"] == WORDS
+    assert schemas["PastAnswer"]["properties"]["kind"]["enum"] == list(KINDS)
+    assert schemas["ShownQuestion"]["properties"]["kind"]["enum"] == list(KINDS)
 
 
 # --- which one is due -------------------------------------------------------------------------------------

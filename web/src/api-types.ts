@@ -409,15 +409,22 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description An answer to a question, or that the participant skips it; `key` makes a repeated request harmless. */
+        /**
+         * @description An answer to a question, or that the participant skips it; `key` makes a repeated request harmless.
+         *
+         *     kind   "skip", or a choice: left, right, equal; left-much; the best one's place, from 1; a ranking, 2>1=3
+         */
         AnswerOrSkip: {
             key: string;
-            /** @enum {string} */
-            kind: "left" | "right" | "equal" | "skip";
+            kind: string;
             question: number;
             seconds?: number | null;
         };
-        /** @description An answered question; `places` are its trajectories on the axes of the picture. */
+        /**
+         * @description Two trajectories that were compared; `places` are theirs on the axes of the picture.
+         *
+         *     An answer about more than two is several pairs, the better one on the left.
+         */
         AnsweredPair: {
             /** @enum {string} */
             choice: "left" | "right" | "equal";
@@ -690,11 +697,12 @@ export interface components {
          */
         PastAnswer: {
             at: string;
-            /** @enum {string} */
-            choice: "left" | "right" | "equal";
+            choice: string;
             deleted: boolean;
             ids: string[] | null;
             items: number[];
+            /** @enum {string} */
+            kind: "pair" | "strength" | "best-of-3" | "best-of-4" | "best-of-5" | "worst-of-3" | "worst-of-4" | "worst-of-5" | "rank-3" | "rank-4" | "rank-5";
             number: number;
             question: number;
             seconds: number | null;
@@ -805,15 +813,20 @@ export interface components {
          *     accuracy           the share of answers that is expected to be predicted; None in a study: participants
          *                        see nothing of the model; and while it is too early to say
          *     goal               the share at which a teacher wants to stop, and the page asks whether to go on
+         *     choices            the answers to the question; none for a ranking, which is any order of the items
+         *     answers            the kind of answers that the protocol asks for
+         *     ties               whether "about equal" is an answer, and items may share a place in a ranking
          *     undoable           the question whose answer or skip can be taken back now
          *     arena              how far the arena is, if this is one
          */
         SessionState: {
             accuracy: number | null;
             answered: number;
+            /** @enum {string} */
+            answers: "pair" | "strength" | "best-of-3" | "best-of-4" | "best-of-5" | "worst-of-3" | "worst-of-4" | "worst-of-5" | "rank-3" | "rank-4" | "rank-5";
             arena: components["schemas"]["ArenaState"] | null;
             can_skip: boolean;
-            choices: ("left" | "right" | "equal")[];
+            choices: string[];
             goal: number | null;
             own_scores: components["schemas"]["OwnScore"][] | null;
             question: components["schemas"]["ShownQuestion"] | null;
@@ -823,6 +836,7 @@ export interface components {
             target_scores: components["schemas"]["TargetScores"] | null;
             task_description: string;
             text: string | null;
+            ties: boolean;
             title: string;
             total: number;
             undoable: number | null;
@@ -833,11 +847,14 @@ export interface components {
          *     id       names it in requests; 0 for the practice question
          *     number   counts the participant's questions from 1; 0 for the practice question
          *     items    the trajectories to compare, by index, in the order in which they are shown
+         *     kind     of the answer that is wanted
          *     value    of the acquisition function, in `unit`; None in a study: participants see nothing of the model
          */
         ShownQuestion: {
             id: number;
             items: number[];
+            /** @enum {string} */
+            kind: "pair" | "strength" | "best-of-3" | "best-of-4" | "best-of-5" | "worst-of-3" | "worst-of-4" | "worst-of-5" | "rank-3" | "rank-4" | "rank-5";
             number: number;
             unit: string | null;
             value: number | null;
@@ -895,9 +912,10 @@ export interface components {
         };
         /** @description An answer that is improbable given all others. */
         SurprisingAnswer: {
-            /** @enum {string} */
-            choice: "left" | "right" | "equal";
+            choice: string;
             items: number[];
+            /** @enum {string} */
+            kind: "pair" | "strength" | "best-of-3" | "best-of-4" | "best-of-5" | "worst-of-3" | "worst-of-4" | "worst-of-5" | "rank-3" | "rank-4" | "rank-5";
             number: number;
             probability: number;
             question: number;

@@ -15,7 +15,6 @@ export type * from "./api-types";
 export type Stage = SessionState["stage"];
 export type SubmittedStage = StageSubmission["stage"];
 export type StageData = NonNullable<StageSubmission["data"]>;
-export type Choice = SessionState["choices"][number];
 export type AnswerKind = AnswerOrSkip["kind"]; // a choice, or "skip"
 export type Display = ResponseBody<"get", "/api/display">;
 export type Scene = SceneDisplay["scene"];

@@ -4,6 +4,15 @@ export type Command =
   | "left"
   | "right"
   | "equal"
+  | "left-much"
+  | "right-much"
+  | "1"
+  | "2"
+  | "3"
+  | "4"
+  | "5"
+  | "tie"
+  | "submit"
   | "skip"
   | "undo"
   | "pause"
@@ -20,6 +29,15 @@ export const KEYS: readonly { command: Command; keys: readonly string[]; labels:
   { command: "left", keys: ["ArrowLeft", "f"], labels: ["←", "F"], description: "A is better" },
   { command: "right", keys: ["ArrowRight", "j"], labels: ["→", "J"], description: "B is better" },
   { command: "equal", keys: ["ArrowDown", "e"], labels: ["↓", "E"], description: "About equal" },
+  { command: "left-much", keys: ["Shift+ArrowLeft", "Shift+f"], labels: ["⇧←", "⇧F"], description: "A is much better" },
+  { command: "right-much", keys: ["Shift+ArrowRight", "Shift+j"], labels: ["⇧→", "⇧J"], description: "B is much better" },
+  { command: "1", keys: ["1"], labels: ["1"], description: "Choose A" },
+  { command: "2", keys: ["2"], labels: ["2"], description: "Choose B" },
+  { command: "3", keys: ["3"], labels: ["3"], description: "Choose C" },
+  { command: "4", keys: ["4"], labels: ["4"], description: "Choose D" },
+  { command: "5", keys: ["5"], labels: ["5"], description: "Choose E" },
+  { command: "tie", keys: ["="], labels: ["="], description: "The next is about equal to the last" },
+  { command: "submit", keys: ["Enter"], labels: ["Enter"], description: "Send the ranking" },
   { command: "skip", keys: ["s"], labels: ["S"], description: "Skip this question" },
   { command: "undo", keys: ["z", "Backspace"], labels: ["Z", "Backspace"], description: "Undo the last answer" },
   { command: "pause", keys: [" "], labels: ["Space"], description: "Pause or play" },
@@ -42,22 +60,34 @@ export function labelsOf(command: Command): readonly string[] {
 
 const COMMANDS = new Map(KEYS.flatMap(({ command, keys }) => keys.map((key) => [key, command])));
 
-export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "metaKey" | "target">;
+export type KeyPress = Pick<KeyboardEvent, "key" | "ctrlKey" | "altKey" | "metaKey" | "target"> & { shiftKey?: boolean };
 
-/** The command of a key press; null if the focused element uses the key, or none belongs to it. */
-export function commandOf(keyPress: KeyPress): Command | null {
-  if (keyPress.ctrlKey || keyPress.altKey || keyPress.metaKey) return null;
-  if (usesKey(keyPress.target, keyPress.key)) return null;
+/** The commands of a key press, that with Shift first; none if the focused element uses the key. */
+export function commandsOf(keyPress: KeyPress): Command[] {
+  if (keyPress.ctrlKey || keyPress.altKey || keyPress.metaKey) return [];
+  if (usesKey(keyPress.target, keyPress.key)) return [];
   const key = keyPress.key.length === 1 ? keyPress.key.toLowerCase() : keyPress.key;
-  return COMMANDS.get(key) ?? null;
+  const found = [keyPress.shiftKey ? COMMANDS.get(`Shift+${key}`) : undefined, COMMANDS.get(key)];
+  return found.filter((command) => command !== undefined);
+}
+
+/** The command of a key press without regard to Shift; null if there is none. */
+export function commandOf(keyPress: KeyPress): Command | null {
+  return commandsOf({ ...pressed(keyPress), shiftKey: false })[0] ?? null;
+}
+
+/** The fields of an event, which are not its own and would not be copied. */
+function pressed({ key, ctrlKey, altKey, metaKey, target }: KeyPress): KeyPress {
+  return { key, ctrlKey, altKey, metaKey, target };
 }
 
 /** Run commands on key presses in `place`. A key that is held down counts once. */
 export function listen(commands: () => Partial<Record<Command, () => void>>, place: EventTarget = window): () => void {
   const onKey = (event: Event): void => {
     if (!(event instanceof KeyboardEvent)) return;
-    const command = commandOf(event);
-    const run = command ? commands()[command] : undefined;
+    const offered = commands();
+    const command = commandsOf(event).find((one) => offered[one]);
+    const run = command ? offered[command] : undefined;
     if (run || isHeldEnter(event)) event.preventDefault();
     if (run && !event.repeat) run();
   };
@@ -70,11 +100,11 @@ function isHeldEnter(event: KeyboardEvent): boolean {
   return event.repeat && event.key === "Enter" && event.target instanceof Element && event.target.matches("button");
 }
 
-/** Does the focused element use this key itself? Text fields use every key, buttons only Space. */
+/** Does the focused element use this key itself? Text fields use every key, buttons Space and Enter. */
 export function usesKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("dialog")) return true;
   if (target.matches("input[type=radio]")) return key === " " || key.startsWith("Arrow");
-  if (target.matches("button, a, summary, input[type=checkbox]")) return key === " ";
+  if (target.matches("button, a, summary, input[type=checkbox]")) return key === " " || key === "Enter";
   return target.matches("input, textarea, select, [contenteditable]:not([contenteditable=false])");
 }

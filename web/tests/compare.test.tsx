@@ -1,14 +1,14 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import type { AnswerKind, SessionState } from "../src/api";
+import type { AnswerKind, SessionState, ShownQuestion } from "../src/api";
 import { Compare } from "../src/compare/compare";
 import { Server } from "../src/server";
 import { Trajectories } from "../src/trajectories";
 import { fakeFetch, sessionState } from "./fakes";
 
 const TEXTS = { task_description: "", subject: "" };
-const PRACTICE = { id: 0, number: 0, items: [0, 1], value: null, unit: null };
+const PRACTICE: ShownQuestion = { id: 0, number: 0, items: [0, 1], value: null, unit: null, kind: "pair" };
 const features = [{ name: "speed", unit: "m/s", levels: [], ordered: true, low: 0, high: 2 }];
 
 beforeEach(() => {
@@ -33,6 +33,7 @@ async function shown(now: SessionState, blocked = false): Promise<{ onAnswer: Re
   return { onAnswer, onUndo };
 }
 
+const given = (onAnswer: ReturnType<typeof vi.fn>): string[] => onAnswer.mock.calls.map(([kind]) => kind as string);
 const press = (key: string): boolean => fireEvent.keyDown(document.body, { key });
 
 describe("comparing", () => {
@@ -50,6 +51,33 @@ describe("comparing", () => {
     fireEvent.click(screen.getByRole("button", { name: /^About equal/ }));
     expect(onAnswer.mock.calls.map(([kind]) => kind as AnswerKind)).toEqual(["left", "equal"]);
     for (const [, seconds] of onAnswer.mock.calls) expect(seconds).toBeGreaterThanOrEqual(0);
+  });
+
+  it("tells the strength with Shift, and by buttons", async () => {
+    const choices = ["left-much", "left-slightly", "equal", "right-slightly", "right-much"];
+    const { onAnswer } = await shown(sessionState({ choices, question: { ...PRACTICE, id: 1, kind: "strength" } }));
+    press("f");
+    fireEvent.keyDown(document.body, { key: "F", shiftKey: true });
+    fireEvent.keyDown(document.body, { key: "ArrowRight", shiftKey: true });
+    fireEvent.click(screen.getByRole("button", { name: /^B is slightly better/ }));
+    expect(given(onAnswer)).toEqual(["left-slightly", "left-much", "right-much", "right-slightly"]);
+  });
+
+  it("chooses the best of three with a number", async () => {
+    const question: ShownQuestion = { ...PRACTICE, id: 1, items: [0, 1, 2], kind: "best-of-3" };
+    const { onAnswer } = await shown(sessionState({ choices: ["1", "2", "3"], question }));
+    for (const key of ["3", "4", "f"]) press(key);
+    fireEvent.click(screen.getByRole("button", { name: /^B is the best/ }));
+    expect(given(onAnswer)).toEqual(["3", "2"]);
+  });
+
+  it("ranks with numbers, and sends the ranking with Enter", async () => {
+    const question: ShownQuestion = { ...PRACTICE, id: 1, items: [0, 1, 2, 3], kind: "rank-4" };
+    const { onAnswer } = await shown(sessionState({ choices: [], question }));
+    for (const key of ["Enter", "3", "1", "=", "2", "Enter"]) await act(() => void press(key));
+    expect(given(onAnswer)).toEqual([]); // the last one of a tie does not follow by itself
+    for (const key of ["4", "Enter"]) await act(() => void press(key));
+    expect(given(onAnswer)).toEqual(["3>1=2>4"]);
   });
 
   it("does nothing while an answer is being sent, and shows it", async () => {
@@ -130,7 +158,7 @@ describe("clips", () => {
       act(() => new Promise((resolve) => (show(next), press(key), setTimeout(resolve)))); // the key comes before the effects
     return { onAnswer, show: showThenPress };
   }
-  const asked = (id: number): SessionState => sessionState({ question: { id, number: id, items: [2 * id, 2 * id + 1], value: null, unit: null } });
+  const asked = (id: number): SessionState => sessionState({ question: { id, number: id, items: [2 * id, 2 * id + 1], value: null, unit: null, kind: "pair" } });
   const waiting = (): string => document.querySelector(".waiting")?.textContent ?? "";
 
   it("are answered only after they were shown to their end or skipped through", async () => {

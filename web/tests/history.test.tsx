@@ -13,6 +13,7 @@ const past: PastAnswer = {
   number: 1,
   items: [3, 12],
   ids: ["run03.mp4", "run12.mp4"],
+  kind: "pair",
   choice: "right",
   seconds: 2.5,
   at: "2026-03-01T10:00:00Z",

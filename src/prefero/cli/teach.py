@@ -15,6 +15,7 @@ from prefero.cli.options import SERVER, SESSION, AllowHost, typed, with_dataset_
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 from prefero.models.learning_progress import check_goal
+from prefero.questions.answer_kinds import checked_kind
 
 if TYPE_CHECKING:
     from prefero.server.auth import Visitor
@@ -65,6 +66,15 @@ TaskDescription = Annotated[
     str | None,
     option(SESSION, "What to do, in a sentence that is shown above every question.", metavar="TEXT"),
 ]
+Answers = Annotated[
+    str | None,
+    option(
+        SESSION,
+        "The kind of answers: pair, strength, best-of-3, worst-of-3, rank-3, and so on up to 5 trajectories; "
+        "it can be changed when the session is continued.",
+        metavar="KIND",
+    ),
+]
 Host = Annotated[
     str, option(SERVER, "The address to listen on; other machines need the token that is printed.")
 ]
@@ -82,6 +92,7 @@ def teach(
     trajectories: Trajectories = None,
     database: Database = None,
     task_description: TaskDescription = None,
+    answers: Answers = None,
     host: Host = "127.0.0.1",
     allow_host: AllowHost = None,
     port: Port = PORT,
@@ -93,6 +104,7 @@ def teach(
     """Teach a robot what you want by answering questions in the browser; a session can be resumed."""
     check_server()
     until = until if until is None else check_goal(until)
+    kind = None if answers is None else checked_kind(answers)
     from prefero._support.files import data_folder
     from prefero.server.auth import Visitor
     from prefero.server.serve import listen, names_of
@@ -119,6 +131,7 @@ def teach(
             trust=trust,
             task_description=task_description,
             person=as_,
+            answers=kind,
         )
         _say(where, study.name, len(store.event_log(participant).answers) if known else None)
         say(f"What to do: {task_description_of(Protocol.from_json(study.protocol), store.display(study))}")

@@ -166,6 +166,8 @@ class LinearPreference(PreferenceModel):
 
     def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:  # noqa: ARG002
         """Learn from comparisons of features; the weights' prior does not depend on a reference."""
+        if data.rows is not None:
+            raise ValueError("LinearPreference learns from answers about pairs: take PreferenceGP for others")
         if data.has_ties and not self.margin:
             raise ValueError("some answers are 'about equal': give LinearPreference a positive margin")
         if self.draws < 2:

@@ -43,6 +43,12 @@ def check_kind(kind: str) -> None:
         raise ValueError(f"there is no answer kind {kind!r}: choose one of {', '.join(KINDS)}")
 
 
+def checked_kind(kind: str) -> Kind:
+    """The kind of this name, or an error that lists them."""
+    check_kind(kind)
+    return kind  # type: ignore[return-value]
+
+
 @cache
 def form_of(kind: Kind) -> Form:
     """What is asked, whatever the number of trajectories."""

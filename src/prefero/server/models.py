@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import prefero
 from prefero.models.explanation import Statement
-from prefero.questions import Choice
+from prefero.questions.answer_kinds import Kind as AnswerKind
 from prefero.studies.participant_progress import ParticipantProgress
 from prefero.studies.stages import SubmittedStage
 
@@ -19,6 +19,8 @@ Role = Literal["teacher", "participant", "experimenter"]
 Key = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 Secret = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,128}$")]
 QuestionId = Annotated[int, Field(ge=1, le=LARGEST)]
+WORDS = r"^(skip|left|right|equal|(left|right)-(much|slightly)|[1-5]([>=][1-5]){0,4})$"
+Word = Annotated[str, Field(pattern=WORDS)]
 
 
 class RequestBody(BaseModel):
@@ -43,11 +45,14 @@ class Entry(RequestBody):
 
 
 class AnswerOrSkip(RequestBody):
-    """An answer to a question, or that the participant skips it; `key` makes a repeated request harmless."""
+    """An answer to a question, or that the participant skips it; `key` makes a repeated request harmless.
+
+    kind   "skip", or a choice: left, right, equal; left-much; the best one's place, from 1; a ranking, 2>1=3
+    """
 
     key: Key
     question: QuestionId
-    kind: Literal[Choice, "skip"]
+    kind: Word
     seconds: Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)] | None = None
 
 
@@ -133,7 +138,8 @@ class PastAnswer(ResponseBody):
     number: int
     items: list[int]
     ids: list[str] | None
-    choice: Choice
+    kind: AnswerKind
+    choice: str
     seconds: float | None
     at: str
     deleted: bool

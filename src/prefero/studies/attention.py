@@ -38,7 +38,7 @@ class CarelessSign:
 
 def careless_signs(log: EventLog) -> list[CarelessSign]:
     """The signs of carelessness in the active answers."""
-    sides = [active.choice for active in log.answers if active.choice != "equal"]
+    sides = [side for active in log.answers if (side := side_of(active)) is not None]
     side = "left" if 2 * sides.count("left") >= len(sides) else "right"
     found = [
         _fast([active.event.seconds for active in log.answers if active.event.seconds is not None]),
@@ -94,13 +94,21 @@ def retest_agreements(log: EventLog) -> list[bool]:
     for active in log.answers:
         items = frozenset(active.asked.items)
         if active.asked.method == RETEST and items in first:
-            agreed.append(preferred(active) == preferred(first[items]))
+            agreed.append(_meaning(active) == _meaning(first[items]))
         else:
             first.setdefault(items, active)
     return agreed
 
 
-def preferred(active: ActiveAnswer) -> int | None:
-    """The trajectory that the participant preferred; None for "about equal"."""
-    left, right = active.asked.items
-    return {"left": left, "right": right}.get(active.choice)
+def side_of(active: ActiveAnswer) -> str | None:
+    """The side that an answer about a pair prefers; None for "about equal", and for other questions."""
+    side = active.choice.partition("-")[0]
+    return side if side in SIDE_NAMES else None
+
+
+def _meaning(active: ActiveAnswer) -> frozenset[tuple[object, ...]]:
+    """What an answer says, whatever the order in which the trajectories were shown."""
+    return frozenset(
+        (frozenset((row.winner, row.loser)) if row.tied else (row.winner, row.loser), row.strength)
+        for row in active.answer.rows
+    )

@@ -12,13 +12,24 @@ A log is a value made of rows that are never edited. The same rows always give t
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
-from prefero.questions import CHOICES, Answer, Choice, Question
+from prefero.questions import Answer, Question
+from prefero.questions.answer_kinds import KINDS, Kind, choices_of, form_of
 from prefero.studies.stages import SubmittedStage
 
-EventKind = Literal[Choice, "skip", "undo", "delete", "restore"]
-EVENT_KINDS: tuple[EventKind, ...] = get_args(EventKind)
+OtherKind = Literal["skip", "undo", "delete", "restore"]
+OTHER_KINDS: tuple[OtherKind, ...] = get_args(OtherKind)
+EventKind = str  # a choice of the question's kind, or one of OTHER_KINDS
+EVENT_KINDS: tuple[EventKind, ...] = (  # without rankings, which are many
+    *dict.fromkeys(word for kind in KINDS if form_of(kind) != "rank" for word in choices_of(kind)),
+    *OTHER_KINDS,
+)
+
+
+def is_answer(kind: EventKind) -> bool:
+    """Whether an event is an answer."""
+    return kind not in OTHER_KINDS
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,7 @@ class AskedQuestion:
     method     the label of the method that chose it, or "test" or "retest"
     value      of the acquisition function, in `unit`; None where no model chose it
     accuracy   that the method expected of itself; None where no model chose it
+    kind       of the answer that is wanted
     """
 
     id: int
@@ -43,13 +55,14 @@ class AskedQuestion:
     unit: str | None
     accuracy: float | None
     at: str
+    kind: Kind = "pair"
 
     @property
     def question(self) -> Question:
         """The question for a learner."""
         if self.value is None or self.unit is None:
-            return Question(*self.items, number=self.number)
-        return Question(*self.items, value=self.value, unit=self.unit, number=self.number)
+            return Question(*self.items, number=self.number, kind=self.kind)
+        return Question(*self.items, value=self.value, unit=self.unit, number=self.number, kind=self.kind)
 
 
 @dataclass(frozen=True)
@@ -84,9 +97,9 @@ class ActiveAnswer(NamedTuple):
     event: Event
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> str:
         """What the participant answered."""
-        return cast(Choice, self.event.kind)
+        return self.event.kind
 
     @property
     def answer(self) -> Answer:
@@ -195,11 +208,11 @@ class EventLog:
 
 
 def _last_answer(events: list[Event]) -> Event:
-    return next(event for event in reversed(events) if event.kind in CHOICES)
+    return next(event for event in reversed(events) if is_answer(event.kind))
 
 
 def _active_answer(events: list[Event]) -> Event | None:
     """The answer that counts, if the last event is an answer or restores one."""
-    if events[-1].kind in CHOICES:
+    if is_answer(events[-1].kind):
         return events[-1]
     return _last_answer(events) if events[-1].kind == "restore" else None

@@ -4,10 +4,10 @@
     pool.npz           the trajectories, as `Pool.save` writes them
     display.json       how they are shown
     participants.csv   participant, seed, at
-    questions.csv      participant, number, based_on, answered, method, items, value, unit, accuracy, at
+    questions.csv      participant, number, based_on, answered, method, kind, items, value, unit, accuracy, at
     events.csv         participant, question, position, kind, key, seconds, at: undone and deleted ones too
     stage_events.csv   participant, stage, item, data, key, at
-    answers.csv        participant, method, items, ids, choice, seconds, at: the active answers
+    answers.csv        participant, method, kind, items, ids, choice, seconds, at: the active answers
     ratings.csv        participant, method, rating, trajectory, id
 
 `answers.csv` and `ratings.csv` follow from the others and are for readers. A question is named by its number,
@@ -56,12 +56,12 @@ Rows = Sequence[Mapping[str, Any]]
 COLUMNS = {
     "participants": ("participant", "seed", "at"),
     "questions": (
-        *("participant", "number", "based_on", "answered", "method", "items"),
+        *("participant", "number", "based_on", "answered", "method", "kind", "items"),
         *("value", "unit", "accuracy", "at"),
     ),
     "events": ("participant", "question", "position", "kind", "key", "seconds", "at"),
     "stage_events": ("participant", "stage", "item", "data", "key", "at"),
-    "answers": ("participant", "method", "items", "ids", "choice", "seconds", "at"),
+    "answers": ("participant", "method", "kind", "items", "ids", "choice", "seconds", "at"),
     "ratings": ("participant", "method", "rating", "trajectory", "id"),
 }
 DOCUMENT = "study.json"
@@ -133,8 +133,8 @@ def _rows(participant: Participant, log: EventLog, pool: Pool) -> dict[str, list
         "events": [asdict(event) | {"question": log.by_id[event.question].number} for event in log.events],
         "stage_events": [vars(event) | {"data": json.dumps(event.data)} for event in log.stage_events],
         "answers": [
-            {"method": active.asked.method, "items": _joined(active.asked.items), "choice": active.choice}
-            | {"ids": _ids(pool, active.asked.items)}
+            {"method": active.asked.method, "kind": active.asked.kind, "choice": active.choice}
+            | {"items": _joined(active.asked.items), "ids": _ids(pool, active.asked.items)}
             | {"seconds": active.event.seconds, "at": active.event.at}
             for active in log.answers
         ],

@@ -12,8 +12,9 @@ from typing import Any
 from sqlalchemy import Float, Integer, String, Table
 
 from prefero.pools.pool import Pool
+from prefero.questions.answer_kinds import KINDS, Kind, canonical, items_of
 from prefero.studies.displays import targets_of
-from prefero.studies.event_log import EVENT_KINDS
+from prefero.studies.event_log import is_answer
 from prefero.studies.protocol import ARENA, RETEST, TEST
 from prefero.studies.stages import SUBMITTED_STAGES
 from prefero.studies.storage import schema
@@ -42,6 +43,7 @@ def check_rows(
                 CHECKS[name](row, pool, protocol, display)
             except ValueError as error:
                 raise ValueError(f"row {number} of {name}.csv: {error}") from error
+    check_choices(found["questions"], found["events"])
 
 
 def _check_columns(table: Table, row: Mapping[str, Any]) -> None:
@@ -67,14 +69,35 @@ def _question(row: Mapping[str, Any], pool: Pool, protocol: Mapping[str, Any], _
     items = row["items"]
     if len(items) < 2 or len(set(items)) != len(items) or not all(0 <= item < len(pool) for item in items):
         raise ValueError(f"it asks about {items}, and there are trajectories 0 to {len(pool) - 1}")
+    if row["kind"] not in KINDS or items_of(row["kind"]) != len(items):
+        raise ValueError(f"its kind is {row['kind']!r}, and it asks about {len(items)} trajectories")
     known = {ARENA} if protocol.get("arena") else {TEST, RETEST, *(m["label"] for m in protocol["methods"])}
     if row["method"] not in known:
         raise ValueError(f"the protocol has no method {row['method']!r}")
 
 
 def _event(row: Mapping[str, Any], *_: Any) -> None:
-    if row["kind"] not in EVENT_KINDS:
+    if is_answer(row["kind"]) and not any(_is_choice(kind, row["kind"]) for kind in KINDS):
         raise ValueError(f"its kind is {row['kind']!r}")
+
+
+def _is_choice(kind: Kind, word: str) -> bool:
+    """Whether a question of this kind has such an answer."""
+    try:
+        return canonical(kind, word) == word
+    except ValueError:
+        return False
+
+
+def check_choices(questions: Rows, events: Rows) -> None:
+    """`ValueError` if an answer is none to its question."""
+    kinds = {(row["participant"], row["number"]): row["kind"] for row in questions}
+    for number, row in enumerate(events, 1):
+        kind = kinds.get((row["participant"], row["question"]))
+        if kind is not None and is_answer(row["kind"]) and not _is_choice(kind, row["kind"]):
+            raise ValueError(
+                f"row {number} of events.csv: {row['kind']!r} is no answer to a {kind!r} question"
+            )
 
 
 def _stage_event(row: Mapping[str, Any], pool: Pool, _: Any, display: dict[str, Any]) -> None:

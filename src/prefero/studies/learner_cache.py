@@ -65,7 +65,7 @@ class LearnerCache:
         if key not in self._next:
             method = method_named(self.protocol.method(label).method)
             learner = self._learner(key)
-            question = learner.fork().ask(strategy=method.strategy)
+            question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.answers)
             accuracy = likely_accuracy(learner.belief(), self.pool.scaled)
             _keep(self._next, key, NextQuestion(question, accuracy))
         return self._next[key]

@@ -11,6 +11,7 @@ the questions.
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import cast
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from prefero.models.profiles import level_points, profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.displays import variable_values
 from prefero.pools.pool import Pool
+from prefero.questions import Choice
+from prefero.questions.answer_kinds import Kind
 from prefero.reward import BestTrajectory, Reward
 from prefero.studies.event_log import ActiveAnswer, EventLog
 
@@ -109,12 +112,15 @@ class LearningCurvePoint:
 
 @dataclass(frozen=True)
 class AnsweredPair:
-    """An answered question; `places` are its trajectories on the axes of the picture."""
+    """Two trajectories that were compared; `places` are theirs on the axes of the picture.
+
+    An answer about more than two is several pairs, the better one on the left.
+    """
 
     question: int
     number: int
     items: list[int]
-    choice: str
+    choice: Choice
     places: list[list[float]]
 
 
@@ -134,6 +140,7 @@ class SurprisingAnswer:
     question: int
     number: int
     items: list[int]
+    kind: Kind
     choice: str
     probability: float
 
@@ -323,14 +330,21 @@ def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> Que
     )
     shown = [variables[place] for place in strongest[:MOST_AXES]]
     values = np.stack([np.empty(len(pool)), *(one.values(pool.features) for one in shown)], axis=1)[:, 1:]
-    pairs = [_answered_pair(log, answer, values) for answer in log.answers]
+    pairs = [pair for answer in log.answers for pair in _answered_pairs(log, answer, values)]
     return QuestionMap([one.name for one in shown], reference_of(values, MOST_DOTS).tolist(), pairs)
 
 
-def _answered_pair(log: EventLog, answer: ActiveAnswer, values: Array) -> AnsweredPair:
-    items = list(answer.asked.items)
+def _answered_pairs(log: EventLog, answer: ActiveAnswer, values: Array) -> list[AnsweredPair]:
     number = log.answer_numbers[answer.asked.id]
-    return AnsweredPair(answer.asked.id, number, items, answer.choice, values[items].tolist())
+    found: list[tuple[list[int], Choice]] = [
+        ([row.winner, row.loser], "equal" if row.tied else "left") for row in answer.answer.rows
+    ]
+    if answer.asked.kind == "pair":
+        found = [(list(answer.asked.items), cast(Choice, answer.choice))]
+    return [
+        AnsweredPair(answer.asked.id, number, items, choice, values[items].tolist())
+        for items, choice in found
+    ]
 
 
 def surprising_answers(log: EventLog, learner: Learner) -> list[SurprisingAnswer]:
@@ -342,6 +356,7 @@ def surprising_answers(log: EventLog, learner: Learner) -> list[SurprisingAnswer
             question=asked.id,
             number=log.answer_numbers[asked.id],
             items=list(asked.items),
+            kind=asked.kind,
             choice=surprise.answer.choice,
             probability=surprise.probability,
         )

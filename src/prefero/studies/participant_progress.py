@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from prefero.studies.arena_schedule import arena_of
-from prefero.studies.attention import CarelessSign, careless_signs, retest_agreements
+from prefero.studies.attention import CarelessSign, careless_signs, retest_agreements, side_of
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import Protocol
 from prefero.studies.stage_rules import stage_of
@@ -50,7 +50,7 @@ def _progress(label: str, log: EventLog, protocol: Protocol, over: bool) -> Part
     times = sorted(row.at for rows in (log.questions, log.events, log.stage_events) for row in rows)
     seconds = [active.event.seconds for active in log.answers if active.event.seconds is not None]
     agreed = retest_agreements(log)
-    sides = [active.choice == "left" for active in log.answers if active.choice in ("left", "right")]
+    sides = [side_of(active) == "left" for active in log.answers if side_of(active) is not None]
     return ParticipantProgress(
         label=label,
         stage=None if not times else "done" if over else stage_of(log, protocol),

@@ -13,6 +13,7 @@
     retests        earlier questions asked again in reversed order, to measure attention
     rate           whether participants rate the best trajectory of each method
     ties           whether "about equal" is an answer; the paper's methods cannot learn from it
+    answers        the kind of answers: pair, strength, best-of-3, worst-of-3, rank-3, up to 5
 
 An arena has the plan of the arena in place of methods. It is made by `prefero arena`, not by a file.
 
@@ -36,7 +37,9 @@ from prefero._support.names import did_you_mean
 from prefero.arena.plan import ArenaPlan
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
+from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
+from prefero.questions.answer_kinds import Kind, check_kind
 
 MOST_QUESTIONS = 10_000  # of one method: nobody answers as many
 MOST_METHODS = 50
@@ -98,6 +101,12 @@ class StudyMethod:
         asks = method_named(self.method).asks_with_ties
         return asks and getattr(self._model(np.zeros((2, 1))), "margin", None) != 0
 
+    @property
+    def accepts_all_kinds(self) -> bool:
+        """Whether it can learn from answers other than plain pairs."""
+        model = self._model(np.zeros((2, 1)))
+        return isinstance(model, PreferenceGP) and model.inference == "ep"
+
     def _model(self, x: Array) -> Model:
         return method_named(self.method).model(RealPerson(), x)
 
@@ -126,6 +135,7 @@ class Protocol:
     retests: int = 0
     rate: bool = False
     ties: bool = False
+    answers: Kind = "pair"
     open_ended: bool = False  # a teacher may continue for as long as they like
     arena: ArenaPlan | None = None
 
@@ -155,11 +165,26 @@ class Protocol:
             raise ValueError(
                 f"{strict[0]!r} cannot learn from 'about equal': set ties = false, or leave it out"
             )
+        self._check_answers()
         if self.tests < 0 or self.retests < 0:
             raise ValueError(f"tests and retests are 0 or more, not {self.tests} and {self.retests}")
         if self.retests > self.new_questions // 2:
             raise ValueError(
                 f"at most half of {self.new_questions} questions can be asked again, not {self.retests}"
+            )
+
+    def _check_answers(self) -> None:
+        """An error unless all methods learn from this kind of answers, and the pool is large enough."""
+        check_kind(self.answers)
+        if self.answers == "pair":
+            return
+        if self.arena is not None:
+            raise ValueError("the judges of an arena compare pairs: answers = 'pair'")
+        plain = [method.method for method in self.methods if not method.accepts_all_kinds]
+        if plain:
+            raise ValueError(
+                f"{plain[0]!r} learns from pairs only, not from {self.answers!r}: set answers = 'pair', or "
+                "leave it out"
             )
 
     @property
@@ -285,7 +310,9 @@ def read_protocol(name: str) -> Protocol:
     return Protocol.from_toml(Path(name))
 
 
-def teaching_protocol(title: str, questions: int, task_description: str = "") -> Protocol:
+def teaching_protocol(
+    title: str, questions: int, task_description: str = "", answers: Kind = "pair"
+) -> Protocol:
     """For a teacher: one method, and no end."""
     return Protocol(
         title=title,
@@ -295,6 +322,7 @@ def teaching_protocol(title: str, questions: int, task_description: str = "") ->
         instructions="",
         practice=False,
         ties=True,
+        answers=answers,
         open_ended=True,
     )
 

@@ -26,6 +26,7 @@ COMMENTS = {
     "retests": "earlier questions asked again with their sides exchanged, to measure attention",
     "rate": "they rate the best trajectory of each method from 1 to 9",
     "ties": '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it',
+    "answers": '"pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5 trajectories',
 }
 METHOD_COMMENTS = {
     "label": "its name in the report",

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from prefero.pools.pool import Pool
+from prefero.questions.answer_kinds import items_of
 from prefero.studies.event_log import AskedQuestion, EventLog
 from prefero.studies.learner_cache import LearnerCache
 from prefero.studies.protocol import RETEST, TEST, Protocol
@@ -35,9 +36,11 @@ class QuestionSchedule:
         """The next question."""
         answered, label = len(log.answers), self.label(log)
         if label == RETEST:
-            return Proposal(answered, RETEST, self._retest(log).items[::-1])
+            again = self._retest(log)
+            return Proposal(answered, RETEST, again.items[::-1], kind=again.kind)
         if label == TEST:
-            return Proposal(answered, TEST, self._random_pair(answered + 1, len(log.skipped)))
+            items = self._random_items(answered + 1, len(log.skipped))
+            return Proposal(answered, TEST, items, kind=self.protocol.answers)
         question, accuracy = self.learners.next_question(label, log)
         known = not math.isnan(question.value)
         return Proposal(
@@ -47,6 +50,7 @@ class QuestionSchedule:
             value=question.value if known else None,
             unit=question.unit if known else None,
             accuracy=accuracy,
+            kind=question.kind,
         )
 
     def proposed(self, log: EventLog) -> Proposal | None:
@@ -57,7 +61,7 @@ class QuestionSchedule:
 
     def practice_items(self) -> tuple[int, ...]:
         """The trajectories of the practice question."""
-        return self._random_pair(0)
+        return self._random_items(0)
 
     def best_trajectories(self, log: EventLog) -> list[tuple[str, int]]:
         """Each method's label and its best trajectory, in a random order of the participant's own."""
@@ -66,9 +70,10 @@ class QuestionSchedule:
         rewards = [(label, self.learners.learner(label, log).fork().reward()) for label in labels]
         return [(label, reward.best(self.pool).index) for label, reward in rewards]
 
-    def _random_pair(self, *place: int) -> tuple[int, ...]:
+    def _random_items(self, *place: int) -> tuple[int, ...]:
         rng = np.random.default_rng([self.seed, RANDOM_PAIRS, *place])
-        return tuple(int(i) for i in rng.choice(len(self.pool), 2, replace=False))
+        count = min(items_of(self.protocol.answers), len(self.pool))
+        return tuple(int(i) for i in rng.choice(len(self.pool), count, replace=False))
 
     def _retest(self, log: EventLog) -> AskedQuestion:
         """A question from the first half of those answered that was not retested yet."""

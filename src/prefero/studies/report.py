@@ -24,7 +24,6 @@ from prefero.plots.style import new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table, markdown_text
 from prefero.plots.user_study import StudyOutcome, StudyTable, draw_study, study_table
 from prefero.pools.pool import Pool
-from prefero.questions import Choice
 from prefero.reward import BestTrajectory
 from prefero.reward_plots import plot_agreement
 from prefero.simulation.test_sets import accuracy_on_answers
@@ -53,8 +52,14 @@ RULES = (
     "people would give who agree with themselves in 7 of 10 questions. They are reasons to look at the "
     "answers, and no proof.\n"
 )
-SIDES: dict[Choice, str] = {"left": "A", "equal": "about equal", "right": "B"}
-COLORS: dict[Choice, str] = {"left": "#0b6e99", "equal": "#bbbbbb", "right": "#d1662c"}  # as they are stacked
+COLORS = {  # of what was chosen, as they are stacked
+    "A": "#0b6e99",
+    "about equal": "#bbbbbb",
+    "B": "#d1662c",
+    "C": "#3b8a4f",
+    "D": "#8457a5",
+    "E": "#b0892b",
+}
 
 
 def outcomes_of(store: Store, study: Study) -> list[StudyOutcome]:
@@ -78,7 +83,7 @@ def _outcome(
 
 def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> float:
     """The share of the participant's test answers that a method predicts after its own questions."""
-    tests = [a.answer for a in log.answers if a.asked.method == TEST and a.choice in ("left", "right")]
+    tests = [a.answer for a in log.answers if a.asked.method == TEST and not a.answer.tied]
     if not tests:
         return float("nan")
     learner: Learner = protocol.method(label).learner(pool, 0)
@@ -274,6 +279,13 @@ def _number(value: float | None, form: str) -> str:
     return "" if value is None else format(value, form)
 
 
+def _chosen(active: ActiveAnswer) -> str:
+    """The letter of the trajectory that was preferred to all others, or called the worst."""
+    pair = {"left": "A", "right": "B", "equal": "about equal"}.get(active.choice.partition("-")[0])
+    first = active.choice.partition(">")[0]
+    return pair or ("ABCDE"[int(first) - 1] if first.isdigit() else "about equal")
+
+
 def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:
     """Response times, and how often each side was chosen by the method that asked."""
     figure, axes = new_figure(2, width=4.6, height=3.4)
@@ -282,12 +294,14 @@ def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:
         axes[0].hist(np.minimum(seconds, 60.0), bins=30, color="#0b6e99")
     style_axis(axes[0], xlabel="seconds to answer (60 or more in the last bar)", ylabel="answers")
     methods = sorted({active.asked.method for active in answered})
+    shown = {"A", "B", *(_chosen(active) for active in answered)}
     for place, method in enumerate(methods):
-        chosen = [active.choice for active in answered if active.asked.method == method]
+        chosen = [_chosen(active) for active in answered if active.asked.method == method]
         bottom = 0.0
         for choice, color in COLORS.items():
             share = chosen.count(choice) / len(chosen)
-            axes[1].bar(place, share, bottom=bottom, color=color, label=SIDES[choice] if place == 0 else None)
+            named = choice in shown and place == 0
+            axes[1].bar(place, share, bottom=bottom, color=color, label=choice if named else None)
             bottom += share
     axes[1].set_xticks(range(len(methods)), methods, fontsize=7)
     axes[1].legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))

@@ -15,11 +15,11 @@ from prefero.datasets.media.clips import clip_problem, is_planned
 from prefero.learner import Learner
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
-from prefero.questions import CHOICES, Choice
+from prefero.questions.answer_kinds import Kind, canonical, choices_of, form_of, ties_in
 from prefero.studies.arena_schedule import ArenaSchedule, arena_state
 from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.displays import targets_of
-from prefero.studies.event_log import AskedQuestion, EventKind, EventLog
+from prefero.studies.event_log import AskedQuestion, EventKind, EventLog, is_answer
 from prefero.studies.learning_summary import goal_sentence
 from prefero.studies.protocol import Protocol
 from prefero.studies.question_schedule import QuestionSchedule
@@ -84,11 +84,24 @@ class Session:
 
     def answer(self, question: int, kind: EventKind, key: str, seconds: float | None = None) -> SessionState:
         """Record an answer or a skip; it is on disk before the next question is computed."""
-        if kind in CHOICES and kind not in self.choices:
-            raise Refused("no-ties", "'about equal' is no answer in this study: choose A or B")
-        if kind in CHOICES:
+        accept = None
+        if is_answer(kind):
             self._check_playable(question)
-        return self._state(self.store.add_event(self.participant, question, kind, key, seconds))
+            accept = self._accepted
+        return self._state(self.store.add_event(self.participant, question, kind, key, seconds, accept))
+
+    def _accepted(self, asked: AskedQuestion, choice: str) -> str:
+        return self.checked_choice(asked.kind, choice)
+
+    def checked_choice(self, kind: Kind, choice: object) -> str:
+        """The choice, if a question of this kind has it and the protocol allows it."""
+        try:
+            word = canonical(kind, str(choice))
+        except ValueError as error:
+            raise Refused("bad-choice", str(error)) from error
+        if ties_in(word) and not self.protocol.ties:
+            raise Refused("no-ties", "'about equal' is no answer in this study: choose one of them")
+        return word
 
     def _check_playable(self, question: int) -> None:
         """Nobody has seen a clip that is not there yet or cannot be played; the question can be skipped."""
@@ -176,10 +189,9 @@ class Session:
         """The labelled parts of the scene."""
         return targets_of(self.store.display(self.study))
 
-    @property
-    def choices(self) -> tuple[Choice, ...]:
-        """The kinds of answers that the protocol allows."""
-        return tuple(choice for choice in CHOICES if choice != "equal" or self.protocol.ties)
+    def choices(self, kind: Kind) -> tuple[str, ...]:
+        """The answers that the protocol allows to a question; rankings are too many to list."""
+        return () if form_of(kind) == "rank" else choices_of(kind, self.protocol.ties)
 
     # --- the state ----------------------------------------------------------------------------------------
 
@@ -217,7 +229,9 @@ class Session:
             accuracy=accuracy,
             goal=self.goal,
             question=parts.get("question"),
-            choices=list(self.choices),
+            choices=list(self.choices(_kind_of(parts, self.protocol))),
+            answers=self.protocol.answers,
+            ties=self.protocol.ties,
             undoable=log.undoable if stage == "compare" else None,
             can_skip=stage == "compare",
             target_scores=parts.get("target_scores"),
@@ -252,7 +266,7 @@ class Session:
     def _shown(self, asked: AskedQuestion) -> ShownQuestion:
         """The question for the page; participants of a study do not see what the model expects of it."""
         value, unit = (asked.value, asked.unit) if self.study.kind == "teach" else (None, None)
-        return ShownQuestion(asked.id, asked.number, list(asked.items), value, unit)
+        return ShownQuestion(asked.id, asked.number, list(asked.items), value, unit, asked.kind)
 
     def _open_question(self, log: EventLog) -> tuple[EventLog, AskedQuestion]:
         """The question that waits for an answer; if there is none yet, it is computed and recorded."""
@@ -280,8 +294,9 @@ class Session:
         """
         if log.open_question is None:
             return []
-        likely = {"left", "right", *(active.choice for active in log.answers)}
-        after = [log.supposing(choice) for choice in self.choices if choice in likely]
+        choices = self.choices(log.open_question.kind)
+        likely = {word for word in choices if word != "equal"} | {active.choice for active in log.answers}
+        after = [log.supposing(choice) for choice in choices if choice in likely]
         return [supposed for supposed in after if self._asks(supposed)]
 
     def _prepare_next(self, log: EventLog) -> None:
@@ -297,3 +312,9 @@ class Session:
             self.questions.propose(after)
         finally:
             self._lock.release()
+
+
+def _kind_of(parts: StageParts, protocol: Protocol) -> Kind:
+    """The kind of the answer to the question that is shown, or of those to come."""
+    question = parts.get("question")
+    return protocol.answers if question is None else question.kind

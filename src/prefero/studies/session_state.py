@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from prefero.arena.plan import Goal
-from prefero.questions import Choice
+from prefero.questions.answer_kinds import Kind
 from prefero.studies.stages import Stage
 
 
@@ -15,6 +15,7 @@ class ShownQuestion:
     id       names it in requests; 0 for the practice question
     number   counts the participant's questions from 1; 0 for the practice question
     items    the trajectories to compare, by index, in the order in which they are shown
+    kind     of the answer that is wanted
     value    of the acquisition function, in `unit`; None in a study: participants see nothing of the model
     """
 
@@ -23,6 +24,7 @@ class ShownQuestion:
     items: list[int]
     value: float | None
     unit: str | None
+    kind: Kind
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,9 @@ class SessionState:
     accuracy           the share of answers that is expected to be predicted; None in a study: participants
                        see nothing of the model; and while it is too early to say
     goal               the share at which a teacher wants to stop, and the page asks whether to go on
+    choices            the answers to the question; none for a ranking, which is any order of the items
+    answers            the kind of answers that the protocol asks for
+    ties               whether "about equal" is an answer, and items may share a place in a ranking
     undoable           the question whose answer or skip can be taken back now
     arena              how far the arena is, if this is one
     """
@@ -124,7 +129,9 @@ class SessionState:
     accuracy: float | None
     goal: float | None
     question: ShownQuestion | None
-    choices: list[Choice]
+    choices: list[str]
+    answers: Kind
+    ties: bool
     undoable: int | None
     can_skip: bool
     target_scores: TargetScores | None

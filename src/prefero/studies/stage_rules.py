@@ -114,13 +114,12 @@ class Practice(StageRule):
     def show(self, session: "Session", log: EventLog) -> StageParts:
         """A random question."""
         items = list(session.questions.practice_items())
-        return {"question": ShownQuestion(id=0, number=0, items=items, value=None, unit=None)}
+        kind = session.protocol.answers
+        return {"question": ShownQuestion(id=0, number=0, items=items, value=None, unit=None, kind=kind)}
 
     def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:
         """An answer."""
-        if data.get("choice") not in session.choices:
-            raise Refused("bad-choice", f"an answer is one of {', '.join(session.choices)}")
-        return "", {"choice": data["choice"]}
+        return "", {"choice": session.checked_choice(session.protocol.answers, data.get("choice"))}
 
 
 class Compare(StageRule):

@@ -13,6 +13,7 @@ from prefero.datasets.registry import Untrusted, code_named_by, not_recognized, 
 from prefero.pools.displays import clip_folder_of, display_of
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
+from prefero.questions.answer_kinds import Kind
 from prefero.reward import Reward
 from prefero.studies.clip_folders import is_served, remember_folder
 from prefero.studies.group import group_reward
@@ -147,8 +148,11 @@ def begin_teaching(
     trust: bool = False,
     task_description: str | None = None,
     person: str | None = None,
+    answers: Kind | None = None,
 ) -> tuple[Study, Participant, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`.
+
+    `answers` is the kind of answers from now on; None leaves it as it was, or asks about pairs.
 
     `task_description` tells the teacher what to do; None leaves it as it was, or as the world has it.
     `person` is who answers, where several people teach in one session.
@@ -162,10 +166,12 @@ def begin_teaching(
         participant, known = _teacher(store, study, person)
         if task_description is not None:
             study = store.change_protocol(study, task_description=unwrap(task_description))
+        if answers is not None:
+            study = store.change_protocol(study, answers=answers)
         return study, participant, known
     pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later")
     title = what.title() if what in worlds.names() else name
-    protocol = teaching_protocol(title, questions, task_description or "")
+    protocol = teaching_protocol(title, questions, task_description or "", answers or "pair")
     display = serve_clips(display_of(pool))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, _teacher(store, study, person)[0], False

@@ -1,39 +1,30 @@
 /** What the page says about a question and about the last action. */
 
 import type { AnswerKind, SessionState } from "../api";
+import { choiceName, type Kind, questionHeading } from "./kinds";
 import { itemLabel } from "./layout";
 import type { Waiting } from "./watching";
 
-export type Action = AnswerKind | "undo";
+export type Action = AnswerKind; // or "undo"
 
 /** Counted, so that the same answer twice is confirmed twice. */
 export interface LastAction {
   action: Action | null;
   count: number;
+  kind?: Kind; // of the question that was answered
 }
 
-const CONFIRMATIONS: Record<Action, string> = {
-  left: "You chose A.",
-  right: "You chose B.",
-  equal: "You chose about equal.",
-  skip: "You skipped a question.",
-  undo: "Your last answer was undone.",
-};
-
-export function confirmationText(action: Action | null): string {
-  return action === null ? "" : CONFIRMATIONS[action];
-}
-
-/** `subject` is whose motion is judged, "the blue car", if the world says so. */
-export function questionHeading(count: number, subject = ""): string {
-  const degree = count > 2 ? "best" : "better";
-  return subject ? `Which motion of ${subject} is ${degree}?` : `Which is ${degree}?`;
+/** `kind` is that of the question that was answered. */
+export function confirmationText(action: Action | null, kind: Kind = "pair"): string {
+  if (action === null) return "";
+  if (action === "skip") return "You skipped a question.";
+  return action === "undo" ? "Your last answer was undone." : `You chose ${choiceName(action, kind)}.`;
 }
 
 /** Tells screen readers what is shown. */
-export function questionText(state: Pick<SessionState, "stage" | "answered">, count: number): string {
+export function questionText(state: Pick<SessionState, "stage" | "answered">, kind: Kind, count: number): string {
   const question = state.stage === "practice" ? "A practice question" : `Question ${state.answered + 1}`;
-  return `${question}. ${placesText(count)} ${questionHeading(count)}`;
+  return `${question}. ${placesText(count)} ${questionHeading(kind)}`;
 }
 
 /** In the order of reading, which is true of items side by side and of items below each other. */

@@ -2,45 +2,21 @@
 
 import type { JSX } from "preact";
 
-import type { Choice } from "../api";
 import { labelsOf } from "../keys";
 import { keepFocus } from "../player/controls";
 import type { LastAction } from "./announcements";
-import { itemLabel } from "./layout";
-
-/** An answer that can be given; `item` is the position of the item that it prefers, null if it prefers none. */
-export interface AnswerOption {
-  choice: Choice;
-  item: number | null;
-  label: string;
-}
-
-const PAIR: readonly AnswerOption[] = [
-  { choice: "left", item: 0, label: itemLabel(0) },
-  { choice: "equal", item: null, label: "About equal" },
-  { choice: "right", item: 1, label: itemLabel(1) },
-];
-
-/** The answers to a question of this many items, of those that the server takes. Only pairs have answers so far. */
-export function answerOptions(count: number, choices: readonly Choice[]): AnswerOption[] {
-  return count === 2 ? PAIR.filter(({ choice }) => choices.includes(choice)) : [];
-}
-
-/** The answers that are not among these options. */
-export function missingChoices(options: readonly AnswerOption[]): Choice[] {
-  return PAIR.filter((option) => !options.includes(option)).map(({ choice }) => choice);
-}
+import type { AnswerOption } from "./kinds";
 
 interface AnswersProps {
   options: AnswerOption[];
   blocked: boolean;
   last: LastAction;
-  onAnswer: (choice: Choice) => void;
+  onAnswer: (choice: string) => void;
 }
 
 export function Answers({ options, ...rest }: AnswersProps): JSX.Element {
   return (
-    <div class="answers" role="group" aria-label="Your answer">
+    <div class={`answers answers-${options.length}`} role="group" aria-label="Your answer">
       {options.map((option) => (
         <AnswerButton key={option.choice} option={option} {...rest} />
       ))}
@@ -50,7 +26,7 @@ export function Answers({ options, ...rest }: AnswersProps): JSX.Element {
 
 /** Not the `disabled` attribute: a button that gets it loses the keyboard's focus, at every answer. */
 function AnswerButton({ option, blocked, last, onAnswer }: Omit<AnswersProps, "options"> & { option: AnswerOption }): JSX.Element {
-  const { choice, item, label } = option;
+  const { choice, label, rest, command } = option;
   const flash = last.action === choice ? `chosen-${last.count % 2 === 0 ? "even" : "odd"}` : "";
   return (
     <button
@@ -61,10 +37,10 @@ function AnswerButton({ option, blocked, last, onAnswer }: Omit<AnswersProps, "o
       onMouseDown={keepFocus}
     >
       <span>
-        <strong>{label}</strong> {item !== null && "is better"}
+        <strong>{label}</strong> {rest}
       </span>
       <span class="hint" aria-hidden="true">
-        {labelsOf(choice).map((key) => (
+        {labelsOf(command).map((key) => (
           <kbd key={key}>{key}</kbd>
         ))}
       </span>

@@ -3,6 +3,8 @@
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 
+import { useLongPress } from "../long-press";
+
 import { PlayOverlay, Timeline } from "../player/controls";
 import type { Playback } from "../player/playback";
 import { TrajectoryView } from "../player/trajectory-view";
@@ -16,6 +18,8 @@ interface ItemsProps {
   question: number;
   playback: Playback;
   onClick: (position: number) => void;
+  onLongPress?: ((position: number) => void) | undefined; // held for half a second
+  places?: readonly (number | null)[]; // of a ranking in the making
   onProblem: (position: number, problem: string) => void;
 }
 
@@ -40,7 +44,7 @@ export function Items({ items, count, question, ...rest }: ItemsProps): JSX.Elem
 
 type GroupProps = Omit<ItemsProps, "items" | "question"> & { group: Trajectory[] };
 
-function ItemGroup({ group, count, playback, onClick, onProblem }: GroupProps): JSX.Element {
+function ItemGroup({ group, count, playback, onClick, onLongPress, places, onProblem }: GroupProps): JSX.Element {
   const bare = group.filter((item): item is FeatureTrajectory => item.kind === "features");
   if (bare.length > 0 && bare.length === group.length) return <FeatureTable items={bare} />;
   return (
@@ -52,7 +56,9 @@ function ItemGroup({ group, count, playback, onClick, onProblem }: GroupProps): 
           trajectory={group[i]}
           group={group}
           playback={playback}
+          place={places?.[i] ?? null}
           onClick={() => onClick(i)}
+          onLongPress={onLongPress && (() => onLongPress(i))}
           onProblem={(problem) => onProblem(i, problem)}
         />
       ))}
@@ -66,16 +72,22 @@ interface ItemProps {
   trajectory: Trajectory | undefined;
   group: Trajectory[];
   playback: Playback;
+  place: number | null;
   onClick: () => void;
+  onLongPress: (() => void) | undefined;
   onProblem: (problem: string) => void;
 }
 
-function Item({ label, trajectory, group, playback, onClick, onProblem }: ItemProps): JSX.Element {
+function Item({ label, trajectory, group, playback, place, onClick, onLongPress, onProblem }: ItemProps): JSX.Element {
   const view = { group, playback, onProblem, name: `Trajectory ${label}` };
+  const press = useLongPress(onClick, onLongPress);
   return (
-    <figure class="item">
-      <figcaption>{label}</figcaption>
-      <div class="clip-frame" onClick={onClick}>
+    <figure class={place === null ? "item" : "item item-placed"}>
+      <figcaption>
+        {label}
+        {place !== null && <span class="place">{place}</span>}
+      </figcaption>
+      <div class="clip-frame" {...press}>
         {trajectory && <TrajectoryView trajectory={trajectory} {...view} />}
         {!trajectory && <div class="screen" />}
       </div>

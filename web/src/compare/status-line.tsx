@@ -30,10 +30,10 @@ export function StatusLine({ last, waiting, count, refused, onSkipThrough, onSki
 }
 
 /** Visible for a moment; screen readers have the announcement. */
-function Confirmation({ action, count }: LastAction): JSX.Element {
+function Confirmation({ action, count, kind }: LastAction): JSX.Element {
   return (
     <span class="confirmation" aria-hidden="true">
-      {action && <span key={count}>{confirmationText(action)}</span>}
+      {action && <span key={count}>{confirmationText(action, kind)}</span>}
     </span>
   );
 }

@@ -5,23 +5,23 @@ import { useState } from "preact/hooks";
 
 import type { SessionState } from "../api";
 import { useKeys } from "../hooks";
-import { PLAYER_COMMANDS } from "../keys";
+import { type Command, PLAYER_COMMANDS } from "../keys";
 import { keepFocus } from "../player/controls";
-import { type AnswerOption, missingChoices } from "./answers";
 import { Help } from "./help";
+import { missingCommands } from "./kinds";
 
 interface ToolsProps {
   state: SessionState;
-  options: AnswerOption[];
+  commands: Command[]; // that answer the question
   blocked: boolean;
   onSkip: () => void;
   onUndo: () => void;
   children: ComponentChildren; // the controls, if there is anything to play
 }
 
-export function Tools({ state, options, blocked, onSkip, onUndo, children }: ToolsProps): JSX.Element {
+export function Tools({ state, commands, blocked, onSkip, onUndo, children }: ToolsProps): JSX.Element {
   const [help, setHelp] = useState(false);
-  const missing = [...missingChoices(options), state.can_skip ? "" : "skip", state.undoable === null ? "undo" : ""];
+  const missing: string[] = [...missingCommands(commands), state.can_skip ? "" : "skip", state.undoable === null ? "undo" : ""];
   if (!children) missing.push(...PLAYER_COMMANDS);
   useKeys({ help: () => setHelp(true) });
   return (

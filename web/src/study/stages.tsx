@@ -3,7 +3,7 @@
 import type { JSX } from "preact";
 
 import type { AnswerKind, SessionState, Stage, StageData } from "../api";
-import { questionHeading } from "../compare/announcements";
+import { questionHeading } from "../compare/kinds";
 import { Compare } from "../compare/compare";
 import { StartView } from "../player/start-view";
 import type { Session } from "../session";
@@ -76,7 +76,7 @@ function QuestionView({ session, state, trajectories, blocked, note, onAnswer }:
   const scores = state.own_scores;
   return (
     <div class={`question-page ${scores ? "with-scores" : ""} ${note ? "with-note" : ""}`}>
-      <h1 class="question">{questionHeading(question.items.length, trajectories.display.subject)}</h1>
+      <h1 class="question">{questionHeading(question.kind, trajectories.display.subject)}</h1>
       <p class="task">{state.task_description}</p>
       {scores && <OwnScores scores={scores} />}
       {note}

@@ -3,8 +3,8 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import { answerOptions, missingChoices } from "../compare/answers";
 import { KeyTable } from "../compare/help";
+import { answerCommands, answerOptions, formOf, itemsOf, missingCommands } from "../compare/kinds";
 import { Paragraphs } from "../components";
 import { PLAYER_COMMANDS } from "../keys";
 import { StandingsTable } from "./arena";
@@ -32,15 +32,24 @@ export function Consent({ title, state, blocked, onDone }: TextProps): JSX.Eleme
   );
 }
 
+const TOUCH = {
+  pair: "Tap a button below the two, or tap the one that you prefer.",
+  strength: "Tap the one that you prefer; hold it for a moment if it is much better. There is also a button for each answer.",
+  best: "Tap the best one, or its button.",
+  worst: "Tap the worst one, or its button.",
+  rank: "Tap them from the best to the worst; drag their letters to change the order.",
+} as const;
+
 const HOW_SHOWN = {
-  scene: "Both are shown again and again.",
-  clips: "Both are shown again and again.",
-  features: "They are described by numbers and words. A line of the table is one of their features, with the values of A and B.",
+  scene: "They are shown again and again.",
+  clips: "They are shown again and again.",
+  features: "They are described by numbers and words. A line of the table is one of their features, with the values of A, B and so on.",
 } as const;
 
 export function Instructions({ title, state, trajectories, blocked, onDone }: StageProps): JSX.Element {
+  const kind = state.answers;
   const missing = [
-    ...missingChoices(answerOptions(2, state.choices)),
+    ...missingCommands(answerCommands(kind, answerOptions(kind, state.choices), itemsOf(kind), state.ties)),
     ...(trajectories.display.kind === "features" ? PLAYER_COMMANDS : []),
   ];
   return (
@@ -53,7 +62,7 @@ export function Instructions({ title, state, trajectories, blocked, onDone }: St
         <KeyTable without={missing} />
         <p>There is a button on the page for each of these keys.</p>
       </div>
-      <p class="for-touch">Tap a button below the two, or tap the one that you prefer.</p>
+      <p class="for-touch">{TOUCH[formOf(kind)]}</p>
       <button type="button" class="button primary" disabled={blocked} onClick={() => onDone({})}>
         I am ready
       </button>

@@ -3,14 +3,14 @@
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import type { Choice, PastAnswer } from "../api";
+import type { PastAnswer } from "../api";
+import { choiceName } from "../compare/kinds";
 import { itemLabel } from "../compare/layout";
 import { TrajectoryName } from "../components";
 import { formatNumber } from "../format";
 import type { Trajectories } from "../trajectories";
 import { ReplayDialog } from "./replay";
 
-export const CHOICE_NAMES: Record<Choice, string> = { left: "A", right: "B", equal: "about equal" };
 const dateTime = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 interface HistoryProps {
@@ -57,7 +57,7 @@ export function History({ answers, trajectories, blocked, onChange }: HistoryPro
       {replayed && (
         <ReplayDialog
           answer={replayed}
-          given={CHOICE_NAMES[replayed.choice]}
+          given={choiceName(replayed.choice, replayed.kind)}
           trajectories={trajectories}
           onClose={() => setReplayed(null)}
         />
@@ -80,7 +80,7 @@ function AnswerRow({ answer, columns, blocked, onChange, onReplay }: RowProps): 
     <tr class={answer.deleted ? "deleted" : ""}>
       <th scope="row">{answer.number}</th>
       <td>
-        {CHOICE_NAMES[answer.choice]}
+        {choiceName(answer.choice, answer.kind)}
         {answer.deleted && <span class="visually-hidden"> (deleted)</span>}
       </td>
       {Array.from({ length: columns }, (_, i) => (

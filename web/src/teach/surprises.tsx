@@ -4,10 +4,10 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import type { HistoryChange, PastAnswer, SurprisingAnswer } from "../api";
+import { choiceName } from "../compare/kinds";
 import { Card } from "../components";
 import { formatPercent } from "../format";
 import type { Trajectories } from "../trajectories";
-import { CHOICE_NAMES } from "./history";
 import { ReplayDialog } from "./replay";
 
 interface SurprisesProps {
@@ -44,7 +44,7 @@ export function Surprises({ surprises, history, trajectories, blocked, onChange 
       {replayed && (
         <ReplayDialog
           answer={replayed}
-          given={CHOICE_NAMES[replayed.choice]}
+          given={choiceName(replayed.choice, replayed.kind)}
           trajectories={trajectories}
           onClose={() => setReplayed(null)}
         />
@@ -62,11 +62,11 @@ interface SurpriseProps {
 }
 
 function Surprise({ surprise, blocked, onReplay, onAgain, onDelete }: SurpriseProps): JSX.Element {
-  const { number, choice, probability } = surprise;
+  const { number, choice, kind, probability } = surprise;
   return (
     <li>
       <p>
-        <strong>Question {number}:</strong> you answered “{CHOICE_NAMES[choice]}”, which it found{" "}
+        <strong>Question {number}:</strong> you answered “{choiceName(choice, kind)}”, which it found{" "}
         {probability < 0.01 ? "less than 1%" : formatPercent(probability)} likely.
       </p>
       <div class="row">

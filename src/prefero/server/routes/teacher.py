@@ -2,7 +2,7 @@
 
 import io
 import json
-from typing import Any, cast
+from typing import Any
 
 from fastapi import APIRouter, Response
 
@@ -11,7 +11,6 @@ from prefero._support.optional import need
 from prefero._support.text import one_line
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.pools.pool import Pool
-from prefero.questions import Choice
 from prefero.server.auth import Context, TeacherSession
 from prefero.server.models import (
     BestTrajectory,
@@ -125,7 +124,7 @@ def export_parquet(own: TeacherSession) -> Response:
     return _download("answers.parquet", PARQUET, memory.getvalue())
 
 
-COLUMNS = ["question", "number", "items", "ids", "choice", "seconds", "at"]
+COLUMNS = ["question", "number", "kind", "items", "ids", "choice", "seconds", "at"]
 
 
 def past_answers(log: EventLog, pool: Pool) -> list[PastAnswer]:
@@ -139,7 +138,8 @@ def past_answers(log: EventLog, pool: Pool) -> list[PastAnswer]:
             number=log.answer_numbers[asked.id],
             items=list(asked.items),
             ids=pool.ids_of(asked.items),
-            choice=cast(Choice, event.kind),
+            kind=asked.kind,
+            choice=event.kind,
             seconds=event.seconds,
             at=event.at,
             deleted=deleted,
@@ -155,7 +155,12 @@ def export_rows(log: EventLog, pool: Pool) -> list[dict[str, Any]]:
 
 
 def _schema(arrow: Any) -> Any:
-    kinds = {"choice": arrow.string(), "seconds": arrow.float64(), "at": arrow.string()}
+    kinds = {
+        "kind": arrow.string(),
+        "choice": arrow.string(),
+        "seconds": arrow.float64(),
+        "at": arrow.string(),
+    }
     kinds |= {"items": arrow.list_(arrow.int64()), "ids": arrow.list_(arrow.string())}
     return arrow.schema([(name, kinds.get(name, arrow.int64())) for name in COLUMNS])
 

@@ -38,7 +38,8 @@ def read_log(connection: Connection, participant: int) -> EventLog:
     q, i, e, s = (t.c for t in (schema.questions, schema.question_items, schema.events, schema.stage_events))
     questions = (
         select(
-            q.id, q.number, q.based_on, q.answered, q.method, q.value, q.unit, q.accuracy, q.at, i.trajectory
+            *(q.id, q.number, q.based_on, q.answered, q.method, q.kind),
+            *(q.value, q.unit, q.accuracy, q.at, i.trajectory),
         )
         .join_from(schema.questions, schema.question_items, i.question == q.id)
         .where(q.participant == participant)

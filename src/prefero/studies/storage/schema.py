@@ -32,6 +32,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
+from prefero.questions.answer_kinds import KINDS
 from prefero.studies.event_log import EVENT_KINDS
 from prefero.studies.stages import SUBMITTED_STAGES
 
@@ -51,9 +52,14 @@ TIME = String(32)  # ISO 8601, UTC
 WORD = String(16)
 
 
-def one_of(column: str, values: tuple[str, ...]) -> CheckConstraint:
-    """The column holds one of these words."""
-    return CheckConstraint(f"{column} IN ({', '.join(repr(v) for v in values)})", name=f"{column}_known")
+def one_of(column: str, values: tuple[str, ...], otherwise: str = "") -> CheckConstraint:
+    """The column holds one of these words, or meets another condition."""
+    listed = f"{column} IN ({', '.join(repr(v) for v in values)})"
+    return CheckConstraint(listed + (f" OR {otherwise}" if otherwise else ""), name=f"{column}_known")
+
+
+# a ranking has a sign that no other word has
+RANKING = "LENGTH(REPLACE(REPLACE(kind, '>', ''), '=', '')) < LENGTH(kind)"
 
 
 pools = Table(
@@ -114,6 +120,7 @@ questions = Table(
     Column("based_on", Integer, nullable=False),
     Column("answered", Integer, nullable=False),
     Column("method", String(100), nullable=False),
+    Column("kind", WORD, nullable=False),
     Column("first_item", Integer, nullable=False),
     Column("last_item", Integer, nullable=False),
     Column("value", Float),
@@ -124,6 +131,7 @@ questions = Table(
     UniqueConstraint("participant", "based_on"),
     _item_of_question("first_item"),
     _item_of_question("last_item"),
+    one_of("kind", KINDS),
     CheckConstraint("first_item <> last_item", name="two_items"),
     CheckConstraint("(value IS NULL) = (unit IS NULL)", name="value_has_unit"),
     sqlite_autoincrement=True,
@@ -153,7 +161,7 @@ events = Table(
     Column("at", TIME, nullable=False),
     UniqueConstraint("participant", "key"),
     UniqueConstraint("question", "position"),
-    one_of("kind", EVENT_KINDS),
+    one_of("kind", EVENT_KINDS, RANKING),
     sqlite_autoincrement=True,
 )
 

@@ -16,8 +16,8 @@ from sqlalchemy.exc import IntegrityError
 
 from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
-from prefero.questions import CHOICES
-from prefero.studies.event_log import EventKind, EventLog
+from prefero.questions.answer_kinds import Kind as AnswerKind
+from prefero.studies.event_log import AskedQuestion, EventKind, EventLog, is_answer
 from prefero.studies.stages import SubmittedStage
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import reading, writing
@@ -84,6 +84,7 @@ class Proposal:
     value: float | None = None
     unit: str | None = None
     accuracy: float | None = None
+    kind: AnswerKind = "pair"
 
 
 def new_secret() -> str:
@@ -263,12 +264,17 @@ class Store:
         kind: EventKind,
         key: str,
         seconds: float | None = None,
+        accept: Callable[[AskedQuestion, str], str] | None = None,
     ) -> EventLog:
-        """Record an event; a key that is known already changes nothing. When this returns, it is on disk."""
+        """Record an event; a key that is known already changes nothing. When this returns, it is on disk.
+
+        `accept` says how an answer to the question is stored, or refuses it.
+        """
         with self._writing_log(participant) as (connection, log):
             if any(event.key == key for event in log.events):
                 return log
             _check_event(log, question, kind)
+            kind = kind if accept is None else accept(log.by_id[question], kind)
             return log.with_event(record_event(connection, participant.id, log, question, kind, key, seconds))
 
     def undo(
@@ -351,7 +357,9 @@ def _check_event(log: EventLog, question: int, kind: EventKind) -> None:
     """Refuse an event that does not fit those before it."""
     if question not in log.by_id:
         raise Refused("no-question", "this participant was never asked that question")
-    if kind in (*CHOICES, "skip") and (log.open_question is None or log.open_question.id != question):
+    if (is_answer(kind) or kind == "skip") and (
+        log.open_question is None or log.open_question.id != question
+    ):
         raise Refused("already-answered", "that question was answered or replaced, perhaps in another window")
     answered = {active.asked.id for active in log.answers}
     if kind == "delete" and question not in answered:

@@ -6,13 +6,16 @@ from alembic import op
 from sqlalchemy import Connection, text
 
 
-def allow_words(table: str, column: str, words: Sequence[str]) -> None:
+def allow_words(table: str, column: str, words: Sequence[str], otherwise: str = "") -> None:
     """Replace the list of a column's check constraint, which `schema.one_of` made.
 
+    `otherwise` is another condition that a word may meet, as rankings do in the column `kind` of events.
     No other table may refer to this one: SQLite cannot change a constraint, so the table is written again.
     """
     name = f"ck_{table}_{column}_known"
-    check = f"{column} IN ({', '.join(repr(word) for word in words)})"
+    check = f"{column} IN ({', '.join(repr(word) for word in words)})" + (
+        f" OR {otherwise}" * bool(otherwise)
+    )
     if op.get_bind().dialect.name == "sqlite":
         _rebuild(op.get_bind(), table, name, check)
     else:

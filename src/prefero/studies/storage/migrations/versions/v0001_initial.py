@@ -83,6 +83,7 @@ def _create_questions() -> None:
         sa.Column("based_on", sa.Integer, nullable=False),
         sa.Column("answered", sa.Integer, nullable=False),
         sa.Column("method", sa.String(100), nullable=False),
+        sa.Column("kind", WORD, nullable=False),
         sa.Column("first_item", sa.Integer, nullable=False),
         sa.Column("last_item", sa.Integer, nullable=False),
         sa.Column("value", sa.Float),
@@ -93,6 +94,11 @@ def _create_questions() -> None:
         sa.UniqueConstraint("participant", "number", name="uq_questions_participant_number"),
         sa.UniqueConstraint("participant", "based_on", name="uq_questions_participant_based_on"),
         sa.ForeignKeyConstraint(["participant"], ["participants.id"], name="fk_questions_participant"),
+        sa.CheckConstraint(
+            "kind IN ('pair', 'strength', 'best-of-3', 'best-of-4', 'best-of-5', 'worst-of-3', 'worst-of-4', "
+            "'worst-of-5', 'rank-3', 'rank-4', 'rank-5')",
+            name=op.f("ck_questions_kind_known"),
+        ),
         sa.CheckConstraint("first_item <> last_item", name=op.f("ck_questions_two_items")),
         sa.CheckConstraint("(value IS NULL) = (unit IS NULL)", name=op.f("ck_questions_value_has_unit")),
         *(pointers if sqlite else []),
@@ -134,7 +140,9 @@ def _create_events() -> None:
         sa.ForeignKeyConstraint(["participant"], ["participants.id"], name="fk_events_participant"),
         sa.ForeignKeyConstraint(["question"], ["questions.id"], name="fk_events_question"),
         sa.CheckConstraint(
-            "kind IN ('left', 'right', 'equal', 'skip', 'undo', 'delete', 'restore')",
+            "kind IN ('left', 'right', 'equal', 'left-much', 'left-slightly', 'right-slightly', "
+            "'right-much', '1', '2', '3', '4', '5', 'skip', 'undo', 'delete', 'restore') "
+            "OR LENGTH(REPLACE(REPLACE(kind, '>', ''), '=', '')) < LENGTH(kind)",
             name=op.f("ck_events_kind_known"),
         ),
         sqlite_autoincrement=True,
