@@ -176,6 +176,8 @@ class Teaching:
             "goal": self.until,
             "question": _shown(question),
             "choices": list(choices_of(question.kind, learner.learns_from_ties)),
+            "answers": question.kind,
+            "ties": learner.learns_from_ties,
             "undoable": self._undoable(),
             "can_skip": True,
             "target_scores": None,
@@ -203,6 +205,7 @@ class Teaching:
 def _shown(question: Question) -> dict[str, Any]:
     return {
         "id": question.number,
+        "kind": question.kind,
         "number": question.number,
         "items": list(question.items),
         "value": None if math.isnan(question.value) else question.value,
