@@ -36,7 +36,7 @@ from prefero.questions.answer_kinds import (
 if TYPE_CHECKING:
     from prefero.trajectories.features import Scaling
 
-__all__ = ["CHOICES", "Answer", "AnswerRows", "Choice", "Comparisons", "Question", "pair_indices"]
+__all__ = ["CHOICES", "Answer", "Choice", "Comparisons", "Question"]
 
 Choice = PairChoice
 Names = npt.NDArray[np.str_]
