@@ -17,6 +17,7 @@ from prefero.models.likelihood import Probit
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.reference import Reference
 from prefero.models.solution import WarmStart
+from prefero.models.structures import Margins
 from prefero.questions import Comparisons
 
 NOISE = Probit(0.1)
@@ -98,7 +99,7 @@ def _refit(data: Comparisons, count: int) -> tuple[float, float]:
     def warm() -> object:
         fitter._found = {}
         for fit in fitter._fits.values():
-            fit.margin = -1.0  # so that no candidate's fit is used again
+            fit.margin = Margins(-1.0)  # so that no candidate's fit is used again
         return fitter.fit(some)
 
     fitter = MixtureFitter(Reference.normal(4))

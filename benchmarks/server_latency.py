@@ -14,13 +14,13 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.learner import Learner
+from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
 from prefero.server.middleware.rate_limit import TokenBuckets
 from prefero.server.serve import listen, serve
-from prefero.studies.displays import display_of
 from prefero.studies.protocol import teaching_protocol
 from prefero.studies.start import pool_of
 from prefero.studies.storage.database import open_database

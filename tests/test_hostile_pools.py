@@ -92,7 +92,7 @@ def act(learner: Learner, rng: np.random.Generator, choices: tuple[str, ...], as
     elif roll < 0.2 and learner.answers:
         learner.undo()
     else:
-        learner.tell(question, choices[int(rng.integers(len(choices)))])  # type: ignore[arg-type]
+        learner.tell(question, choices[int(rng.integers(len(choices)))])
 
 
 def check(learner: Learner, pool: Pool) -> None:

@@ -58,9 +58,10 @@ def test_the_next_question_is_exactly_the_same(model: str, tmp_path: Path) -> No
 
 def test_a_learner_knows_its_file(tmp_path: Path) -> None:
     learner = Learner(Pool(np.random.default_rng(0).standard_normal((6, 2))))
-    assert learner.file is None
+    files = [learner.file]
     learner.save(str(tmp_path / "one.json"))
-    assert learner.file == tmp_path / "one.json"
+    files.append(learner.file)
+    assert files == [None, tmp_path / "one.json"]
     assert Learner.load(tmp_path / "one.json").file == tmp_path / "one.json"
     assert learner.fork().file is None  # another learner, which must not overwrite it
 

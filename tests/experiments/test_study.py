@@ -58,7 +58,7 @@ def test_every_method_is_taught_its_own_answers_and_evaluated_on_the_persons_tes
     }
     assert [o.rating for o in outcomes] == [7.0] * 4
     shots = pool()
-    given = [Answer(Question(i, j), likes(shots, i, j)) for i, j in PAIRS]  # type: ignore[arg-type]
+    given = [Answer(Question(i, j), likes(shots, i, j)) for i, j in PAIRS]
     reward = Learner(shots, model=PreferenceGP(), answers=given).reward()
     right = [
         (reward(shots.features[[i]]) > reward(shots.features[[j]])) == (likes(shots, i, j) == "left")

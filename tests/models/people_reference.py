@@ -10,7 +10,8 @@ from prefero.models.arrow import Level
 def dense_covariance(A: Array, people: Indices, share: float) -> Array:
     """Of the answered differences: share k + (1 - share) [same person] k, (N, N)."""
     K = A @ A.T
-    return share * K + (1.0 - share) * K * (people[:, None] == people)
+    covariance: Array = share * K + (1.0 - share) * K * (people[:, None] == people)
+    return covariance
 
 
 class Sampled:
@@ -45,15 +46,18 @@ class Sampled:
     @property
     def group_mean(self) -> Array:
         """E[w_g], (r,)."""
-        return self.weights @ self.group
+        mean: Array = self.weights @ self.group
+        return mean
 
     def person_mean(self, person: int) -> Array:
         """E[w_g + w_p], (r,)."""
-        return self.weights @ self.persons[:, person]
+        mean: Array = self.weights @ self.persons[:, person]
+        return mean
 
     def person_variance(self, person: int) -> Array:
         """Var[w_g + w_p], (r,)."""
-        return self.weights @ (self.persons[:, person] - self.person_mean(person)) ** 2
+        variance: Array = self.weights @ (self.persons[:, person] - self.person_mean(person)) ** 2
+        return variance
 
 
 def answers_of_people(

@@ -16,7 +16,7 @@ from prefero.models.step_structures import (
     search_step_sparse,
     step_candidates,
 )
-from prefero.models.structures import ModelSettings
+from prefero.models.structures import Margins, ModelSettings
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 
@@ -85,7 +85,7 @@ def test_prior_weights_add_up_to_1(scaled: tuple[Array, Scaling]) -> None:
 
 def test_the_number_that_matters_is_selected(steps: Array, scaled: tuple[Array, Scaling]) -> None:
     data = answers(scaled, -np.mean(steps[:, :, 1] ** 2, axis=1), 25)
-    squares = search_step_sparse(settings_of(scaled), data, 0.0)[0].kernel
+    squares = search_step_sparse(settings_of(scaled), data, Margins())[0].kernel
     columns = StepColumns.of(Reference.of(*scaled))
     assert squares == step_kernel_of(scaled, columns.squares([1]))
 

@@ -146,7 +146,7 @@ class ParticipantMachine(RuleBasedStateMachine):
         unfit = [question for question in self.asked if question not in fitting[word]]
         if unfit:
             with pytest.raises(Refused):
-                self.store.add_event(self.person, data.draw(st.sampled_from(unfit)), word, new_key())  # type: ignore[arg-type]
+                self.store.add_event(self.person, data.draw(st.sampled_from(unfit)), word, new_key())
 
     @invariant()
     def the_log_has_the_active_answers(self) -> None:

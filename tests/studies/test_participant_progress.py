@@ -22,7 +22,7 @@ def test_progress_counts_active_answers(store: Store) -> None:
     study = study_of(store, methods=(StudyMethod("Random", "CorrectedGP 1 0.1", 4),), ties=True)
     person, _ = invited(store, "P1", study), invited(store, "P2", study)
     for said, seconds in (("left", 2.0), ("left", 9.0), ("right", 3.0), ("equal", 4.0), ("skip", 50.0)):
-        store.add_event(person, ask(store, person), said, new_key(), seconds)  # type: ignore[arg-type]
+        store.add_event(person, ask(store, person), said, new_key(), seconds)
     store.add_event(person, store.event_log(person).questions[1].id, "delete", new_key())
     log = store.event_log(person)
     assert progress_of(store, study)[0] == ParticipantProgress(
