@@ -23,7 +23,7 @@ from prefero.reward import Reward
 from prefero.simulation.tasks import Task, predicted_probabilities
 from prefero.simulation.test_sets import TestSet
 
-VERSION = 1  # raised when the same run may give other numbers
+VERSION = 2  # raised when the same run may give other numbers
 BEST_EVERY = 5
 CALIBRATED_AFTER = (10, 30, 100)
 TEST_AFTER, TEST_QUESTIONS = 15, 5  # as in the paper's user study
