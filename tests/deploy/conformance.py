@@ -18,6 +18,7 @@ from prefero.kernels import (
     RBF,
     Additive,
     Anchored,
+    ItemEffects,
     Kernel,
     Linear,
     Matern,
@@ -35,6 +36,14 @@ Predict = Callable[[Array], Any]
 
 NAMES = ["speed", "distance", "comfort"]
 ANCHOR = (0.4, -0.2, 0.1)
+
+
+def rows(count: int, seed: int, wide: float = 1.0) -> Array:
+    drawn = np.random.default_rng(seed).standard_normal((count, 3))
+    made: Array = drawn * (wide * np.array([10.0, 0.1, 1.0])) + np.array([5.0, 0.0, 1.0])
+    return made
+
+
 KERNELS: dict[str, Kernel] = {
     "RBF": RBF(theta=0.4),
     "ARD": RBF(theta=(0.1, 0.5, 2.0)),
@@ -49,6 +58,7 @@ KERNELS: dict[str, Kernel] = {
     "selected": Anchored(Selected(RBF(theta=(0.5, 2.0)) + Linear(), (2, 0)), ANCHOR),
     "additive": Anchored(Additive(RBF(0.4)), ANCHOR),
     "warped": Warped(Anchored(Additive(Matern()), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
+    "item effects": Anchored(Linear() + ItemEffects(tuple(map(tuple, Pool(rows(30, 0)).scaled[:9]))), ANCHOR),
     "projected": Projected(Anchored(RBF(0.4), (0.0, 0.0)), ((1.0, 0.2), (-0.5, 1.0), (0.3, 0.0))),
     "standardized": Standardized(Anchored(Matern(), ANCHOR), (0.1, 0.2, 0.3), (2.0, 1.0, 0.5)),
 }
@@ -62,12 +72,6 @@ REWARDS = [*MODELS, "ties", "mixed", "nothing yet", "nothing at all"]
 
 def assert_close(found: Any, wanted: Any) -> None:
     np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=0.0, atol=1e-6)
-
-
-def rows(count: int, seed: int, wide: float = 1.0) -> Array:
-    drawn = np.random.default_rng(seed).standard_normal((count, 3))
-    made: Array = drawn * (wide * np.array([10.0, 0.1, 1.0])) + np.array([5.0, 0.0, 1.0])
-    return made
 
 
 def learn(model: Any, answers: int = 14, ties: bool = False, names: Any = NAMES) -> Reward:

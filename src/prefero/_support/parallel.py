@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TypeVar
 
+from prefero._support.systems import usable_cores
+
 T = TypeVar("T")
 R = TypeVar("R")
 LIMIT = "OMP_NUM_THREADS"  # how many threads numerical programs may use: the convention that BLAS follows too
@@ -19,7 +21,7 @@ _INSIDE = threading.local()
 
 def core_count() -> int:
     """How many cores this process may use: what the system gives it, or fewer where OMP_NUM_THREADS says."""
-    given = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    given = usable_cores()
     limit = os.environ.get(LIMIT, "")
     return max(1, min(given, int(limit))) if limit.isdecimal() else given
 

@@ -14,6 +14,7 @@ from prefero.kernels import (
     RBF,
     Additive,
     Anchored,
+    ItemEffects,
     Kernel,
     Linear,
     Matern,
@@ -210,6 +211,18 @@ def _(kernel: Anchored, graph: Graph, x: str, y: str) -> str:
         return graph.node("Sub", plain, known)
     known = graph.node("Sub", graph.node("Add", with_x, with_y), alone)
     return graph.node("Sub", plain, known)
+
+
+@covariance.register
+def _(kernel: ItemEffects, graph: Graph, x: str, y: str) -> str:
+    items = graph.constant(kernel.items)
+    return graph.total(graph.node("Mul", *(_which_item(graph, tensor, items) for tensor in (x, y))))
+
+
+def _which_item(graph: Graph, x: str, items: str) -> str:
+    """1 where a row is an item, along a last axis of all items."""
+    same = graph.node("Equal", graph.with_axis(x, -2), items)
+    return graph.node("ReduceMin", graph.node("CastLike", same, items), axes=[-1], keepdims=0)
 
 
 @covariance.register

@@ -13,6 +13,7 @@ from prefero.kernels import (
     RBF,
     Additive,
     Anchored,
+    ItemEffects,
     Kernel,
     Linear,
     Matern,
@@ -126,6 +127,13 @@ def additive(kernel):
     Warped: """
 def warped(kernel, center, scale):
     return lambda x, y: kernel(np.arcsinh((x - center) / scale), np.arcsinh((y - center) / scale))
+""",
+    ItemEffects: """
+def itemeffects(items):
+    def which(x):
+        return (x[..., None, :] == items).all(-1)
+
+    return lambda x, y: (which(x) & which(y)).sum(-1).astype(float)
 """,
     Projected: """
 def projected(kernel, axes):
