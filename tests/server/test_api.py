@@ -65,7 +65,7 @@ CONTRACT = {
     "GET /api/progress",
 }
 STATE = {
-    *("stage", "title", "text", "answered", "total", "question", "choices"),
+    *("stage", "title", "text", "answered", "total", "question", "choices", "answers", "ties"),
     *("undoable", "can_skip", "target_scores", "rating", "task_description", "own_scores"),
     *("accuracy", "goal", "arena"),
 }
@@ -138,7 +138,7 @@ def test_on_a_loopback_address_a_visitor_without_a_secret_is_the_teacher(taught:
 def test_the_session_state_has_the_contracts_fields(taught: Client) -> None:
     state = taught.session()
     assert set(state) == STATE
-    assert set(state["question"]) == {"id", "number", "items", "value", "unit"}
+    assert set(state["question"]) == {"id", "number", "items", "value", "unit", "kind"}
     assert (state["question"]["number"], state["question"]["unit"]) == (10, "bits")
     assert 0.0 < state["question"]["value"] <= 1.0
     assert (state["stage"], state["title"], state["answered"], state["total"]) == (
@@ -159,7 +159,11 @@ def test_the_history_holds_every_answer(taught: Client) -> None:
     assert [row["number"] for row in rows] == [1, 2, 3, 4, 5, 6]
     assert {row["seconds"] for row in rows} == {1.25}
     assert all(row["at"].endswith("Z") and len(set(row["items"])) == 2 for row in rows)
-    assert set(rows[0]) == {"question", "number", "items", "ids", "choice", "seconds", "at", "deleted"}
+    assert set(rows[0]) == {"question", "number", "kind", "items", "ids", "choice"} | {
+        "seconds",
+        "at",
+        "deleted",
+    }
 
 
 def test_the_learning_summary_has_the_contracts_shape(taught: Client, driver_pool: Pool) -> None:

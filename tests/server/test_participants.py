@@ -77,7 +77,7 @@ def test_every_stage_has_what_its_page_needs(golfer: Client, golf_pool: Pool) ->
         ("consent", [({}, (422, "no-consent")), ({"agreed": "yes"}, (422, "no-consent"))]),
         (
             "practice",
-            [({"choice": "equal"}, (422, "bad-choice")), ({"choice": ["left"]}, (422, "bad-choice"))],
+            [({"choice": "equal"}, (422, "no-ties")), ({"choice": ["left"]}, (422, "bad-choice"))],
         ),
         (
             "rate",
