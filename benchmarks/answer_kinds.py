@@ -109,7 +109,7 @@ def draw(table: dict[tuple[Kind, str], tuple[float, float]], path: Path) -> None
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--runs", type=int, default=4, help="simulated users")
-    parser.add_argument("--answers", type=int, default=8, help="of each kind")
+    parser.add_argument("--answers", type=int, default=10, help="of each kind")
     parser.add_argument("--watch", type=float, default=4.0, help="seconds to watch a question")
     parser.add_argument("--decide", type=float, default=2.0, help="seconds for each bit of the answer")
     parser.add_argument("--trajectories", type=int, default=100)
@@ -120,12 +120,12 @@ def main(argv: Sequence[str] | None = None) -> None:
         for s in range(options.runs)
     ]
     table = {}
-    print(f"{'kind':10s} {'strategy':8s} {'s':>5s} {'bits':>6s} {'bits/min':>8s}  accuracy after 3 min, all")
+    print(f"{'kind':10s} {'strategy':8s} {'s':>5s} {'bits':>6s} {'bits/min':>8s}  accuracy after 1 min, all")
     for kind in KINDS:
         for strategy in ("active", "random"):
             found = [session(t, kind, strategy, options.answers, s) for s, t in enumerate(tasks)]
             seconds, bits = seconds_of(kind, options.watch, options.decide), np.mean([m.bits for m in found])
-            after = min(int(180 / seconds), options.answers) - 1
+            after = min(int(60 / seconds), options.answers) - 1
             accuracies = [np.mean([m.accuracy[n] for m in found]) for n in (after, -1)]
             table[kind, strategy] = float(bits), float(60 * bits / seconds)
             rates = f"{bits:6.2f} {60 * bits / seconds:8.1f}  {accuracies[0]:.3f} {accuracies[1]:.3f}"
