@@ -116,7 +116,7 @@ def test_the_methods_ask_as_planned_and_what_is_kept_is_what_was_shown(whole: Wh
 
 
 def test_a_retest_repeats_an_earlier_question_in_reversed_order(whole: Whole) -> None:
-    rows = whole.rows("questions.method, first_item AS a, last_item AS b, kind")
+    rows = whole.rows("questions.method, first_item AS a, last_item AS b, events.kind")
     again = [place for place, row in enumerate(rows) if row.method == "retest"]
     assert len(again) == 2
     for place in again:
@@ -128,7 +128,7 @@ def test_a_retest_repeats_an_earlier_question_in_reversed_order(whole: Whole) ->
 
 
 def test_a_method_learns_from_its_own_questions_and_from_no_test(whole: Whole) -> None:
-    rows = whole.rows("questions.method, questions.number, first_item AS a, last_item AS b, kind")
+    rows = whole.rows("questions.method, questions.number, first_item AS a, last_item AS b, events.kind")
     for method in METHODS:
         own = [Answer(Question(r.a, r.b, number=r.number), r.kind) for r in rows if r.method == method.label]
         assert len(own) == method.questions

@@ -50,7 +50,7 @@ class Engine:
     def check(self) -> None:
         """An error, before any work is done, if a package is missing."""
         if self.backend == "ray" and find_spec("ray") is None:
-            remedy = pip_command("pip install ray")
+            remedy = pip_command(f"pip install {self.backend}")
             raise MissingExtra(f"this needs the package 'ray', which is not installed: type  {remedy}")
         if self.backend == "dask":
             need("distributed", extra="cluster")

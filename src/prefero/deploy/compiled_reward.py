@@ -35,6 +35,7 @@ from prefero.kernels import (
 )
 from prefero.models.posterior import Posterior
 from prefero.reward import Reward
+from prefero.trajectories.features import Scaling
 
 Transformation = tuple[str, tuple[float, ...], tuple[float, ...]]  # its kind, and its numbers
 
@@ -250,5 +251,16 @@ class CompiledReward:
 def lower_bound_of(reward: Reward, caution: float = 0.0) -> Callable[[Array], Array]:
     """The mean minus `caution` standard deviations, of raw features (M, d); compiled without caution."""
     if not caution and all(isinstance(part, Posterior) for _, part in reward.belief.components):
-        return CompiledReward.of(reward)
+        return _checked(CompiledReward.of(reward), reward.scaling)
     return lambda features: lower_confidence_bound(reward.belief, reward.scaling(features), caution)
+
+
+def _checked(compiled: CompiledReward, scaling: Scaling) -> Callable[[Array], Array]:
+    """A compiled reward of features that must be finite: the scaling says what is wrong with others."""
+
+    def rewards(features: Array) -> Array:
+        if not np.isfinite(features).all():
+            scaling(features)
+        return compiled(features)
+
+    return rewards

@@ -21,6 +21,7 @@ from prefero.questions import Choice, Question
 from prefero.questions.answer_kinds import Kind, choices_of, form_of, ranking_word
 
 RewardFunction = Callable[[Array], Array]
+USUAL_STRONG_MARGIN = 0.7
 
 
 @dataclass(frozen=True)
@@ -32,19 +33,26 @@ class SimulatedUser:
         noise: The paper's sigma.
         margin: Perceived differences below it are answered "about equal".
         lapse_rate: The probability of a lapse, one of the possible answers at random.
-        strong_margin: Perceived differences above it are answered "much better", where that is asked.
+        strong_margin: Perceived differences above it are answered "much better", where that is asked; None
+            is 0.7, or twice the margin if that is larger.
     """
 
     reward: RewardFunction
     noise: float = 0.1
     margin: float = 0.0
     lapse_rate: float = 0.0
-    strong_margin: float = 0.7
+    strong_margin: float | None = None
 
     def __post_init__(self) -> None:
-        Probit(self.noise, self.margin, strong_margin=self.strong_margin)  # checks all
+        Probit(self.noise, self.margin, strong_margin=self.much)  # checks all
         if not 0.0 <= self.lapse_rate <= 1.0:
             raise ValueError(f"lapse_rate is a share between 0 and 1, but is {self.lapse_rate!r}")
+
+    @property
+    def much(self) -> float:
+        """The difference from which on one is "much better"."""
+        usual = max(USUAL_STRONG_MARGIN, 2.0 * self.margin)
+        return usual if self.strong_margin is None else self.strong_margin
 
     def answer(self, left: Array, right: Array, rng: np.random.Generator) -> Choice:
         """Compare two rows of features.
@@ -82,7 +90,7 @@ class SimulatedUser:
             return choices[int(rng.random() * len(choices))]
         rewards = self.reward(features[list(question.items)])
         impressions = rewards + self.noise * rng.standard_normal(len(rewards))
-        return choice_of(impressions, question.kind, self.margin, self.strong_margin)
+        return choice_of(impressions, question.kind, self.margin, self.much)
 
 
 def choice_of(impressions: Array, kind: Kind, margin: float, strong_margin: float) -> str:
