@@ -135,12 +135,7 @@ def teach(
         )
         _say(where, study.name, len(store.event_log(participant).answers) if known else None)
         say(f"What to do: {task_description_of(Protocol.from_json(study.protocol), store.display(study))}")
-        session = {
-            "until": until,
-            "name": name,
-            "as": as_,
-            "database": database if database and "://" not in database else None,
-        }
+        session = {"until": until, "name": name, "as": as_, "database": _without_password(database)}
         again = prefero_command("teach", what, *typed(features, {**session, **opening}))
         place, names = (again, _kept(where)), names_of(host, allow_host or [])
         context = {"trust": trust, "place": place, "goal": until, "report": say}
@@ -149,6 +144,11 @@ def teach(
         _say_learned(store, study, participant)
         _say_together(store, study)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
+
+
+def _without_password(database: str | None) -> str | None:
+    """A database's file; not its address, which may hold a password that a terminal should not show."""
+    return database if database and "://" not in database else None
 
 
 def _say_learned(store: "Store", study: "Study", participant: "Participant") -> None:

@@ -9,6 +9,7 @@ weights    (W,)        of all layers one after the other: a matrix (a, b) and a 
                        follows every layer
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -68,9 +69,9 @@ class StepNetwork(FittedEmbedding):
         return cls(sizes, center, scale, weights)
 
     @classmethod
+    @abstractmethod
     def layers_for(cls, steps: Sequence[Array], count: int) -> list[Layer]:
         """The layers, for the scaled steps of the examples."""
-        raise NotImplementedError
 
     def __call__(self, episode: Episode) -> NamedValues:
         """The mean over time of the last layer."""
