@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from waiting import TIMEOUT
 
@@ -49,6 +49,24 @@ FRAMES = """(count) => new Promise((resolve) => {
     const next = (left) => left > 0 ? requestAnimationFrame(() => next(left - 1)) : resolve();
     next(count);
 })"""
+
+
+class Connection:
+    """The way of some requests of a page to the server, which a test can interrupt.
+
+    It is made before the page is opened. The browser tells a page that is open already of a new route in a
+    message of its own, which a key may overtake; the request of that key would then reach the server.
+    """
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.interrupted = False
+        page.route(address, self._pass_on)
+
+    def _pass_on(self, route: Route) -> None:
+        if self.interrupted:
+            route.abort()
+        else:
+            route.continue_()
 
 
 def wait_until(page: Page, condition: str, argument: object = None) -> None:

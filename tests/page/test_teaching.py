@@ -13,6 +13,7 @@ from page.drive_page import (
     KEYS,
     MILLISECONDS,
     PLAYING,
+    Connection,
     answer,
     halo_pixels,
     overflow,
@@ -176,12 +177,13 @@ def test_an_answer_waits_while_the_server_is_down(
 
 def test_a_pending_answer_survives_a_reload(visit: Visit, teach: Teach, browser_errors: list[str]) -> None:
     server, page = teach(), visit()
+    connection = Connection(page, "**/api/session/events")
     page.goto(server.address)
     skip_through(page)
-    page.route("**/api/session/events", lambda route: route.abort())
+    connection.interrupted = True
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Your answer is saved in this browser")).to_be_visible()
-    page.unroute("**/api/session/events")
+    connection.interrupted = False
     page.reload()
     wait_for_answers(page, 1)
     assert history(server) == ["right"]
