@@ -16,7 +16,7 @@ LAYERS = (
     ("models", "worlds", "datasets"),
     ("pools",),
     ("acquisition",),
-    ("reward_file", "reward_plots", "reward_card", "learner_file", "notebook"),
+    ("reward_file", "reward_plots", "reward_card", "notebook"),
     ("reward",),
     ("learner",),
     ("deploy", "simulation", "methods", "arena"),

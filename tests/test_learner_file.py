@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from prefero import ExpectedUtility, Learner, LinearPreference, MutualInformation, Pool, PreferenceGP, kernels
-from prefero.learner import Model
-from prefero.learner_file import LearnerFileError
+from prefero.learner import LearnerFileError, Model
 
 MODELS: dict[str, Any] = {
     "default": lambda: None,

@@ -41,4 +41,4 @@ def test_a_learner_tells_its_model_about_the_categories() -> None:
     learner = Learner(pool())
     learner.tell(Question(0, 5), "left")
     learner.belief()
-    assert learner._model._fitter.reference.categories == (SURFACE,)  # type: ignore[attr-defined]
+    assert learner._beliefs.model._fitter.reference.categories == (SURFACE,)  # type: ignore[attr-defined]

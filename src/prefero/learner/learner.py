@@ -1,25 +1,19 @@
 """Learner: active preference learning with ask and tell.
 
-    open         questions that were asked and wait for their answer
-    skipped      questions that the person would rather not answer; their pairs are not asked again
-    number       every question has its own, so that an answer may come late, out of order, or twice
-
 What a learner believes depends on its answers alone, so it is rebuilt from them:
 `Learner(pool, answers=...)`.
 """
 
 import os
-import warnings
 from collections.abc import Iterable
-from copy import copy, deepcopy
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 
-from prefero import learner_file
-from prefero._support.arrays import Array, Indices
+from prefero._support.arrays import Indices
 from prefero._support.frames import Rows
 from prefero._support.names import no_attribute, shortened
 from prefero._support.optional import need
@@ -33,22 +27,21 @@ from prefero.acquisition.base import (
     check_strategy,
 )
 from prefero.acquisition.group_questions import About, best_group_question, check_about
-from prefero.acquisition.imagined_answers import ImaginedAnswers, likely_answer
-from prefero.acquisition.mutual_information import MutualInformation
-from prefero.acquisition.pool_search import best_question, score_question
-from prefero.acquisition.random_question import random_question
-from prefero.acquisition.set_search import best_set
-from prefero.learner_file import LearnerFileError, LearnerState, unfitted
+from prefero.acquisition.imagined_answers import ImaginedAnswers
+from prefero.learner import learner_file
+from prefero.learner.asked_questions import AskedQuestions
+from prefero.learner.beliefs import Beliefs, Model, comparisons_about
+from prefero.learner.learner_file import LearnerFileError, LearnerState
+from prefero.learner.question_chooser import QuestionChooser, ask_about_group
 from prefero.models.learning_progress import Progress, progress_of
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.people import PeoplePosterior, PersonPosterior
 from prefero.models.posterior import Distribution
 from prefero.models.preference_gp import PreferenceGP
-from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, Comparisons, Question
-from prefero.questions.answer_kinds import Kind, check_kind, items_of
+from prefero.questions import Answer, Question
+from prefero.questions.answer_kinds import Kind, check_kind
 from prefero.reward import Reward
 from prefero.reward_plots import plot_agreement, plot_learner
 from prefero.trajectories.trajectory import Trajectory
@@ -71,15 +64,6 @@ GUESSES = {  # names that people try first, with what they mean
 }
 
 
-class Model(Protocol):
-    """What a learner needs of a model: `PreferenceGP` or `LinearPreference`."""
-
-    posterior_: Distribution
-
-    def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
-        """Learn from answers about trajectories of a pool, whose features, (M, d), are the reference."""
-
-
 @dataclass(frozen=True)
 class Surprise:
     """An answer, and how probable the model finds it given all other answers.
@@ -91,10 +75,6 @@ class Surprise:
 
     answer: Answer
     probability: float
-
-
-class AnswerConflict(ValueError):
-    """A question was answered twice, and differently."""
 
 
 class Learner:
@@ -127,16 +107,8 @@ class Learner:
         self.pool = pool
         self.seed = int(seed)
         self.acquisition = acquisition_named(acquisition)
-        self._model: Model = PreferenceGP() if model is None else deepcopy(model)
-        self._fantasy_model: Model = deepcopy(self._model)
-        self._told: dict[int, Answer] = {}  # in the order in which they came
-        self._open: dict[int, Question] = {}
-        self._skipped: dict[int, Question] = {}
-        self._numbers = 0
-        self._belief: tuple[tuple[Answer, ...], Distribution] | None = None
-        self._people: PeoplePosterior | None = None  # that belongs to the belief
-        self._whom: dict[int, str] = {}  # who was asked a question
-        self._warned = False
+        self._beliefs = Beliefs(PreferenceGP() if model is None else model)
+        self._questions = AskedQuestions()
         self._file: Path | None = None
         for answer in answers:
             self.tell(answer.question, answer.choice, person=answer.person)
@@ -150,22 +122,22 @@ class Learner:
     @property
     def answers(self) -> tuple[Answer, ...]:
         """All answers, in the order of their questions."""
-        return tuple(self._told[number] for number in sorted(self._told))
+        return self._questions.answers
 
     @property
     def people(self) -> tuple[str, ...]:
         """The names of those who have answered, sorted; empty where nobody gave a name."""
-        return tuple(sorted({answer.person for answer in self._told.values() if answer.person}))
+        return self._questions.people
 
     @property
     def open_questions(self) -> tuple[Question, ...]:
         """Questions that wait for their answer."""
-        return tuple(self._open.values())
+        return tuple(self._questions.open.values())
 
     @property
     def learns_from_ties(self) -> bool:
         """Whether its model can learn from "about equal": not if the model has no margin."""
-        return getattr(self._model, "margin", None) != 0
+        return getattr(self._beliefs.model, "margin", None) != 0
 
     @property
     def file(self) -> Path | None:
@@ -173,7 +145,8 @@ class Learner:
         return self._file
 
     def __repr__(self) -> str:
-        return f"Learner({len(self.pool)} trajectories, {len(self._told)} answers, {self._model!r})"
+        model, answers = self._beliefs.model, len(self._questions.answered)
+        return f"Learner({len(self.pool)} trajectories, {answers} answers, {model!r})"
 
     @overload
     def ask(
@@ -230,23 +203,31 @@ class Learner:
         check_kind(kind)
         check_about(about)
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
+        chooser = QuestionChooser(self.pool, self._questions, acquisition, strategy, kind, self.seed)
         if count is not None:
-            return self._ask_jointly(acquisition, strategy, kind, count)
-        belief = self._belief_for_asking(person)
-        if about == "group" and strategy == "active" and self._people is not None:
-            question = self._ask_about_group(self._people, person)
+            return self._ask_jointly(chooser, count)
+        belief, people = self._belief_for_asking(person), self._beliefs.people
+        if about == "group" and strategy == "active" and people is not None:
+            question = ask_about_group(people, person, self.pool.scaled, self._questions, self.seed)
         else:
-            question = self._asked(belief, acquisition, strategy, kind)
+            question = chooser.ask(belief)
         if person:
-            self._whom[question.number] = person
+            self._questions.persons[question.number] = person
         return question
 
-    def _ask_about_group(self, people: PeoplePosterior, person: str) -> Question:
-        number = self._numbers + 1
-        found = best_group_question(people, person, self.pool.scaled, self._unavailable(2))
-        items = _shuffled(found.items, np.random.default_rng([self.seed, number]))
-        self._numbers, self._open[number] = number, Question(*items, value=found.value, number=number)
-        return self._open[number]
+    def _ask_jointly(self, chooser: QuestionChooser, count: int) -> tuple[Question, ...]:
+        if count < 1:
+            raise ValueError(f"count must be 1 or more, but is {count}")
+        if chooser.strategy == "random" or count == 1:
+            return tuple(chooser.ask(self._belief_for_asking()) for _ in range(count))
+        imagined = ImaginedAnswers(
+            lambda answers: self._beliefs.given_imagined(answers, self.pool),
+            self.answers,
+            self.pool,
+            self.open_questions,
+            self.seed,
+        )
+        return chooser.ask_jointly(imagined, count)
 
     def whom(self, people: Iterable[str]) -> str:
         """Which of these people to ask about the reward that all share: whose answer tells most about it.
@@ -261,98 +242,12 @@ class Learner:
         if not present:
             raise ValueError("whom() needs the names of the people who can be asked, but got none")
         self.belief()
-        known, x = self._people, self.pool.scaled
+        known, asked = self._beliefs.people, self._questions
         if known is None:
-            return min(present, key=lambda name: sum(a.person == name for a in self._told.values()))
-        bits = {name: best_group_question(known, name, x, self._unavailable(2)).value for name in present}
+            return min(present, key=lambda name: sum(a.person == name for a in asked.answered.values()))
+        x, excluded = self.pool.scaled, asked.unavailable(2)
+        bits = {name: best_group_question(known, name, x, excluded).value for name in present}
         return max(bits, key=lambda name: bits[name])
-
-    def _asked(
-        self, belief: Distribution, acquisition: AnyAcquisitionFunction, strategy: Strategy, kind: Kind
-    ) -> Question:
-        """The next question, which is open from now on."""
-        number = self._numbers + 1
-        rng = np.random.default_rng([self.seed, number])
-        question = self._chosen(belief, acquisition, strategy, kind, rng)
-        return self._opened(question, belief, acquisition, rng)
-
-    def _chosen(
-        self,
-        belief: Distribution,
-        acquisition: AnyAcquisitionFunction,
-        strategy: Strategy,
-        kind: Kind,
-        rng: np.random.Generator,
-    ) -> Question:
-        excluded = self._unavailable(items_of(kind))
-        if strategy == "random":
-            return random_question(len(self.pool), rng, excluded, kind)
-        if kind == "pair":
-            pairs = [(items[0], items[1]) for items in excluded]
-            return best_question(belief, self.pool, acquisition=acquisition, exclude=pairs)
-        return best_set(belief, self.pool, kind, acquisition, excluded)
-
-    def _opened(
-        self,
-        question: Question,
-        belief: Distribution,
-        acquisition: AnyAcquisitionFunction,
-        rng: np.random.Generator,
-    ) -> Question:
-        """The question with its trajectories in random order, its value and its number."""
-        items, number = _shuffled(question.items, rng), self._numbers + 1
-        if question.kind == "pair":
-            gap = question.optimality_gap
-            question = self._valued(belief, items[0], items[1], acquisition, number, gap)
-        else:
-            question = Question(
-                *items, value=question.value, unit=question.unit, number=number, kind=question.kind
-            )
-        self._numbers, self._open[number] = number, question
-        return question
-
-    def _ask_jointly(
-        self, acquisition: AnyAcquisitionFunction, strategy: Strategy, kind: Kind, count: int
-    ) -> tuple[Question, ...]:
-        """Questions that do not repeat each other: imagined answers to each are averaged over."""
-        if count < 1:
-            raise ValueError(f"count must be 1 or more, but is {count}")
-        if strategy == "random" or count == 1:
-            return tuple(
-                self._asked(self._belief_for_asking(), acquisition, strategy, kind) for _ in range(count)
-            )
-        imagined = ImaginedAnswers(
-            self._fit_imagined, self.answers, self.pool, self.open_questions, self.seed
-        )
-        asked: list[Question] = []
-        for _ in range(count):
-            rng = np.random.default_rng([self.seed, self._numbers + 1])
-            found = imagined.best_question(kind, acquisition, self._unavailable(items_of(kind)))
-            asked.append(self._opened(found, imagined.beliefs[0], acquisition, rng))
-            imagined.answer(asked[-1])
-        return tuple(asked)
-
-    def _fit_imagined(self, answers: tuple[Answer, ...]) -> Distribution:
-        return self._fit(self._fantasy_model, answers)
-
-    def _unavailable(self, items: int) -> list[tuple[int, ...]]:
-        """Sets of so many that are not asked about: those of open and of skipped questions."""
-        asked = (q.items for q in (*self._open.values(), *self._skipped.values()))
-        return [some for some in asked if len(some) == items]
-
-    def _valued(
-        self,
-        belief: Distribution,
-        left: int,
-        right: int,
-        acquisition: AnyAcquisitionFunction,
-        number: int,
-        gap: float,
-    ) -> Question:
-        """The question with its value; bits are exact, also if another formula chose it."""
-        valuer = MutualInformation() if isinstance(acquisition, MutualInformation) else acquisition
-        value = score_question(belief, self.pool, left, right, valuer)
-        return Question(left, right, value=value, unit=acquisition.unit, number=number, optimality_gap=gap)
 
     def tell(self, question: Question, choice: str, *, person: str = "") -> None:
         """Learn from an answer. The same answer twice counts once.
@@ -366,52 +261,25 @@ class Learner:
             AnswerConflict: If the question has another answer already.
             ValueError: If the model has no margin, and so cannot learn from "equal".
         """
-        known = self._known(question)
-        answer = Answer(known, choice, str(person) or self._whom.get(known.number, ""))
+        answer = self._questions.answer_to(self._known(question), choice, str(person))
         if answer.tied and not self.learns_from_ties:
             raise ValueError(
-                f"{self._model!r} cannot learn from {choice!r}, since its margin is 0: give it a positive "
-                "margin, or skip the question"
+                f"{self._beliefs.model!r} cannot learn from {choice!r}, since its margin is 0: give it a "
+                "positive margin, or skip the question"
             )
-        number = answer.question.number
-        before = self._told.get(number)
-        if before is not None and before.question != answer.question:
-            raise AnswerConflict(
-                f"question {number} was about {_listed(before.question)}, not about {_listed(question)}"
-            )
-        if before is not None and before != answer:
-            raise AnswerConflict(
-                f"question {number} ({_listed(before.question, 'or')}) was answered "
-                f"{before.choice!r} before, and now {choice!r}: undo the first answer to change it"
-            )
-        if before is None:
-            self._told[number] = answer
-            self._numbers = max(self._numbers, number)
-        self._open.pop(number, None)
-        self._skipped.pop(number, None)
+        self._questions.tell(answer)
 
     def skip(self, question: Question) -> None:
         """Leave a question unanswered; its pair is not asked again."""
-        known = self._known(question)
-        if known.number in self._told:
-            raise AnswerConflict(f"question {known.number} was answered already: undo that answer to skip it")
-        self._open.pop(known.number, None)
-        self._skipped[known.number] = known
-        self._numbers = max(self._numbers, known.number)
+        self._questions.skip(self._known(question))
 
     def reopen(self, question: Question) -> None:
         """Take back a skip: the question waits for its answer again."""
-        if question.number not in self._skipped:
-            raise ValueError(f"question {question.number} was not skipped, so there is no skip to take back")
-        self._open[question.number] = self._skipped.pop(question.number)
+        self._questions.reopen(question.number)
 
     def undo(self) -> Answer:
         """Take back the last answer and return it; its question is open again."""
-        if not self._told:
-            raise ValueError("there is no answer to take back")
-        number, answer = self._told.popitem()
-        self._open[number] = answer.question
-        return answer
+        return self._questions.undo()
 
     def add(self, trajectories: Trajectory | Rows) -> Indices:
         """Add trajectories to the pool, for example a plan; answers and belief do not change.
@@ -425,9 +293,8 @@ class Learner:
     def fork(self) -> Self:
         """An independent copy with the same answers and no open questions."""
         other = copy(self)
-        other._model, other._fantasy_model = deepcopy(self._model), deepcopy(self._fantasy_model)
-        other._told, other._skipped, other._open = dict(self._told), dict(self._skipped), {}
-        other._whom, other._file = dict(self._whom), None
+        other._beliefs, other._questions = self._beliefs.copy(), self._questions.without_open()
+        other._file = None
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -439,19 +306,19 @@ class Learner:
             path: The file, for example `learner.json`.
         """
         # a belief that was fitted answer by answer differs by rounding from one that is fitted to all at once
-        self._model, self._fantasy_model = unfitted(self._model), unfitted(self._fantasy_model)
-        self._belief, self._people = None, None
+        self._beliefs.forget()
+        questions = self._questions
         learner_file.write(
             Path(path),
             LearnerState(
                 self.pool,
                 self.seed,
-                self._model,
+                self._beliefs.model,
                 self.acquisition,
-                tuple(self._told.values()),
-                tuple(self._open.values()),
-                tuple(self._skipped.values()),
-                self._numbers,
+                tuple(questions.answered.values()),
+                tuple(questions.open.values()),
+                tuple(questions.skipped.values()),
+                questions.last_number,
             ),
         )
         self._file = Path(path)
@@ -493,8 +360,7 @@ class Learner:
             self.tell(answer.question, answer.choice, person=answer.person)
         for question in state.skipped:
             self.skip(question)
-        self._open = {question.number: self._known(question) for question in state.open}
-        self._numbers = max([self._numbers, state.numbers, *self._open])
+        self._questions.wait_for(map(self._known, state.open), state.numbers)
 
     def reward(self, person: str | None = None) -> Reward:
         """The reward learned so far.
@@ -506,17 +372,17 @@ class Learner:
         Returns:
             The reward.
         """
-        belief = self.belief(person)
+        belief, answers = self.belief(person), self.answers
         probit = belief.probit
         diagnostics = {
             **({} if person is None else {"person": person}),
-            "answers": belief.answers if isinstance(belief, PersonPosterior) else len(self._told),
-            "ties": sum(answer.tied for answer in self._told.values()),
-            "skipped": len(self._skipped),
+            "answers": belief.answers if isinstance(belief, PersonPosterior) else len(answers),
+            "ties": sum(answer.tied for answer in answers),
+            "skipped": len(self._questions.skipped),
             "noise": probit.noise,
             "margin": probit.margin,
             "lapse": probit.lapse,
-            "model": repr(self._model),
+            "model": repr(self._beliefs.model),
             "seed": self.seed,
             "trajectories": len(self.pool),
         }
@@ -526,14 +392,14 @@ class Learner:
 
     def progress(self) -> Progress:
         """How many further answers are predicted, and what five more answers are likely to add."""
-        return progress_of(self.belief(), self.pool.scaled, len(self._told))
+        return progress_of(self.belief(), self.pool.scaled, len(self.answers))
 
     def surprises(self, most: int = 3) -> list[Surprise]:
         """The answers that are improbable given all others, perhaps slips; the most improbable first."""
         answers, belief = self.answers, self.belief()
         if len(answers) < ENOUGH_ANSWERS:
             return []
-        data, people = self._comparisons(answers), self._people
+        data, people = comparisons_about(self.pool, answers), self._beliefs.people
         chances = leave_one_out(belief, data) if people is None else people.leave_one_out(data)
         found = [Surprise(a, float(p)) for a, p in zip(answers, chances, strict=True) if p < SURPRISING]
         return sorted(found, key=lambda surprise: surprise.probability)[:most]
@@ -589,11 +455,7 @@ class Learner:
         Returns:
             The posterior.
         """
-        answers = self.answers
-        if self._belief is None or self._belief[0] != answers:
-            self._belief = answers, self._fit(self._model, answers)
-            self._people = getattr(self._model, "people_", None)
-        return self._belief[1] if person is None or self._people is None else self._people.person(person)
+        return self._beliefs.of(person, self.answers, self.pool)
 
     def people_belief(self) -> PeoplePosterior:
         """What is believed about everybody: rewards, how each one answers, and how alike people are.
@@ -602,11 +464,12 @@ class Learner:
             ValueError: If fewer than two people have answered.
         """
         self.belief()
-        if self._people is None:
+        people = self._beliefs.people
+        if people is None:
             raise ValueError(
                 "several people must have answered: tell(question, choice, person=...), at least two names"
             )
-        return self._people
+        return people
 
     def plot_agreement(self) -> Any:
         """How alike people are, as a matplotlib figure: on how many pairs they probably agree.
@@ -618,30 +481,7 @@ class Learner:
         return plot_agreement(people.agreement(self.pool.scaled), people.names)
 
     def _belief_for_asking(self, person: str = "") -> Distribution:
-        """With open questions, after their likely answers (fantasies), so that no question is repeated."""
-        belief = self.belief(person or None)
-        if not self._open:
-            return belief
-        likely = (likely_answer(belief, self.pool.scaled, q) for q in self._open.values())
-        fantasies = [replace(one, person=self._whom.get(one.question.number, "")) for one in likely]
-        fantasy = self._fit(self._fantasy_model, (*self.answers, *fantasies))
-        people: PeoplePosterior | None = getattr(self._fantasy_model, "people_", None)
-        return people.person(person) if person and people is not None else fantasy
-
-    def _fit(self, model: Model, answers: tuple[Answer, ...]) -> Distribution:
-        try:
-            return model.fit_comparisons(self._comparisons(answers), self.pool.scaled).posterior_
-        except (ConvergenceError, np.linalg.LinAlgError) as error:
-            if not self._warned:
-                warnings.warn(f"the model could not be fitted and stays as it was: {error}", stacklevel=3)
-                self._warned = True
-            if self._belief is not None:
-                return self._belief[1]
-            nothing = Comparisons.none(len(self.pool.names), self.pool.scaling)
-            return model.fit_comparisons(nothing, self.pool.scaled).posterior_
-
-    def _comparisons(self, answers: tuple[Answer, ...]) -> Comparisons:
-        return Comparisons.from_answers(self.pool.scaled, answers, self.pool.scaling)
+        return self._beliefs.for_asking(self._questions, self.pool, person)
 
     def _known(self, question: Question) -> Question:
         """The question with a number, after checking that it is one about this pool."""
@@ -649,24 +489,4 @@ class Learner:
             raise TypeError(f"wanted a question, as ask() returns it, but got {question!r}")
         for item in question.items:
             self.pool.check_index(item)
-        if question.number == 0:
-            return question.numbered(self._numbers + 1)
-        asked = self._open.get(question.number) or self._skipped.get(question.number)
-        if asked is not None and asked != question:
-            raise ValueError(
-                f"question {question.number} was about {_listed(asked)}, not about {_listed(question)}"
-            )
-        return question
-
-
-def _shuffled(items: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
-    """The same trajectories in random order."""
-    if len(items) == 2:
-        return items if rng.random() < 0.5 else items[::-1]
-    return tuple(items[place] for place in rng.permutation(len(items)))
-
-
-def _listed(question: Question, word: str = "and") -> str:
-    """The trajectories of a question in words."""
-    *others, last = map(str, question.items)
-    return f"{', '.join(others)} {word} {last}"
+        return self._questions.numbered(question)

@@ -1,0 +1,101 @@
+"""What a learner believes: a model fitted to its answers, and to likely answers to its open questions."""
+
+import warnings
+from copy import copy, deepcopy
+from dataclasses import replace
+from typing import Protocol, Self
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.acquisition.imagined_answers import likely_answer
+from prefero.learner.asked_questions import AskedQuestions
+from prefero.learner.learner_file import unfitted
+from prefero.models.people import PeoplePosterior
+from prefero.models.posterior import Distribution
+from prefero.models.solution import ConvergenceError
+from prefero.pools.pool import Pool
+from prefero.questions import Answer, Comparisons
+
+
+class Model(Protocol):
+    """What a learner needs of a model: `PreferenceGP` or `LinearPreference`."""
+
+    posterior_: Distribution
+
+    def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
+        """Learn from answers about trajectories of a pool, whose features, (M, d), are the reference."""
+
+
+class Beliefs:
+    """Posteriors of a model given answers; the last one is kept while the answers stay the same.
+
+    Args:
+        model: It is copied, and the copy is fitted.
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.model = deepcopy(model)
+        self.people: PeoplePosterior | None = None  # that belongs to the last belief
+        self._fantasy_model = deepcopy(model)  # so that a fit to imagined answers starts from the last such
+        self._last: tuple[tuple[Answer, ...], Distribution] | None = None
+        self._warned = False
+
+    def given(self, answers: tuple[Answer, ...], pool: Pool) -> Distribution:
+        """The belief after these answers; the last good one, should the fit fail."""
+        if self._last is None or self._last[0] != answers:
+            self._last = answers, self._fitted(self.model, answers, pool)
+            self.people = getattr(self.model, "people_", None)
+        return self._last[1]
+
+    def of(self, person: str | None, answers: tuple[Answer, ...], pool: Pool) -> Distribution:
+        """The belief about a person's reward; about the one that people share for None."""
+        shared = self.given(answers, pool)
+        return shared if person is None or self.people is None else self.people.person(person)
+
+    def given_imagined(self, answers: tuple[Answer, ...], pool: Pool) -> Distribution:
+        """The belief after answers of which some are imagined."""
+        return self._fitted(self._fantasy_model, answers, pool)
+
+    def for_asking(self, asked: AskedQuestions, pool: Pool, person: str = "") -> Distribution:
+        """With open questions, after their likely answers (fantasies), so that no question is repeated."""
+        belief = self.of(person or None, asked.answers, pool)
+        if not asked.open:
+            return belief
+        likely = (likely_answer(belief, pool.scaled, question) for question in asked.open.values())
+        fantasies = [replace(one, person=asked.persons.get(one.question.number, "")) for one in likely]
+        fantasy = self.given_imagined((*asked.answers, *fantasies), pool)
+        people: PeoplePosterior | None = getattr(self._fantasy_model, "people_", None)
+        return people.person(person) if person and people is not None else fantasy
+
+    def forget(self) -> None:
+        """Fit anew next time, from the start."""
+        self.model, self._fantasy_model = unfitted(self.model), unfitted(self._fantasy_model)
+        self._last, self.people = None, None
+
+    def copy(self) -> Self:
+        """An independent copy."""
+        other = copy(self)
+        other.model, other._fantasy_model = deepcopy(self.model), deepcopy(self._fantasy_model)
+        return other
+
+    def _fitted(self, model: Model, answers: tuple[Answer, ...], pool: Pool) -> Distribution:
+        try:
+            return model.fit_comparisons(comparisons_about(pool, answers), pool.scaled).posterior_
+        except (ConvergenceError, np.linalg.LinAlgError) as error:
+            self._warn(error)
+            if self._last is not None:
+                return self._last[1]
+            nothing = Comparisons.none(len(pool.names), pool.scaling)
+            return model.fit_comparisons(nothing, pool.scaled).posterior_
+
+    def _warn(self, error: Exception) -> None:
+        """Once for every learner."""
+        if not self._warned:
+            warnings.warn(f"the model could not be fitted and stays as it was: {error}", stacklevel=6)
+            self._warned = True
+
+
+def comparisons_about(pool: Pool, answers: tuple[Answer, ...]) -> Comparisons:
+    """Answers about a pool as its scaled features."""
+    return Comparisons.from_answers(pool.scaled, answers, pool.scaling)

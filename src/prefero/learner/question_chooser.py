@@ -1,0 +1,122 @@
+"""How a learner chooses its questions, given what it believes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from prefero._support.arrays import Array
+from prefero.acquisition.base import AnyAcquisitionFunction, Strategy
+from prefero.acquisition.group_questions import best_group_question
+from prefero.acquisition.imagined_answers import ImaginedAnswers
+from prefero.acquisition.mutual_information import MutualInformation
+from prefero.acquisition.pool_search import best_question, score_question
+from prefero.acquisition.random_question import random_question
+from prefero.acquisition.set_search import best_set
+from prefero.learner.asked_questions import AskedQuestions
+from prefero.models.people import PeoplePosterior
+from prefero.models.posterior import Distribution
+from prefero.pools.pool import Pool
+from prefero.questions import Question
+from prefero.questions.answer_kinds import Kind, items_of
+
+
+@dataclass(frozen=True)
+class QuestionChooser:
+    """Chooses questions about a pool; each is open from then on.
+
+    Args:
+        pool: The trajectories.
+        asked: The questions so far, to which the chosen ones are added.
+        acquisition: What makes a question good.
+        strategy: "active" or "random".
+        kind: Of the answers.
+        seed: Decides the order in which trajectories are shown, and random questions.
+    """
+
+    pool: Pool
+    asked: AskedQuestions
+    acquisition: AnyAcquisitionFunction
+    strategy: Strategy
+    kind: Kind
+    seed: int
+
+    def ask(self, belief: Distribution) -> Question:
+        """The next question."""
+        rng = self._generator()
+        return self._opened(self._chosen(belief, rng), belief, rng)
+
+    def ask_jointly(self, imagined: ImaginedAnswers, count: int) -> tuple[Question, ...]:
+        """Questions that do not repeat each other: imagined answers to each are averaged over."""
+        asked: list[Question] = []
+        for _ in range(count):
+            rng = self._generator()
+            found = imagined.best_question(self.kind, self.acquisition, self._excluded())
+            asked.append(self._opened(found, imagined.beliefs[0], rng))
+            imagined.answer(asked[-1])
+        return tuple(asked)
+
+    def _chosen(self, belief: Distribution, rng: np.random.Generator) -> Question:
+        excluded = self._excluded()
+        if self.strategy == "random":
+            return random_question(len(self.pool), rng, excluded, self.kind)
+        if self.kind == "pair":
+            pairs = [(items[0], items[1]) for items in excluded]
+            return best_question(belief, self.pool, acquisition=self.acquisition, exclude=pairs)
+        return best_set(belief, self.pool, self.kind, self.acquisition, excluded)
+
+    def _opened(self, question: Question, belief: Distribution, rng: np.random.Generator) -> Question:
+        """The question with its trajectories in random order, its value and its number."""
+        items = _shuffled(question.items, rng)
+        is_pair = question.kind == "pair"
+        opened = Question(
+            *items,
+            value=self._value(belief, items[0], items[1]) if is_pair else question.value,
+            unit=self.acquisition.unit if is_pair else question.unit,
+            number=self.asked.next_number,
+            kind=question.kind,
+            optimality_gap=question.optimality_gap if is_pair else float("nan"),
+        )
+        self.asked.ask(opened)
+        return opened
+
+    def _value(self, belief: Distribution, left: int, right: int) -> float:
+        """The value of a pair; bits are exact, also if another formula chose it."""
+        exact = MutualInformation() if isinstance(self.acquisition, MutualInformation) else self.acquisition
+        return score_question(belief, self.pool, left, right, exact)
+
+    def _excluded(self) -> list[tuple[int, ...]]:
+        return self.asked.unavailable(items_of(self.kind))
+
+    def _generator(self) -> np.random.Generator:
+        """Of random numbers for the next question, which depend on its number and not on earlier draws."""
+        return np.random.default_rng([self.seed, self.asked.next_number])
+
+
+def ask_about_group(
+    people: PeoplePosterior, person: str, x: Array, asked: AskedQuestions, seed: int
+) -> Question:
+    """The pair whose answer by this person tells most about the reward that all people share.
+
+    Args:
+        people: What is believed about everybody.
+        person: Who is asked.
+        x: Features of the trajectories, (M, d).
+        asked: The questions so far, to which the chosen one is added.
+        seed: Decides the sides.
+
+    Returns:
+        The question, which is open from now on.
+    """
+    number = asked.next_number
+    found = best_group_question(people, person, x, asked.unavailable(2))
+    items = _shuffled(found.items, np.random.default_rng([seed, number]))
+    question = Question(*items, value=found.value, number=number)
+    asked.ask(question)
+    return question
+
+
+def _shuffled(items: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
+    """The same trajectories in random order."""
+    if len(items) == 2:
+        return items if rng.random() < 0.5 else items[::-1]
+    return tuple(items[place] for place in rng.permutation(len(items)))
