@@ -19,8 +19,8 @@ import gymnasium
 import numpy as np
 
 from prefero import RewardLoop
-from prefero.deploy.reward_loop import ReturnTeacher
 from prefero.deploy.sb3 import Sb3Trainer
+from prefero.deploy.teachers import ReturnTeacher
 
 EPISODES = 20
 SETTINGS: dict[str, dict[str, Any]] = {

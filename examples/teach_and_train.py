@@ -10,8 +10,8 @@ from stable_baselines3 import SAC
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import prefero
-from prefero.deploy.reward_loop import ReturnTeacher, TerminalTeacher
 from prefero.deploy.sb3 import Sb3Trainer
+from prefero.deploy.teachers import ReturnTeacher, TerminalTeacher
 
 
 def main(questions: int = 50, steps: int = 6000) -> None:

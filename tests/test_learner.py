@@ -24,7 +24,7 @@ from prefero.kernels import RBF, Anchored
 from prefero.learner import AnswerConflict
 from prefero.models.learning_progress import likely_accuracy
 from prefero.models.solution import ConvergenceError
-from prefero.questions import Choice
+from prefero.questions import PairChoice
 
 WANTED = np.array([1.0, -0.7])
 
@@ -43,7 +43,7 @@ def learner_of(rows: int = 12, seed: int = 0, **options: Any) -> Learner:
     return Learner(pool(rows), seed=seed, **{"model": quick(), **options})
 
 
-def choice_of(question: Question, shown: Pool) -> Choice:
+def choice_of(question: Question, shown: Pool) -> PairChoice:
     """An answer without noise."""
     reward = shown.scaled @ WANTED
     return "left" if reward[question.left] > reward[question.right] else "right"
@@ -495,14 +495,14 @@ class Session(RuleBasedStateMachine):
 
     @precondition(lambda self: self.learner.open_questions)
     @rule(data=st.data(), choice=st.sampled_from(["left", "right", "equal"]))
-    def tell(self, data: st.DataObject, choice: Choice) -> None:
+    def tell(self, data: st.DataObject, choice: PairChoice) -> None:
         question = data.draw(st.sampled_from(self.learner.open_questions))
         self.learner.tell(question, choice)
         self.expected[question.number] = choice
 
     @precondition(lambda self: self.expected)
     @rule(data=st.data(), choice=st.sampled_from(["left", "right", "equal"]))
-    def tell_again(self, data: st.DataObject, choice: Choice) -> None:
+    def tell_again(self, data: st.DataObject, choice: PairChoice) -> None:
         number = data.draw(st.sampled_from(sorted(self.expected)))
         question = next(question for question in self.asked if question.number == number)
         if choice == self.expected[number]:

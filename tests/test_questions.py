@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prefero.questions import CHOICES, Answer, Choice, Comparisons, Question, pair_indices
+from prefero.questions import CHOICES, Answer, Comparisons, PairChoice, Question
+from prefero.questions.comparisons import pair_indices
 
 ITEMS = np.arange(10.0).reshape(5, 2)
-SWAPPED: dict[Choice, Choice] = {"left": "right", "right": "left", "equal": "equal"}
+SWAPPED: dict[PairChoice, PairChoice] = {"left": "right", "right": "left", "equal": "equal"}
 
 indices = st.integers(0, 10**9)
 different = st.lists(indices, min_size=2, max_size=4, unique=True)
@@ -95,12 +96,12 @@ def test_there_are_three_choices() -> None:
 
 
 @pytest.mark.parametrize(("choice", "pair"), [("left", (3, 1)), ("right", (1, 3)), ("equal", (3, 1))])
-def test_the_winner_of_an_answer_comes_first(choice: Choice, pair: tuple[int, int]) -> None:
+def test_the_winner_of_an_answer_comes_first(choice: PairChoice, pair: tuple[int, int]) -> None:
     assert Answer(Question(3, 1), choice).pair == pair
 
 
 @given(items=pairs, choice=st.sampled_from(CHOICES))
-def test_swapping_sides_and_answer_is_the_same_comparison(items: list[int], choice: Choice) -> None:
+def test_swapping_sides_and_answer_is_the_same_comparison(items: list[int], choice: PairChoice) -> None:
     answer = Answer(Question(*items), choice)
     swapped = Answer(Question(*reversed(items)), SWAPPED[choice])
     assert set(swapped.pair) == set(answer.pair)
@@ -149,7 +150,7 @@ def test_there_may_be_only_ties_and_no_answers_at_all() -> None:
 
 
 def test_answers_become_comparisons_in_their_order() -> None:
-    choices: list[Choice] = ["left", "equal", "right"]
+    choices: list[PairChoice] = ["left", "equal", "right"]
     answers = [Answer(Question(i, i + 1), choice) for i, choice in enumerate(choices)]
     data = Comparisons.from_answers(ITEMS, answers)
     np.testing.assert_array_equal(data.winners, ITEMS[[0, 1, 3]])

@@ -25,7 +25,8 @@ from prefero.models.low_rank import LowRank
 from prefero.models.mixture import MixturePosterior
 from prefero.models.people import PersonPosterior, points_as_data, summarized
 from prefero.models.posterior import Distribution, Posterior
-from prefero.questions import FORMS, AnswerRows, Comparisons
+from prefero.questions.answer_kinds import FORMS
+from prefero.questions.comparisons import AnswerRows, Comparisons
 from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
 from prefero.trajectories.features import Scaling
 

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from prefero.arena import Arena, ArenaPlan, Judgment
 from prefero.arena.strengths import MARGINS, SHARES, SPREADS, StrengthFitter, effects_of
-from prefero.questions import Answer, Choice, Question
+from prefero.questions import Answer, PairChoice, Question
 
 Answers = list[tuple[int, int, Any]]
 ABC = ArenaPlan.of_policies("ABC")
@@ -118,8 +118,8 @@ def test_the_same_two_rollouts_again_and_again_say_less_than_new_ones() -> None:
         max_size=8,
     )
 )
-def test_exchanged_answers_negate_the_strengths(pairs: list[tuple[tuple[int, int], Choice]]) -> None:
-    other: dict[Choice, Choice] = {"left": "right", "right": "left", "equal": "equal"}
+def test_exchanged_answers_negate_the_strengths(pairs: list[tuple[tuple[int, int], PairChoice]]) -> None:
+    other: dict[PairChoice, PairChoice] = {"left": "right", "right": "left", "equal": "equal"}
     one = StrengthFitter(ABC).fit(judgments([(*pair, choice) for pair, choice in pairs]))
     two = StrengthFitter(ABC).fit(judgments([(*pair, other[choice]) for pair, choice in pairs]))
     np.testing.assert_allclose(one.mean, -two.mean, atol=1e-4)

@@ -30,7 +30,7 @@ from prefero.kernels import (
 )
 from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Posterior
-from prefero.questions import Choice
+from prefero.questions import PairChoice
 
 Predict = Callable[[Array], Any]
 
@@ -79,7 +79,7 @@ def learn(model: Any, answers: int = 14, ties: bool = False, names: Any = NAMES)
     learner, likes = Learner(pool, model=model), pool.scaled[:, 0] - pool.scaled[:, 1] ** 2
     for number in range(answers):
         left, right = rng.choice(len(pool), 2, replace=False).tolist()
-        better: Choice = "left" if likes[left] > likes[right] else "right"
+        better: PairChoice = "left" if likes[left] > likes[right] else "right"
         learner.tell(Question(left, right), "equal" if ties and number % 3 == 2 else better)
     return learner.reward()
 

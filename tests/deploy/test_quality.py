@@ -9,10 +9,10 @@ from prefero._support.arrays import Array
 from prefero.deploy import quality
 from prefero.deploy.quality import rate_episodes
 from prefero.kernels import RBF, Anchored
-from prefero.questions import Choice
+from prefero.questions import PairChoice
 
 
-def better_of(pool: Pool, question: Question) -> Choice:
+def better_of(pool: Pool, question: Question) -> PairChoice:
     """A user who likes speed and dislikes jerk."""
     left, right = pool.scaled[[question.left, question.right]] @ [1.0, -0.5]
     return "left" if left > right else "right"

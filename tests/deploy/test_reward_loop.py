@@ -12,7 +12,8 @@ from prefero import RewardLoop, StepReward
 from prefero._support.arrays import Array
 from prefero.datasets import Episode
 from prefero.deploy.recorded_steps import RecordedSteps, load_episodes, save_episodes
-from prefero.deploy.reward_loop import ReturnTeacher, StepRewards, TerminalTeacher
+from prefero.deploy.reward_loop import StepRewards
+from prefero.deploy.teachers import ReturnTeacher, TerminalTeacher
 
 LENGTH, SEGMENT = 20, 10
 

@@ -22,8 +22,10 @@ from prefero.models.marginal_likelihood import fit_hyperparameters, log_evidence
 from prefero.models.posterior import covariance_of_differences
 from prefero.models.preference_gp import PreferenceGP
 from prefero.models.solution import WarmStart
-from prefero.questions import MUCH, SLIGHTLY, Answer, AnswerRows, Comparisons, Question
+from prefero.questions import Answer, Comparisons, Question
+from prefero.questions.answer import MUCH, SLIGHTLY
 from prefero.questions.answer_kinds import choices_of
+from prefero.questions.comparisons import AnswerRows
 
 X = np.random.default_rng(0).standard_normal((8, 2))
 KERNEL = RBF(0.3)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from prefero.questions import Choice
+from prefero.questions import PairChoice
 from prefero.studies.attention import careless_signs, retest_agreements
 from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog
 
@@ -26,7 +26,7 @@ def log_of(*rows: tuple[str, int, int, EventKind, float | None]) -> EventLog:
 
 def answers(choices: str, seconds: float | list[float] = SLOW, retests: str = "") -> EventLog:
     """Answers l, r or e; then retests of the first ones, answered as before (y) or not (n)."""
-    words: dict[str, Choice] = {"l": "left", "r": "right", "e": "equal"}
+    words: dict[str, PairChoice] = {"l": "left", "r": "right", "e": "equal"}
     times = [seconds] * len(choices) if isinstance(seconds, float) else seconds
     rows: list[Any] = [
         ("A", 2 * n, 2 * n + 1, words[choice], time)
@@ -70,7 +70,7 @@ def test_ten_fast_answers_in_a_row_are_a_sign(run: int, found: list[str]) -> Non
 
 
 def test_unknown_times_are_left_out() -> None:
-    sides: list[Choice] = ["left", "right", "right"] * 6
+    sides: list[PairChoice] = ["left", "right", "right"] * 6
     assert kinds(log_of(*(("A", 2 * n, 2 * n + 1, side, None) for n, side in enumerate(sides)))) == []
 
 

@@ -17,7 +17,7 @@ from prefero.arena.matches import Shown, judged, most_informative, round_robin
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import Standings, standings_of
 from prefero.arena.strengths import Judgment, StrengthFitter, Strengths
-from prefero.questions import Answer, Choice, Question
+from prefero.questions import Answer, PairChoice, Question
 
 ArenaStrategy = Literal["active", "round-robin"]
 
@@ -76,7 +76,7 @@ class Arena:
     def _shown(self) -> Shown:
         return Shown(self.plan, tuple(judged(self.judgments)), self.skipped)
 
-    def tell(self, question: Question, choice: Choice, judge: str = "") -> None:
+    def tell(self, question: Question, choice: PairChoice, judge: str = "") -> None:
         """Learn from an answer.
 
         Args:

@@ -16,7 +16,7 @@ from prefero._support.arrays import Array
 from prefero.arena.arena import Arena, ArenaStrategy
 from prefero.arena.plan import MOST_POLICIES, ArenaPlan, Goal
 from prefero.arena.standings import Standings
-from prefero.questions import Choice, Question
+from prefero.questions import PairChoice, Question
 
 JudgeModel = Literal["thurstone", "bradley-terry"]
 LOGISTIC_SCALE = np.sqrt(3.0) / np.pi  # of a logistic distribution with variance 1
@@ -49,7 +49,7 @@ class SimulatedPolicies:
         """The names, the strongest first."""
         return tuple(self.names[place] for place in np.argsort(-self.strengths, kind="stable"))
 
-    def answer(self, question: Question, rng: np.random.Generator) -> Choice:
+    def answer(self, question: Question, rng: np.random.Generator) -> PairChoice:
         """Compare a rollout of one policy with one of another.
 
         Args:

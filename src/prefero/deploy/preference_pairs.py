@@ -27,10 +27,10 @@ from prefero._support.optional import need
 from prefero.datasets.base import Dataset, EpisodeDataset
 from prefero.datasets.episode import Episode, StepRange
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, Choice, Question
+from prefero.questions import Answer, PairChoice, Question
 from prefero.reward import Reward
 
-PREFERENCES: dict[Choice, float] = {"left": 1.0, "right": 0.0, "equal": 0.5}
+PREFERENCES: dict[PairChoice, float] = {"left": 1.0, "right": 0.0, "equal": 0.5}
 SUFFIXES = (".jsonl", ".parquet")
 SEGMENT = re.compile(r"(.*)\[(\d+):(\d+)\]", flags=re.DOTALL)  # as `segment_id` writes it
 
@@ -62,7 +62,7 @@ class PreferencePair:
 
     left: PairedTrajectory
     right: PairedTrajectory
-    choice: Choice
+    choice: PairChoice
     strength: float
     who: str = ""
 
@@ -100,7 +100,7 @@ def preference_pairs(
         PreferencePair(
             read(answer.question.left),
             read(answer.question.right),
-            cast(Choice, answer.choice),
+            cast(PairChoice, answer.choice),
             _strength(answer, reward, pool),
             who,
         )

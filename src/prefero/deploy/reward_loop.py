@@ -28,9 +28,10 @@ from prefero.datasets.features.step_embedding import StepEmbedding
 from prefero.deploy.online_steps import OnlineSteps
 from prefero.deploy.recorded_steps import RecordedSteps, load_episodes, save_episodes
 from prefero.deploy.step_reward import STEPS_WORD, StepReward
+from prefero.deploy.teachers import PoolTeacher, Teacher
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, Choice, Question
+from prefero.questions import Answer, Question
 from prefero.rendering.video import save_video
 from prefero.reward import Reward
 from prefero.trajectories.feature_spec import FeatureSpec
@@ -38,20 +39,8 @@ from prefero.trajectories.feature_spec import FeatureSpec
 MOST_SEGMENTS = 400  # of a pool; those that questions were about are always kept
 FIRST_SHARE = 2.0  # the first round has so many times as many questions as each of the others
 STATE = "loop.json"
-QUESTION = "Which is better: left (l), right (r), about equal (e), or skip (s)? "
 
-Teacher = Callable[[Episode, Episode], Choice | None]  # None: would rather not answer
 StepRewards = Callable[[Array, Array], Array]  # of states (n, s) and actions (n, a)
-
-
-class PoolTeacher(Protocol):
-    """A teacher who chooses when to answer, and sees videos: `prefero.server.page_teacher.PageTeacher`."""
-
-    def show(self, pool: Pool, count: int) -> None:
-        """From now on, ask about this pool, up to so many questions."""
-
-    def answers(self, wait_for: int) -> list[Answer]:
-        """The answers about the pool that was shown last, once there are so many."""
 
 
 class PolicyTrainer(Protocol):
@@ -71,85 +60,6 @@ class PolicyTrainer(Protocol):
 
     def load(self, folder: Path) -> None:
         """Go on from what `save` stored, after `start`."""
-
-
-class ReturnTeacher:
-    """A simulated teacher: prefers the segment of larger return by the environment's own reward.
-
-    Args:
-        noise: The standard deviation of an error in the difference of returns, in units of its own standard
-            deviation over the questions so far; 0 makes no errors.
-        seed: Of the errors.
-    """
-
-    def __init__(self, noise: float = 0.0, seed: int = 0) -> None:
-        self.noise, self._rng = noise, np.random.default_rng(seed)
-        self._seen: list[float] = []
-
-    def __call__(self, left: Episode, right: Episode) -> Choice:
-        """The segment of larger return.
-
-        Args:
-            left: A segment.
-            right: Another one.
-
-        Returns:
-            Which is better.
-        """
-        assert left.rewards is not None
-        assert right.rewards is not None
-        difference = float(left.rewards.sum() - right.rewards.sum())
-        self._seen.append(difference)
-        error = self.noise * np.sqrt(np.mean(np.square(self._seen))) * self._rng.standard_normal()
-        return "left" if difference + error > 0 else "right"
-
-
-class TerminalTeacher:
-    """A person in the terminal, who sees each segment as a video file or as numbers.
-
-    Args:
-        show: Shows two segments, for example as videos; None prints the mean of each state and action.
-        ask: Reads an answer; None is the terminal.
-    """
-
-    def __init__(
-        self,
-        show: Callable[[Episode, Episode], None] | None = None,
-        ask: Callable[[str], str] | None = None,
-    ) -> None:
-        self._show, self._ask = show or print_means, ask or input
-
-    def __call__(self, left: Episode, right: Episode) -> Choice | None:
-        """The person's answer.
-
-        Args:
-            left: A segment.
-            right: Another one.
-
-        Returns:
-            Which is better; None for a skipped question.
-        """
-        self._show(left, right)
-        answers: dict[str, Choice | None] = {"l": "left", "r": "right", "e": "equal", "s": None}
-        while True:
-            said = (
-                self._ask("Which is better: left (l), right (r), about equal (e), or skip (s)? ")
-                .strip()
-                .lower()
-            )
-            if said[:1] in answers:
-                return answers[said[:1]]
-
-
-def print_means(left: Episode, right: Episode) -> None:
-    """Print the mean of each state and action over two segments, side by side."""
-    print(f"\n{'':24s}{'left':>12s}{'right':>12s}")
-    for names, a, b in (
-        (left.state_names, left.states, right.states),
-        (left.action_names, left.actions, right.actions),
-    ):
-        for name, one, other in zip(names, a.mean(axis=0), b.mean(axis=0), strict=True):
-            print(f"{'mean ' + name:24s}{one:12.3f}{other:12.3f}")
 
 
 class _Rewarded(gymnasium.Wrapper[Any, Any, Any, Any]):
@@ -228,7 +138,7 @@ class RewardLoop:
         self._recorded = RecordedSteps(self.env, images=on_page)
         self._rewarded = _Rewarded(self._recorded)
         self._segments: list[Episode] = []
-        self._films = 0
+        self._clips = 0
         self._taken: set[int] = set()  # numbers of the page's questions whose answers were taken
         self._done = 0
         self.trainer.start(self._rewarded)
@@ -359,14 +269,14 @@ class RewardLoop:
                 segment = episode.segment((start, start + self.segment))
                 if images:
                     shown = images[start : start + self.segment + 1]
-                    segment = replace(segment, video=VideoSpan(self._film(shown, segment.step_seconds)))
+                    segment = replace(segment, video=VideoSpan(self._save_clip(shown, segment.step_seconds)))
                 self._segments.append(segment)
 
-    def _film(self, images: Sequence[Image], step_seconds: float) -> Path:
+    def _save_clip(self, images: Sequence[Image], step_seconds: float) -> Path:
         """Write the video of a segment."""
         assert self._stored is not None
-        self._films += 1
-        path = self._stored / "clips" / f"{self._films:05d}.mp4"
+        self._clips += 1
+        path = self._stored / "clips" / f"{self._clips:05d}.mp4"
         path.parent.mkdir(parents=True, exist_ok=True)
         save_video(path, images, 1.0 / step_seconds)
         return path
@@ -410,7 +320,7 @@ class RewardLoop:
         save_episodes(folder / f"segments-{self._done}.npz", self._segments)
         self.trainer.save(folder)
         answers = [[*answer.question.items, answer.choice] for answer in self.answers]
-        state = {"rounds": self._done, "films": self._films, "answers": answers}
+        state = {"rounds": self._done, "clips": self._clips, "answers": answers}
         write_atomically(folder / STATE, json.dumps(state))
 
     def _continue(self) -> None:
@@ -420,7 +330,7 @@ class RewardLoop:
         state = json.loads((folder / STATE).read_text(encoding="utf-8"))
         self._done = int(state["rounds"])
         self._segments = load_episodes(folder / f"segments-{self._done}.npz")
-        self._films = int(state["films"])
+        self._clips = int(state["clips"])
         self.answers = [
             Answer(Question(left, right, number=number), choice)
             for number, (left, right, choice) in enumerate(state["answers"], 1)

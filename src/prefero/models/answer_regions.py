@@ -21,8 +21,9 @@ import numpy as np
 
 from prefero._support.arrays import Array, Indices
 from prefero.models.likelihood import Probit
-from prefero.questions import FORMS, MUCH, SLIGHTLY, Comparisons
-from prefero.questions.answer_kinds import weak_orders
+from prefero.questions import Comparisons
+from prefero.questions.answer import MUCH, SLIGHTLY
+from prefero.questions.answer_kinds import FORMS, weak_orders
 
 NOWHERE, BELOW, ZERO, MARGIN, STRONG, ANYWHERE = range(6)  # places in `bounds_of`
 

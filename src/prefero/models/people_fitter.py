@@ -33,7 +33,7 @@ from prefero.models.people_candidates import (
     level_grid,
 )
 from prefero.models.structures import ModelSettings
-from prefero.questions import Comparisons, Names
+from prefero.questions.comparisons import Comparisons, Names
 
 MOST_BASIS_FUNCTIONS = 250
 ANSWERS_TO_CHOOSE = 800  # by which candidates are chosen, where there are more

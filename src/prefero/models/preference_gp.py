@@ -27,7 +27,8 @@ from prefero.models.people_fitter import PeopleFitter
 from prefero.models.posterior import Distribution, Posterior, predict
 from prefero.models.reference import Reference
 from prefero.models.structures import TYPICAL_NOISE, ModelSettings
-from prefero.questions import Answer, Comparisons, comparisons_of
+from prefero.questions import Answer
+from prefero.questions.comparisons import Comparisons, comparisons_of
 from prefero.trajectories.features import check_same_shape, feature_matrix
 
 

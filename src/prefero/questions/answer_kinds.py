@@ -34,6 +34,7 @@ StrengthChoice = Literal["left-much", "left-slightly", "equal", "right-slightly"
 KINDS: tuple[Kind, ...] = get_args(Kind)
 CHOICES: tuple[PairChoice, ...] = get_args(PairChoice)
 STRENGTHS: tuple[StrengthChoice, ...] = get_args(StrengthChoice)
+FORMS: tuple[Form, ...] = get_args(Form)
 MOST_ITEMS = 5  # that a person can compare at once
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.models.likelihood import Probit
-from prefero.questions import Choice, Question
+from prefero.questions import PairChoice, Question
 from prefero.questions.answer_kinds import Kind, choices_of, form_of, ranking_word
 
 RewardFunction = Callable[[Array], Array]
@@ -54,7 +54,7 @@ class SimulatedUser:
         usual = max(USUAL_STRONG_MARGIN, 2.0 * self.margin)
         return usual if self.strong_margin is None else self.strong_margin
 
-    def answer(self, left: Array, right: Array, rng: np.random.Generator) -> Choice:
+    def answer(self, left: Array, right: Array, rng: np.random.Generator) -> PairChoice:
         """Compare two rows of features.
 
         Args:
@@ -66,7 +66,7 @@ class SimulatedUser:
             "left", "right" or "equal".
         """
         if rng.random() < self.lapse_rate:
-            answers: tuple[Choice, ...] = ("left", "right", "equal") if self.margin else ("left", "right")
+            answers: tuple[PairChoice, ...] = ("left", "right", "equal") if self.margin else ("left", "right")
             return answers[int(rng.random() * len(answers))]
         both = self.reward(np.stack([left, right]))
         seen = both[0] - both[1] + np.sqrt(2.0) * self.noise * rng.standard_normal()

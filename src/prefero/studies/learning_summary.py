@@ -26,7 +26,7 @@ from prefero.models.profiles import level_points, profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.displays import variable_values
 from prefero.pools.pool import Pool
-from prefero.questions import Choice
+from prefero.questions import PairChoice
 from prefero.questions.answer_kinds import Kind
 from prefero.reward import BestTrajectory, Reward
 from prefero.studies.event_log import ActiveAnswer, EventLog
@@ -120,7 +120,7 @@ class AnsweredPair:
     question: int
     number: int
     items: list[int]
-    choice: Choice
+    choice: PairChoice
     places: list[list[float]]
 
 
@@ -336,11 +336,11 @@ def question_map(log: EventLog, pool: Pool, effects: dict[int, Estimate]) -> Que
 
 def _answered_pairs(log: EventLog, answer: ActiveAnswer, values: Array) -> list[AnsweredPair]:
     number = log.answer_numbers[answer.asked.id]
-    found: list[tuple[list[int], Choice]] = [
+    found: list[tuple[list[int], PairChoice]] = [
         ([row.winner, row.loser], "equal" if row.tied else "left") for row in answer.answer.rows
     ]
     if answer.asked.kind == "pair":
-        found = [(list(answer.asked.items), cast(Choice, answer.choice))]
+        found = [(list(answer.asked.items), cast(PairChoice, answer.choice))]
     return [
         AnsweredPair(answer.asked.id, number, items, choice, values[items].tolist())
         for items, choice in found

@@ -1,0 +1,151 @@
+"""Answer: a question with what the person said to it.
+
+An answer about k trajectories is k - 1 rows: the best before each other one, each before the worst, or in a
+ranking each before the next.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple, Self
+
+from prefero.questions.answer_kinds import (
+    Kind,
+    canonical,
+    form_of,
+    items_of,
+    ranking_of,
+    ranking_word,
+    ties_in,
+)
+from prefero.questions.question import Question
+
+SLIGHTLY, MUCH = 1, 2  # in `Row.strength`
+
+
+class Row(NamedTuple):
+    """A part of an answer: two trajectories of which the first is preferred, or "about equal"."""
+
+    winner: int
+    loser: int
+    tied: bool = False
+    strength: int = 0  # SLIGHTLY, MUCH, or 0 where it was not asked
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person said to a question.
+
+    Args:
+        question: The question.
+        choice: One of the choices of its kind: for a pair "left", "right" or "equal"; for others see
+            `prefero.questions.answer_kinds`.
+        person: Who said it; "" where only one person answers.
+    """
+
+    question: Question
+    choice: str
+    person: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "choice", canonical(self.question.kind, self.choice))
+
+    @classmethod
+    def preferred(cls, winner: int, loser: int, strength: str | None = None) -> Self:
+        """One trajectory is better than another one.
+
+        Args:
+            winner: The better one, by its index.
+            loser: The other one.
+            strength: "slightly" or "much", if the person was asked.
+
+        Returns:
+            The answer.
+        """
+        if strength is None:
+            return cls(Question(winner, loser), "left")
+        return cls(Question(winner, loser, kind="strength"), f"left-{strength}")
+
+    @classmethod
+    def best_of(cls, items: Sequence[int], best: int) -> Self:
+        """One trajectory is the best of several.
+
+        Args:
+            items: All of them, by index.
+            best: The best.
+
+        Returns:
+            The answer.
+        """
+        return cls(Question(*items, kind=_kind("best-of", items)), _place(items, best))
+
+    @classmethod
+    def worst_of(cls, items: Sequence[int], worst: int) -> Self:
+        """One trajectory is the worst of several.
+
+        Args:
+            items: All of them, by index.
+            worst: The worst.
+
+        Returns:
+            The answer.
+        """
+        return cls(Question(*items, kind=_kind("worst-of", items)), _place(items, worst))
+
+    @classmethod
+    def ranking(cls, groups: Sequence[int | Sequence[int]]) -> Self:
+        """Several trajectories from the best to the worst.
+
+        Args:
+            groups: Indices; those that are about equal together, such as `[5, (3, 9)]`.
+
+        Returns:
+            The answer.
+        """
+        together = [tuple(group) if isinstance(group, Sequence) else (group,) for group in groups]
+        items = [item for group in together for item in group]
+        places = tuple(tuple(items.index(item) for item in group) for group in together)
+        return cls(Question(*items, kind=_kind("rank", items)), ranking_word(places))
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Winner and loser of a pair; for "equal", left and right."""
+        q = self.question
+        return (q.right, q.left) if self.choice.startswith("right") else (q.left, q.right)
+
+    @property
+    def tied(self) -> bool:
+        """Whether the person found some of the trajectories about equal."""
+        return ties_in(self.choice)
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The answer as pairs, in which the first is preferred or equal."""
+        q, form = self.question, form_of(self.question.kind)
+        if form in ("pair", "strength"):
+            strength = {"slightly": SLIGHTLY, "much": MUCH}.get(self.choice.partition("-")[2], 0)
+            return (Row(*self.pair, self.tied, strength),)
+        if form == "rank":
+            return _ranked_rows(q.items, ranking_of(self.choice))
+        chosen = q.items[int(self.choice) - 1]
+        others = [item for item in q.items if item != chosen]
+        return tuple(Row(chosen, item) if form == "best" else Row(item, chosen) for item in others)
+
+
+def _kind(form: str, items: Sequence[int]) -> Kind:
+    kind: Kind = f"{form}-{len(items)}"  # type: ignore[assignment]
+    items_of(kind)  # an error unless there is such a kind
+    return kind
+
+
+def _place(items: Sequence[int], item: int) -> str:
+    if item not in items:
+        raise ValueError(f"{item} is none of the trajectories that were compared, {list(items)}")
+    return str(list(items).index(item) + 1)
+
+
+def _ranked_rows(items: Sequence[int], groups: tuple[tuple[int, ...], ...]) -> tuple[Row, ...]:
+    """Each trajectory before the next one; within a group the two are tied."""
+    ranks = [(items[place], rank) for rank, group in enumerate(groups) for place in group]
+    return tuple(Row(a, b, rank == next_rank) for (a, rank), (b, next_rank) in pairwise(ranks))

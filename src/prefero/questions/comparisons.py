@@ -1,0 +1,243 @@
+"""Comparisons: answers as features, which a model learns from.
+
+Comparisons    rows of two trajectories, the first preferred or "about equal"
+AnswerRows     which rows are one answer, and of which kind, where not all answers are pairs
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from prefero._support.arrays import Array, Flags, Indices
+from prefero.questions.answer import Answer
+from prefero.questions.answer_kinds import FORMS, form_of
+from prefero.questions.question import Question
+
+if TYPE_CHECKING:
+    from prefero.trajectories.features import Scaling
+
+Names = npt.NDArray[np.str_]
+
+
+class AnswerRows(NamedTuple):
+    """How rows make up answers, where these are not all plain pairs.
+
+    Args:
+        answer: The number of the answer that each row belongs to, ascending, (N,).
+        form: Its form, as a place in `FORMS`, (N,).
+        strength: `SLIGHTLY`, `MUCH`, or 0 where the strength was not asked, (N,).
+    """
+
+    answer: Indices
+    form: Indices
+    strength: Indices
+
+    def some(self, which: "slice | Indices") -> "AnswerRows":
+        """Some of the rows."""
+        return AnswerRows(self.answer[which], self.form[which], self.strength[which])
+
+
+@dataclass(frozen=True, eq=False)
+class Comparisons:
+    """What was answered, as features.
+
+    Args:
+        winners: Features of the preferred trajectory (either one, where they were equal), (N, d).
+        losers: Features of the other, (N, d).
+        tied: Whether the person found them about equal, (N,).
+        scaling: How these features were scaled, so that a model knows its units; None if they were not.
+        people: Who answered, (N,) names; None where only one person answers.
+        rows: Which rows are one answer, and of which kind; None: each row is an answer about a pair.
+    """
+
+    winners: Array
+    losers: Array
+    tied: Flags
+    scaling: "Scaling | None" = None
+    people: Names | None = None
+    rows: AnswerRows | None = None
+
+    def __len__(self) -> int:
+        return len(self.winners)
+
+    def __getitem__(self, which: slice | Indices) -> Self:
+        """Some of the rows."""
+        return replace(
+            self,
+            winners=self.winners[which],
+            losers=self.losers[which],
+            tied=self.tied[which],
+            people=None if self.people is None else self.people[which],
+            rows=None if self.rows is None else self.rows.some(which),
+        )
+
+    @property
+    def n_answers(self) -> int:
+        """How many answers the rows are."""
+        return len(self) if self.rows is None else len(np.unique(self.rows.answer))
+
+    def first(self, answers: int) -> Self:
+        """The rows of the first answers."""
+        if self.rows is None:
+            return self[:answers]
+        known = np.unique(self.rows.answer)
+        return (
+            self if answers >= len(known) else self[: int(np.searchsorted(self.rows.answer, known[answers]))]
+        )
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether any answer was "about equal"."""
+        return bool(self.tied.any())
+
+    @property
+    def has_strengths(self) -> bool:
+        """Whether any answer says by how much one is better."""
+        return self.rows is not None and bool(self.rows.strength.any())
+
+    @property
+    def has_people(self) -> bool:
+        """Whether several people have answered."""
+        return (
+            self.people is not None and len(self.people) > 0 and bool(np.any(self.people != self.people[0]))
+        )
+
+    @classmethod
+    def none(cls, features: int, scaling: "Scaling | None" = None) -> Self:
+        """Before the first answer.
+
+        Args:
+            features: How many features there are.
+            scaling: Of the features.
+
+        Returns:
+            No comparisons.
+        """
+        return cls(np.empty((0, features)), np.empty((0, features)), np.empty(0, dtype=bool), scaling)
+
+    @classmethod
+    def of(
+        cls,
+        items: Array,
+        pairs: npt.ArrayLike,
+        ties: npt.ArrayLike | None = None,
+        people: Sequence[object] | npt.NDArray[Any] | None = None,
+    ) -> Self:
+        """Comparisons of rows of features.
+
+        Args:
+            items: The features, (M, d).
+            pairs: For each answer the index of the winner, then of the loser, (N, 2).
+            ties: Pairs that were answered "about equal", (T, 2).
+            people: Who gave each answer, of `pairs` and then of `ties`: names or numbers, (N + T,).
+
+        Returns:
+            The comparisons.
+        """
+        chosen = pair_indices(pairs, len(items), "pairs")
+        tied = pair_indices([] if ties is None else ties, len(items), "ties")
+        both = np.concatenate([chosen, tied])
+        who = None if people is None else _names(people, len(both))
+        return cls(items[both[:, 0]], items[both[:, 1]], np.arange(len(both)) >= len(chosen), people=who)
+
+    @classmethod
+    def from_answers(cls, items: Array, answers: Sequence[Answer], scaling: "Scaling | None" = None) -> Self:
+        """Comparisons of rows of features, in the order of the answers.
+
+        Args:
+            items: The features, (M, d).
+            answers: About these rows.
+            scaling: How the features were scaled.
+
+        Returns:
+            The comparisons.
+        """
+        rows = [row for answer in answers for row in answer.rows]
+        pairs = np.array([(row.winner, row.loser) for row in rows], dtype=np.intp).reshape(-1, 2)
+        tied = np.array([row.tied for row in rows], dtype=bool)
+        people = [answer.person for answer in answers for _ in answer.rows]
+        who = _names(people, len(rows)) if any(people) else None
+        return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied, scaling, who, _answer_rows(answers))
+
+
+def _names(people: Sequence[object] | npt.NDArray[Any], count: int) -> Names:
+    """The people's names as an array, after checking that there is one for each answer."""
+    names = np.array([str(one) for one in people], dtype=np.str_)
+    if len(names) != count:
+        raise ValueError(
+            f"people must name who gave each answer, but there are {len(names)} names for {count} answers"
+        )
+    return names
+
+
+def comparisons_of(
+    items: Array,
+    pairs: npt.ArrayLike,
+    ties: npt.ArrayLike | None,
+    people: Sequence[object] | npt.NDArray[Any] | None,
+    answers: Sequence[Answer],
+) -> Comparisons:
+    """Comparisons of rows of features: pairs, ties, and answers of any kind after them.
+
+    Args:
+        items: The features, (M, d).
+        pairs: For each answer the index of the winner, then of the loser, (N, 2).
+        ties: Pairs that were answered "about equal", (T, 2).
+        people: Who gave the answers of `pairs` and `ties`.
+        answers: Further answers, which name their person themselves.
+
+    Returns:
+        The comparisons.
+    """
+    if not len(answers):
+        return Comparisons.of(items, pairs, ties, people)
+    if people is not None:
+        raise ValueError("people name who answered pairs and ties: give each of `answers` its own person")
+    chosen = pair_indices(pairs, len(items), "pairs")
+    tied = pair_indices([] if ties is None else ties, len(items), "ties")
+    plain = [Answer(Question(*pair), "left") for pair in chosen.tolist()]
+    plain += [Answer(Question(*pair), "equal") for pair in tied.tolist()]
+    largest = max(item for answer in answers for item in answer.question.items)
+    if largest >= len(items):
+        raise ValueError(f"answers must be about items 0 to {len(items) - 1}, but one is about {largest}")
+    return Comparisons.from_answers(items, [*plain, *answers])
+
+
+def _answer_rows(answers: Sequence[Answer]) -> AnswerRows | None:
+    """Which rows belong together; None for plain pairs."""
+    forms = [FORMS.index(form_of(answer.question.kind)) for answer in answers]
+    if not any(forms):
+        return None
+    lengths = [len(answer.rows) for answer in answers]
+    strengths = [row.strength for answer in answers for row in answer.rows]
+    number, form = np.repeat(np.arange(len(answers)), lengths), np.repeat(forms, lengths)
+    return AnswerRows(number, form, np.array(strengths, dtype=np.intp))
+
+
+def pair_indices(pairs: npt.ArrayLike, count: int, name: str) -> Indices:
+    """`pairs` as an (N, 2) array of indices into `count` items, or an error that says what is wrong."""
+    given = np.asarray(pairs)
+    if given.size == 0:
+        return np.empty((0, 2), dtype=np.intp)
+    if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
+        raise ValueError(
+            f"{name} must be an (N, 2) array of item indices, but has shape {given.shape} and "
+            f"type {given.dtype}: each row is one answer, winner first"
+        )
+    indices = given.astype(np.intp)
+    outside = np.flatnonzero(((indices < 0) | (indices >= count)).any(axis=1))
+    if len(outside):
+        row = int(outside[0])
+        raise ValueError(
+            f"{name} must point at items 0 to {count - 1}, but row {row} is {indices[row].tolist()}"
+        )
+    same = np.flatnonzero(indices[:, 0] == indices[:, 1])
+    if len(same):
+        row = int(same[0])
+        raise ValueError(
+            f"row {row} of {name} compares item {indices[row, 0]} with itself: drop that row, it says nothing"
+        )
+    return indices
