@@ -151,10 +151,10 @@ def _checked_header(header: Any, arrays: Mapping[str, object], name: str) -> dic
     return header
 
 
-def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, object]], *, header: bool = True) -> str:
     """A table as a file's content, safe in a spreadsheet; other keys of the rows are left out."""
-    lines = [_csv_line(columns), *(_csv_line([row.get(column, "") for column in columns]) for row in rows)]
-    return "".join(lines)
+    lines = (_csv_line([row.get(column, "") for column in columns]) for row in rows)
+    return "".join([_csv_line(columns) if header else "", *lines])
 
 
 def _csv_line(cells: Iterable[object]) -> str:

@@ -1,6 +1,6 @@
 """What the commands share: the console, checks before any work is done, and lists of skipped episodes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -9,7 +9,6 @@ from rich.segment import Segment
 
 from prefero._support.optional import need
 from prefero._support.text import printable
-from prefero.datasets.base import Dataset
 
 
 class PlainConsole(Console):
@@ -42,9 +41,9 @@ def check_paths(figure: Path | None, other: Path | None) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
 
 
-def check_apart(out: Path, what: str, dataset: Dataset) -> None:
+def check_apart(out: Path, what: str, files: Iterable[Path] = ()) -> None:
     """An error, before any work is done, if a file of the dataset would be overwritten."""
-    if out.resolve() in {Path(what).resolve(), *(path.resolve() for path in dataset.files)}:
+    if out.resolve() in {Path(what).resolve(), *(path.resolve() for path in files)}:
         raise ValueError(f"{out} belongs to {what}, and would be overwritten: choose another --out")
 
 

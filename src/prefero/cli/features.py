@@ -38,7 +38,7 @@ def features(
     opened = open_dataset(dataset, options_for(dataset, opening))
     if isinstance(opened, EpisodeDataset):
         check_features(features.features)
-    check_apart(out, dataset, opened)
+    check_apart(out, dataset, opened.files)
     table = extract_features(opened, replace(features, cache=out))
     _say_summary(table)
     if figure:

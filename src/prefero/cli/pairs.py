@@ -42,7 +42,7 @@ def pairs(
     store = Store(open_database(database or str(data_folder() / "teach.db")))
     study = known_study(store, name or Path(dataset).stem, prefero_command("teach", dataset))
     opened = open_dataset(dataset, replace(options_for(dataset, opening), videos="ignore"))
-    check_apart(out, dataset, opened)
+    check_apart(out, dataset, opened.files)
     found = answered_pairs(store, study, opened)
     write_pairs(out, found)
     people = len({pair.who for pair in found})

@@ -58,7 +58,7 @@ def rank(
     learned = _taught(dataset, name, database) if reward is None else load_reward(reward)
     opened = open_dataset(dataset, options_for(dataset, opening))
     if out is not None:
-        check_apart(out, dataset, opened)
+        check_apart(out, dataset, opened.files)
     if copy_to is not None:
         check_score_copy(opened, copy_to, windows_for(features, learned.feature_spec))
     table = _features(learned, opened, features, bool(opening["trust"]))

@@ -25,7 +25,8 @@ from prefero.datasets import (
 )
 from prefero.datasets.columns import Columns, matrix_columns
 from prefero.datasets.features.match_reward import scoring_warnings, windows_for
-from prefero.datasets.formats.tables import id_column
+from prefero.datasets.formats.table_blocks import TableBlocks
+from prefero.datasets.formats.tables import TableDataset, TableOptions, id_column
 from prefero.datasets.registry import describe_formats, options_for
 from prefero.datasets.scores.progress import check_progress_file, write_progress
 from prefero.datasets.scores.table import (
@@ -39,6 +40,7 @@ from prefero.datasets.scores.table import (
 )
 from prefero.datasets.scores.write import check_score_copy, writable_formats, write_scores
 from prefero.deploy.prefix_rewards import PrefixRewards
+from prefero.deploy.table_scores import score_table
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.reward import Reward, load_reward
@@ -90,9 +92,13 @@ def score(
     _check(out, copy_to, replace_reward, rabc)
     learned = load_reward(reward)
     spec, trust = learned.feature_spec, bool(opening["trust"])
+    large = _large_table(trajectories, opening)
+    if large is not None and copy_to is None and rabc is None:
+        _score_in_blocks(learned, large, features, out, trust)
+        return
     dataset = _opened(trajectories, opening)
     if out is not None:
-        check_apart(out, trajectories, dataset)
+        check_apart(out, trajectories, dataset.files)
     if rabc is not None:
         _check_frames(dataset)
     if copy_to is not None:
@@ -103,13 +109,10 @@ def score(
     )
     mean, std = learned.predict(table.features, return_std=True)
     columns = score_columns(table, mean, std, learned.standardized(table.features))
-    console.print(_best_and_worst(columns))
-    say(UNIT)
+    console.print(_best_and_worst(columns, len(table)))
     what = "windows" if any(table.at_origin().segments) else "trajectories"
-    console.print(f"{len(table)} {what} were scored; {learned.describe()}.", markup=False)
-    say_skipped(table.skipped)
-    for warning in scoring_warnings(table, learned.scaling, features, spec):
-        say(warning if warning.endswith("?") else f"{warning}.")
+    _say_scored(learned, f"{len(table)} {what}", table.skipped)
+    _say_warnings(table, learned, features)
     if copy_to is not None:
         write_scores(table, mean, std, copy_to, replace_reward=replace_reward)
         say(f"The copy with all scores is in {copy_to}.")
@@ -119,6 +122,42 @@ def score(
     if rabc is not None:
         _write_progress(rabc, learned, table, trust)
         say(f"The progress of every frame is in {rabc}. To train with it:  {RABC_FLAGS} {rabc}")
+
+
+def _large_table(trajectories: str, opening: Mapping[str, object]) -> TableBlocks | None:
+    """A table that is not read at once, if the trajectories are one."""
+    path = Path(trajectories)
+    if not TableDataset.recognizes(trajectories):
+        return None
+    options = replace(options_for(path, opening), videos="ignore")
+    assert isinstance(options, TableOptions)
+    table = TableBlocks.of(path, options)
+    return table if table.is_large else None
+
+
+def _score_in_blocks(
+    learned: Reward, table: TableBlocks, features: FeatureOptions, out: Path | None, trust: bool
+) -> None:
+    """Score a large table, whose rows are not all in memory at once."""
+    if out is not None:
+        check_apart(out, str(table.path))
+    scores = score_table(learned, table, features, out, trust=trust, shown=SHOWN)
+    console.print(_best_and_worst(scores.extreme, scores.count))
+    _say_scored(learned, f"{scores.count} trajectories", scores.skipped)
+    _say_warnings(scores.sample, learned, features)
+    if out is not None:
+        say(f"All scores are in {out}.")
+
+
+def _say_scored(learned: Reward, what: str, skipped: dict[str, str]) -> None:
+    say(UNIT)
+    console.print(f"{what} were scored; {learned.describe()}.", markup=False)
+    say_skipped(skipped)
+
+
+def _say_warnings(table: FeatureTable, learned: Reward, features: FeatureOptions) -> None:
+    for warning in scoring_warnings(table, learned.scaling, features, learned.feature_spec):
+        say(warning if warning.endswith("?") else f"{warning}.")
 
 
 def _write_progress(path: Path, learned: Reward, table: FeatureTable, trust: bool) -> None:
@@ -166,14 +205,16 @@ def _opened(what: str, opening: Mapping[str, object]) -> Dataset:
     return FeatureDataset(Path(what).stem, columns, ids, categories=pool.scaling.categories)
 
 
-def _best_and_worst(columns: Columns) -> Table:
-    """The best few trajectories, and the worst."""
-    order = np.argsort(-columns[MEAN], kind="stable")
-    ranked = list(enumerate(order.tolist(), 1))
+def _best_and_worst(columns: Columns, count: int) -> Table:
+    """The best few of `count` trajectories, and the worst; the columns have these at least."""
+    order = np.argsort(-columns[MEAN], kind="stable").tolist()
+    ranked = [*enumerate(order[:SHOWN], 1)]
+    if count > SHOWN:
+        ranked.append((count, order[-1]))
     first = id_column(columns, None) or next(iter(columns))
     named = [first, INDEX] if INDEX in columns and first != INDEX else [first]
     shown = Table("rank", *map(escape, named), "reward", "uncertainty")
-    for rank, row in ranked if len(ranked) <= SHOWN + 1 else [*ranked[:SHOWN], ranked[-1]]:
+    for rank, row in ranked:
         which = (escape(str(columns[name][row])) for name in named)
         reward, uncertainty = columns[STANDARDIZED][row], columns[STANDARDIZED_STD][row]
         shown.add_row(str(rank), *which, f"{reward:.2f}", f"{uncertainty:.2f}")

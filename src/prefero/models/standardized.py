@@ -16,18 +16,23 @@ from functools import cached_property
 
 import numpy as np
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Indices
 from prefero.models.posterior import Distribution, Gaussian
 
 REFERENCE = 300  # trajectories of a pool that stand for it
 BLOCK = 5000  # trajectories at a time, for whose covariances with the reference there is memory
 
 
+def reference_rows(size: int, count: int = REFERENCE) -> Indices:
+    """Which trajectories of a pool stand for it: at most `count` of `size`, always the same ones."""
+    if size <= count:
+        return np.arange(size)
+    return np.sort(np.random.default_rng(0).choice(size, count, replace=False))
+
+
 def reference_of(x: Array, count: int = REFERENCE) -> Array:
-    """At most `count` trajectories of a pool, always the same ones."""
-    if len(x) <= count:
-        return x
-    return x[np.sort(np.random.default_rng(0).choice(len(x), count, replace=False))]
+    """The trajectories that stand for a pool."""
+    return x if len(x) <= count else x[reference_rows(len(x), count)]
 
 
 @dataclass(frozen=True, eq=False)

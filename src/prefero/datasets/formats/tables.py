@@ -10,7 +10,8 @@ which dataset its rows are of, so that their videos can be shown.
 import json
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -58,17 +59,22 @@ class TableDataset(FeatureDataset, DatasetFormat):
     description = "a table (.csv, .parquet)"
     options_type = TableOptions
 
-    def __init__(self, path: str | Path, options: TableOptions | None = None) -> None:
+    def __init__(
+        self, path: str | Path, options: TableOptions | None = None, part: "TableRead | None" = None
+    ) -> None:
+        """Read the table, or take a part of it that was read already."""
         path, options = Path(path), options or TableOptions()
-        self.columns_read, about, declared = read_table(path)
+        self.columns_read, about, declared, self.first_row = part or read_table(path)
         columns = dict(self.columns_read)
         if about is not None:
             rows = zip(columns["episode"].tolist(), _segments(columns), strict=True)
             columns["episode"] = np.array([segment_id(episode, segment) for episode, segment in rows])
             self.feature_spec = spec_from_json(about.get("feature_spec"))
-        ids = id_column(columns, options.ids) or text_ids(columns)
+        # a part does not tell whether texts differ in all rows
+        ids = id_column(columns, options.ids) or (None if part else text_ids(columns))
         found = FeatureColumns.of(columns, declared, about, without=(ids,))
-        super().__init__(path.stem, columns, row_ids(columns, ids), **found.for_dataset())
+        row_names = row_ids(columns, ids, self.first_row)
+        super().__init__(path.stem, columns, row_names, **found.for_dataset())
         found.describe(self)
         self.files = (path.resolve(),)
         self.spec = DatasetSpec.of("table", path.resolve(), options)
@@ -161,11 +167,15 @@ def _segments(columns: Columns) -> list[StepRange | None]:
 
 
 class TableRead(NamedTuple):
-    """The columns of a file, the metadata if `prefero features` wrote it, and the declared categories."""
+    """The columns of a file, the metadata if `prefero features` wrote it, and the declared categories.
+
+    `first_row` says where in the file the rows begin, if they are a part of it.
+    """
 
     columns: Columns
     about: dict[str, Any] | None
     declared: Declared
+    first_row: int = 0
 
 
 def read_table(path: Path) -> TableRead:
@@ -174,20 +184,33 @@ def read_table(path: Path) -> TableRead:
         raise ValueError(f"a table is a .csv or .parquet file, but this is {path}")
     if not path.is_file():
         raise missing_file(path)
-    arrow = need("pyarrow", extra="datasets")
-    try:
+    with damage_named(path):
         if path.suffix.lower() == ".csv":
             table = need("pyarrow.csv", extra="datasets").read_csv(path)
         else:
             table = need("pyarrow.parquet", extra="datasets").read_table(path)
+    return table_read(table, path)
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """An error that names the file, if it cannot be read."""
+    arrow = need("pyarrow", extra="datasets")
+    try:
+        yield
     except arrow.ArrowInvalid as error:
         raise ValueError(f"{path} is damaged or is no table: {error}") from error
+
+
+def table_read(table: Any, path: Path, first_row: int = 0) -> TableRead:
+    """What an Arrow table of a file, or of some of its rows, holds."""
     twice = [name for name, count in Counter(table.column_names).items() if count > 1]
     if twice:
         raise ValueError(f"{path} has more than one column {twice[0]!r}: give each its own name")
     columns = {name: decoded(table[name]).to_numpy() for name in table.column_names}
     about = (table.schema.metadata or {}).get(METADATA)
-    return TableRead(columns, None if about is None else dict(json.loads(about)), declared_in(table))
+    known = None if about is None else dict(json.loads(about))
+    return TableRead(columns, known, declared_in(table), first_row)
 
 
 def columns_of(table: Any) -> Columns:
@@ -275,10 +298,11 @@ def _has_numbers(values: npt.NDArray[Any]) -> bool:
     return numbers is not None and (len(numbers) == 0 or not bool(np.isnan(numbers).all()))
 
 
-def row_ids(columns: Columns, column: str | None) -> tuple[str, ...]:
+def row_ids(columns: Columns, column: str | None, first_row: int = 0) -> tuple[str, ...]:
     """The ids of the rows: those in a column, or their numbers."""
     if column is None:
-        return tuple(map(str, range(len(next(iter(columns.values()), ())))))
+        count = len(next(iter(columns.values()), ()))
+        return tuple(map(str, range(first_row, first_row + count)))
     ids = tuple(map(str, columns[column].tolist()))
     repeated = [one for one, count in Counter(ids).items() if count > 1]
     if repeated:

@@ -71,7 +71,7 @@ class VideoFolder(FeatureDataset, DatasetFormat):
         if not folder.is_dir():
             raise missing_file(folder)
         path = Path(options.table or find_table(folder)) if table is None else None
-        columns, about, declared = (
+        columns, about, declared, _ = (
             TableRead(columns_of(table), None, declared_in(table)) if path is None else read_table(path)
         )
         column = id_column(columns, options.video_column, VIDEO_COLUMNS) or id_column(columns, None)

@@ -10,17 +10,19 @@ The other columns are those of the scored table, without the features of the rew
 id and its index; of a window also its episode and its steps.
 """
 
-import io
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.files import csv_text, write_atomically
+from prefero._support.files import csv_text, written_atomically
 from prefero._support.optional import need
 from prefero.datasets.columns import Columns
+from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.match_reward import log_transforms_in
 from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.formats.tables import TABLE_SUFFIXES, id_column
@@ -66,9 +68,11 @@ def _id_columns(table: FeatureTable) -> Columns:
 
 def _index_column(table: FeatureTable) -> Columns:
     """The index of each row's trajectory in what is scored, unless its id says that already."""
-    if any(table.segments) or table.ids == tuple(map(str, table.numbers)):
+    dataset = table.dataset
+    indices = np.array(table.numbers) + (dataset.first_row if isinstance(dataset, FeatureDataset) else 0)
+    if any(table.segments) or table.ids == tuple(map(str, indices.tolist())):
         return {}
-    return {INDEX: np.array(table.numbers)}
+    return {INDEX: indices}
 
 
 def _numbers(ids: Sequence[str]) -> npt.NDArray[Any]:
@@ -84,13 +88,56 @@ def check_score_table(path: Path) -> None:
 
 def write_score_table(path: Path, columns: Columns) -> None:
     """Write the scores to a CSV or Parquet file, whole or not at all."""
+    with score_table_writer(path) as write:
+        write(columns)
+
+
+@contextmanager
+def score_table_writer(
+    path: Path, types: Mapping[str, Any] | None = None
+) -> Iterator[Callable[[Columns], None]]:
+    """A function that writes some more rows; the file is there, whole, when all are written.
+
+    `types` are Arrow's types of columns; those of others are found in the first rows.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    if path.suffix.lower() == ".csv":
+    with written_atomically(path) as file, ExitStack() as opened:
+        if path.suffix.lower() == ".csv":
+            yield _CsvRows(file).write
+        else:
+            yield _ParquetRows(file, types or {}, opened).write
+
+
+@dataclass
+class _CsvRows:
+    file: BinaryIO
+    begun: bool = False
+
+    def write(self, columns: Columns) -> None:
         rows = zip(*(values.tolist() for values in columns.values()), strict=True)
-        write_atomically(
-            path, csv_text(list(columns), (dict(zip(columns, row, strict=True)) for row in rows))
+        named = (dict(zip(columns, row, strict=True)) for row in rows)
+        self.file.write(csv_text(list(columns), named, header=not self.begun).encode())
+        self.begun = True
+
+
+@dataclass
+class _ParquetRows:
+    file: BinaryIO
+    types: Mapping[str, Any]
+    opened: ExitStack  # closes the writer
+    writer: Any = None
+
+    def write(self, columns: Columns) -> None:
+        arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
+        types = (
+            self.types if self.writer is None else {field.name: field.type for field in self.writer.schema}
         )
-        return
-    memory, table = io.BytesIO(), need("pyarrow", extra="datasets").table(columns)
-    need("pyarrow.parquet", extra="datasets").write_table(table, memory)
-    write_atomically(path, memory.getvalue())
+        # a whole number that is missing somewhere was read as a float, NaN
+        arrays = {
+            name: arrow.array(values, types.get(name), from_pandas=name in types)
+            for name, values in columns.items()
+        }
+        table = arrow.table(arrays)
+        if self.writer is None:
+            self.writer = self.opened.enter_context(parquet.ParquetWriter(self.file, table.schema))
+        self.writer.write_table(table)

@@ -1,0 +1,103 @@
+"""The scores of a table that is larger than the memory: read, scored and written a block of rows at a time.
+
+What is said of all rows needs few of them: the standardized reward is relative to a sample, and the terminal
+shows the best and the worst. The table of scores is the same as if all rows had been read at once.
+"""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from prefero._support.progress_bar import progress as progress_bar
+from prefero.datasets import Dataset, FeatureOptions, FeatureTable, extract_for_reward
+from prefero.datasets.columns import Columns
+from prefero.datasets.formats.table_blocks import TableBlocks
+from prefero.datasets.scores.table import MEAN, score_columns, score_table_writer
+from prefero.models.standardized import StandardizedRewards, reference_rows
+from prefero.reward import Reward
+
+
+@dataclass
+class TableScores:
+    """What is known of all scores of a large table.
+
+    sample    (300 rows)   the table's rows that stand for all of them
+    extreme                the columns of scores of the best and the worst rows, best first
+    count                  of the rows that were scored
+    skipped                rows that were left out, by id, with the reason
+    """
+
+    sample: FeatureTable
+    extreme: Columns = field(default_factory=dict)
+    count: int = 0
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def add(self, columns: Columns, shown: int) -> None:
+        """Take in the scores of some more rows."""
+        self.count += len(columns[MEAN])
+        together = {name: np.concatenate([self.extreme.get(name, v[:0]), v]) for name, v in columns.items()}
+        order = np.argsort(-together[MEAN], kind="stable")
+        kept = order if len(order) <= shown + 1 else np.append(order[:shown], order[-1])
+        self.extreme = {name: values[kept] for name, values in together.items()}
+
+
+def score_table(
+    reward: Reward,
+    table: TableBlocks,
+    features: FeatureOptions,
+    out: Path | None = None,
+    *,
+    trust: bool = False,
+    shown: int = 5,
+) -> TableScores:
+    """Score all rows of a table, and write the scores to a file.
+
+    Args:
+        reward: A learned reward.
+        table: The rows.
+        features: Which columns are the reward's features, if their names do not say so.
+        out: The file of the scores, .parquet or .csv; it is written whole or not at all.
+        trust: Import the functions that the reward's features name.
+        shown: How many of the best rows are kept for people to see.
+
+    Returns:
+        The best and the worst rows, and what was left out.
+    """
+    extracted = _extractor(reward, features, trust)
+    # a bad row of the sample is named with its number in the table when its block is read
+    sampled = _extractor(reward, replace(features, skip_bad=True), trust)
+    found = TableScores(sampled(table.take(reference_rows(table.count))))
+    standardized = StandardizedRewards(reward.belief, reward.scaling(found.sample.features))
+    with ExitStack() as opened:
+        write = opened.enter_context(score_table_writer(out, table.types)) if out else None
+        advance = opened.enter_context(progress_bar("scores", table.count))
+        for part in table:
+            rows = extracted(part)
+            mean, std = reward.predict(rows.features, return_std=True)
+            columns = score_columns(rows, mean, std, standardized(reward.scaling(rows.features)))
+            found.add(columns, shown)
+            found.skipped |= rows.skipped
+            if write:
+                write(columns)
+            advance(len(part))
+    return found
+
+
+def _extractor(reward: Reward, features: FeatureOptions, trust: bool) -> Callable[[Dataset], FeatureTable]:
+    """A function that finds the reward's features in a part of a table."""
+    taught = reward.scaling
+
+    def extracted(part: Dataset) -> FeatureTable:
+        return extract_for_reward(
+            part,
+            taught.names,
+            replace(features, progress=False),
+            spec=reward.feature_spec,
+            trust=trust,
+            categories=taught.categories,
+        )
+
+    return extracted
