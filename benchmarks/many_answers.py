@@ -10,7 +10,8 @@
 
 The simulated user has a bumpy reward of four features and answers random questions with noise 0.1. Times are
 the processor's, the sum over its cores, since these do not depend on what else runs; beside them is that of
-the bare product B.T @ B with B of the basis' size.
+the bare product B.T @ B with B of the basis' size. With `--device cuda`, PairwiseGP, the variational GP and
+the fixed kernel compute on the GPU that torch finds, and times are those of the clock.
 """
 
 import argparse
@@ -47,7 +48,10 @@ COLORS = {
     "PairwiseGP": "#d1662c",
     "variational": "#b8860b",
 }
-LARGEST = {"mixture": 10_000, "one Gaussian": 10_000, "PairwiseGP": 300}  # numbers of answers
+LARGEST = {  # numbers of answers
+    "cpu": {"mixture": 10_000, "one Gaussian": 10_000, "PairwiseGP": 300},
+    "cuda": {"mixture": 1000, "one Gaussian": 1000, "PairwiseGP": 1000},
+}
 Row = dict[str, Any]
 
 
@@ -85,38 +89,52 @@ def log_likelihood(belief: Distribution, held_out: Comparisons) -> float:
     return float(np.log(belief.probability(held_out.winners, held_out.losers)).mean())
 
 
-def fixed(data: Comparisons) -> Distribution:
-    return infer(Anchored(RBF(THETA), (0.0,) * FEATURES), data, Probit(NOISE))[0]
+def clock(device: str) -> float:
+    """Seconds of the processor, or of the clock once a GPU has finished."""
+    if device == "cpu":
+        return time.process_time()
+    need("torch", extra="gpu").cuda.synchronize()
+    return time.perf_counter()
 
 
-def one_gaussian(data: Comparisons) -> Distribution:
+def fixed(data: Comparisons, device: str) -> Distribution:
+    there = None if device == "cpu" else _empty_on(device)
+    return infer(Anchored(RBF(THETA), (0.0,) * FEATURES), data, Probit(NOISE), device=there)[0]
+
+
+def _empty_on(device: str) -> AnyArray:
+    torch = need("torch", extra="gpu")
+    return torch.empty(0, dtype=torch.float64, device=device)
+
+
+def one_gaussian(data: Comparisons, _: str) -> Distribution:
     kernel = Anchored(1.0 * RBF(THETA), (0.0,) * FEATURES)
     return PreferenceGP(kernel).fit_comparisons(data).posterior_
 
 
-def mixture(data: Comparisons) -> Distribution:
+def mixture(data: Comparisons, _: str) -> Distribution:
     return MixtureFitter(Reference.normal(FEATURES)).fit(data)
 
 
-OURS: dict[str, Callable[[Comparisons], Distribution]] = {
+OURS: dict[str, Callable[[Comparisons, str], Distribution]] = {
     "fixed": fixed,
     "one Gaussian": one_gaussian,
     "mixture": mixture,
 }
 
 
-def pairwise_gp(task: Task) -> tuple[float, float]:
+def pairwise_gp(task: Task, device: str) -> tuple[float, float]:
     """Seconds, and the held-out log-likelihood, of BoTorch's model."""
     torch, botorch = need("torch", extra="gpu"), need("botorch", extra="gpu")
     models, fit = need("botorch.models.pairwise_gp", extra="gpu"), botorch.fit.fit_gpytorch_mll
     count = len(task.data)
-    points = torch.asarray(np.concatenate([task.data.winners, task.data.losers]))
-    pairs = torch.stack([torch.arange(count), torch.arange(count) + count], dim=1)
-    start = time.process_time()
+    points = torch.asarray(np.concatenate([task.data.winners, task.data.losers]), device=device)
+    pairs = torch.stack([torch.arange(count), torch.arange(count) + count], dim=1).to(device)
+    start = clock(device)
     model = models.PairwiseGP(points, pairs)
     fit(models.PairwiseLaplaceMarginalLogLikelihood(model.likelihood, model))
-    seconds = time.process_time() - start
-    both = torch.asarray(np.concatenate([task.held_out.winners, task.held_out.losers]))
+    seconds = clock(device) - start
+    both = torch.asarray(np.concatenate([task.held_out.winners, task.held_out.losers]), device=device)
     found = model.posterior(both)
     mean, covariance = found.mean.detach()[:, 0], found.covariance_matrix.detach()
     a, b = torch.arange(HELD_OUT), torch.arange(HELD_OUT) + HELD_OUT
@@ -125,11 +143,11 @@ def pairwise_gp(task: Task) -> tuple[float, float]:
     return seconds, float(torch.special.log_ndtr(z).mean())
 
 
-def variational(task: Task, limit: float) -> tuple[float, float]:
+def variational(task: Task, limit: float, device: str) -> tuple[float, float]:
     """Seconds, and the held-out log-likelihood, of a variational GP with learned inducing points."""
     torch, gpytorch = need("torch", extra="gpu"), need("gpytorch", extra="gpu")
     torch.manual_seed(0)
-    winners, losers = (torch.asarray(v).float() for v in (task.data.winners, task.data.losers))
+    winners, losers = (torch.asarray(v, device=device).float() for v in (task.data.winners, task.data.losers))
 
     class Model(gpytorch.models.ApproximateGP):  # type: ignore[name-defined, misc]
         def __init__(self, inducing: AnyArray) -> None:
@@ -150,14 +168,14 @@ def variational(task: Task, limit: float) -> tuple[float, float]:
         across = covariance[:count, count:].diagonal()
         return mean[:count] - mean[count:], (one[:count] + one[count:] - 2.0 * across).clamp(min=1e-8)
 
-    start = time.process_time()
-    chosen = torch.randperm(len(winners))[:INDUCING]
-    model = Model(winners[chosen].clone())
+    start = clock(device)
+    chosen = torch.randperm(len(winners), device=device)[:INDUCING]
+    model = Model(winners[chosen].clone()).to(device)
     optimizer = torch.optim.Adam(model.parameters(), lr=0.02)
-    nodes, weights = (torch.asarray(v).float() for v in np.polynomial.hermite_e.hermegauss(16))
+    nodes, weights = (torch.asarray(v, device=device).float() for v in np.polynomial.hermite_e.hermegauss(16))
     model.train()
     for _ in range(STEPS):
-        some = torch.randint(len(winners), (min(BATCH, len(winners)),))
+        some = torch.randint(len(winners), (min(BATCH, len(winners)),), device=device)
         mean, variance = gap(model, winners[some], losers[some])
         scale = 2.0**0.5 * model.log_noise.exp()
         at = (mean[:, None] + variance.sqrt()[:, None] * nodes) / scale
@@ -166,12 +184,14 @@ def variational(task: Task, limit: float) -> tuple[float, float]:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        if time.process_time() - start > limit:
+        if clock(device) - start > limit:
             break
-    seconds = time.process_time() - start
+    seconds = clock(device) - start
     model.eval()
     with torch.no_grad():
-        held = [torch.asarray(v).float() for v in (task.held_out.winners, task.held_out.losers)]
+        held = [
+            torch.asarray(v, device=device).float() for v in (task.held_out.winners, task.held_out.losers)
+        ]
         mean, variance = gap(model, *held)
         scale = 2.0**0.5 * model.log_noise.exp()
         return seconds, float(torch.special.log_ndtr(mean / torch.sqrt(scale**2 + variance)).mean())
@@ -187,13 +207,13 @@ def bare_product(count: int, rank: int) -> float:
         return time.process_time() - start
 
 
-def ours(name: str, task: Task) -> Row:
-    start = time.process_time()
-    belief = OURS[name](task.data)
-    seconds = time.process_time() - start
+def ours(name: str, task: Task, device: str) -> Row:
+    start = clock(device)
+    belief = OURS[name](task.data, device)
+    seconds = clock(device) - start
     factors = [getattr(part, "cholesky", None) for _, part in belief.components]
     rank = max((len(f.pivots) for f in factors if isinstance(f, LowRank)), default=0)
-    unit = bare_product(len(task.data), rank) if rank else float("nan")
+    unit = bare_product(len(task.data), rank) if rank and device == "cpu" else float("nan")
     return {
         "seconds": seconds,
         "log_likelihood": log_likelihood(belief, task.held_out),
@@ -217,8 +237,7 @@ def one_more(count: int) -> None:
 def on_gpu(count: int) -> None:
     """One Gaussian on the GPU that torch finds."""
     torch = need("torch", extra="gpu")
-    task, kernel = make_task(count), Anchored(RBF(THETA), (0.0,) * FEATURES)
-    device = torch.empty(0, dtype=torch.float64, device="cuda")
+    task, kernel, device = make_task(count), Anchored(RBF(THETA), (0.0,) * FEATURES), _empty_on("cuda")
     for again in range(2):
         start = time.perf_counter()
         belief, solution = infer(kernel, task.data, Probit(NOISE), device=device)
@@ -236,19 +255,25 @@ def measured(options: argparse.Namespace) -> list[Row]:
     for count in ANSWERS[: options.most]:
         task = make_task(count)
         for name in options.methods:
-            if count > LARGEST.get(name, ANSWERS[-1]):
+            if count > LARGEST[options.device].get(name, ANSWERS[-1]):
                 continue
-            if name == "PairwiseGP":
-                found = dict(zip(("seconds", "log_likelihood"), pairwise_gp(task), strict=True))
-            elif name == "variational":
-                found = dict(
-                    zip(("seconds", "log_likelihood"), variational(task, options.seconds), strict=True)
-                )
-            else:
-                found = ours(name, task)
-            rows.append({"answers": count, "method": name, "most": task.most, **found})
+            found = _measure(name, task, options)
+            rows.append(
+                {"answers": count, "method": name, "most": task.most, "device": options.device, **found}
+            )
             print(say(rows[-1]), flush=True)
     return rows
+
+
+def _measure(name: str, task: Task, options: argparse.Namespace) -> Row:
+    if name in OURS:
+        return ours(name, task, options.device)
+    found = (
+        pairwise_gp(task, options.device)
+        if name == "PairwiseGP"
+        else variational(task, options.seconds, options.device)
+    )
+    return dict(zip(("seconds", "log_likelihood"), found, strict=True))
 
 
 def say(row: Row) -> str:
@@ -271,7 +296,8 @@ def draw(path: Path, rows: Sequence[Row]) -> None:
             axis.plot(sizes, [row[column] for row in own], marker="o", markersize=4, color=color, label=name)
     most = {row["answers"]: row["most"] for row in rows}
     axes[1].plot(list(most), list(most.values()), ":", color="#8a8a8a", label="true reward")
-    axes[0].set(xscale="log", yscale="log", xlabel="answers", ylabel="processor seconds")
+    unit = "processor seconds" if rows[0]["device"] == "cpu" else "seconds, on a GPU where it can be used"
+    axes[0].set(xscale="log", yscale="log", xlabel="answers", ylabel=unit)
     axes[1].set(xscale="log", xlabel="answers", ylabel="held-out log-likelihood of an answer")
     for axis in axes:
         axis.spines[["top", "right"]].set_visible(False)
@@ -288,6 +314,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     add = parser.add_argument
     add("--most", type=int, default=len(ANSWERS), help="how many of the seven sizes, from the smallest")
     add("--methods", nargs="+", default=list(COLORS), choices=list(COLORS), help="which models")
+    add(
+        "--device", default="cpu", choices=list(LARGEST), help="where the models are fitted that can be there"
+    )
     add("--seconds", type=float, default=60.0, help="the longest that the variational GP is trained")
     add("--rows", type=Path, default=Path("results/many-answers.json"), help="where the numbers are added")
     add("--out", type=Path, default=Path("results/many-answers.png"), help="where the figure goes")
