@@ -13,9 +13,10 @@ from prefero._support.commands import prefero_command
 from prefero._support.names import listed
 from prefero.arena.plan import CONFIDENCE, Goal
 from prefero.cli.console import check_server, console, say
-from prefero.cli.options import SESSION, AllowHost, feature_options, typed, with_dataset_flags
+from prefero.cli.databases import database_or, open_store, shown, without_password
+from prefero.cli.options import SESSION, feature_options, option, typed, with_dataset_flags
+from prefero.cli.page import PageOptions, serve_session, with_page_flags
 from prefero.cli.study_tables import print_table
-from prefero.cli.teach import PORT, Browser, Host, Port, option, serve_session
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 
@@ -104,6 +105,7 @@ TaskDescription = Annotated[
 
 @arena.command()
 @with_dataset_flags(without=NOT_SHOWN)
+@with_page_flags
 def compare(
     rollouts: Rollouts,
     policies: Policies = None,
@@ -117,11 +119,8 @@ def compare(
     name: Name = None,
     database: Database = None,
     task_description: TaskDescription = None,
-    host: Host = "127.0.0.1",
-    allow_host: AllowHost = None,
-    port: Port = PORT,
-    browser: Browser = True,
     *,
+    page: PageOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -129,16 +128,15 @@ def compare(
     check_server()
     from prefero.arena.sources import LabelColumns, read_rollouts
     from prefero.server.auth import Visitor
-    from prefero.server.serve import listen, names_of
     from prefero.studies.arena_start import arena_name, begin_arena
 
     columns = LabelColumns(policy_column, task_column, start_column)
     named = named_policies(rollouts, policies, policy_column)
     settings: dict[str, Any] = {"goal": goal, "confidence": confidence, "questions": questions}
     given = {key: value for key, value in settings.items() if value is not None}
-    taken = listen(host, port)
-    with taken:
-        store = _store(database)
+    with page.listen() as listener:
+        where = database_or(database, "arena.db")
+        store = open_store(where, "arena.db")
         study, participant, known = begin_arena(
             store,
             name or arena_name(named or [Path(rollouts[0]).stem]),
@@ -152,10 +150,9 @@ def compare(
         again = prefero_command(
             "arena", *_again(rollouts, policies, judge, name, database, features, opening)
         )
-        place = (again, str(Path(database)) if database and "://" not in database else "the database")
-        context = {"trust": bool(opening["trust"] or policies), "place": place, "report": say}
-        visitor, names = Visitor("participant", study, participant), names_of(host, allow_host or [])
-        serve_session(taken, host, store, visitor, browser, context, names)
+        trust = bool(opening["trust"] or policies)
+        context = {"trust": trust, "place": (again, shown(where)), "report": say}
+        serve_session(listener, page, store, Visitor("participant", study, participant), context)
     _say_standings(store, study)
     say(f"Stopped. To continue:  {again}")
 
@@ -232,7 +229,7 @@ def _again(
     for policy in policies or ():
         yield from ("--policies", policy)
     own = {"name": name, "judge": None if judge == "judge" else judge}
-    own["database"] = database if database and "://" not in database else None
+    own["database"] = without_password(database)
     yield from typed(features, {**own, **opening})
 
 
@@ -254,7 +251,7 @@ def report(
     check_server()
     from prefero.studies.arena_report import write_arena_report
 
-    store = _store(database)
+    store = open_store(database, "arena.db")
     study = _arena_named(store, name)
     folder = out or Path(f"{study.name.replace(' ', '-')}-report")
     written = write_arena_report(store, study, folder, overwrite)
@@ -302,14 +299,6 @@ def _simulated(policies: Any, strategy: Any, goal: Goal, questions: int, seed: i
 
     running = simulate_arena(policies, strategy, goal=goal, questions=questions, seed=seed)
     return next(standings for standings in running if standings.is_finished)
-
-
-def _store(database: str | None) -> "Store":
-    from prefero._support.files import data_folder
-    from prefero.studies.storage.database import open_database
-    from prefero.studies.storage.store import Store
-
-    return Store(open_database(database or data_folder() / "arena.db"))
 
 
 def _arena_named(store: "Store", name: str | None) -> "Study":

@@ -41,6 +41,40 @@ AllowHost = Annotated[
 ]
 
 
+def option(panel: str, help: str, **more: Any) -> Any:
+    """An option under a heading of the help."""
+    return typer.Option(rich_help_panel=panel, help=help, **more)
+
+
+def with_flags(
+    name: str, flags: Mapping[str, inspect.Parameter], make: Callable[..., Any]
+) -> Callable[[Command], Command]:
+    """A decorator that adds flags to a command.
+
+    Args:
+        name: The parameter of the command that stands for all of them.
+        flags: Parameters as typer reads them, by name.
+        make: Makes the value of that parameter from theirs.
+
+    Returns:
+        The decorator.
+    """
+
+    def decorate(command: Command) -> Command:
+        own = [p for p in inspect.signature(command).parameters.values() if p.name != name]
+
+        def with_them(**values: Any) -> None:
+            made = make(**{flag: values.pop(flag) for flag in flags})
+            command(**values, **{name: made})
+
+        with_them.__name__, with_them.__doc__ = command.__name__, command.__doc__
+        with_them.__signature__ = inspect.Signature([*own, *flags.values()])  # type: ignore[attr-defined]
+        with_them.__annotations__ = {p.name: p.annotation for p in (*own, *flags.values())}
+        return with_them
+
+    return decorate
+
+
 def with_dataset_flags(*, without: tuple[str, ...] = ()) -> Callable[[Command], Command]:
     """A decorator that adds the flags of `feature_options`, and one for every option of every format.
 
@@ -48,40 +82,13 @@ def with_dataset_flags(*, without: tuple[str, ...] = ()) -> Callable[[Command], 
     formats by name, None or False where they were not given.
     """
     known = inspect.signature(feature_options).parameters
-    feature_flags = {name: flag for name, flag in known.items() if name not in without}
-    format_flags = {flag.name: flag for flag in _format_flags()}
-
-    def decorate(command: Command) -> Command:
-        own = [p for p in inspect.signature(command).parameters.values() if p.name not in INJECTED]
-        parameters = [*own, *feature_flags.values(), *format_flags.values()]
-
-        def with_flags(**values: Any) -> None:
-            features = feature_options(**{name: values.pop(name) for name in feature_flags})
-            opening = {name: values.pop(name) for name in format_flags}
-            command(**values, features=features, opening=opening)
-
-        with_flags.__name__, with_flags.__doc__ = command.__name__, command.__doc__
-        with_flags.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        with_flags.__annotations__ = {p.name: p.annotation for p in parameters}
-        return with_flags
-
-    return decorate
+    flags = {name: flag for name, flag in known.items() if name not in without}
+    return lambda command: with_format_flags(with_flags("features", flags, feature_options)(command))
 
 
 def with_format_flags(command: Command) -> Command:
     """A decorator that adds a flag for every option of every format; the command takes them as `opening`."""
-    known = tuple(inspect.signature(feature_options).parameters)
-
-    def without_features(*, features: FeatureOptions, **values: Any) -> None:
-        del features
-        command(**values)
-
-    without_features.__name__, without_features.__doc__ = command.__name__, command.__doc__
-    without_features.__signature__ = inspect.signature(command)  # type: ignore[attr-defined]
-    return with_dataset_flags(without=known)(without_features)
-
-
-INJECTED = ("features", "opening")
+    return with_flags("opening", {flag.name: flag for flag in _format_flags()}, dict)(command)
 
 
 # --- features ---------------------------------------------------------------------------------------------

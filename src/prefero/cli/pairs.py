@@ -9,6 +9,7 @@ import typer
 
 from prefero._support.commands import prefero_command
 from prefero.cli.console import check_apart, check_server, say
+from prefero.cli.databases import open_store
 from prefero.cli.options import with_format_flags
 from prefero.datasets import open_dataset
 from prefero.datasets.registry import describe_formats, options_for
@@ -33,13 +34,10 @@ def pairs(
     """Write every answered question about a dataset: both trajectories, the choice, its strength, and who."""
     check_server()
     check_pairs_file(out)
-    from prefero._support.files import data_folder
     from prefero.studies.answered_pairs import answered_pairs
     from prefero.studies.start import known_study
-    from prefero.studies.storage.database import open_database
-    from prefero.studies.storage.store import Store
 
-    store = Store(open_database(database or str(data_folder() / "teach.db")))
+    store = open_store(database, "teach.db")
     study = known_study(store, name or Path(dataset).stem, prefero_command("teach", dataset))
     opened = open_dataset(dataset, replace(options_for(dataset, opening), videos="ignore"))
     check_apart(out, dataset, opened.files)

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from prefero._support.commands import prefero_command
 from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
+from prefero.cli.databases import open_store
 from prefero.cli.options import with_dataset_flags
 from prefero.datasets import Dataset, FeatureOptions, FeatureTable, extract_for_reward, open_dataset
 from prefero.datasets.features.match_reward import scoring_warnings, windows_for
@@ -74,12 +75,9 @@ def rank(
 
 def _taught(dataset: str, name: str | None, database: str | None) -> Reward:
     """The reward that the answers of a session give."""
-    from prefero._support.files import data_folder
     from prefero.studies.start import taught_reward
-    from prefero.studies.storage.database import open_database
-    from prefero.studies.storage.store import Store
 
-    store = Store(open_database(database or str(data_folder() / "teach.db")))
+    store = open_store(database, "teach.db")
     return taught_reward(store, name or Path(dataset).stem, prefero_command("teach", dataset))
 
 

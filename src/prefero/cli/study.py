@@ -13,6 +13,7 @@ from rich.table import Table
 
 from prefero._support.commands import prefero_command
 from prefero.cli.console import check_server, console, say
+from prefero.cli.databases import open_store
 from prefero.cli.options import AllowHost, with_dataset_flags
 from prefero.cli.study_options import (
     LOCAL,
@@ -66,7 +67,7 @@ def create(
     from prefero.studies.protocol import read_protocol
     from prefero.studies.start import opening_options
 
-    store, plan = _store(database), read_protocol(protocol)
+    store, plan = open_store(database, "studies.db"), read_protocol(protocol)
     what = subject_of(plan, world)
     options, trust = opening_options(what, opening), bool(opening["trust"])
     made = create_study(store, name, plan, world, trajectories, features, options, trust=trust)
@@ -118,7 +119,7 @@ def invite(
 ) -> None:
     """Invite participants: print a secret link for each, which is not shown again."""
     check_server()
-    store = _store(database)
+    store = open_store(database, "studies.db")
     _invite(store, store.study(name), participants, base)
 
 
@@ -143,7 +144,7 @@ def renew(
     check_server()
     from prefero.studies.storage.store import new_secret
 
-    store, secret = _store(database), new_secret()
+    store, secret = open_store(database, "studies.db"), new_secret()
     known = store.study(name)
     if participant is None:
         store.renew_secret(known, secret)
@@ -159,7 +160,7 @@ def list_studies(database: Database = None) -> None:
     check_server()
     from prefero.studies.participant_progress import progress_of
 
-    store = _store(database)
+    store = open_store(database, "studies.db")
     table = Table("study", "kind", "invited", "began", "finished", "created", title=None)
     for known in store.studies():
         try:
@@ -196,7 +197,7 @@ def serve(
     outside = urlsplit(base or "")
     names = [*(allow_host or []), *([outside.hostname] if outside.hostname else [])]
     secure, folders = https or outside.scheme == "https", clips or ()
-    store = _store(database)
+    store = open_store(database, "studies.db")
     with listen(host, port) as taken:
         address = address_of(taken, host)
         _say_served(store, base or address)
@@ -230,7 +231,7 @@ def report(
     from prefero.cli.study_tables import print_report
     from prefero.studies.report import write_study_report
 
-    store = _store(database)
+    store = open_store(database, "studies.db")
     folder = out or Path(f"{name}-report")
     print_report(write_study_report(store, store.study(name), folder, overwrite))
     say(f"The report is in {folder / 'report.html'}.")
@@ -253,7 +254,7 @@ def export(
     check_server()
     from prefero.studies.export_import import export_study
 
-    store = _store(database)
+    store = open_store(database, "studies.db")
     folder = out or Path(name)
     export_study(store, store.study(name), folder, overwrite)
     say(f"The study is in {folder}.")
@@ -283,19 +284,11 @@ def import_folder(
     from prefero.studies.export_import import import_study
     from prefero.studies.storage.store import new_secret
 
-    store, secret = _store(database), new_secret()
+    store, secret = open_store(database, "studies.db"), new_secret()
     made = import_study(store, folder, secret, name=name, into=into, prefix=prefix)
     say(f"{folder} is in the study {made.name!r} now.")
     if into is None:
         _say_secret(made.name, secret, base)
-
-
-def _store(database: str | None) -> "Store":
-    from prefero._support.files import data_folder
-    from prefero.studies.storage.database import open_database
-    from prefero.studies.storage.store import Store
-
-    return Store(open_database(database or data_folder() / "studies.db"))
 
 
 def _link(base: str, secret: str) -> str:

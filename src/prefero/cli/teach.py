@@ -1,34 +1,26 @@
 """`prefero teach`: a person answers questions in the browser."""
 
-import socket
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
 from prefero._support.commands import prefero_command
 from prefero.cli.console import check_server, console, say
-from prefero.cli.options import SERVER, SESSION, AllowHost, typed, with_dataset_flags
+from prefero.cli.databases import database_or, open_store, shown, without_password
+from prefero.cli.options import SESSION, option, typed, with_dataset_flags
+from prefero.cli.page import PageOptions, serve_session, with_page_flags
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
 from prefero.models.learning_progress import check_goal
 from prefero.questions.answer_kinds import checked_kind
 
 if TYPE_CHECKING:
-    from prefero.server.auth import Visitor
     from prefero.studies.storage.store import Participant, Store, Study
 
-PORT = 8765
-
 What = Annotated[str, typer.Argument(help=f"A world, a pool file (.npz), or {describe_formats()}.")]
-
-
-def option(panel: str, help: str, **more: Any) -> Any:
-    """An option under a heading of the help."""
-    return typer.Option(rich_help_panel=panel, help=help, **more)
 
 
 Questions = Annotated[
@@ -75,14 +67,10 @@ Answers = Annotated[
         metavar="KIND",
     ),
 ]
-Host = Annotated[
-    str, option(SERVER, "The address to listen on; other machines need the token that is printed.")
-]
-Port = Annotated[int, option(SERVER, "The port; 0 selects a free one.", min=0, max=65535)]
-Browser = Annotated[bool, option(SERVER, "Open the browser.")]
 
 
 @with_dataset_flags()
+@with_page_flags
 def teach(
     what: What,
     questions: Questions = 30,
@@ -93,11 +81,8 @@ def teach(
     database: Database = None,
     task_description: TaskDescription = None,
     answers: Answers = None,
-    host: Host = "127.0.0.1",
-    allow_host: AllowHost = None,
-    port: Port = PORT,
-    browser: Browser = True,
     *,
+    page: PageOptions,
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
@@ -105,19 +90,12 @@ def teach(
     check_server()
     until = until if until is None else check_goal(until)
     kind = None if answers is None else checked_kind(answers)
-    from prefero._support.files import data_folder
     from prefero.server.auth import Visitor
-    from prefero.server.serve import listen, names_of
-    from prefero.studies.protocol import Protocol
-    from prefero.studies.session import task_description as task_description_of
     from prefero.studies.start import begin_teaching, continues_alone, opening_options
-    from prefero.studies.storage.database import open_database
-    from prefero.studies.storage.store import Store
 
-    taken = listen(host, port)
-    with taken:
-        where = database or str(data_folder() / "teach.db")
-        store = Store(open_database(where))
+    with page.listen() as listener:
+        where = database_or(database, "teach.db")
+        store = open_store(where, "teach.db")
         alone, trust = continues_alone(store, what, name), bool(opening["trust"])
         options = None if alone else opening_options(what, opening)
         study, participant, known = begin_teaching(
@@ -133,22 +111,28 @@ def teach(
             person=as_,
             answers=kind,
         )
-        _say(where, study.name, len(store.event_log(participant).answers) if known else None)
-        say(f"What to do: {task_description_of(Protocol.from_json(study.protocol), store.display(study))}")
-        session = {"until": until, "name": name, "as": as_, "database": _without_password(database)}
+        _say_begun(store, where, study, participant if known else None)
+        session = {"until": until, "name": name, "as": as_, "database": without_password(database)}
         again = prefero_command("teach", what, *typed(features, {**session, **opening}))
-        place, names = (again, _kept(where)), names_of(host, allow_host or [])
-        context = {"trust": trust, "place": place, "goal": until, "report": say}
-        serve_session(taken, host, store, Visitor("teacher", study, participant), browser, context, names)
+        context = {"trust": trust, "place": (again, shown(where)), "goal": until, "report": say}
+        serve_session(listener, page, store, Visitor("teacher", study, participant), context)
     with suppress(KeyboardInterrupt):
         _say_learned(store, study, participant)
         _say_together(store, study)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
 
 
-def _without_password(database: str | None) -> str | None:
-    """A database's file; not its address, which may hold a password that a terminal should not show."""
-    return database if database and "://" not in database else None
+def _say_begun(store: "Store", where: str, study: "Study", known: "Participant | None") -> None:
+    """Where answers are stored, after how many a known teacher continues, and what to do."""
+    from prefero.studies.protocol import Protocol
+    from prefero.studies.session import task_description
+
+    console.print(f"Your answers are stored in {escape(shown(where))}.", soft_wrap=True)
+    if known is not None:
+        done = len(store.event_log(known).answers)
+        answers = f"{done} answer{'s' * (done != 1)}"
+        console.print(f"The session {escape(repr(study.name))} continues after {answers}.")
+    say(f"What to do: {task_description(Protocol.from_json(study.protocol), store.display(study))}")
 
 
 def _say_learned(store: "Store", study: "Study", participant: "Participant") -> None:
@@ -162,7 +146,7 @@ def _say_learned(store: "Store", study: "Study", participant: "Participant") -> 
     cache = LearnerCache(store.pool(study), protocol, participant.seed)
     learner = cache.learner(protocol.methods[0].label, log)
     for sentence in closing_sentences(learner, labels_of(store.display(study))) if log.answers else []:
-        console.print(sentence, soft_wrap=True, markup=False, highlight=False)
+        say(sentence)
 
 
 def _say_together(store: "Store", study: "Study") -> None:
@@ -171,47 +155,4 @@ def _say_together(store: "Store", study: "Study") -> None:
 
     summary = group_summary(store, study)
     for sentence in together_sentences(summary) if summary is not None else []:
-        console.print(sentence, soft_wrap=True, markup=False, highlight=False)
-
-
-def serve_session(
-    taken: socket.socket,
-    host: str,
-    store: "Store",
-    visitor: "Visitor",
-    browser: bool,
-    context_of: Mapping[str, Any],
-    names: dict[str, Any],
-) -> None:
-    """Serve until Ctrl+C; without a token on this machine, with one for others."""
-    from prefero.server.app import create_app
-    from prefero.server.auth import ServerContext
-    from prefero.server.serve import address_of, is_loopback, open_browser, serve
-    from prefero.studies.storage.store import new_secret
-
-    address = address_of(taken, host)
-    if is_loopback(host):
-        context = ServerContext(store, guest=visitor, **context_of)
-    else:
-        token = new_secret()
-        context = ServerContext(store, token=(token, visitor), **context_of)
-        address += f"#{token}"
-
-    def ready() -> None:
-        opened = browser and open_browser(address)
-        what = "The page is open in your browser" if opened else "Open this page in a browser"
-        console.print(f"{what}: [bold]{address}[/]", soft_wrap=True)
-        console.print("Press Ctrl+C here to stop; your answers stay stored.")
-
-    serve(create_app(context, **names), taken, ready)
-
-
-def _say(where: str, name: str, done: int | None) -> None:
-    console.print(f"Your answers are stored in {escape(_kept(where))}.", soft_wrap=True)
-    if done is not None:
-        console.print(f"The session {escape(repr(name))} continues after {done} answer{'s' * (done != 1)}.")
-
-
-def _kept(where: str) -> str:
-    """Where answers are stored; the address of a database may hold a password."""
-    return str(Path(where)) if "://" not in where else "the database"
+        say(sentence)

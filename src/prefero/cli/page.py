@@ -1,0 +1,80 @@
+"""What commands share that serve the page to one person: the server's flags, and serving until Ctrl+C."""
+
+import inspect
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from prefero.cli.console import console
+from prefero.cli.options import SERVER, AllowHost, Command, option, with_flags
+
+if TYPE_CHECKING:
+    from prefero.server.auth import Visitor
+    from prefero.studies.storage.store import Store
+
+PORT = 8765
+
+
+@dataclass(frozen=True)
+class PageOptions:
+    """Where the page is served, and whether the browser is opened."""
+
+    host: str
+    names: tuple[str, ...]
+    port: int
+    browser: bool
+
+    def listen(self) -> socket.socket:
+        """A socket that listens there."""
+        from prefero.server.serve import listen
+
+        return listen(self.host, self.port)
+
+
+def page_options(
+    *,
+    host: Annotated[
+        str, option(SERVER, "The address to listen on; other machines need the token that is printed.")
+    ] = "127.0.0.1",
+    allow_host: AllowHost = None,
+    port: Annotated[int, option(SERVER, "The port; 0 selects a free one.", min=0, max=65535)] = PORT,
+    browser: Annotated[bool, option(SERVER, "Open the browser.")] = True,
+) -> PageOptions:
+    """The options as the command line has them."""
+    return PageOptions(host, tuple(allow_host or ()), port, browser)
+
+
+def with_page_flags(command: Command) -> Command:
+    """A decorator that adds the flags of `page_options`; the command takes them as `page`."""
+    return with_flags("page", inspect.signature(page_options).parameters, page_options)(command)
+
+
+def serve_session(
+    listener: socket.socket,
+    page: PageOptions,
+    store: "Store",
+    visitor: "Visitor",
+    context_of: Mapping[str, Any],
+) -> None:
+    """Serve until Ctrl+C; without a token on this machine, with one for others."""
+    from prefero.server.app import create_app
+    from prefero.server.auth import ServerContext
+    from prefero.server.serve import address_of, is_loopback, names_of, open_browser, serve
+    from prefero.studies.storage.store import new_secret
+
+    address = address_of(listener, page.host)
+    if is_loopback(page.host):
+        context = ServerContext(store, guest=visitor, **context_of)
+    else:
+        token = new_secret()
+        context = ServerContext(store, token=(token, visitor), **context_of)
+        address += f"#{token}"
+
+    def ready() -> None:
+        opened = page.browser and open_browser(address)
+        what = "The page is open in your browser" if opened else "Open this page in a browser"
+        console.print(f"{what}: [bold]{address}[/]", soft_wrap=True)
+        console.print("Press Ctrl+C here to stop; your answers stay stored.")
+
+    serve(create_app(context, **names_of(page.host, page.names)), listener, ready)
