@@ -167,3 +167,24 @@ def test_names_that_people_guess_are_hinted_at() -> None:
     for name, hint in guesses.items():
         with pytest.raises(AttributeError, match=f"Learner has no attribute '{name}'.*{hint}"):
             getattr(learner, name)
+
+
+def test_a_file_keeps_who_was_asked(tmp_path: Path) -> None:
+    learner = Learner(features_pool())
+    learner.tell(learner.ask(person="ann"), "left")
+    asked = learner.ask(person="bob")
+    learner.save(tmp_path / "learner.json")
+    loaded = Learner.load(tmp_path / "learner.json")
+    loaded.tell(asked, "right")
+    assert [answer.person for answer in loaded.answers] == ["ann", "bob"]
+
+
+def test_a_file_with_two_answers_to_one_question_is_refused(tmp_path: Path) -> None:
+    path, learner = tmp_path / "learner.json", Learner(features_pool())
+    learner.tell(learner.ask(), "left")
+    learner.save(path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["told"].append({**document["told"][0], "choice": "right"})
+    path.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(LearnerFileError, match="is damaged: AnswerConflict question 1"):
+        Learner.load(path)

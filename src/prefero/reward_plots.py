@@ -62,7 +62,7 @@ def plot_learner(
     rewards = StandardizedRewards(belief, reference_of(x))
     variables = leading_variables(rewards, scaling, x)
     figure, axes = _grid(1 + len(variables))
-    draw_best(axes[0], *rewards(x[best]), labels)
+    draw_best(axes[0], *rewards(x[best]), [shortened(label) for label in labels])
     for axis, variable in zip(axes[1:], variables, strict=True):
         draw_profile(axis, rewards, scaling, x, variable)
         marks = variable.values(scaling.inverse(compared))

@@ -2,7 +2,8 @@
 
 from prefero.learner.asked_questions import AnswerConflict
 from prefero.learner.beliefs import Model
-from prefero.learner.learner import Learner, Surprise
+from prefero.learner.learner import Learner
 from prefero.learner.learner_file import LearnerFileError
+from prefero.learner.surprises import Surprise
 
 __all__ = ["AnswerConflict", "Learner", "LearnerFileError", "Model", "Surprise"]

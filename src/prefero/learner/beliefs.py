@@ -11,6 +11,7 @@ from prefero._support.arrays import Array
 from prefero.acquisition.imagined_answers import likely_answer
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.learner_file import unfitted
+from prefero.models.leave_one_out import leave_one_out
 from prefero.models.people import PeoplePosterior
 from prefero.models.posterior import Distribution
 from prefero.models.solution import ConvergenceError
@@ -68,6 +69,11 @@ class Beliefs:
         people: PeoplePosterior | None = getattr(self._fantasy_model, "people_", None)
         return people.person(person) if person and people is not None else fantasy
 
+    def leave_one_out(self, answers: tuple[Answer, ...], pool: Pool) -> Array:
+        """How probable each answer is given all others, (N,)."""
+        belief, data = self.given(answers, pool), _comparisons(answers, pool)
+        return leave_one_out(belief, data) if self.people is None else self.people.leave_one_out(data)
+
     def forget(self) -> None:
         """Fit anew next time, from the start."""
         self.model, self._fantasy_model = unfitted(self.model), unfitted(self._fantasy_model)
@@ -81,7 +87,7 @@ class Beliefs:
 
     def _fitted(self, model: Model, answers: tuple[Answer, ...], pool: Pool) -> Distribution:
         try:
-            return model.fit_comparisons(comparisons_about(pool, answers), pool.scaled).posterior_
+            return model.fit_comparisons(_comparisons(answers, pool), pool.scaled).posterior_
         except (ConvergenceError, np.linalg.LinAlgError) as error:
             self._warn(error)
             if self._last is not None:
@@ -96,6 +102,6 @@ class Beliefs:
             self._warned = True
 
 
-def comparisons_about(pool: Pool, answers: tuple[Answer, ...]) -> Comparisons:
+def _comparisons(answers: tuple[Answer, ...], pool: Pool) -> Comparisons:
     """Answers about a pool as its scaled features."""
     return Comparisons.from_answers(pool.scaled, answers, pool.scaling)

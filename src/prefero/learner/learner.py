@@ -7,7 +7,6 @@ What a learner believes depends on its answers alone, so it is rebuilt from them
 import os
 from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -15,7 +14,7 @@ import numpy as np
 
 from prefero._support.arrays import Indices
 from prefero._support.frames import Rows
-from prefero._support.names import no_attribute, shortened
+from prefero._support.names import no_attribute
 from prefero._support.optional import need
 from prefero.acquisition.base import (
     PURPOSES,
@@ -26,15 +25,15 @@ from prefero.acquisition.base import (
     acquisition_named,
     check_strategy,
 )
-from prefero.acquisition.group_questions import About, best_group_question, check_about
+from prefero.acquisition.group_questions import About, check_about
 from prefero.acquisition.imagined_answers import ImaginedAnswers
 from prefero.learner import learner_file
 from prefero.learner.asked_questions import AskedQuestions
-from prefero.learner.beliefs import Beliefs, Model, comparisons_about
+from prefero.learner.beliefs import Beliefs, Model
 from prefero.learner.learner_file import LearnerFileError, LearnerState
-from prefero.learner.question_chooser import QuestionChooser, ask_about_group
+from prefero.learner.question_chooser import QuestionChooser, ask_about_group, most_informative_person
+from prefero.learner.surprises import Surprise, surprises_among
 from prefero.models.learning_progress import Progress, progress_of
-from prefero.models.leave_one_out import leave_one_out
 from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.people import PeoplePosterior, PersonPosterior
 from prefero.models.posterior import Distribution
@@ -49,9 +48,6 @@ from prefero.trajectories.trajectory import Trajectory
 if TYPE_CHECKING:
     from prefero.notebook.widget import LearnerWidget
 
-SURPRISING = 0.25  # an answer that is less probable than this, given all others, may be a slip
-
-
 TELL, REWARD = 'learner.tell(question, "left")', "learner.reward()"
 GUESSES = {  # names that people try first, with what they mean
     **dict.fromkeys(("answer", "respond", "update", "fit", "observe", "record", "add_answer"), TELL),
@@ -62,19 +58,6 @@ GUESSES = {  # names that people try first, with what they mean
     **dict.fromkeys(("done", "is_done", "should_stop", "converged"), "learner.progress().reaches(0.9)"),
     **dict.fromkeys(("to_json", "dump", "export"), 'learner.save("learner.json")'),
 }
-
-
-@dataclass(frozen=True)
-class Surprise:
-    """An answer, and how probable the model finds it given all other answers.
-
-    Args:
-        answer: The answer.
-        probability: How probable the model finds it.
-    """
-
-    answer: Answer
-    probability: float
 
 
 class Learner:
@@ -245,9 +228,7 @@ class Learner:
         known, asked = self._beliefs.people, self._questions
         if known is None:
             return min(present, key=lambda name: sum(a.person == name for a in asked.answered.values()))
-        x, excluded = self.pool.scaled, asked.unavailable(2)
-        bits = {name: best_group_question(known, name, x, excluded).value for name in present}
-        return max(bits, key=lambda name: bits[name])
+        return most_informative_person(known, present, self.pool.scaled, asked)
 
     def tell(self, question: Question, choice: str, *, person: str = "") -> None:
         """Learn from an answer. The same answer twice counts once.
@@ -307,20 +288,8 @@ class Learner:
         """
         # a belief that was fitted answer by answer differs by rounding from one that is fitted to all at once
         self._beliefs.forget()
-        questions = self._questions
-        learner_file.write(
-            Path(path),
-            LearnerState(
-                self.pool,
-                self.seed,
-                self._beliefs.model,
-                self.acquisition,
-                tuple(questions.answered.values()),
-                tuple(questions.open.values()),
-                tuple(questions.skipped.values()),
-                questions.last_number,
-            ),
-        )
+        state = LearnerState(self.pool, self.seed, self._beliefs.model, self.acquisition, self._questions)
+        learner_file.write(Path(path), state)
         self._file = Path(path)
 
     @classmethod
@@ -341,26 +310,24 @@ class Learner:
         Raises:
             LearnerFileError: If the file is damaged or of another kind, or lacks what is your own.
         """
-        state = learner_file.read(Path(path))
-        model, acquisition = model or state.model, acquisition or state.acquisition
-        for name, given in (("model", model), ("acquisition", acquisition)):
-            if given is None:
-                raise LearnerFileError(f"{path} was saved with your own {name}: give it, {name}=...")
-        assert acquisition is not None
-        learner = cls(state.pool, seed=state.seed, model=model, acquisition=acquisition)
+        state = learner_file.read(Path(path), model, acquisition)
+        assert state.acquisition is not None
+        learner = cls(state.pool, seed=state.seed, model=state.model, acquisition=state.acquisition)
         try:
-            learner._continue(state)
+            learner._continue(state.questions)
         except ValueError as error:
             raise LearnerFileError(f"{path} is damaged: {error}") from error
         learner._file = Path(path)
         return learner
 
-    def _continue(self, state: LearnerState) -> None:
-        for answer in state.told:
+    def _continue(self, stored: AskedQuestions) -> None:
+        """Ask, tell and skip as it was done before, so that all of it is checked again."""
+        for answer in stored.answered.values():
             self.tell(answer.question, answer.choice, person=answer.person)
-        for question in state.skipped:
+        for question in stored.skipped.values():
             self.skip(question)
-        self._questions.wait_for(map(self._known, state.open), state.numbers)
+        self._questions.wait_for(map(self._known, stored.open.values()), stored.last_number)
+        self._questions.persons = stored.persons
 
     def reward(self, person: str | None = None) -> Reward:
         """The reward learned so far.
@@ -396,13 +363,10 @@ class Learner:
 
     def surprises(self, most: int = 3) -> list[Surprise]:
         """The answers that are improbable given all others, perhaps slips; the most improbable first."""
-        answers, belief = self.answers, self.belief()
+        answers = self.answers
         if len(answers) < ENOUGH_ANSWERS:
             return []
-        data, people = comparisons_about(self.pool, answers), self._beliefs.people
-        chances = leave_one_out(belief, data) if people is None else people.leave_one_out(data)
-        found = [Surprise(a, float(p)) for a, p in zip(answers, chances, strict=True) if p < SURPRISING]
-        return sorted(found, key=lambda surprise: surprise.probability)[:most]
+        return surprises_among(answers, self._beliefs.leave_one_out(answers, self.pool))[:most]
 
     def plot(self) -> Any:
         """The best trajectories and the reward along each feature, as a matplotlib figure.
@@ -412,18 +376,11 @@ class Learner:
         Returns:
             A matplotlib figure; it needs the extra `plots`.
         """
-        reward, pool = self.reward(), self.pool
-        best = reward.diverse_best(pool)
-        compared = np.unique([item for answer in self.answers for item in answer.question.items]).astype(int)
+        pool = self.pool
+        best = self.reward().diverse_best(pool)
+        compared = sorted({item for answer in self.answers for item in answer.question.items})
         labels = pool.ids_of(best.tolist()) or [f"no. {index}" for index in best.tolist()]
-        return plot_learner(
-            reward.belief,
-            pool.scaling,
-            pool.scaled,
-            pool.scaled[compared],
-            best,
-            [shortened(one) for one in labels],
-        )
+        return plot_learner(self.belief(), pool.scaling, pool.scaled, pool.scaled[compared], best, labels)
 
     def widget(
         self, questions: int = 30, until: float | None = None, purpose: Purpose | None = None

@@ -4,13 +4,13 @@
     model         its class and parameters; the class alone for a model of the user's own
     acquisition   its registered name and parameters, likewise
     told          answered questions, in the order of the answers; open and skipped ones
+    persons       who was asked a question, by its number, where several people answer
 
 The belief is not stored, since it follows from the answers. No code is stored.
 """
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ import numpy as np
 from prefero import kernels
 from prefero._support.files import write_atomically
 from prefero._support.json_documents import read_document
-from prefero.acquisition.base import ACQUISITION_FUNCTIONS, AnyAcquisitionFunction
+from prefero.acquisition.base import ACQUISITION_FUNCTIONS, AnyAcquisitionFunction, acquisition_named
+from prefero.learner.asked_questions import AskedQuestions
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP, PreferenceModel
@@ -47,36 +48,52 @@ class LearnerState:
     seed: int
     model: Any
     acquisition: AnyAcquisitionFunction | None
-    told: tuple[Answer, ...]
-    open: tuple[Question, ...]
-    skipped: tuple[Question, ...]
-    numbers: int
+    questions: AskedQuestions
 
 
 def write(path: Path, state: LearnerState) -> None:
     """Write a learner's file, whole or not at all."""
+    questions = state.questions
     document = {
         "format": FORMAT,
         "version": VERSION,
         "seed": state.seed,
         "model": _model_to_json(state.model),
         "acquisition": _acquisition_to_json(state.acquisition),
-        "numbers": state.numbers,
-        "told": [_answer_to_json(answer) for answer in state.told],
-        "open": [_question_to_json(question) for question in state.open],
-        "skipped": [_question_to_json(question) for question in state.skipped],
+        "numbers": questions.last_number,
+        "told": [_answer_to_json(answer) for answer in questions.answered.values()],
+        "open": [_question_to_json(question) for question in questions.open.values()],
+        "skipped": [_question_to_json(question) for question in questions.skipped.values()],
+        "persons": questions.persons,
         "pool": pool_file.to_json(state.pool, path.parent),
     }
     write_atomically(path, json.dumps(document, allow_nan=False, default=_plain) + "\n")
 
 
-def read(path: Path) -> LearnerState:
-    """What `write` wrote, or an error that says what is wrong with the file."""
+def read(
+    path: Path, model: Any = None, acquisition: AnyAcquisitionFunction | str | None = None
+) -> LearnerState:
+    """What `write` wrote, or an error that says what is wrong with the file.
+
+    Args:
+        path: The file.
+        model: In place of the file's, or for a file without one.
+        acquisition: Likewise.
+
+    Returns:
+        The state.
+    """
     document = read_document(path, "learner", FORMAT, VERSION, LearnerFileError)
     try:
-        return _state(document, path)
+        state = _state(document, path)
     except DAMAGED as error:
         raise LearnerFileError(f"{path} is damaged: {type(error).__name__} {error}") from error
+    function = state.acquisition if acquisition is None else acquisition_named(acquisition)
+    whole = replace(state, model=model or state.model, acquisition=function)
+    for name, given in (("model", whole.model), ("acquisition", whole.acquisition)):
+        if given is None:
+            raise LearnerFileError(f"{path} was saved with your own {name}: give it, {name}=...")
+    return whole
 
 
 def _state(document: dict[str, Any], path: Path) -> LearnerState:
@@ -85,10 +102,7 @@ def _state(document: dict[str, Any], path: Path) -> LearnerState:
         seed=int(document["seed"]),
         model=_model_from_json(document["model"]),
         acquisition=_acquisition_from_json(document["acquisition"]),
-        told=tuple(_answer_from_json(row) for row in document["told"]),
-        open=_questions(document["open"]),
-        skipped=_questions(document["skipped"]),
-        numbers=int(document["numbers"]),
+        questions=_asked(document),
     )
 
 
@@ -122,8 +136,15 @@ def _question_from_json(row: dict[str, Any]) -> Question:
     )
 
 
-def _questions(rows: Iterable[dict[str, Any]]) -> tuple[Question, ...]:
-    return tuple(_question_from_json(row) for row in rows)
+def _asked(document: dict[str, Any]) -> AskedQuestions:
+    asked = AskedQuestions()
+    for row in document["told"]:
+        asked.tell(_answer_from_json(row))
+    for row in document["skipped"]:
+        asked.skip(_question_from_json(row))
+    asked.wait_for(map(_question_from_json, document["open"]), int(document["numbers"]))
+    asked.persons = {int(number): str(person) for number, person in document["persons"].items()}
+    return asked
 
 
 # --- models and acquisition functions ---------------------------------------------------------------------

@@ -1,5 +1,6 @@
 """How a learner chooses its questions, given what it believes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -113,6 +114,15 @@ def ask_about_group(
     question = Question(*items, value=found.value, number=number)
     asked.ask(question)
     return question
+
+
+def most_informative_person(
+    people: PeoplePosterior, present: Iterable[str], x: Array, asked: AskedQuestions
+) -> str:
+    """Who of those present can tell most, by one answer, about the reward that all people share."""
+    excluded = asked.unavailable(2)
+    bits = {name: best_group_question(people, name, x, excluded).value for name in present}
+    return max(bits, key=lambda name: bits[name])
 
 
 def _shuffled(items: tuple[int, ...], rng: np.random.Generator) -> tuple[int, ...]:
