@@ -7,14 +7,13 @@
     noise                    the paper's sigma; scale = sqrt(2) noise
     margin                   within it a person says "about equal"
     lapse                    the probability of an answer at random
-    gap, spread              mean and variance of the difference of two rewards
 
-The paper's Laplace with its 2N x 2N matrices, the best pair by trying every one, information by adaptive
-quadrature, exact posteriors of one and two answers by integration, and a long run of elliptical slice
-sampling. None of them is fast, and none of them is used by the library.
+The paper's Laplace with its 2N x 2N matrices, exact posteriors of one and two answers by integration, and a
+long run of elliptical slice sampling. None of them is fast, and none of them is used by the library. Those
+of questions are in question_reference.py.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -134,6 +133,17 @@ def _plain_derivatives(d: Array, tied: Flags, noise: float, margin: float) -> tu
     return slope, slope**2 - bend
 
 
+# --- integrals --------------------------------------------------------------------------------------------
+
+
+def integral_of(function: Callable[..., float], low: float, high: float, points: Sequence[float]) -> float:
+    """By adaptive quadrature, piece by piece between the points."""
+    options: dict[str, Any] = {"epsabs": 1e-13, "epsrel": 1e-11, "limit": 400}
+    edges = [low, *sorted(set(points)), high]
+    pieces = [integrate.quad(function, a, b, **options)[0] for a, b in pairwise(edges)]
+    return float(sum(pieces))
+
+
 # --- exact posteriors of one and two answers --------------------------------------------------------------
 
 
@@ -158,7 +168,7 @@ def exact_moments_of_one(
     edges = [e / sd for e in (-margin, 0.0, margin) for e in (e - 4 * noise, e, e + 4 * noise)]
     points = sorted({e for e in edges if abs(e) < 12})
     zeroth, first, second = (
-        _integral(lambda u, power=power: weighted(u, power), -12.0, 12.0, points) for power in range(3)
+        integral_of(lambda u, power=power: weighted(u, power), -12.0, 12.0, points) for power in range(3)
     )
     mean, square = sd * first / zeroth, variance * second / zeroth
     return Moments(np.array([mean]), np.array([[square - mean**2]]), float(np.log(zeroth)))
@@ -288,137 +298,3 @@ def predict_from_samples(
     chosen = special.ndtr((centres - margin) / np.sqrt(2 * noise**2 + rest))
     probability = (1.0 - lapse) * chosen.mean(axis=0) + lapse / (3 if margin > 0 else 2)
     return Predicted(centres.mean(axis=0), centres.var(axis=0) + rest, probability)
-
-
-# --- information ------------------------------------------------------------------------------------------
-
-
-def entropy_bits(probabilities: Iterable[float]) -> float:
-    """-sum p log2 p."""
-    return float(sum(special.entr(p) for p in probabilities) / np.log(2.0))
-
-
-def answer_probabilities(x: float, margin: float, lapse: float = 0.0) -> tuple[float, ...]:
-    """Of A, B and (with a margin) "about equal", at a difference x, both in units of the scale."""
-    meant = [special.ndtr(x - margin), special.ndtr(-x - margin)]
-    if margin > 0:
-        meant.append(special.ndtr(margin - abs(x)) - special.ndtr(-margin - abs(x)))
-    return tuple(float((1.0 - lapse) * p + lapse / len(meant)) for p in meant)
-
-
-def quadrature_bits(gap: float, spread: float, noise: float, margin: float = 0.0) -> float:
-    """h(E[p]) - E[h(p)] by adaptive quadrature, for two answers or, with a margin, three."""
-    return mixture_quadrature_bits([(1.0, gap, spread, noise, margin)])
-
-
-def mixture_quadrature_bits(parts: Sequence[tuple[float, ...]]) -> float:
-    """The same under a mixture whose parts are (weight, gap, spread, noise, margin), and perhaps a lapse."""
-    total, remains = np.zeros(2), 0.0
-    for weight, gap, spread, noise, margin, *rest in parts:
-        root, lapse = np.sqrt(2 * noise**2 + spread), sum(rest)
-        chosen = special.ndtr(np.array([gap - margin, -gap - margin]) / root)
-        total += weight * ((1.0 - lapse) * chosen + lapse / (3 if margin > 0 else 2))
-        remains += weight * expected_entropy(gap, spread, noise, margin, lapse)
-    return entropy_bits([*total, max(1.0 - total.sum(), 0.0)]) - remains
-
-
-def expected_entropy(
-    gap: float, spread: float, noise: float, margin: float = 0.0, lapse: float = 0.0
-) -> float:
-    """E[h(p)] over N(gap, spread) by adaptive quadrature in x = difference / scale."""
-    scale = np.sqrt(2.0) * noise
-    M, sd, m = gap / scale, np.sqrt(spread) / scale, margin / scale
-    if sd == 0:
-        return entropy_bits(answer_probabilities(M, m, lapse))
-    certain = entropy_bits(answer_probabilities(np.inf, m, lapse))  # far away
-
-    def integrand(x: float) -> float:
-        more = entropy_bits(answer_probabilities(x, m, lapse)) - certain
-        return float(more * np.exp(-0.5 * ((x - M) / sd) ** 2) / sd)
-
-    low, high = max(M - 12 * sd, -m - 12.0), min(M + 12 * sd, m + 12.0)
-    if low >= high:
-        return certain
-    points = [p for p in (-m, 0.0, m, M - 3 * sd, M, M + 3 * sd) if low < p < high]
-    return certain + _integral(integrand, low, high, points) / float(np.sqrt(2 * np.pi))
-
-
-def _integral(function: Callable[..., float], low: float, high: float, points: Sequence[float]) -> float:
-    options: dict[str, Any] = {"epsabs": 1e-13, "epsrel": 1e-11, "limit": 400}
-    edges = [low, *sorted(set(points)), high]
-    pieces = [integrate.quad(function, a, b, **options)[0] for a, b in pairwise(edges)]
-    return float(sum(pieces))
-
-
-def paper_objective(gap: float, spread: float, noise: float) -> float:
-    """The paper's objective, symbol for symbol as printed; it errs in its second term."""
-    first = entropy_bits(answer_probabilities(gap / np.sqrt(2 * noise**2 + spread), 0.0))
-    c = np.pi * np.log(2) * noise**2
-    m = np.sqrt(c) * np.exp(-(gap**2) / (c + 2 * spread)) / np.sqrt(c + 2 * spread)
-    return float(first - m)
-
-
-def sampled_utility(a: float, b: float, spread: float, rng: np.random.Generator, count: int) -> float:
-    """E[max(f(A), f(B))] from antithetic draws of their difference around means a and b."""
-    half = np.sqrt(spread) * rng.standard_normal(count)
-    difference = a - b + np.concatenate([half, -half])
-    return float(0.5 * (a + b) + 0.5 * np.mean(np.abs(difference)))
-
-
-# --- the best pair ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Part:
-    """One Gaussian of a mixture, as the rewards of a pool: mean (M,) and covariance (M, M)."""
-
-    weight: float
-    mean: Array
-    covariance: Array
-    noise: float
-    margin: float = 0.0
-
-    def difference(self, i: int, j: int) -> tuple[float, float]:
-        """Mean and variance of f_i - f_j."""
-        c = self.covariance
-        return float(self.mean[i] - self.mean[j]), max(float(c[i, i] + c[j, j] - 2 * c[i, j]), 0.0)
-
-
-def pair_bits(parts: Sequence[Part], i: int, j: int) -> float:
-    """Bits of one question, by quadrature."""
-    rows = [(p.weight, *p.difference(i, j), p.noise, p.margin) for p in parts]
-    return mixture_quadrature_bits(rows)
-
-
-def pair_paper(parts: Sequence[Part], i: int, j: int) -> float:
-    """The paper's objective for one question, under a single Gaussian."""
-    (part,) = parts
-    return paper_objective(*part.difference(i, j), part.noise)
-
-
-def pair_utility(parts: Sequence[Part], i: int, j: int) -> float:
-    """E[max] of one question by the textbook formula for two correlated normals (Clark, 1961)."""
-    total = 0.0
-    for part in parts:
-        (gap, spread), a, b = part.difference(i, j), part.mean[i], part.mean[j]
-        sd = np.sqrt(spread)
-        z = gap / sd if sd > 0 else np.copysign(np.inf, gap) if gap else 0.0
-        total += part.weight * (a * stats.norm.cdf(z) + b * stats.norm.cdf(-z) + sd * stats.norm.pdf(z))
-    return float(total)
-
-
-def best_pair(
-    value: Callable[[Sequence[Part], int, int], float],
-    parts: Sequence[Part],
-    exclude: Iterable[tuple[int, int]] = (),
-    same: float = 1e-9,
-) -> tuple[tuple[int, int], float]:
-    """The best pair i < j by trying every one in order, and its value; of equals the first."""
-    forbidden = {tuple(sorted(pair)) for pair in exclude}
-    count, best, found = len(parts[0].mean), -np.inf, (-1, -1)
-    for i in range(count):
-        for j in range(i + 1, count):
-            worth = value(parts, i, j) if (i, j) not in forbidden else -np.inf
-            if worth > best + same:
-                best, found = worth, (i, j)
-    return found, float(best)

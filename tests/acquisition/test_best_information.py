@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-import reference
+import question_reference
 from prefero import Learner, Pool
 from prefero._support.arrays import Array
 from prefero.acquisition import BestInformation, ExpectedUtility, KnowledgeGradient, ThompsonDuel
@@ -35,7 +35,7 @@ def mixture(lapse: float = 0.0) -> MixturePosterior:
 
 
 def one(p: float) -> float:
-    return reference.entropy_bits([p, 1.0 - p])
+    return question_reference.entropy_bits([p, 1.0 - p])
 
 
 def answer_given_target(part: Any, question: Array, target: Array) -> tuple[float, float]:

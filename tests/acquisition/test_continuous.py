@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import reference
+import question_reference
 from prefero._support.arrays import Array
 from prefero.acquisition.continuous import best_continuous_question, mutual_information_and_gradient
 from prefero.acquisition.pool_search import score_all
@@ -52,7 +52,7 @@ def judged(distribution: Any, a: Array, b: Array) -> float:
     for weight, part in distribution.components:
         gap, variance = part.difference(a[None, :], b[None, :])
         rows.append((weight, float(gap[0]), float(variance[0]), part.probit.noise, part.probit.margin))
-    return reference.mixture_quadrature_bits(rows)
+    return question_reference.mixture_quadrature_bits(rows)
 
 
 def bits(distribution: Any, place: Array) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import reference
+import question_reference
 from prefero.acquisition.entropy import GaussianSum, entropy_of_answers, entropy_of_probabilities
 from prefero.models.likelihood import Probit
 
@@ -15,7 +15,9 @@ SCALE = float(np.sqrt(2.0) * 0.4)
 def test_where_the_difference_is_known_it_is_the_entropy_of_the_answer(margin: float) -> None:
     x = np.linspace(-margin - 9.0, margin + 9.0, 201)
     found = entropy_of_answers(Probit(0.4, margin * SCALE)).expectation(x, np.zeros_like(x))
-    expected = [reference.entropy_bits(reference.answer_probabilities(float(v), margin)) for v in x]
+    expected = [
+        question_reference.entropy_bits(question_reference.answer_probabilities(float(v), margin)) for v in x
+    ]
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
@@ -24,7 +26,7 @@ def test_where_the_difference_is_known_it_is_the_entropy_of_the_answer(margin: f
 def test_the_expectation_is_that_of_quadrature(margin: float, gap: float, variance: float) -> None:
     gaussians = entropy_of_answers(Probit(0.4, margin * SCALE))
     found = gaussians.expectation(np.array([gap / SCALE]), np.array([variance / SCALE**2]))[0]
-    expected = reference.expected_entropy(gap, variance, 0.4, margin * SCALE)
+    expected = question_reference.expected_entropy(gap, variance, 0.4, margin * SCALE)
     assert found == pytest.approx(expected, abs=1e-6)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-import reference
+import question_reference
 from acquisition.mixtures import mixtures
 from prefero.acquisition.base import PairMoments
 from prefero.acquisition.expected_utility import ExpectedUtility
@@ -16,7 +16,7 @@ from prefero.models.likelihood import Probit
 )
 def test_it_is_the_mean_of_the_better_one(a: float, b: float, variance: float) -> None:
     pairs = PairMoments(1.0, Probit(0.3), np.array([a]), np.array([b]), np.array([variance]))
-    sampled = reference.sampled_utility(a, b, variance, np.random.default_rng(0), 200_000)
+    sampled = question_reference.sampled_utility(a, b, variance, np.random.default_rng(0), 200_000)
     assert ExpectedUtility().score([pairs])[0] == pytest.approx(sampled, abs=0.01 * np.sqrt(variance) + 1e-12)
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-import reference
+import question_reference
 from acquisition.mixtures import mixtures
+from acquisition.searched_pools import KERNELS, Mixture, best_of_scores, learned, pool
 from acquisition.test_continuous import answers, assert_gradients
-from acquisition.test_pool_search import KERNELS, Mixture, best_of_scores, learned, pool
 from acquisition.test_predictive_information import NODES, WEIGHTS
 from prefero._support.arrays import Array
 from prefero.acquisition import MutualInformation, PredictiveInformation
@@ -37,10 +37,13 @@ BOUND = MutualInformation()
 def test_the_entropy_is_that_of_the_answer(lapse: float, margin: float) -> None:
     x = np.linspace(-margin - 9.0, margin + 9.0, 201)
     gaussians = entropy_of_answers(Probit(0.4, margin * SCALE, lapse))
-    expected = [reference.entropy_bits(reference.answer_probabilities(float(v), margin, lapse)) for v in x]
+    expected = [
+        question_reference.entropy_bits(question_reference.answer_probabilities(float(v), margin, lapse))
+        for v in x
+    ]
     np.testing.assert_allclose(gaussians.expectation(x, np.zeros_like(x)), expected, atol=2e-6)
     found = gaussians.expectation(np.array([1.3 / SCALE]), np.array([0.8 / SCALE**2]))[0]
-    judge = reference.expected_entropy(1.3, 0.8, 0.4, margin * SCALE, lapse)
+    judge = question_reference.expected_entropy(1.3, 0.8, 0.4, margin * SCALE, lapse)
     assert found == pytest.approx(judge, abs=2e-6)
 
 
@@ -48,7 +51,10 @@ def test_the_entropy_is_that_of_the_answer(lapse: float, margin: float) -> None:
 def test_the_gaussian_below_the_entropy_is_below_it(lapse: float) -> None:
     x = np.linspace(0.0, 12.0, 1201)
     constant, variance = entropy_bound(lapse)
-    entropy = [reference.entropy_bits(reference.answer_probabilities(float(v), 0.0, lapse)) for v in x]
+    entropy = [
+        question_reference.entropy_bits(question_reference.answer_probabilities(float(v), 0.0, lapse))
+        for v in x
+    ]
     assert (constant + (1 - constant) * np.exp(-0.5 * x**2 / variance) <= np.array(entropy) + 1e-9).all()
 
 
@@ -66,7 +72,7 @@ def test_bits_under_a_mixture_equal_quadrature(margin: float) -> None:
         PairMoments(w, Probit(noise, m, lapse), np.array([gap]), np.zeros(1), np.array([spread]))
         for w, gap, spread, noise, m, lapse in rows
     ]
-    assert BOUND.score(pairs)[0] == pytest.approx(reference.mixture_quadrature_bits(rows), abs=5e-6)
+    assert BOUND.score(pairs)[0] == pytest.approx(question_reference.mixture_quadrature_bits(rows), abs=5e-6)
 
 
 def test_information_gain_with_lapses_equals_quadrature() -> None:
@@ -74,7 +80,7 @@ def test_information_gain_with_lapses_equals_quadrature() -> None:
     bits = information_gain(mean, cov, 0.3, lapse=0.08)
     for i, j in ((0, 1), (0, 2), (1, 2)):
         row = (1.0, mean[i] - mean[j], cov[i, i] + cov[j, j] - 2 * cov[i, j], 0.3, 0.0, 0.08)
-        assert bits[i, j] == pytest.approx(reference.mixture_quadrature_bits([row]), abs=5e-6)
+        assert bits[i, j] == pytest.approx(question_reference.mixture_quadrature_bits([row]), abs=5e-6)
 
 
 @settings(max_examples=50)
@@ -117,8 +123,8 @@ def test_no_distribution_brings_more_bits_than_its_moments_allow(seed: int, same
     weights /= weights.sum()
     lapses = np.full(count, 0.1) if same else rng.choice([0.0, 0.02, 0.1, 0.4], count)
     p = (1 - lapses) * ndtr(x) + lapses / 2
-    found = reference.entropy_bits([weights @ p, 1 - weights @ p]) - sum(
-        w * reference.entropy_bits([q, 1 - q]) for w, q in zip(weights, p, strict=True)
+    found = question_reference.entropy_bits([weights @ p, 1 - weights @ p]) - sum(
+        w * question_reference.entropy_bits([q, 1 - q]) for w, q in zip(weights, p, strict=True)
     )
     parts = [
         Component(w, Probit(1.0, 0.0, e)) for w, e in zip(weights.tolist(), lapses.tolist(), strict=True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from mpmath import mp
 
-import reference
+import question_reference
 from acquisition.mixtures import mixtures
 from prefero._support.arrays import Array
 from prefero.acquisition.base import Component, PairMoments
@@ -43,7 +43,7 @@ def grid(noise: float) -> tuple[Array, Array]:
 
 def judged(gap: Array, variance: Array, noise: float, margin: float = 0.0) -> Array:
     pairs = zip(gap, variance, strict=True)
-    return np.array([reference.quadrature_bits(g, s, noise, margin) for g, s in pairs])
+    return np.array([question_reference.quadrature_bits(g, s, noise, margin) for g, s in pairs])
 
 
 # --- two answers ------------------------------------------------------------------------------------------
@@ -67,7 +67,7 @@ def test_houlsby_is_off_by_less_than_three_thousandths_of_a_bit(noise: float) ->
 @pytest.mark.parametrize("noise", NOISES)
 def test_paper_is_the_equation_as_printed(noise: float) -> None:
     gap, variance = grid(noise)
-    printed = [reference.paper_objective(g, s, noise) for g, s in zip(gap, variance, strict=True)]
+    printed = [question_reference.paper_objective(g, s, noise) for g, s in zip(gap, variance, strict=True)]
     np.testing.assert_allclose(one(gap, variance, Probit(noise), "paper"), printed, rtol=0, atol=1e-12)
 
 
@@ -162,7 +162,7 @@ def test_bits_under_a_mixture_equal_quadrature(rows: list[tuple[float, float, fl
         pairs(weight, Probit(noise, margin), np.array([gap]), np.array([variance]))
         for weight, gap, variance, noise, margin in rows
     ]
-    expected = reference.mixture_quadrature_bits(rows)
+    expected = question_reference.mixture_quadrature_bits(rows)
     assert mutual_information(mixture)[0] == pytest.approx(expected, abs=1e-6)
 
 
@@ -190,8 +190,10 @@ def beliefs(seed: int, count: int = 6) -> tuple[Array, Array]:
 def test_information_gain_is_the_bits_of_every_pair(margin: float) -> None:
     mean, cov = beliefs(0)
     found = information_gain(mean, cov, 0.4, margin=margin)
-    part = reference.Part(1.0, mean, cov, 0.4, margin)
-    expected = [[reference.pair_bits([part], i, j) if i != j else 0.0 for j in range(6)] for i in range(6)]
+    part = question_reference.Part(1.0, mean, cov, 0.4, margin)
+    expected = [
+        [question_reference.pair_bits([part], i, j) if i != j else 0.0 for j in range(6)] for i in range(6)
+    ]
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 

@@ -1,16 +1,24 @@
-"""The best question of a pool against trying every pair, on every array library and at every tile size."""
+"""The best question of a pool against trying every pair, at every tile size."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import array_api_strict
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import reference
+import question_reference
+from acquisition.searched_pools import (
+    KERNELS,
+    TILES,
+    Mixture,
+    belief_of,
+    best_of_scores,
+    every_function,
+    every_tile,
+    learned,
+    pool,
+)
 from prefero._support.arrays import Array
 from prefero.acquisition.base import AcquisitionFunction
 from prefero.acquisition.expected_utility import ExpectedUtility
@@ -18,70 +26,18 @@ from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.pool_search import best_question, score_all
 from prefero.acquisition.projection import preference_probabilities
 from prefero.acquisition.random_question import random_question
-from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
-from prefero.models.inference import infer
+from prefero.kernels import RBF
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP
 from prefero.questions import Comparisons, Question
 
-KERNELS: list[Kernel] = [
-    Anchored(RBF(theta=0.8), (0.0, 0.0), mode="condition"),
-    Anchored(2.0 * Matern(lengthscale=(0.7, 1.5)), (0.0, 0.0)),
-    Linear() + 0.5 * Quadratic(),
-]
-SAME = 1e-10
-TILES = [7, 16, None]
-FUNCTIONS = {
-    "exact": MutualInformation(),
-    "houlsby": MutualInformation("houlsby"),
-    "paper": MutualInformation("paper"),
-    "utility": ExpectedUtility(),
-}
 
-every_function = pytest.mark.parametrize("acquisition", FUNCTIONS.values(), ids=FUNCTIONS.keys())
-every_tile = pytest.mark.parametrize("tile", TILES)
-
-
-@dataclass(frozen=True)
-class Mixture:
-    """Several posteriors with their weights: all of a belief that the search may look at."""
-
-    components: Sequence[tuple[float, Any]]
-
-
-def pool(seed: int, count: int) -> Array:
-    return np.random.default_rng(seed).standard_normal((count, 2))
-
-
-def learned(seed: int, kernel: Kernel, probit: Probit, answers: int = 6) -> Any:
-    """A posterior after a few answers about other trajectories: by itself a mixture of one."""
-    rng = np.random.default_rng(seed)
-    items = rng.standard_normal((10, 2))
-    pairs = np.array([rng.choice(10, 2, replace=False) for _ in range(answers)]).reshape(-1, 2)
-    return infer(kernel, Comparisons.of(items, pairs), probit)[0]
-
-
-def belief_of(seed: int, parts: int, margin: float = 0.0) -> Any:
-    weights = np.random.default_rng(seed).dirichlet(np.ones(parts)) if parts > 1 else np.ones(1)
-    noises = (0.2, 0.5, 0.1)
-    posteriors = [learned(seed, KERNELS[(seed + k) % 3], Probit(noises[k], margin)) for k in range(parts)]
-    return Mixture([(float(w), p) for w, p in zip(weights, posteriors, strict=True)])
-
-
-def best_of_scores(scores: Array, exclude: Sequence[tuple[int, int]] = ()) -> tuple[int, int]:
-    """The pair with the smallest indices among those whose score is the largest."""
-    allowed = np.triu(np.ones(scores.shape, dtype=bool), k=1)
-    for i, j in exclude:
-        allowed[min(i, j), max(i, j)] = False
-    values = np.where(allowed, scores, -np.inf)
-    row, column = np.argwhere(values >= values.max() - SAME)[0]
-    return int(row), int(column)
-
-
-def judge_parts(belief: Any, x: Array) -> list[reference.Part]:
+def judge_parts(belief: Any, x: Array) -> list[question_reference.Part]:
     rows = [(weight, p.probit, *p(x)) for weight, p in belief.components]
-    return [reference.Part(w, mean, cov, probit.noise, probit.margin) for w, probit, mean, cov in rows]
+    return [
+        question_reference.Part(w, mean, cov, probit.noise, probit.margin) for w, probit, mean, cov in rows
+    ]
 
 
 def assert_best(question: Question, pair: tuple[int, int], scores: Array) -> None:
@@ -112,16 +68,18 @@ def test_no_pair_is_better_by_quadrature(seed: int, parts: int, margin: float) -
     belief, x = belief_of(seed, parts, margin), pool(seed + 200, 14)
     question = best_question(belief, x, tile=5)
     judges = judge_parts(belief, x)
-    _, best = reference.best_pair(reference.pair_bits, judges)
+    _, best = question_reference.best_pair(question_reference.pair_bits, judges)
     assert question.value == pytest.approx(best, abs=1e-6)
-    assert reference.pair_bits(judges, question.left, question.right) == pytest.approx(best, abs=1e-6)
+    assert question_reference.pair_bits(judges, question.left, question.right) == pytest.approx(
+        best, abs=1e-6
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_no_pair_is_better_by_the_paper_s_equation(seed: int) -> None:
     belief, x = belief_of(seed, 1), pool(seed + 300, 25)
     question = best_question(belief, x, acquisition=MutualInformation("paper"), tile=7)
-    pair, best = reference.best_pair(reference.pair_paper, judge_parts(belief, x))
+    pair, best = question_reference.best_pair(question_reference.pair_paper, judge_parts(belief, x))
     assert (question.left, question.right) == pair
     assert question.value == pytest.approx(best, abs=1e-9)
 
@@ -131,7 +89,7 @@ def test_no_pair_is_better_by_the_paper_s_equation(seed: int) -> None:
 def test_no_pair_is_worth_more_by_the_textbook(seed: int, parts: int) -> None:
     belief, x = belief_of(seed, parts), pool(seed + 400, 20)
     question = best_question(belief, x, acquisition="expected-utility", tile=7)
-    pair, best = reference.best_pair(reference.pair_utility, judge_parts(belief, x))
+    pair, best = question_reference.best_pair(question_reference.pair_utility, judge_parts(belief, x))
     assert (question.left, question.right) == pair
     assert question.value == pytest.approx(best, abs=1e-9)
 
@@ -147,8 +105,8 @@ def test_score_all_is_the_value_of_every_pair(seed: int, margin: float) -> None:
     )
     for i in range(6):
         for j in range(i + 1, 6):
-            assert scores[i, j] == pytest.approx(reference.pair_bits(judges, i, j), abs=1e-6)
-            assert worth[i, j] == pytest.approx(reference.pair_utility(judges, i, j), abs=1e-9)
+            assert scores[i, j] == pytest.approx(question_reference.pair_bits(judges, i, j), abs=1e-6)
+            assert worth[i, j] == pytest.approx(question_reference.pair_utility(judges, i, j), abs=1e-9)
     np.testing.assert_allclose(scores, scores.T, atol=1e-9)
     np.testing.assert_allclose(worth, worth.T, atol=1e-9)
 
@@ -331,60 +289,6 @@ def test_the_value_of_one_question_is_that_of_the_search() -> None:
     assert score_all(belief, x)[best.left, best.right] == pytest.approx(best.value, abs=1e-9)
 
 
-# --- other array libraries --------------------------------------------------------------------------------
-
-
-def assert_like_numpy(
-    to_library: Any, acquisition: AcquisitionFunction, tile: int | None, margin: float = 0.0
-) -> None:
-    options: dict[str, Any] = {"acquisition": acquisition, "tile": tile}
-    options["exclude"] = [(0, 1), (5, 3)]
-    for parts in (1, 2):
-        belief, x = belief_of(4, parts, margin), pool(12, 30)
-        here = best_question(belief, x, **options)
-        there = best_question(belief, to_library(x), **options)
-        assert here == there
-        assert here.value == pytest.approx(there.value, abs=1e-9)
-        scores = score_all(belief, to_library(x), acquisition)
-        np.testing.assert_allclose(np.asarray(scores), score_all(belief, x, acquisition), atol=1e-7)
-
-
-@pytest.mark.parametrize("tile", [7, None])
-@every_function
-def test_any_array_library_finds_the_question_of_numpy(
-    acquisition: AcquisitionFunction, tile: int | None
-) -> None:
-    assert_like_numpy(array_api_strict.asarray, acquisition, tile)
-
-
-def test_any_array_library_knows_three_answers() -> None:
-    assert_like_numpy(array_api_strict.asarray, MutualInformation(), 7, margin=0.3)
-
-
-@pytest.mark.parametrize("tile", [7, None])
-@every_function
-def test_torch_finds_the_question_of_numpy(acquisition: AcquisitionFunction, tile: int | None) -> None:
-    torch = pytest.importorskip("torch")
-    assert_like_numpy(torch.asarray, acquisition, tile)
-
-
-def test_torch_knows_three_answers() -> None:
-    torch = pytest.importorskip("torch")
-    assert_like_numpy(torch.asarray, MutualInformation(), 7, margin=0.3)
-
-
-@pytest.mark.parametrize("margin", [0.0, 0.3])
-@pytest.mark.parametrize("acquisition", [MutualInformation(), ExpectedUtility()])
-def test_single_precision_finds_a_question_nearly_as_good(
-    acquisition: AcquisitionFunction, margin: float
-) -> None:
-    torch = pytest.importorskip("torch")
-    belief, x = belief_of(4, 1, margin), np.concatenate([pool(12, 40), pool(12, 40)[:5]])
-    scores = np.asarray(score_all(belief, x, acquisition))
-    found = best_question(belief, torch.asarray(x, dtype=torch.float32), acquisition=acquisition, tile=7)
-    assert scores[found.left, found.right] == pytest.approx(scores[np.triu_indices(45, 1)].max(), abs=1e-3)
-
-
 # --- errors -----------------------------------------------------------------------------------------------
 
 
@@ -423,9 +327,9 @@ def test_whole_numbers_are_features_too() -> None:
     whole = np.random.default_rng(0).integers(-3, 4, (30, 2))
     posterior = PreferenceGP(RBF(0.2), noise=0.3, learn=False).fit(whole, [[0, 1], [2, 3], [4, 5]]).posterior_
     as_numbers = best_question(posterior, whole.astype(float))
-    for pool in (whole, whole.tolist()):
-        assert best_question(posterior, pool) == as_numbers
-        assert best_question(posterior, pool).value == as_numbers.value
+    for rows in (whole, whole.tolist()):
+        assert best_question(posterior, rows) == as_numbers
+        assert best_question(posterior, rows).value == as_numbers.value
     rewards: Any = posterior.marginals(whole)[0]  # type: ignore[arg-type]
     np.testing.assert_array_equal(rewards, posterior.marginals(whole.astype(float))[0])
 

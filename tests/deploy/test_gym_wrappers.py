@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import warnings
 from typing import Any
 
 import gymnasium
@@ -10,12 +9,22 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Dict, Discrete
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv
+from gymnasium.vector import SyncVectorEnv
 from gymnasium.wrappers import RecordEpisodeStatistics
-from gymnasium.wrappers.vector import RecordEpisodeStatistics as VectorRecordEpisodeStatistics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from deploy.walk_environment import (
+    BONUS,
+    InPlaceWalk,
+    Walk,
+    described_walk_reward,
+    expected_reward,
+    features_of,
+    random_actions,
+    run_episode,
+    walk_reward,
+)
 from prefero import (
     Learner,
     Pool,
@@ -23,97 +32,20 @@ from prefero import (
     Reward,
     RewardFromPreferences,
     VectorRewardFromPreferences,
-    load_reward,
 )
 from prefero._support.arrays import Array
 from prefero.datasets import Episode as RecordedEpisode
-from prefero.kernels import RBF, Anchored, Linear, Quadratic
-
-BONUS = 0.25  # the environment's own reward, at every step
-every_mode = pytest.mark.parametrize("mode", list(AutoresetMode))
-
-
-class Walk(gymnasium.Env[Any, Any]):
-    """Steps along a line; after `length` steps it is terminated or truncated, with features in its info."""
-
-    observation_space = Box(-100.0, 100.0, (2,), np.float64)
-    action_space = Box(-1.0, 1.0, (1,), np.float64)
-
-    def __init__(self, length: int = 4, cut: bool = False) -> None:
-        self.length, self.cut = length, cut
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        super().reset(seed=seed)
-        del options
-        self.position, self.steps, self.effort = np.zeros(2), 0, 0.0
-        return self.position, {}
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        self.steps += 1
-        self.effort += abs(float(action[0]))
-        self.position = self.position + np.array([float(action[0]), 1.0])
-        over = self.steps == self.length
-        info = {"summary": np.array([self.position[0], self.effort / self.steps])} if over else {}
-        return self.position, BONUS, over and not self.cut, over and self.cut, info
-
-
-class InPlaceWalk(Walk):
-    """Returns the same array at every step, changed in place, as some environments do."""
-
-    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        before = self.position
-        _, *rest = super().step(action)
-        before[:] = self.position
-        self.position = before
-        return (before, *rest)  # type: ignore[return-value]
-
-
-def features_of(observations: Array, actions: Array) -> list[float]:
-    """The features: where it ends, and the mean effort."""
-    assert len(observations) == len(actions) + 1
-    return [observations[-1, 0], float(np.abs(actions).mean())]
+from prefero.kernels import Anchored, Linear, Quadratic
 
 
 @pytest.fixture(scope="module")
 def reward() -> Reward:
-    pool = Pool(np.random.default_rng(0).normal(size=(30, 2)) * [2.0, 0.3] + [0.0, 0.5], ["end", "effort"])
-    learner = Learner(pool, model=PreferenceGP(Anchored(RBF(0.3), (0.0, 0.0)), noise=0.1, learn=False))
-    for _ in range(8):
-        question = learner.ask()
-        ends = pool.features[:, 0]
-        learner.tell(question, "left" if ends[question.left] > ends[question.right] else "right")
-    return learner.reward()
-
-
-def expected_reward(reward: Reward, actions: Array, caution: float = 0.0) -> float:
-    mean, std = reward.predict([[actions.sum(), np.abs(actions).mean()]], return_std=True)
-    return float(mean[0] - caution * std[0])
-
-
-def run_episode(env: Any, actions: Any, **options: Any) -> list[tuple[Any, ...]]:
-    env.reset(**options)
-    return [env.step(action) for action in actions]
-
-
-def random_actions(steps: int, seed: int = 0) -> Array:
-    return np.random.default_rng(seed).uniform(-1.0, 1.0, (steps, 1))
-
-
-# --- features that the reward's file describes ------------------------------------------------------------
+    return walk_reward()
 
 
 @pytest.fixture(scope="module")
 def described(tmp_path_factory: pytest.TempPathFactory) -> Reward:
-    """A reward of the library's default features, and more, of played episodes; read from its file."""
-    words = ["path-length", "log-dimensionless-jerk", "control-effort", "return", "pca(1)"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the environment's own reward is constant
-        pool = Pool.from_gymnasium(lambda **_: Walk(6), words, episodes=12, clips="never")
-    learner = Learner(pool)
-    learner.tell(learner.ask(), "left")
-    path = tmp_path_factory.mktemp("described") / "reward.json"
-    learner.reward().save(path)
-    return load_reward(path)
+    return described_walk_reward(tmp_path_factory.mktemp("described") / "reward.json")
 
 
 def test_a_dense_reward_needs_nothing_but_the_file(described: Reward) -> None:
@@ -123,17 +55,6 @@ def test_a_dense_reward_needs_nothing_but_the_file(described: Reward) -> None:
     episode = RecordedEpisode("e", np.column_stack([x, np.arange(7.0)]), actions, np.full(6, BONUS), 1 / 30)
     assert sum(given) == pytest.approx(described(described.episode_features()(episode)[None])[0])
     assert np.isfinite(given).all()
-
-
-@every_mode
-def test_vector_environments_need_nothing_but_the_file(described: Reward, mode: AutoresetMode) -> None:
-    actions = random_actions(6, seed=4)
-    alone = RewardFromPreferences(Walk(6), described)
-    last = run_episode(alone, actions)[-1][1]
-    envs = VectorRewardFromPreferences(SyncVectorEnv([lambda: Walk(6)] * 2, autoreset_mode=mode), described)
-    rewards = [step[1] for step in run_episode(envs, np.stack([actions, -actions], axis=1))]
-    assert rewards[-1][0] == pytest.approx(last)
-    assert rewards[-1][1] != pytest.approx(last)
 
 
 # --- one environment --------------------------------------------------------------------------------------
@@ -296,99 +217,6 @@ def test_a_monitor_inside_records_the_environments_own_reward(reward: Reward, co
         assert given == pytest.approx(expected_reward(reward, actions))
 
 
-# --- many environments ------------------------------------------------------------------------------------
-
-LENGTHS = (3, 1, 5)
-
-
-def vector(mode: AutoresetMode, kind: Any = SyncVectorEnv) -> Any:
-    return kind([lambda n=n: Walk(n, cut=n == 3) for n in LENGTHS], autoreset_mode=mode)
-
-
-def ends(env: Any, actions: Array, mode: AutoresetMode) -> list[tuple[int, float, Array]]:
-    """Of every episode that ended: which environment's, what it was given, and the actions it used."""
-    found = []
-    given, used = np.zeros(len(LENGTHS)), [[] for _ in LENGTHS]  # type: ignore[var-annotated]
-    fresh = np.zeros(len(LENGTHS), dtype=bool)  # the next step only resets
-    env.reset()
-    for action in actions:
-        _, rewards, terminated, truncated, _ = env.step(action)
-        over = terminated | truncated
-        assert not rewards[fresh].any()
-        for n in np.flatnonzero(~fresh):
-            given[n] += rewards[n]
-            used[n].append(action[n])
-            if over[n]:
-                found.append((int(n), float(given[n]), np.array(used[n])))
-                given[n], used[n] = 0.0, []
-        fresh = over if mode is AutoresetMode.NEXT_STEP else np.zeros_like(over)
-        if mode is AutoresetMode.DISABLED and over.any():
-            env.reset(options={"reset_mask": over})
-    return found
-
-
-@every_mode
-@pytest.mark.parametrize(
-    ("features", "reward_type"), [(features_of, "sparse"), (features_of, "dense"), ("info:summary", "sparse")]
-)
-def test_in_a_vector_every_episode_gets_its_own_reward(
-    reward: Reward, mode: AutoresetMode, features: Any, reward_type: Any
-) -> None:
-    env = VectorRewardFromPreferences(vector(mode), reward, features, reward_type=reward_type, caution=0.5)
-    actions = np.random.default_rng(3).uniform(-1, 1, (15, 3, 1))
-    found = ends(env, actions, mode)
-    for number, total, used in found:
-        assert len(used) == LENGTHS[number]
-        assert total == pytest.approx(expected_reward(reward, used, 0.5))
-    rounds = [n + (mode is AutoresetMode.NEXT_STEP) for n in LENGTHS]
-    assert len(found) == sum((15 + (mode is AutoresetMode.NEXT_STEP)) // r for r in rounds)
-
-
-@every_mode
-def test_a_vector_of_wrapped_environments_is_a_wrapped_vector(reward: Reward, mode: AutoresetMode) -> None:
-    inside = SyncVectorEnv(
-        [lambda n=n: RewardFromPreferences(Walk(n, cut=n == 3), reward, features_of) for n in LENGTHS],  # type: ignore[misc]
-        autoreset_mode=mode,
-    )
-    outside = VectorRewardFromPreferences(vector(mode), reward, features_of)
-    actions = np.random.default_rng(4).uniform(-1, 1, (12, 3, 1))
-    for first, second in zip(ends(inside, actions, mode), ends(outside, actions, mode), strict=True):
-        assert first[:2] == pytest.approx(second[:2])
-
-
-def test_a_vector_in_processes_gets_the_same_rewards(reward: Reward) -> None:
-    mode, actions = AutoresetMode.NEXT_STEP, np.random.default_rng(5).uniform(-1, 1, (9, 3, 1))
-    here = VectorRewardFromPreferences(vector(mode), reward, "info:summary")
-    there = VectorRewardFromPreferences(vector(mode, AsyncVectorEnv), reward, "info:summary")
-    try:
-        for first, second in zip(ends(here, actions, mode), ends(there, actions, mode), strict=True):
-            assert first[:2] == second[:2]
-    finally:
-        there.close()
-
-
-@every_mode
-def test_a_vectors_own_rewards_stay_in_its_infos(reward: Reward, mode: AutoresetMode) -> None:
-    env = VectorRewardFromPreferences(vector(mode), reward, features_of)
-    env.reset()
-    _, given, _, _, infos = env.step(np.zeros((3, 1)))
-    np.testing.assert_array_equal(infos["original_reward"], [BONUS] * 3)
-    np.testing.assert_array_equal(infos["_original_reward"], [True] * 3)
-    np.testing.assert_allclose(given, [0.0, expected_reward(reward, np.zeros((1, 1))), 0.0])
-
-
-@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
-def test_monitors_of_a_vector_record_the_rewards_that_they_see(reward: Reward, mode: AutoresetMode) -> None:
-    counted = VectorRecordEpisodeStatistics(VectorRewardFromPreferences(vector(mode), reward, features_of))
-    inside = VectorRewardFromPreferences(VectorRecordEpisodeStatistics(vector(mode)), reward, features_of)
-    actions = np.random.default_rng(6).uniform(-1, 1, (9, 3, 1))
-    wanted = [given for _, given, _ in ends(counted, actions, mode)]
-    np.testing.assert_allclose(counted.return_queue, wanted)
-    found = ends(inside, actions, mode)
-    assert inside.env.return_queue == pytest.approx([BONUS * LENGTHS[n] for n, _, _ in found])  # type: ignore[attr-defined]
-    assert [given for _, given, _ in found] == pytest.approx(wanted)
-
-
 # --- what is refused --------------------------------------------------------------------------------------
 
 
@@ -408,7 +236,7 @@ def test_impossible_wrappers_are_refused(reward: Reward, features: Any, options:
         RewardFromPreferences(Walk(), **{"reward": reward, "features": features, **options})
     with pytest.raises(ValueError, match=message):
         VectorRewardFromPreferences(
-            vector(AutoresetMode.NEXT_STEP), **{"reward": reward, "features": features, **options}
+            SyncVectorEnv([Walk]), **{"reward": reward, "features": features, **options}
         )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import question_reference
 import reference
 from prefero import LinearPreference, Pool, PreferenceGP
 from prefero._support.arrays import Array
@@ -132,9 +133,9 @@ def brute_bits(belief: Any, a: Array, b: Array) -> float:
     """Entropy of the average answer less the average entropy, straight from the draws."""
     x = belief.weights @ (a - b) / (np.sqrt(2) * belief.probit.noise)
     margin = belief.probit.margin / (np.sqrt(2) * belief.probit.noise)
-    each = np.array([reference.answer_probabilities(float(v), margin) for v in x])
-    remains = np.mean([reference.entropy_bits(row) for row in each])
-    return float(reference.entropy_bits(each.mean(axis=0)) - remains)
+    each = np.array([question_reference.answer_probabilities(float(v), margin) for v in x])
+    remains = np.mean([question_reference.entropy_bits(row) for row in each])
+    return float(question_reference.entropy_bits(each.mean(axis=0)) - remains)
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.2])

@@ -1,9 +1,4 @@
-"""Bayesian model averaging: weights, descriptions, the mixture, and that only the answers decide it."""
-
-from collections.abc import Callable
-from functools import cache
-from itertools import count
-from typing import Any
+"""Bayesian model averaging: weights, descriptions, the mixture and its symmetries, and ties."""
 
 import numpy as np
 import pytest
@@ -11,68 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp, ndtr
 
-from prefero._support.arrays import Array
+from models.answers_of_known_rewards import RIGHT, answers, first, fresh, grid, order, places, turned
 from prefero._support.texts import percent
-from prefero.models import mixture_fitter as module
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
 from prefero.models.mixture import MixturePosterior
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.reference import Reference
-from prefero.models.solution import ConvergenceError
-from prefero.models.structures import GRID, LABELS, Candidate, ModelSettings, grid_candidates
+from prefero.models.structures import GRID, LABELS
 from prefero.questions import Comparisons
-from prefero.simulation.tasks import make_task
-
-RIGHT = {"linear": {"linear"}, "quadratic": {"quadratic"}, "bumpy": {"rbf", "linear+rbf", "ard"}}
-
-
-@cache
-def answers(kind: str, number: int, seed: int = 1, margin: float = 0.0) -> Comparisons:
-    """What a simulated user says to random questions; fewer answers are the beginning of more."""
-    task = make_task(kind, trajectories=80, margin=margin, test_size=2, seed=seed)
-    rng, x = np.random.default_rng(seed), task.pool.scaled
-    rows = []
-    for _ in range(number):
-        i, j = rng.choice(len(x), 2, replace=False)
-        choice = task.user.answer(x[i], x[j], rng)
-        rows.append((x[j], x[i], False) if choice == "right" else (x[i], x[j], choice == "equal"))
-    winners, losers, tied = (np.array(column) for column in zip(*rows, strict=True))
-    return Comparisons(winners, losers, tied)
-
-
-def first(data: Comparisons, number: int) -> Comparisons:
-    return Comparisons(data.winners[:number], data.losers[:number], data.tied[:number])
-
-
-def turned(data: Comparisons, *which: int) -> Comparisons:
-    """The same with some answers the other way round."""
-    swap = np.isin(np.arange(len(data)), which)[:, None]
-    winners, losers = np.where(swap, data.losers, data.winners), np.where(swap, data.winners, data.losers)
-    return Comparisons(winners, losers, data.tied)
-
-
-def places(number: int = 20, seed: int = 9) -> tuple[Array, Array]:
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((number, 2)), rng.standard_normal((number, 2))
-
-
-def order(belief: MixturePosterior) -> list[str]:
-    return sorted(belief.structures, key=lambda structure: -belief.structures[structure])
-
-
-def grid() -> list[Candidate]:
-    return grid_candidates(ModelSettings(Reference.normal(2), None, None, "ep"))
-
-
-def fresh(data: Comparisons) -> MixturePosterior:
-    return MixtureFitter(Reference.normal(2)).fit(data)
-
-
-def assert_same(found: MixturePosterior, expected: MixturePosterior, tolerance: float = 1e-4) -> None:
-    np.testing.assert_allclose(found.probability(*places()), expected.probability(*places()), atol=tolerance)
-    assert order(found) == order(expected)
-
 
 # --- weights ----------------------------------------------------------------------------------------------
 
@@ -289,110 +231,6 @@ def test_with_one_feature_there_is_no_ard_kernel() -> None:
     data = answers("linear", 30)
     line = Comparisons(data.winners[:, :1], data.losers[:, :1], data.tied)
     assert set(MixtureFitter(Reference.normal(1)).fit(line).structures) == set(GRID)
-
-
-# --- the answers alone decide -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", RIGHT)
-def test_answers_one_by_one_give_the_mixture_of_all_at_once(kind: str) -> None:
-    data, fitter = answers(kind, 60, seed=0), MixtureFitter(Reference.normal(2))
-    for number in range(24):
-        grown = fitter.fit(first(data, number))
-        if number in (5, 19, 20, 23):
-            assert_same(grown, fresh(first(data, number)))
-
-
-@pytest.mark.parametrize("kind", RIGHT)
-def test_answers_taken_back_leave_no_trace(kind: str) -> None:
-    data, fitter = answers(kind, 60), MixtureFitter(Reference.normal(2))
-    for number in (32, 31, 12, 0):
-        assert_same(fitter.fit(first(data, number)), fresh(first(data, number)), 1e-5)
-
-
-def test_an_answer_changed_is_an_answer_never_given() -> None:
-    data, fitter = first(answers("bumpy", 60), 15), MixtureFitter(Reference.normal(2))
-    fitter.fit(data)
-    for which in (14, 0, 7):
-        assert_same(fitter.fit(turned(data, which)), fresh(turned(data, which)), 1e-5)
-
-
-@pytest.mark.parametrize("back", [19, 20])
-def test_answers_taken_back_and_then_changed_leave_no_trace(back: int) -> None:
-    data, fitter = first(answers("bumpy", 60), 21), MixtureFitter(Reference.normal(2))
-    fitter.fit(data)
-    fitter.fit(first(data, back))
-    assert_same(fitter.fit(turned(data, 20)), fresh(turned(data, 20)))
-
-
-def test_with_ties_answers_one_by_one_give_the_mixture_of_all_at_once() -> None:
-    data, fitter = answers("linear", 24, margin=0.4), MixtureFitter(Reference.normal(2))
-    assert data.has_ties
-    for number in range(0, 25, 4):
-        grown = fitter.fit(first(data, number))
-    assert_same(grown, fresh(data), 1e-5)
-
-
-def test_a_slow_machine_comes_to_the_same_mixture(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = first(answers("bumpy", 60), 20)
-    quick = fresh(data)
-    clock = count()
-    monkeypatch.setattr("prefero.models.marginal_likelihood.time.monotonic", lambda: 0.4 * next(clock))
-    assert_same(fresh(data), quick)
-
-
-# --- failures ---------------------------------------------------------------------------------------------
-
-
-def failing_for(fails: Callable[[str], bool]) -> Callable[..., Any]:
-    """An inference that never converges for kernels whose description is chosen by `fails`."""
-
-    def run(kernel: Any, *args: Any, **kwargs: Any) -> Any:
-        if fails(repr(kernel)):
-            raise ConvergenceError("this one never converges")
-        return infer(kernel, *args, **kwargs)
-
-    return run
-
-
-def test_a_candidate_whose_inference_fails_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = first(answers("quadratic", 60), 12)
-    before = fresh(data)
-    monkeypatch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
-    after = fresh(data)
-    assert before.structures["quadratic"] > 0.1
-    assert after.structures["quadratic"] == 0.0
-    rest = 1.0 - before.structures["quadratic"]
-    for structure in ("linear", "rbf", "linear+rbf"):
-        assert after.structures[structure] == pytest.approx(before.structures[structure] / rest, abs=2e-3)
-
-
-def test_the_others_go_on_when_the_ard_candidate_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "infer", failing_for(lambda kernel: "theta=(" in kernel))
-    belief = fresh(answers("linear", 30))
-    assert belief.structures.get("ard", 0.0) == 0.0
-    assert order(belief)[0] == "linear"
-
-
-def test_the_others_go_on_when_one_fails_while_the_margin_is_learned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
-    belief = fresh(answers("linear", 15, margin=0.4))
-    assert belief.structures["quadratic"] == 0.0
-    assert belief.probit.margin > 0.0
-
-
-def test_a_candidate_that_failed_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    data, fitter = first(answers("quadratic", 60), 12), MixtureFitter(Reference.normal(2))
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "infer", failing_for(lambda kernel: "Quadratic" in kernel))
-        fitter.fit(first(data, 11))
-    assert_same(fitter.fit(data), fresh(data))
-
-
-def test_when_all_fail_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "infer", failing_for(lambda _: True))
-    with pytest.raises(ConvergenceError, match="inference did not converge for any structure"):
-        fresh(first(answers("linear", 60), 5))
 
 
 # --- ties -------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Drives the page as a person does, and waits for what the person would see. There are no fixed delays."""
 
 import re
+from collections.abc import Callable
 
 from playwright.sync_api import Locator, Page, Route, expect
 
@@ -8,6 +9,7 @@ from waiting import TIMEOUT
 
 KEYS = {"left": "ArrowLeft", "right": "ArrowRight", "equal": "ArrowDown"}
 MILLISECONDS = 1000 * TIMEOUT
+Visit = Callable[..., Page]  # the fixture that opens a page
 
 # Animations that end have ended; those that loop do not count.
 SETTLED = """() => document.getAnimations().every(

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,10 @@ class Server:
     def get(self, path: str) -> Any:
         return httpx.get(f"{self.address}{path}", timeout=TIMEOUT).raise_for_status().json()
 
+    def choices(self) -> list[str]:
+        """Those of the teacher's answers that were not deleted."""
+        return [row["choice"] for row in self.get("/api/history")["answers"] if not row["deleted"]]
+
     def answer(self, *choices: str) -> None:
         """Answer the next questions of a teacher's session, without a browser."""
         named = {SESSION_HEADER: str(self.get("/api/me")["session"])}
@@ -66,6 +71,9 @@ class Server:
             body = {"key": uuid.uuid4().hex, "question": question, "kind": choice, "seconds": 1.0}
             path = f"{self.address}/api/session/events"
             httpx.post(path, json=body, headers=named, timeout=TIMEOUT).raise_for_status()
+
+
+Teach = Callable[..., Server]  # the fixture that starts a server for teaching
 
 
 def free_port() -> int:

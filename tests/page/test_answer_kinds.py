@@ -2,21 +2,14 @@
 
 import os
 import re
-from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from page.drive_page import overflow
-from page.run_servers import Server
+from page.drive_page import Visit, overflow
+from page.run_servers import Teach
 
 PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
 READY = ".items-frame > :is(.fresh-even, .fresh-odd)"
-Visit = Callable[..., Page]
-Teach = Callable[..., Server]
-
-
-def choices(server: Server) -> list[str]:
-    return [row["choice"] for row in server.get("/api/history")["answers"] if not row["deleted"]]
 
 
 def wait_for(page: Page, done: int) -> None:
@@ -48,7 +41,7 @@ def test_the_strength_is_a_longer_press_or_shift(visit: Visit, teach: Teach) -> 
     wait_for(page, 3)
     page.locator(".clip-frame").first.click()
     wait_for(page, 4)
-    assert choices(server) == ["left-much", "right-slightly", "right-much", "left-slightly"]
+    assert server.choices() == ["left-much", "right-slightly", "right-much", "left-slightly"]
     page.keyboard.press("z")
     wait_for(page, 3)
 
@@ -74,7 +67,7 @@ def test_the_best_of_three_by_keys_and_taps_in_two_windows(
     expect(page.locator(".compare [aria-live=polite]")).to_contain_text("You skipped a question.")
     page.reload()
     wait_for(page, 2)
-    assert choices(server) == ["3", "2"]
+    assert server.choices() == ["3", "2"]
 
 
 def test_the_best_of_three_on_a_phone(visit: Visit, teach: Teach) -> None:
@@ -85,7 +78,7 @@ def test_the_best_of_three_on_a_phone(visit: Visit, teach: Teach) -> None:
     assert overflow(page) <= 0
     page.get_by_role("button", name="C is the best").tap()
     wait_for(page, 1)
-    assert choices(server) == ["3"]
+    assert server.choices() == ["3"]
 
 
 def test_a_ranking_by_keys_and_by_dragging(visit: Visit, teach: Teach) -> None:
@@ -112,7 +105,7 @@ def test_a_ranking_by_keys_and_by_dragging(visit: Visit, teach: Teach) -> None:
     expect(page.get_by_role("button", name="D, place 1")).to_be_visible()
     page.get_by_role("button", name="This is my order").click()
     wait_for(page, 2)
-    assert choices(server) == ["3>1=2>4", "4>1>2>3"]
+    assert server.choices() == ["3>1=2>4", "4>1>2>3"]
     page.get_by_role("button", name="What it learned").click()
     expect(page.get_by_text("C > A = B > D")).to_be_visible()
 
@@ -129,4 +122,4 @@ def test_a_ranking_on_a_phone(visit: Visit, teach: Teach) -> None:
     assert overflow(page) <= 0
     page.get_by_role("button", name="This is my order").tap()
     wait_for(page, 1)
-    assert choices(server) == ["1=3>2>4"]
+    assert server.choices() == ["1=3>2>4"]

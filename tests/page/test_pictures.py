@@ -7,14 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from page.check_page import PHONE, WIDE, check_page
-from page.drive_page import answer, wait_for_answers, wait_for_question, wait_until
-from page.run_servers import Server
-
-Visit = Callable[..., Page]
-Teach = Callable[..., Server]
+from page.drive_page import Visit, answer, wait_for_answers, wait_for_question, wait_until
+from page.run_servers import Server, Teach
 
 CHARTS = """() => {
     const charts = [...document.querySelectorAll(".chart")];

@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from page.check_page import PHONE, WIDE, check_page
-from page.drive_page import KEYS, label_boxes, skip_through
+from page.drive_page import KEYS, Visit, label_boxes, skip_through
 from page.run_servers import Server
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -36,8 +36,6 @@ questions = 2
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 BROWSERS = ({"viewport": WIDE}, TOUCH, {"reduced_motion": "reduce"})  # of the three participants
 SCALE = 1 if "PREFERO_PICTURES" in os.environ else 0.5  # a quarter of the pixels, which the processor draws
-
-Visit = Callable[..., Page]
 
 
 def prefero(*arguments: str) -> str:

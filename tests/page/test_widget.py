@@ -13,14 +13,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from page.check_page import WIDE
-from page.drive_page import answer, skip, skip_through, wait_for_answers
+from page.drive_page import Visit, answer, skip, skip_through, wait_for_answers
 from page.run_jupyterlab import JupyterLab, run_cell
 from prefero.rendering.video import save_video
 
 pytestmark = pytest.mark.skipif(
     "PREFERO_HEAVY" not in os.environ, reason="JupyterLab takes a while: make heavy"
 )
-Visit = Callable[..., Page]
 
 SCENE = """\
 import prefero

@@ -1,5 +1,6 @@
-"""Small pools, and stores in every kind of database."""
+"""Small pools, stores in every kind of database, and an exported study."""
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from prefero import Pool
+from prefero.studies.export_import import export_study
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 from studies import postgres as postgresql
-from studies.fake_study import features_only
+from studies.exported_study import LABELS, live_through
+from studies.fake_study import answer, features_only, invited, study_of
+from studies.new_sessions import SessionFactory
 
 KINDS = ["sqlite", "postgresql"]
 
@@ -74,3 +78,41 @@ def pool() -> Pool:
 def driver_pool() -> Pool:
     """Simulated drives, which can be replayed."""
     return Pool.simulate("driver", 60, progress=False)
+
+
+@pytest.fixture(scope="session")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A study of three participants: one did everything, one just began, one never came."""
+    engine = open_database(tmp_path_factory.mktemp("original") / "studies.db")
+    store = Store(engine)
+    plain = features_only()
+    ids = [f'run {row}, "fast"' for row in range(len(plain))]
+    study = study_of(store, "golf", Pool(plain.features, plain.names, ids=ids))
+    for label in LABELS:
+        invited(store, label, study, seed=len(label))
+    live_through(store, store.participants(study)[0])
+    answer(store, store.participants(study)[1])
+    yield store
+    engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def exported(original: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that this study is exported to."""
+    folder = tmp_path_factory.mktemp("exported") / "golf"
+    export_study(original, original.study("golf"), folder)
+    return folder
+
+
+@pytest.fixture
+def exported_copy(exported: Path, tmp_path: Path) -> Path:
+    """A copy of the folder, to be damaged."""
+    return Path(shutil.copytree(exported, tmp_path / "golf"))
+
+
+@pytest.fixture
+def sessions(file_store: Store, pool: Pool) -> Iterator[SessionFactory]:
+    """Sessions of new studies in a file."""
+    found = SessionFactory(file_store, pool)
+    yield found
+    found.slots.close()

@@ -1,0 +1,68 @@
+"""Small pools and beliefs to search, and the best question by looking at every score."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from prefero._support.arrays import Array
+from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.mutual_information import MutualInformation
+from prefero.kernels import RBF, Anchored, Kernel, Linear, Matern, Quadratic
+from prefero.models.inference import infer
+from prefero.models.likelihood import Probit
+from prefero.questions import Comparisons
+
+KERNELS: list[Kernel] = [
+    Anchored(RBF(theta=0.8), (0.0, 0.0), mode="condition"),
+    Anchored(2.0 * Matern(lengthscale=(0.7, 1.5)), (0.0, 0.0)),
+    Linear() + 0.5 * Quadratic(),
+]
+SAME = 1e-10
+TILES = [7, 16, None]
+FUNCTIONS = {
+    "exact": MutualInformation(),
+    "houlsby": MutualInformation("houlsby"),
+    "paper": MutualInformation("paper"),
+    "utility": ExpectedUtility(),
+}
+every_function = pytest.mark.parametrize("acquisition", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+every_tile = pytest.mark.parametrize("tile", TILES)
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Several posteriors with their weights: all of a belief that the search may look at."""
+
+    components: Sequence[tuple[float, Any]]
+
+
+def pool(seed: int, count: int) -> Array:
+    return np.random.default_rng(seed).standard_normal((count, 2))
+
+
+def learned(seed: int, kernel: Kernel, probit: Probit, answers: int = 6) -> Any:
+    """A posterior after a few answers about other trajectories: by itself a mixture of one."""
+    rng = np.random.default_rng(seed)
+    items = rng.standard_normal((10, 2))
+    pairs = np.array([rng.choice(10, 2, replace=False) for _ in range(answers)]).reshape(-1, 2)
+    return infer(kernel, Comparisons.of(items, pairs), probit)[0]
+
+
+def belief_of(seed: int, parts: int, margin: float = 0.0) -> Any:
+    weights = np.random.default_rng(seed).dirichlet(np.ones(parts)) if parts > 1 else np.ones(1)
+    noises = (0.2, 0.5, 0.1)
+    posteriors = [learned(seed, KERNELS[(seed + k) % 3], Probit(noises[k], margin)) for k in range(parts)]
+    return Mixture([(float(w), p) for w, p in zip(weights, posteriors, strict=True)])
+
+
+def best_of_scores(scores: Array, exclude: Sequence[tuple[int, int]] = ()) -> tuple[int, int]:
+    """The pair with the smallest indices among those whose score is the largest."""
+    allowed = np.triu(np.ones(scores.shape, dtype=bool), k=1)
+    for i, j in exclude:
+        allowed[min(i, j), max(i, j)] = False
+    values = np.where(allowed, scores, -np.inf)
+    row, column = np.argwhere(values >= values.max() - SAME)[0]
+    return int(row), int(column)
