@@ -19,7 +19,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: help teach demo test system-packages python-checks page-checks heavy lerobot soak coverage setup hooks page api-types bench docs dist release-check clean
+.PHONY: help teach demo test system-packages python-checks page-checks every-test heavy lerobot soak coverage setup hooks page api-types bench docs dist release-check clean
 
 help:  ## list the targets
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,11 +34,15 @@ teach:  ## teach a robot to play mini-golf in the browser
 demo: $(VENV)/.demo  ## a simulated user teaches the tosser robot in the terminal; a figure is saved
 	$(BIN)/prefero simulate tosser --out results/simulate.png
 
-# Tests wait for browsers, servers and commands that they started, so three workers fill two cores.
+# The checks run beside the tests, and what they print comes at their end. If one of them fails, so does all.
 test:  ## lint, types and every test, of the page too
-	@$(MAKE) --no-print-directory --jobs 3 ENVIRONMENT=$(READY) OMIT= $(READY) $(PAGE) system-packages
-	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target python-checks page-checks
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
+	@$(MAKE) --no-print-directory --jobs 3 ENVIRONMENT=$(READY) OMIT= $(READY) $(CHECKS) system-packages
+	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target python-checks page-checks every-test
+
+# Tests wait for browsers, servers and commands that they started, so three workers fill two cores. The plus sign
+# shows what pytest prints at once.
+every-test: $(READY) $(PAGE)
+	+OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
 
 system-packages:  ## the packages of the system that the tests need, such as the browser
 	@tests/system-packages
@@ -52,7 +56,7 @@ page-checks: $(CHECKS)
 	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
 
 heavy: $(READY) $(VENV)/.heavy $(PAGE) system-packages  ## the tests that need torch, ray or JupyterLab, which are large: training, GPU arrays, a cluster, the widget
-	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_pool_search.py tests/acquisition/test_large_pools.py tests/models/test_low_rank.py tests/datasets/test_trained_embeddings.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/deploy/test_reward_loop.py tests/experiments/test_backends.py tests/page/test_widget.py
+	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_array_libraries.py tests/acquisition/test_large_pools.py tests/models/test_low_rank.py tests/datasets/test_trained_embeddings.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/deploy/test_reward_loop.py tests/experiments/test_backends.py tests/page/test_widget.py
 
 # LeRobot has its own versions of other packages, so it gets an environment of its own.
 lerobot:  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer

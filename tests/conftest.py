@@ -1,13 +1,15 @@
 """How the tests search: the same examples in every run, and no clock, since the machine may be busy.
 
 They keep their pools and data in a folder of their own. It is named before any test is imported, since those
-of the command line copy the environment; workers of pytest-xdist inherit it, and so share the folder.
+of the command line copy the environment; workers of pytest-xdist inherit it, and so share the folder. All
+temporary folders lie in memory where the system has room: databases wait for the disk at every answer.
 
 The shell finds the programs of this Python's environment, as where the environment is active, so that
 messages name commands in the same way wherever the tests are run.
 """
 
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -29,8 +31,13 @@ settings.register_profile("prefero", derandomize=True, deadline=None, max_exampl
 settings.load_profile("prefero")
 
 
+MEMORY, ROOM = Path("/dev/shm"), 2 * 2**30  # bytes; the tests need a tenth of it
+
+
 def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
+        if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM:
+            os.environ["TMPDIR"], tempfile.tempdir = str(MEMORY), None
         folder = tempfile.TemporaryDirectory(prefix="prefero-tests-", ignore_cleanup_errors=True)
         os.environ["PREFERO_CACHE"] = folder.name
         os.environ["PREFERO_DATA"] = os.path.join(folder.name, "data")  # noqa: PTH118

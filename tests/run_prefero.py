@@ -1,12 +1,14 @@
 """Run `prefero` commands as processes, as a user does: what they print, and how they end.
 
-To start Python and to import what every command imports takes a second of computing. On Linux, commands are
+To start Python and to import what commands import takes two seconds of computing. On Linux, commands are
 forked from one process that has done this: this file, run as a script. It reads a request a line, which is a
 command to start or the id of a process whose return code is wanted, and responds with a number a line.
-Only packages that read no variable of the environment when they are imported are imported there, and of
-Prefero only the core; so a command finds its own environment and imports its own modules.
+Only packages that read no variable of the environment when they are imported are imported there, or those of
+the terminal, which are the same for all commands. Commands before which other code runs, such as code that
+hides a package, come from a second such process, which has imported no more than the core of Prefero.
 """
 
+import gc
 import io
 import json
 import os
@@ -15,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -27,10 +29,11 @@ from waiting import TIMEOUT
 
 PLAIN_TERMINAL = {"COLUMNS": "220", "TERM": "dumb", "NO_COLOR": "1"}
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-IMPORTED = (
-    *("prefero", "typer", "rich.table", "rich.progress", "matplotlib.figure", "pyarrow.parquet"),
-    *("fastapi", "uvicorn", "sqlalchemy.orm", "alembic.command"),
+PACKAGES = (
+    *("prefero", "typer", "rich.table", "rich.progress", "matplotlib.figure", "pyarrow.parquet", "gymnasium"),
+    *("fastapi", "uvicorn.protocols.http.h11_impl", "sqlalchemy.orm", "alembic.command"),
 )
+COMMANDS = ("prefero.cli", "prefero.server.app", "prefero.studies.start", "prefero.worlds.driver")
 RUN = "import runpy; runpy.run_module('prefero', run_name='__main__', alter_sys=True)"  # python -m prefero
 FORKS = (
     ON_LINUX and "COVERAGE_PROCESS_CONFIG" not in os.environ
@@ -94,12 +97,13 @@ class ForkedCommand:
     """A command that was forked. The process that forked it knows its return code."""
 
     def __init__(self, command: Mapping[str, object]) -> None:
-        self.pid: int = _request(command)
+        self.parent = _forking_process(PACKAGES if command["first"] else (*PACKAGES, *COMMANDS))
+        self.pid: int = _request(self.parent, command)
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
         if self.returncode is None:
-            self.returncode = _request({"pid": self.pid})
+            self.returncode = _request(self.parent, {"pid": self.pid})
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -119,19 +123,18 @@ class ForkedCommand:
 
 
 @cache
-def _forking_process() -> "subprocess.Popen[str]":
+def _forking_process(imported: Iterable[str]) -> "subprocess.Popen[str]":
     """One for all tests of this process; it ends when its input does."""
     return subprocess.Popen(
-        [sys.executable, __file__],
+        [sys.executable, __file__, *imported],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         encoding="utf-8",
-        env=os.environ | ONE_THREAD,
+        env=os.environ | PLAIN_TERMINAL | ONE_THREAD,
     )
 
 
-def _request(values: Mapping[str, object]) -> Any:
-    process = _forking_process()
+def _request(process: "subprocess.Popen[str]", values: Mapping[str, object]) -> Any:
     assert process.stdin is not None
     assert process.stdout is not None
     print(json.dumps(values), file=process.stdin, flush=True)
@@ -141,11 +144,12 @@ def _request(values: Mapping[str, object]) -> Any:
 # --- the process that forks -------------------------------------------------------------------------------
 
 
-def fork_commands() -> None:
+def fork_commands(imported: Iterable[str]) -> None:
     """Respond to requests until there are no more. A forked command returns from here by an exception."""
-    for name in IMPORTED:
+    for name in imported:
         with suppress(ImportError):
             import_module(name)
+    gc.freeze()  # commands would copy the memory of all objects that their garbage collector looks at
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the tests, which end this process
     for line in sys.stdin:
         request = json.loads(line)
@@ -191,4 +195,4 @@ def _open_standard_streams(out: str, err: str) -> None:
 
 
 if __name__ == "__main__":
-    fork_commands()
+    fork_commands(sys.argv[1:])

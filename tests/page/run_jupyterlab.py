@@ -9,6 +9,7 @@ from pathlib import Path
 import httpx
 from playwright.sync_api import Locator, Page, expect
 
+import plain_http
 from page.run_servers import free_port
 from waiting import wait_until
 
@@ -52,7 +53,7 @@ class JupyterLab:
     def _responds(self) -> bool:
         assert self.process.poll() is None, (self.folder / "jupyterlab.log").read_text(encoding="utf-8")
         try:
-            return httpx.get(f"{self.address}/api", timeout=5).is_success
+            return plain_http.get(f"{self.address}/api", timeout=5).is_success
         except httpx.HTTPError:
             return False
 

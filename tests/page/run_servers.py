@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 
+import plain_http
 from prefero.server.auth import SESSION_HEADER
 from run_prefero import start_prefero
 from systems import RunningProcess
@@ -42,7 +43,7 @@ class Server:
         """Ask it; if it does not respond, wait a little, and fail if it has ended."""
         assert self.process is not None
         try:
-            httpx.get(f"{self.address}/api/me", timeout=5).raise_for_status()
+            plain_http.get(f"{self.address}/api/me", timeout=5).raise_for_status()
         except httpx.HTTPError:
             try:
                 self.process.wait(timeout=0.1)
@@ -57,7 +58,7 @@ class Server:
             self.process.wait()
 
     def get(self, path: str) -> Any:
-        return httpx.get(f"{self.address}{path}", timeout=TIMEOUT).raise_for_status().json()
+        return plain_http.get(f"{self.address}{path}", timeout=TIMEOUT).raise_for_status().json()
 
     def choices(self) -> list[str]:
         """Those of the teacher's answers that were not deleted."""
@@ -70,7 +71,7 @@ class Server:
             question = self.get("/api/session")["question"]["id"]
             body = {"key": uuid.uuid4().hex, "question": question, "kind": choice, "seconds": 1.0}
             path = f"{self.address}/api/session/events"
-            httpx.post(path, json=body, headers=named, timeout=TIMEOUT).raise_for_status()
+            plain_http.post(path, json=body, headers=named, timeout=TIMEOUT).raise_for_status()
 
 
 Teach = Callable[..., Server]  # the fixture that starts a server for teaching

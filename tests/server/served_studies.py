@@ -13,6 +13,7 @@ import httpx
 import uvicorn
 from fastapi import FastAPI
 
+import plain_http
 from prefero import Pool
 from prefero.pools.displays import display_of
 from prefero.server.app import create_app
@@ -66,7 +67,7 @@ class Client:
     """An HTTP client that keeps its cookie and gives every request a new key, as the page does."""
 
     def __init__(self, address: str, secret: str | None = None) -> None:
-        self.http = httpx.Client(base_url=address, timeout=30)
+        self.http = plain_http.Client(base_url=address, timeout=30)
         if secret is not None:
             assert self.post("/api/enter", secret=secret).status_code == 200
         self.http.headers[SESSION_HEADER] = self.get("/api/me").json().get("session") or ""

@@ -11,11 +11,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pyarrow.parquet
 import pytest
 
+import plain_http
 import prefero
 from prefero import Pool
 from prefero.server.app import create_app
@@ -242,7 +242,7 @@ def test_a_server_without_the_built_page_says_how_to_build_it(
     store: Store, session: TeachingSession, tmp_path: Path
 ) -> None:
     with serving(create_app(ServerContext(store, guest=session.visitor), page=tmp_path)) as address:
-        found = httpx.get(address)
+        found = plain_http.get(address)
     assert found.status_code == 503
     assert "make page" in found.text
 

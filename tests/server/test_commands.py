@@ -8,10 +8,10 @@ import sqlite3
 from functools import partial
 from pathlib import Path
 
-import httpx
 import numpy as np
 import pytest
 
+import plain_http
 from prefero import Pool
 from prefero.studies.storage.store import Store
 from server.run_commands import RunningCommand, run, run_without
@@ -109,8 +109,8 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
         found = re.fullmatch(r"http://[^/]+:(\d+)/#([A-Za-z0-9_-]{22,})", link)
         assert found is not None, link
         address, token = f"http://127.0.0.1:{found[1]}", found[2]
-        assert error_of(httpx.get(f"{address}/api/session")) == (403, "unknown-secret")
-        assert httpx.get(f"{address}/api/me").json()["role"] is None
+        assert error_of(plain_http.get(f"{address}/api/session")) == (403, "unknown-secret")
+        assert plain_http.get(f"{address}/api/me").json()["role"] is None
         with Client(address, token) as page:
             assert page.session()["stage"] == "compare"
         server.stop()
@@ -258,9 +258,9 @@ def test_a_study_behind_a_proxy_goes_by_its_name_and_needs_https(
         assert "experimenters open https://lab.example/#SECRET" in server.output
         enter, secret = f"{address}/api/enter", {"secret": invited.codes[0]}
         lab = {"host": "lab.example", "origin": "https://lab.example"}
-        assert "; Secure" in httpx.post(enter, json=secret, headers=lab).headers["set-cookie"]
-        assert httpx.post(enter, json=secret, headers={"host": "second.example"}).status_code == 200
-        assert httpx.post(enter, json=secret, headers={"host": "evil.example"}).status_code == 421
+        assert "; Secure" in plain_http.post(enter, json=secret, headers=lab).headers["set-cookie"]
+        assert plain_http.post(enter, json=secret, headers={"host": "second.example"}).status_code == 200
+        assert plain_http.post(enter, json=secret, headers={"host": "evil.example"}).status_code == 421
 
 
 def test_a_study_that_could_not_be_served_is_refused_when_it_is_created(

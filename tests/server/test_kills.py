@@ -24,6 +24,7 @@ import httpx
 import numpy as np
 import pytest
 
+import plain_http
 from prefero import Pool
 from prefero.pools.displays import display_of
 from prefero.server.auth import SESSION_HEADER
@@ -70,7 +71,7 @@ class AnsweringClient:
 
     def run(self) -> None:
         try:
-            with httpx.Client(base_url=self.address, cookies={"prefero": self.code}, timeout=20) as http:
+            with plain_http.Client(base_url=self.address, cookies={"prefero": self.code}, timeout=20) as http:
                 me: Any = self._send_until_acknowledged(http, "GET", "/api/me", None)
                 http.headers[SESSION_HEADER] = me["session"]
                 state = self._send_until_acknowledged(http, "GET", "/api/session", None)

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+import plain_http
 from event_loops import run_in_own_loop
 from prefero.server import connections
 from prefero.server.app import create_app
@@ -29,7 +30,7 @@ TOO_MANY = (429, "too-many-requests")
 def guesses(address: str, count: int, **headers: str) -> list[int]:
     """The status of each of so many requests with cookies that are nobody's."""
     found = []
-    with httpx.Client(base_url=address) as client:
+    with plain_http.Client(base_url=address) as client:
         for _ in range(count):
             cookie = {"cookie": f"prefero={new_secret()}"}
             found.append(client.get("/api/session", headers=headers | cookie).status_code)
@@ -49,7 +50,7 @@ def test_guesses_by_cookie_are_limited_as_in_the_entry_form(
     ):
         burst = int(rate_limit.SIGN_IN_BURST)
         assert guesses(address, burst + 20) == [403] * burst + [429] * 20
-        with httpx.Client(base_url=address) as form:
+        with plain_http.Client(base_url=address) as form:
             assert error_of(form.post("/api/enter", json={"secret": invited.codes[1]})) == TOO_MANY
         assert participant.session()["stage"] == "consent"  # who is known is not refused
 
@@ -70,7 +71,7 @@ def test_an_entry_that_is_no_guess_costs_nothing(
 ) -> None:
     monkeypatch.setattr(rate_limit, "SIGN_IN_RATE", 0.01)
     monkeypatch.setattr(rate_limit, "SIGN_IN_BURST", 3.0)
-    with serving(create_app(ServerContext(store))) as address, httpx.Client(base_url=address) as form:
+    with serving(create_app(ServerContext(store))) as address, plain_http.Client(base_url=address) as form:
         entries = [form.post("/api/enter", json={"secret": invited.codes[0]}) for _ in range(10)]
     assert [entry.status_code for entry in entries] == [200] * 10
 
@@ -84,7 +85,7 @@ def test_the_forwarded_address_counts_only_if_the_proxy_is_trusted(
     with serving(create_app(ServerContext(store), proxies=proxies)) as address:
         found = [guesses(address, 1, **{"x-forwarded-for": f"10.9.9.{n}, 10.0.0.1"})[0] for n in range(5)]
         assert found == [403] * 3 + [429] * 2  # the part that the visitor wrote does not count
-        with httpx.Client(base_url=address, headers={"x-forwarded-for": "10.0.0.2"}) as honest:
+        with plain_http.Client(base_url=address, headers={"x-forwarded-for": "10.0.0.2"}) as honest:
             entered = honest.post("/api/enter", json={"secret": invited.codes[0]}).status_code
     assert entered == (200 if proxies else 429)
 
@@ -119,8 +120,8 @@ def test_a_server_for_other_machines_checks_the_host(
     assert invited.codes
     app = create_app(ServerContext(store), **names_of("0.0.0.0", ["lab.example"]))
     with serving(app) as address:
-        assert httpx.get(f"{address}/api/me", headers={"host": host}).status_code == status
-        own = httpx.get(f"{address}/api/me", headers={"host": socket.gethostname()})
+        assert plain_http.get(f"{address}/api/me", headers={"host": host}).status_code == status
+        own = plain_http.get(f"{address}/api/me", headers={"host": socket.gethostname()})
     assert own.status_code == 200
 
 
@@ -188,7 +189,7 @@ def test_half_open_connections_keep_nobody_out(
     found: list[connections.OpenConnections] = SEEN
     monkeypatch.setattr(found[-1], "most", 20)
     opened = half_open(shared_address, HALVES["headers"], 60)
-    assert httpx.get(f"http://127.0.0.1:{url.port}/api/me", timeout=20).status_code == 200
+    assert plain_http.get(f"http://127.0.0.1:{url.port}/api/me", timeout=20).status_code == 200
     wait_until(lambda: len(found[-1]) <= 20, "the closing of the oldest connections")
     assert is_closed(opened[0])
 

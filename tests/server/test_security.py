@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+import plain_http
 from prefero import Pool
 from prefero.server.app import create_app
 from prefero.server.auth import SESSION_HEADER, ServerContext
@@ -113,7 +114,7 @@ def test_secrets_are_compared_in_constant_time(
         compared.append((first, second))
         return False
 
-    with httpx.Client(base_url=address) as client:
+    with plain_http.Client(base_url=address) as client:
         for secret in (invited.codes[0], invited.secret, session.token):
             monkeypatch.setattr(hmac, "compare_digest", counting)
             assert error_of(client.post("/api/enter", json={"secret": secret})) == FORBIDDEN
@@ -125,7 +126,7 @@ def test_secrets_are_compared_in_constant_time(
 
 @pytest.mark.parametrize("wrong", ["A" * 24, "short678", "-" * 128])
 def test_a_wrong_secret_opens_nothing_and_leaves_no_cookie(address: str, wrong: str) -> None:
-    found = httpx.post(f"{address}/api/enter", json={"secret": wrong})
+    found = plain_http.post(f"{address}/api/enter", json={"secret": wrong})
     assert error_of(found) == FORBIDDEN
     assert "set-cookie" not in found.headers
 
@@ -164,7 +165,7 @@ def test_the_server_logs_no_secret(store: Store, invited: InvitedStudy, file: Pa
                 connection.execute("UPDATE studies SET protocol = 'damaged'")
             connection.close()
         for secret in secrets[:3]:
-            assert httpx.post(f"{address}/api/enter", json={"secret": secret}).status_code == 500
+            assert plain_http.post(f"{address}/api/enter", json={"secret": secret}).status_code == 500
         server.stop()
         assert "Traceback" in server.output  # what went wrong is written down, who was there is not
         assert [secret for secret in secrets if secret in server.output] == []
@@ -175,7 +176,7 @@ def test_the_cookie_is_kept_from_scripts_and_from_other_sites(
     store: Store, invited: InvitedStudy, https: bool
 ) -> None:
     with serving(create_app(ServerContext(store, secure=https))) as address:
-        found = httpx.post(f"{address}/api/enter", json={"secret": invited.codes[0]})
+        found = plain_http.post(f"{address}/api/enter", json={"secret": invited.codes[0]})
     (cookie,) = SimpleCookie(found.headers["set-cookie"]).values()
     assert cookie["httponly"] is True
     assert cookie["samesite"].lower() == "lax"
@@ -279,7 +280,7 @@ def test_too_many_requests_have_to_wait(
 
 
 def test_attempts_to_guess_a_secret_are_limited(address: str, invited: InvitedStudy) -> None:
-    with httpx.Client(base_url=address) as client:
+    with plain_http.Client(base_url=address) as client:
         codes = [client.post("/api/enter", json={"secret": new_secret()}).status_code for _ in range(120)]
         assert 1 <= codes.count(403) <= 90
         assert codes.count(403) + codes.count(429) == 120
@@ -307,7 +308,7 @@ def test_a_request_for_another_host_is_refused(
     """Another site whose name leads to this machine could otherwise read as the guest."""
     app = create_app(ServerContext(store, guest=session.visitor), hosts=["lab.example"])
     with serving(app) as address:
-        found = httpx.get(f"{address}/api/session", headers={"host": host})
+        found = plain_http.get(f"{address}/api/session", headers={"host": host})
     assert found.status_code == status
     if status != 200:
         assert error_of(found) == (421, "unknown-host")
