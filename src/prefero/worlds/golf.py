@@ -9,7 +9,7 @@ Eight targets are drawn on the green. They are part of the scene only: the physi
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -145,9 +145,7 @@ class Golf(World):
 
     @cached_property
     def _distances(self) -> tuple[Array, Array]:
-        speeds = np.linspace(*SPEEDS, 65)
-        shots = self.rollout(np.column_stack([speeds, np.zeros_like(speeds)]))
-        return speeds, self.ball_positions(shots)[:, 0]
+        return _straight_shots()
 
     def render_video(self, actions: Array, fps: float, width: int, height: int) -> Iterator[Image]:
         """One shot, rendered by MuJoCo; without a GL library, `RendererUnavailable`."""
@@ -197,6 +195,14 @@ class Golf(World):
         engine().mj_fullM(self.model, self._rest_data, matrix)
         joint = int(self.model.joint(fetch.SWING).dofadr[0])
         return float(matrix[joint, joint])
+
+
+@cache
+def _straight_shots() -> tuple[Array, Array]:
+    """65 speeds and how far the ball goes: to simulate them takes seconds, so only once."""
+    golf, speeds = Golf(), np.linspace(*SPEEDS, 65)
+    shots = golf.rollout(np.column_stack([speeds, np.zeros_like(speeds)]))
+    return speeds, golf.ball_positions(shots)[:, 0]
 
 
 def _roll(actions: Array) -> Array:
