@@ -2,11 +2,18 @@
 
 import os
 import re
+from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from page.drive_page import Visit, overflow
-from page.run_servers import Teach
+from page.run_servers import Server, Teach
+from page.test_study import links, prefero
+from prefero.studies.attention import retest_agreements
+from prefero.studies.storage.database import open_database
+from prefero.studies.storage.store import Store
 
 PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
 READY = ".items-frame > :is(.fresh-even, .fresh-odd)"
@@ -33,6 +40,7 @@ def test_the_strength_is_a_longer_press_or_shift(visit: Visit, teach: Teach) -> 
     expect(page.get_by_role("heading", name=re.compile("and by how much"))).to_be_visible()
     wait_for(page, 0)
     picture(page, "strength")
+    assert covered(page) == 0
     page.keyboard.press("Shift+ArrowLeft")
     wait_for(page, 1)
     page.keyboard.press("j")
@@ -46,42 +54,26 @@ def test_the_strength_is_a_longer_press_or_shift(visit: Visit, teach: Teach) -> 
     wait_for(page, 3)
 
 
-def test_the_best_of_three_by_keys_and_taps_in_two_windows(
-    visit: Visit, teach: Teach, browser_errors: list[str]
-) -> None:
+def test_the_best_of_three_by_keys_and_on_a_phone(visit: Visit, teach: Teach) -> None:
     server, page = teach("driver", "--answers", "best-of-3"), visit()
     page.goto(server.address)
     wait_for(page, 0)
     picture(page, "best-of-3")
-    other = visit()
-    other.goto(server.address)
-    wait_for(other, 0)
     page.keyboard.press("3")
     wait_for(page, 1)
-    other.keyboard.press("2")  # it still shows the first question
-    expect(other.get_by_text("already answered")).to_be_visible()
-    browser_errors.clear()  # which the browser reports as an error
     page.locator(".clip-frame").nth(1).click()
     wait_for(page, 2)
-    page.keyboard.press("s")
-    expect(page.locator(".compare [aria-live=polite]")).to_contain_text("You skipped a question.")
-    page.reload()
-    wait_for(page, 2)
-    assert server.choices() == ["3", "2"]
+    phone = visit(**PHONE)
+    phone.goto(server.address)
+    wait_for(phone, 2)
+    picture(phone, "best-of-3-phone")
+    assert overflow(phone) <= 0
+    phone.get_by_role("button", name="A is the best").tap()
+    wait_for(phone, 3)
+    assert server.choices() == ["3", "2", "1"]
 
 
-def test_the_best_of_three_on_a_phone(visit: Visit, teach: Teach) -> None:
-    server, page = teach("driver", "--answers", "best-of-3"), visit(**PHONE)
-    page.goto(server.address)
-    wait_for(page, 0)
-    picture(page, "best-of-3-phone")
-    assert overflow(page) <= 0
-    page.get_by_role("button", name="C is the best").tap()
-    wait_for(page, 1)
-    assert server.choices() == ["3"]
-
-
-def test_a_ranking_by_keys_and_by_dragging(visit: Visit, teach: Teach) -> None:
+def test_a_ranking_by_keys_by_dragging_and_on_a_phone(visit: Visit, teach: Teach) -> None:
     server, page = teach("driver", "--answers", "rank-4"), visit()
     page.goto(server.address)
     expect(page.get_by_role("heading", name=re.compile("^Rank the motions"))).to_be_visible()
@@ -105,21 +97,111 @@ def test_a_ranking_by_keys_and_by_dragging(visit: Visit, teach: Teach) -> None:
     expect(page.get_by_role("button", name="D, place 1")).to_be_visible()
     page.get_by_role("button", name="This is my order").click()
     wait_for(page, 2)
-    assert server.choices() == ["3>1=2>4", "4>1>2>3"]
+    rank_on_a_phone(visit(**PHONE), server.address, 2)
+    assert server.choices() == ["3>1=2>4", "4>1>2>3", "1=3>2>4"]
     page.get_by_role("button", name="What it learned").click()
     expect(page.get_by_text("C > A = B > D")).to_be_visible()
 
 
-def test_a_ranking_on_a_phone(visit: Visit, teach: Teach) -> None:
-    server, page = teach("driver", "--answers", "rank-4"), visit(**PHONE)
-    page.goto(server.address)
-    wait_for(page, 0)
+def rank_on_a_phone(page: Page, address: str, done: int) -> None:
+    page.goto(address)
+    wait_for(page, done)
     for place in (2, 0, 1):
         page.locator(".clip-frame").nth(place).tap()
     expect(page.get_by_role("button", name="D, place 4")).to_be_visible()
     page.get_by_role("button", name="Better: say that they are about equal").first.tap()
     picture(page, "rank-4-phone")
     assert overflow(page) <= 0
+    assert covered(page) == 0
     page.get_by_role("button", name="This is my order").tap()
-    wait_for(page, 1)
-    assert server.choices() == ["1=3>2>4"]
+    wait_for(page, done + 1)
+
+
+def covered(page: Page) -> int:
+    """How many pixels of the items the answers cover."""
+    items, answers = page.locator(".items").bounding_box(), page.locator(".answer-bar").bounding_box()
+    assert items
+    assert answers
+    return round(max(items["y"] + items["height"] - answers["y"], 0))
+
+
+# --- in a study: undo, reload, two windows, skip and retests ----------------------------------------------
+
+STUDY = """
+title = "{kind}"
+world = "driver"
+trajectories = 12
+consent = ""
+instructions = ""
+practice = false
+retests = 1
+answers = "{kind}"
+
+[[methods]]
+method = "Prefero"
+questions = 2
+"""
+ANSWERS = {  # the keys of an answer, which says that the first is the best, and its choice
+    "strength": (["Shift+ArrowLeft"], "left-much"),
+    "best-of-3": (["1"], "1"),
+    "rank-4": (["1", "2", "3", "Enter"], "1>2>3>4"),
+}
+
+
+@pytest.fixture
+def studies(tmp_path: Path, serve: Callable[..., Server]) -> dict[str, str]:
+    """One server for a study of each kind: the participants' links."""
+    database, codes = ["--database", str(tmp_path / "study.db")], {}
+    for kind in ANSWERS:
+        protocol = tmp_path / f"{kind}.toml"
+        protocol.write_text(STUDY.format(kind=kind), encoding="utf-8")
+        create = ("study", "create", kind, "--protocol", str(protocol), "--participants", "1")
+        codes[kind] = links(prefero(*create, *database))[1]
+    address = serve("study", "serve", *database).address
+    return {kind: f"{address}/#{code}" for kind, code in codes.items()}
+
+
+def test_every_kind_with_undo_reload_two_windows_skip_and_a_retest(
+    visit: Visit, studies: dict[str, str], browser_errors: list[str], tmp_path: Path
+) -> None:
+    store = Store(open_database(tmp_path / "study.db"))
+    for kind, link in studies.items():
+        page, other = visit(), visit()
+        for one in (page, other):
+            one.goto(link)
+            wait_for(one, 0)
+        answer(page, kind, 1)
+        page.keyboard.press("z")
+        wait_for(page, 0)
+        page.reload()
+        wait_for(page, 0)
+        answer(page, kind, 1)
+        give(other, kind)  # it still shows the first question
+        expect(other.get_by_text("already answered")).to_be_visible()
+        browser_errors.clear()  # which the browser reports as an error
+        page.keyboard.press("s")
+        expect(page.locator(".compare [aria-live=polite]")).to_contain_text("You skipped a question.")
+        wait_for(page, 1)
+        answer(page, kind, 2)
+        give(page, kind)
+        page.get_by_role("heading", name="Thank you").wait_for()
+        (participant,) = store.participants(store.study(kind))
+        log = store.event_log(participant)
+        first, *_ = asked = [active.asked for active in log.answers]
+        again = next(one for one in asked if one.method == "retest")
+        assert [active.choice for active in log.answers] == [ANSWERS[kind][1]] * 3
+        assert again.items == first.items[::-1]
+        assert retest_agreements(log) == [False]
+        for one in (page, other):
+            one.context.close()
+
+
+def give(page: Page, kind: str) -> None:
+    """Press the keys of the answer."""
+    for key in ANSWERS[kind][0]:
+        page.keyboard.press(key)
+
+
+def answer(page: Page, kind: str, done: int) -> None:
+    give(page, kind)
+    wait_for(page, done)

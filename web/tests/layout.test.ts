@@ -9,17 +9,11 @@ describe("items", () => {
     expect([0, 1, 2, 3].map(itemLabel)).toEqual(["A", "B", "C", "D"]);
   });
 
-  it("are side by side if they are few, else in a grid", () => {
-    const grids = [2, 3, 4, 5, 6, 9, 10].map((count) => wideGrid(count));
-    expect(grids.map(({ columns, rows }) => [columns, rows])).toEqual([
-      [2, 1],
-      [3, 1],
-      [2, 2],
-      [3, 2],
-      [3, 2],
-      [3, 3],
-      [4, 3],
-    ]);
+  it("are side by side, or in a grid where that makes them larger", () => {
+    const columns = (aspect: number): number[] => [2, 3, 4, 5].map((count) => wideGrid(count, aspect).columns);
+    expect(columns(1)).toEqual([2, 3, 4, 5]);
+    expect(columns(16 / 9)).toEqual([2, 3, 2, 3]);
+    expect(columns(3)).toEqual([1, 2, 2, 2]);
   });
 
   it("are below each other on a narrow screen if they are few", () => {
@@ -29,12 +23,12 @@ describe("items", () => {
 
   it("have a place each", () => {
     for (let count = 1; count <= 20; count++) {
-      for (const { columns, rows } of [wideGrid(count), narrowGrid(count)]) {
+      for (const { columns, rows } of [wideGrid(count, 1), wideGrid(count, 2), narrowGrid(count)]) {
         expect(columns * rows).toBeGreaterThanOrEqual(count);
         expect(columns * (rows - 1)).toBeLessThan(count); // no empty row
       }
     }
-    expect(gridStyle(3)).toEqual({ "--columns": 3, "--rows": 1, "--narrow-columns": 1, "--narrow-rows": 3 });
+    expect(gridStyle(3, 1)).toEqual({ "--aspect": 1, "--columns": 3, "--rows": 1, "--narrow-columns": 1, "--narrow-rows": 3 });
   });
 });
 

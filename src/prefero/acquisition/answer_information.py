@@ -26,10 +26,10 @@ from prefero.models.answer_probabilities import People, answer_probabilities
 from prefero.models.draws import Draws, draw_rewards
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import Kind, form_of
+from prefero.questions.answer_kinds import Kind, choices_of, form_of
 
 PRECISE = {"pair": 2000, "strength": 2000, "best": 2000, "worst": 2000, "rank": 300}  # draws, by form
-CHUNK = 40_000  # questions times draws that are worked on at once
+CHUNK = 100_000  # questions times draws times possible answers that are worked on at once
 UTILITY = ("ExpectedUtility", "BestInformation", "KnowledgeGradient", "ThompsonDuel")
 
 
@@ -94,7 +94,7 @@ class AnswerInformation:
         if self.utility:
             best: Array = self.weights @ self.rewards[:, places].max(axis=2)
             return best
-        size = max(1, CHUNK // len(self.weights))
+        size = max(1, CHUNK // (len(self.weights) * len(choices_of(kind, self.ties))))
         chunks = [places[start : start + size] for start in range(0, len(places), size)]
         return np.concatenate([self._information(some, kind) for some in chunks])
 

@@ -21,7 +21,7 @@ from prefero.questions import Question
 from prefero.questions.answer_kinds import Kind, default_kind, form_of, items_of
 
 CONSIDERED = 100
-DRAWS = 200  # while searching
+DRAWS = 120  # while searching
 RANKING_DRAWS = 60
 SHORTLIST = 6  # sets whose information as rankings is compared
 EXCHANGES = 2  # times that every trajectory of the set is exchanged, if that helps

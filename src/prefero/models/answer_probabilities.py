@@ -21,9 +21,9 @@ from prefero._support.arrays import Array
 from prefero.models.likelihood import SQRT_2, SQRT_2PI
 from prefero.questions.answer_kinds import Kind, choices_of, form_of, items_of, weak_orders
 
-NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(32)
+NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(14)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
-REACH, STEP = 6.5, 0.25  # of the grid of a trajectory's impression, in units of the noise
+REACH, STEP = 5.25, 0.25  # of the grid of a trajectory's impression, in units of the noise
 GRID = np.arange(-REACH, REACH + 0.5 * STEP, STEP)
 
 
@@ -88,13 +88,14 @@ def _best(rewards: Array) -> Array:
 def _rankings(rewards: Array, margin: Array, ties: bool) -> Array:
     """P(each ranking), for a noise of 1."""
     count = rewards.shape[1]
-    chains = _Chains(rewards, margin)
+    chains = _Chains(rewards, margin, ties)
     orders = [order for order in weak_orders(count) if ties or len(order) == count]
     found = np.zeros((len(rewards), len(orders)))
     place = {order: column for column, order in enumerate(orders)}
-    for tied in product((False, True), repeat=count - 1) if ties else [(False,) * (count - 1)]:
+    for tied in product((False, True), repeat=count - 2) if ties else [(False,) * (count - 2)]:
         for items in permutations(range(count)):
-            found[:, place[_grouped(items, tied)]] += chains.probability(items, tied)
+            for first, integrand in chains.integrands(items, tied).items():
+                found[:, place[_grouped(items, (first, *tied))]] += STEP * integrand.sum(axis=1)
     return found
 
 
@@ -112,34 +113,43 @@ def _grouped(items: tuple[int, ...], tied: tuple[bool, ...]) -> tuple[tuple[int,
 class _Chains:
     """The integrals of chains, from their ends on."""
 
-    def __init__(self, rewards: Array, margin: Array) -> None:
-        self.rewards, self.margin = rewards, margin
+    def __init__(self, rewards: Array, margin: Array, ties: bool) -> None:
+        self.rewards, self.margin, self.ties = rewards, margin, ties
         self.density = np.exp(-0.5 * GRID**2) / SQRT_2PI
-        self.known: dict[tuple[tuple[int, ...], tuple[bool, ...]], tuple[Array, Array]] = {}
+        self.ends: dict[tuple[tuple[int, ...], tuple[bool, ...]], tuple[Array, Array]] = {}
+        self.places: dict[tuple[int, int, bool], _Interpolation] = {}
 
-    def probability(self, items: tuple[int, ...], tied: tuple[bool, ...]) -> Array:
-        """P(the chain), (S,)."""
-        total: Array = self._integrand(items, tied).sum(axis=1) * STEP
-        return total
+    def integrands(self, items: tuple[int, ...], tied: tuple[bool, ...]) -> dict[bool, Array]:
+        """By whether the first two are tied: the density of the first impression times P(all others in their
+        order below it), on its grid; `tied` is of the other neighbours.
+        """
+        apart = self._below(items, tied, clear=True)
+        if not self.ties:
+            return {False: self.density * apart}
+        near = self._below(items, tied, clear=False) - apart
+        return {False: self.density * apart, True: self.density * near}
 
-    def _integrand(self, items: tuple[int, ...], tied: tuple[bool, ...]) -> Array:
-        """The density of the first impression times P(all others in their order below it), on its grid."""
-        at = self.rewards[:, items[0], None] + GRID
-        lower = self._below(items[1:], tied[1:], at - self.margin[:, None])
-        if tied[0]:
-            lower = self._below(items[1:], tied[1:], at) - lower
-        return self.density * lower
+    def _below(self, items: tuple[int, ...], tied: tuple[bool, ...], clear: bool) -> Array:
+        """P(all others in their order below the first), `clear`: by the margin; on the grid of the first."""
+        first, second, *more = items
+        if not more:
+            return np.asarray(ndtr(self._from_middle(first, second, clear)))
+        if (first, second, clear) not in self.places:
+            self.places[first, second, clear] = _Interpolation(self._from_middle(first, second, clear))
+        return self.places[first, second, clear](*self._end(items[1:], tied))
 
-    def _below(self, items: tuple[int, ...], tied: tuple[bool, ...], x: Array) -> Array:
-        """P(the first impression lies below x, and the others in their order below it)."""
-        from_middle = x - self.rewards[:, items[0], None]
-        if len(items) == 1:
-            below: Array = ndtr(from_middle)
-            return below
-        if (items, tied) not in self.known:
-            slope = self._integrand(items, tied)
-            self.known[items, tied] = _cumulative(slope), slope
-        return _interpolated(*self.known[items, tied], from_middle)
+    def _from_middle(self, first: int, second: int, clear: bool) -> Array:
+        """The first's grid, perhaps less the margin, as distances from the reward of the second."""
+        gap = self.rewards[:, first] - self.rewards[:, second] - (self.margin if clear else 0.0)
+        distance: Array = gap[:, None] + GRID
+        return distance
+
+    def _end(self, items: tuple[int, ...], tied: tuple[bool, ...]) -> tuple[Array, Array]:
+        """P(the first impression lies below x, and the others in their order below it), and its slope."""
+        if (items, tied) not in self.ends:
+            for first, slope in self.integrands(items, tied[1:]).items():
+                self.ends[items, (first, *tied[1:])] = _cumulative(slope), slope
+        return self.ends[items, tied]
 
 
 def _cumulative(slope: Array) -> Array:
@@ -148,13 +158,22 @@ def _cumulative(slope: Array) -> Array:
     return np.pad(sums, ((0, 0), (1, 0))) - STEP**2 / 12.0 * np.gradient(slope, STEP, axis=1)
 
 
-def _interpolated(values: Array, slopes: Array, x: Array) -> Array:
-    """Cubic Hermite interpolation of a function on the grid; constant beyond its ends."""
-    place = np.clip((x + REACH) / STEP, 0.0, len(GRID) - 1.0)
-    i = np.minimum(place.astype(np.intp), len(GRID) - 2)
-    t = place - i
-    a, b = np.take_along_axis(values, i, 1), np.take_along_axis(values, i + 1, 1)
-    da, db = np.take_along_axis(slopes, i, 1), np.take_along_axis(slopes, i + 1, 1)
-    u = 1.0 - t
-    between: Array = a * u**2 * (1 + 2 * t) + b * t**2 * (3 - 2 * t) + STEP * t * u * (da * u - db * t)
-    return between
+class _Interpolation:
+    """Cubic Hermite interpolation of functions on the grid at the same places x; constant beyond its ends."""
+
+    def __init__(self, x: Array) -> None:
+        place = np.clip((x + REACH) / STEP, 0.0, len(GRID) - 1.0)
+        i = np.minimum(place.astype(np.intp), len(GRID) - 2)
+        t, rows = place - i, len(GRID) * np.arange(len(x))[:, None]
+        u = 1.0 - t
+        self.left, self.right = rows + i, rows + i + 1
+        self.values = u**2 * (1.0 + 2.0 * t), t**2 * (3.0 - 2.0 * t)
+        self.slopes = STEP * t * u**2, -STEP * t**2 * u
+
+    def __call__(self, values: Array, slopes: Array) -> Array:
+        """The function with these values and slopes, (S, grid) each."""
+        (a, b), (da, db) = self.values, self.slopes
+        found: Array = a * values.take(self.left) + b * values.take(self.right)
+        found += da * slopes.take(self.left)
+        found += db * slopes.take(self.right)
+        return found

@@ -49,7 +49,7 @@ export function Compare(props: CompareProps): JSX.Element {
   );
   const stopped = blocked || waiting !== null;
   return (
-    <div class="compare" style={{ "--aspect": trajectories.aspectOf(indices), ...gridStyle(count) }}>
+    <div class="compare" style={gridStyle(count, trajectories.aspectOf(indices))}>
       <Announcement text={announcement} />
       {problem && <Banner message={problem} retry={retry} />}
       <Items

@@ -25,7 +25,7 @@ export function ReplayDialog({ answer, given, trajectories, onClose }: ReplayPro
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const playback = useMemo(() => new Playback(), []);
-  const style = { "--aspect": trajectories.aspectOf(answer.items), ...gridStyle(answer.items.length) };
+  const style = gridStyle(answer.items.length, trajectories.aspectOf(answer.items));
   return (
     <dialog class="replay" ref={dialog} aria-labelledby="replay-title" style={style} onClose={onClose}>
       <h2 id="replay-title">
