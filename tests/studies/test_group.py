@@ -10,9 +10,11 @@ from prefero import Pool
 from prefero.models.people import AnswerStyle
 from prefero.pools.displays import display_of
 from prefero.reward import BestTrajectory
-from prefero.studies.group import GroupSummary, named_answers, together_sentences
+from prefero.studies.compute_slots import ComputeSlots
+from prefero.studies.group import GroupSummary, named_answers, other_teachers, together_sentences
 from prefero.studies.protocol import StudyMethod
 from prefero.studies.report import write_study_report
+from prefero.studies.session import Session
 from prefero.studies.start import begin_teaching, taught_reward
 from prefero.studies.storage.store import Participant, Store, Study, new_secret
 from studies.fake_study import FAST_METHOD, answer, invited, proposal, protocol_of
@@ -91,3 +93,25 @@ def test_several_people_teach_in_one_session(file_store: Store, tmp_path: Path) 
     assert together.diagnostics["answers"] == 12
     height = pool().features[:, 0]
     assert np.corrcoef(together(pool().features), height)[0, 1] > 0.8
+
+
+def test_a_session_begins_with_what_others_taught(file_store: Store, tmp_path: Path) -> None:
+    """The learner of somebody new knows what the others have in common, and asks about either reward."""
+    pool().save(tmp_path / "pool.npz")
+    what, slots = str(tmp_path / "pool.npz"), ComputeSlots()
+    study, ann, _ = begin_teaching(file_store, what, None, 30, person="ann")
+    (_, ben, _), (_, cid, _) = (
+        begin_teaching(file_store, what, None, 30, person=name) for name in ("ben", "cid")
+    )
+    assert other_teachers(file_store, study, cid) is None
+    method = study.protocol["methods"][0]["label"]
+    for person in (ann, ben):
+        say(file_store, person, 6, 1.0, method)
+    height = pool().features[:, 0]
+    for about in ("person", "group"):
+        session = Session(file_store, study, cid, slots, about=about)
+        learner = session.learner()
+        assert learner.answers == ()
+        assert np.corrcoef(learner.reward()(pool().features), height)[0, 1] > 0.6
+        assert session.state().question is not None
+    assert other_teachers(file_store, replace(study, kind="study"), cid) is None

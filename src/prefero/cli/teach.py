@@ -8,6 +8,8 @@ import typer
 from rich.markup import escape
 
 from prefero._support.commands import prefero_command
+from prefero._support.texts import pluralize
+from prefero.acquisition.group_questions import check_about
 from prefero.cli.console import check_server, console, say
 from prefero.cli.databases import database_or, open_store, shown, without_password
 from prefero.cli.options import SESSION, option, typed, with_dataset_flags
@@ -45,6 +47,15 @@ As = Annotated[
         metavar="NAME",
     ),
 ]
+About = Annotated[
+    str,
+    option(
+        SESSION,
+        "Where several people teach: ask what tells most about your own reward (person), or about the reward "
+        "that all of you share (group).",
+        metavar="person|group",
+    ),
+]
 Trajectories = Annotated[
     int | None,
     option(
@@ -77,6 +88,7 @@ def teach(
     until: Until = None,
     name: Name = None,
     as_: As = None,
+    about: About = "person",
     trajectories: Trajectories = None,
     database: Database = None,
     task_description: TaskDescription = None,
@@ -90,6 +102,7 @@ def teach(
     check_server()
     until = until if until is None else check_goal(until)
     kind = None if answers is None else checked_kind(answers)
+    check_about(about)
     from prefero.server.auth import Visitor
     from prefero.studies.start import begin_teaching, continues_alone, opening_options
 
@@ -112,9 +125,12 @@ def teach(
             answers=kind,
         )
         _say_begun(store, where, study, participant if known else None)
-        session = {"until": until, "name": name, "as": as_, "database": without_password(database)}
+        _say_others(store, study, participant)
+        whom = {"as": as_, "about": None if about == "person" else about}
+        session = {"until": until, "name": name, **whom, "database": without_password(database)}
         again = prefero_command("teach", what, *typed(features, {**session, **opening}))
-        context = {"trust": trust, "place": (again, shown(where)), "goal": until, "report": say}
+        context = {"trust": trust, "place": (again, shown(where)), "goal": until, "about": about}
+        context |= {"report": say}
         serve_session(listener, page, store, Visitor("teacher", study, participant), context)
     with suppress(KeyboardInterrupt):
         _say_learned(store, study, participant)
@@ -135,15 +151,28 @@ def _say_begun(store: "Store", where: str, study: "Study", known: "Participant |
     say(f"What to do: {task_description(Protocol.from_json(study.protocol), store.display(study))}")
 
 
+def _say_others(store: "Store", study: "Study", participant: "Participant") -> None:
+    """Whose answers tell something about this person's reward too."""
+    from prefero.studies.group import other_teachers
+
+    others = other_teachers(store, study, participant)
+    if others is not None:
+        names = sorted({answer.person for answer in others.answers})
+        many = pluralize(len(others.answers), "answer")
+        say(f"It begins with what {', '.join(names)} taught ({many}); yours count more as they come.")
+
+
 def _say_learned(store: "Store", study: "Study", participant: "Participant") -> None:
     """What was learned, in a few lines; nothing before the first answer."""
     from prefero.studies.displays import labels_of
+    from prefero.studies.group import other_teachers
     from prefero.studies.learner_cache import LearnerCache
     from prefero.studies.learning_summary import closing_sentences
     from prefero.studies.protocol import Protocol
 
     protocol, log = Protocol.from_json(study.protocol), store.event_log(participant)
-    cache = LearnerCache(store.pool(study), protocol, participant.seed)
+    others = other_teachers(store, study, participant)
+    cache = LearnerCache(store.pool(study), protocol, participant.seed, others)
     learner = cache.learner(protocol.methods[0].label, log)
     for sentence in closing_sentences(learner, labels_of(store.display(study))) if log.answers else []:
         say(sentence)

@@ -13,6 +13,7 @@ from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.learner_file import unfitted
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.people import PeoplePosterior
+from prefero.models.person_model import PersonModel
 from prefero.models.posterior import Distribution
 from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
@@ -72,6 +73,8 @@ class Beliefs:
     def leave_one_out(self, answers: tuple[Answer, ...], pool: Pool) -> Array:
         """How probable each answer is given all others, (N,)."""
         belief, data = self.given(answers, pool), _comparisons(answers, pool)
+        if isinstance(self.model, PersonModel):
+            return self.model.leave_one_out(data)
         return leave_one_out(belief, data) if self.people is None else self.people.leave_one_out(data)
 
     def forget(self) -> None:

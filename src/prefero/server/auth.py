@@ -10,6 +10,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from prefero.acquisition.group_questions import About
 from prefero.datasets.media.clip_preparation import ClipPreparation
 from prefero.server.middleware.cross_site import READING
 from prefero.server.models import Role
@@ -46,6 +47,7 @@ class ServerContext:
     clip_folders   folders whose videos are served, beside those that the user named before
     place          the command that continues a teacher's session, and where the answers are stored
     goal           the share of predicted answers at which a teacher wants to stop; None: they say when
+    about          what questions are about where several people teach: their own reward, or the group's
     report         is called with what the person at the terminal should know
     """
 
@@ -60,11 +62,12 @@ class ServerContext:
         clip_folders: Iterable[Path] = (),
         place: tuple[str, str] = ("", ""),
         goal: float | None = None,
+        about: About = "person",
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.store, self.guest, self.secure, self.place = store, guest, secure, place
         self.clip_folders, self.clips = tuple(clip_folders), ClipPreparation(report, trust)
-        self.goal, self.report = goal, report
+        self.goal, self.about, self.report = goal, about, report
         self.token = token and (digest_of(token[0]), token[1])
         self.slots = ComputeSlots()
         self._sessions: OrderedDict[int, Session] = OrderedDict()
@@ -104,7 +107,13 @@ class ServerContext:
         known = self._sessions.get(participant.id)
         goal = self.goal if visitor.role == "teacher" else None
         made = known or Session(
-            self.store, visitor.study, participant, self.slots, goal=goal, report=self.report
+            self.store,
+            visitor.study,
+            participant,
+            self.slots,
+            goal=goal,
+            about=self.about,
+            report=self.report,
         )
         with self._lock:
             session = self._sessions.pop(participant.id, made)

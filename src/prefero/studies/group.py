@@ -14,13 +14,15 @@ import numpy as np
 
 from prefero._support.arrays import Array, one_thread
 from prefero._support.texts import percent
+from prefero.acquisition.group_questions import About
 from prefero.learner import Learner
 from prefero.models.people import AnswerStyle, PeoplePosterior
 from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
 from prefero.reward import BestTrajectory, Reward
-from prefero.studies.storage.store import Store, Study
+from prefero.studies.learner_cache import OtherTeachers
+from prefero.studies.storage.store import Participant, Store, Study
 
 DOUBTED = 0.5  # probability of carelessness from which somebody is named
 FEWEST_ANSWERS = 5  # of a participant, to be compared with the others
@@ -47,6 +49,20 @@ def named_answers(store: Store, study: Study) -> list[Answer]:
             question = active.asked.question.numbered(len(found) + 1)
             found.append(replace(active.answer, question=question, person=participant.label))
     return found
+
+
+def other_teachers(
+    store: Store, study: Study, participant: Participant, about: About = "person"
+) -> OtherTeachers | None:
+    """The others who have taught in a session so far, for a learner of the participant; None without any.
+
+    In a study every participant is learned alone, so that methods are compared on independent people.
+    """
+    if study.kind != "teach":
+        return None
+    known = named_answers(store, study)
+    answers = [one for one in known if one.question.kind == "pair" and one.person != participant.label]
+    return OtherTeachers(tuple(answers), participant.label, about) if answers else None
 
 
 def group_learner(store: Store, study: Study) -> Learner | None:

@@ -1,20 +1,23 @@
 """What the methods of a study have learned from one participant, cached by their answers.
 
-A learner depends on its answers alone, so the cache is keyed by them. An answer finds the learner that was
+A learner depends on its answers alone (and on what other people had answered before, where several teach in
+one session), so the cache is keyed by them. An answer finds the learner that was
 prepared for it, an undo finds the one from before, and a server that starts with an empty cache rebuilds it.
 """
 
 from collections import OrderedDict
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from prefero._support.arrays import one_thread
+from prefero.acquisition.group_questions import About
 from prefero.learner import Learner
 from prefero.methods import method_named
 from prefero.models.learning_progress import likely_accuracy
+from prefero.models.person_model import PersonModel
 from prefero.pools.pool import Pool
-from prefero.questions import Answer, Question
+from prefero.questions import Answer, Comparisons, Question
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import Protocol
 
@@ -37,11 +40,31 @@ class NextQuestion(NamedTuple):
     accuracy: float
 
 
+class OtherTeachers(NamedTuple):
+    """Other people who have taught in the same session, whose answers tell something about a person's reward.
+
+    answers   theirs, with their names, about pairs
+    person    the name of the person who teaches now
+    about     what the person is asked about: their own reward, or the one that all share
+    """
+
+    answers: tuple[Answer, ...]
+    person: str
+    about: About = "person"
+
+    def model(self, pool: Pool) -> PersonModel:
+        """The model of the person's reward among the others'."""
+        return PersonModel(Comparisons.from_answers(pool.scaled, self.answers, pool.scaling), self.person)
+
+
 class LearnerCache:
     """Learners of one participant, a few for each method."""
 
-    def __init__(self, pool: Pool, protocol: Protocol, seed: int) -> None:
+    def __init__(
+        self, pool: Pool, protocol: Protocol, seed: int, others: OtherTeachers | None = None
+    ) -> None:
         self.pool, self.protocol, self.seed = pool, protocol, seed
+        self.others = others
         self._learners: OrderedDict[LearnerKey, Learner] = OrderedDict()
         self._next: OrderedDict[LearnerKey, NextQuestion] = OrderedDict()
 
@@ -65,10 +88,16 @@ class LearnerCache:
         if key not in self._next:
             method = method_named(self.protocol.method(label).method)
             learner = self._learner(key)
-            question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.answers)
+            question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.answers, **self._whom)
             accuracy = likely_accuracy(learner.belief(), self.pool.scaled)
             _keep(self._next, key, NextQuestion(question, accuracy))
         return self._next[key]
+
+    @property
+    def _whom(self) -> dict[str, Any]:
+        """Who is asked about the reward that all share, if that is wanted; else it is the person's own."""
+        wanted = self.others is not None and self.others.about == "group" and self.protocol.answers == "pair"
+        return {"person": self.others.person, "about": "group"} if self.others and wanted else {}
 
     def has_next(self, label: str, log: EventLog) -> bool:
         """Whether the next question is known without computing."""
@@ -93,7 +122,8 @@ class LearnerCache:
         else:
             place = [method.label for method in self.protocol.methods].index(key.label)
             seed = int(np.random.SeedSequence([self.seed, place]).generate_state(1)[0])
-            learner = self.protocol.method(key.label).learner(self.pool, seed)
+            model = None if self.others is None else self.others.model(self.pool)
+            learner = self.protocol.method(key.label).learner(self.pool, seed, model)
         known = {answer.question.number for answer in learner.answers}
         for answer in sorted(key.answers, key=lambda answer: answer.question.number):
             if answer.question.number not in known:

@@ -110,10 +110,10 @@ class StudyMethod:
     def _model(self, x: Array) -> Model:
         return method_named(self.method).model(RealPerson(), x)
 
-    def learner(self, pool: Pool, seed: int) -> Learner:
-        """A learner without answers."""
+    def learner(self, pool: Pool, seed: int, model: Model | None = None) -> Learner:
+        """A learner without answers; with another model, if one is given."""
         acquisition = method_named(self.method).acquisition
-        return Learner(pool, seed=seed, model=self._model(pool.scaled), acquisition=acquisition)
+        return Learner(pool, seed=seed, model=model or self._model(pool.scaled), acquisition=acquisition)
 
 
 @dataclass(frozen=True)

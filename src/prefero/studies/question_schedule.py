@@ -12,7 +12,7 @@ import numpy as np
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import items_of
 from prefero.studies.event_log import AskedQuestion, EventLog
-from prefero.studies.learner_cache import LearnerCache
+from prefero.studies.learner_cache import LearnerCache, OtherTeachers
 from prefero.studies.protocol import RETEST, TEST, Protocol
 from prefero.studies.storage.store import Proposal
 
@@ -22,10 +22,12 @@ RANDOM_PAIRS, RETESTS, RATINGS = 2, 3, 4  # streams of random numbers; the sched
 class QuestionSchedule:
     """The questions of one participant."""
 
-    def __init__(self, pool: Pool, protocol: Protocol, seed: int) -> None:
+    def __init__(
+        self, pool: Pool, protocol: Protocol, seed: int, others: OtherTeachers | None = None
+    ) -> None:
         self.pool, self.protocol, self.seed = pool, protocol, seed
         self.labels = protocol.schedule(seed)
-        self.learners = LearnerCache(pool, protocol, seed)
+        self.learners = LearnerCache(pool, protocol, seed, others)
 
     def label(self, log: EventLog) -> str:
         """Who asks the next question; after the schedule's end, the first method."""

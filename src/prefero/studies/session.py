@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Literal
 
+from prefero.acquisition.group_questions import About
 from prefero.arena.standings import Standings
 from prefero.datasets.media.clips import clip_problem, is_planned
 from prefero.learner import Learner
@@ -20,6 +21,7 @@ from prefero.studies.arena_schedule import ArenaSchedule, arena_state
 from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.displays import targets_of
 from prefero.studies.event_log import AskedQuestion, EventKind, EventLog, is_answer
+from prefero.studies.group import other_teachers
 from prefero.studies.learning_summary import goal_sentence
 from prefero.studies.protocol import Protocol
 from prefero.studies.question_schedule import QuestionSchedule
@@ -50,6 +52,7 @@ class Session:
     """One participant of one study.
 
     goal     the share of predicted answers at which a teacher wants to stop
+    about    where several people teach in one session: their own reward, or the one that all share
     report   is called with what the person at the terminal should know
     """
 
@@ -61,10 +64,11 @@ class Session:
         slots: ComputeSlots,
         *,
         goal: float | None = None,
+        about: About = "person",
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.store, self.study, self.participant, self.slots = store, study, participant, slots
-        self.goal, self._report, self._reported = goal, report, False
+        self.goal, self.about, self._report, self._reported = goal, about, report, False
         self.pool: Pool = store.pool(study)
         self.protocol = Protocol.from_json(study.protocol)
         self.questions = self._schedule()
@@ -74,7 +78,8 @@ class Session:
     def _schedule(self) -> QuestionSchedule | ArenaSchedule:
         if self.protocol.arena is not None:
             return ArenaSchedule(self.store, self.study, self.participant, self.protocol.arena)
-        return QuestionSchedule(self.pool, self.protocol, self.participant.seed)
+        others = other_teachers(self.store, self.study, self.participant, self.about)
+        return QuestionSchedule(self.pool, self.protocol, self.participant.seed, others)
 
     # --- what the participant does ------------------------------------------------------------------------
 
