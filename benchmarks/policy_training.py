@@ -5,35 +5,44 @@
     imitation    the same loop with the reward ensemble of the package `imitation`, and random questions
     random       actions at random
 
-All policies are trained by SAC with the same settings for the same number of steps. Each return is the mean
-over evaluation episodes of the policy without noise. Needs the extra `train`, and one row needs `imitation`.
+All policies are trained by SAC with the same settings for the same number of steps, and both loops compute
+the rewards in its replay buffer again. Each return is the mean over evaluation episodes of the policy without
+noise; the share is (return - random) / (true - random). Needs the extra `train`, and one row `imitation`.
 """
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 
+from benchmarks.rows import Row, mean_and_error
 from prefero import RewardLoop
 from prefero.deploy.sb3 import Sb3Trainer
 from prefero.deploy.teachers import ReturnTeacher
 
 EPISODES = 20
+TAUGHT = ("prefero", "imitation")
+KINDS = ("random", "true", *TAUGHT)
+SMALL = {"policy_kwargs": {"net_arch": [64, 64]}, "batch_size": 128}  # trains in a minute on one core
 SETTINGS: dict[str, dict[str, Any]] = {
-    "Pendulum-v1": {"learning_rate": 1e-3, "learning_starts": 100},
-    "Reacher-v5": {"learning_rate": 1e-3, "learning_starts": 100},
+    "Pendulum-v1": {"learning_rate": 1e-3, "learning_starts": 100, **SMALL},
+    "Reacher-v5": {"learning_rate": 1e-3, "learning_starts": 100, **SMALL},
     "HalfCheetah-v5": {"learning_rate": 1e-3, "learning_starts": 500},
 }
 
 
-def sac(env: Any, name: str, seed: int) -> Any:
+def sac(env: Any, name: str, seed: int, **options: Any) -> Any:
+    """One algorithm for all kinds of rewards."""
+    import torch
     from stable_baselines3 import SAC
 
-    return SAC("MlpPolicy", env, seed=seed, device="cpu", **SETTINGS[name])
+    torch.set_num_threads(1)
+    return SAC("MlpPolicy", env, seed=seed, **{"device": "cpu", **SETTINGS[name], **options})
 
 
 def evaluate(policy: Callable[[Any], Any], name: str) -> float:
@@ -78,11 +87,14 @@ def of_prefero(name: str, steps: int, answers: int, seed: int, **options: Any) -
 
 
 def of_imitation(name: str, steps: int, answers: int, seed: int) -> float:
-    """Its preference comparisons as its documentation sets them up, with SAC in place of PPO."""
+    """Its preference comparisons as its documentation sets them up, with SAC and its replay buffer for it."""
     from imitation.algorithms import preference_comparisons as comparisons
     from imitation.data.wrappers import RolloutInfoWrapper
+    from imitation.policies.replay_buffer_wrapper import ReplayBufferRewardWrapper
     from imitation.rewards.reward_nets import BasicRewardNet
+    from imitation.util import logger
     from imitation.util.networks import RunningNorm
+    from stable_baselines3.common.buffers import ReplayBuffer
     from stable_baselines3.common.vec_env import DummyVecEnv
 
     rng = np.random.default_rng(seed)
@@ -94,7 +106,19 @@ def of_imitation(name: str, steps: int, answers: int, seed: int) -> float:
     trainer = comparisons.BasicRewardTrainer(
         preference_model=model, loss=comparisons.CrossEntropyRewardLoss(), epochs=3, rng=rng
     )
-    agent = sac(venv, name, seed)
+
+    def rewards(state: Any, action: Any, next_state: Any, done: Any) -> Any:
+        low, high = venv.action_space.low, venv.action_space.high  # the buffer has actions between -1 and 1
+        return network.predict_processed(state, low + (action + 1) / 2 * (high - low), next_state, done)
+
+    relabelled = {"replay_buffer_class": ReplayBuffer, "reward_fn": rewards}
+    agent = sac(
+        venv,
+        name,
+        seed,
+        replay_buffer_class=ReplayBufferRewardWrapper,
+        replay_buffer_kwargs=relabelled,
+    )
     generator = comparisons.AgentTrainer(
         algorithm=agent, reward_fn=network, venv=venv, exploration_frac=0.05, rng=rng
     )
@@ -103,7 +127,7 @@ def of_imitation(name: str, steps: int, answers: int, seed: int) -> float:
         network,
         num_iterations=8,
         fragmenter=fragmenter,
-        preference_gatherer=comparisons.SyntheticGatherer(rng=rng),
+        preference_gatherer=comparisons.SyntheticGatherer(temperature=0, rng=rng),
         reward_trainer=trainer,
         fragment_length=50,
         transition_oversampling=1,
@@ -111,6 +135,7 @@ def of_imitation(name: str, steps: int, answers: int, seed: int) -> float:
         initial_epoch_multiplier=4,
         allow_variable_horizon=False,
         query_schedule="hyperbolic",
+        custom_logger=logger.configure(format_strs=[]),
     )
     loop.train(total_timesteps=steps, total_comparisons=answers)
     return evaluate(acts(agent), name)
@@ -124,26 +149,46 @@ def measure(kind: str, name: str, steps: int, answers: int, seed: int) -> float:
     return (of_prefero if kind == "prefero" else of_imitation)(name, steps, answers, seed)
 
 
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """The mean return of each kind by the number of answers, and its share of what the true reward gains."""
+    for name, steps in sorted({(row["environment"], row["steps"]) for row in rows}):
+        here = [row for row in rows if (row["environment"], row["steps"]) == (name, steps)]
+        yield f"{name}, {steps} steps"
+        ends = [_mean([row for row in here if row["kind"] == kind])[0] for kind in ("random", "true")]
+        for kind, answers in sorted({(row["kind"], row["answers"]) for row in here}):
+            mean, error, count = _mean([r for r in here if (r["kind"], r["answers"]) == (kind, answers)])
+            share = (mean - ends[0]) / (ends[1] - ends[0])
+            label = f"  {kind}, {answers} answers" if kind in TAUGHT else f"  {kind}"
+            yield f"{label:26s}{mean:9.1f} ± {error:.1f} ({count} seeds), share {share:.2f}"
+
+
+def _mean(rows: Sequence[Row]) -> tuple[float, float, int]:
+    return *mean_and_error(row["return"] for row in rows), len(rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--environment", default="Pendulum-v1")
+    parser.add_argument("--environment", default="Pendulum-v1", choices=SETTINGS)
     parser.add_argument("--steps", type=int, default=6000)
-    parser.add_argument("--answers", type=int, default=50)
+    parser.add_argument("--answers", type=int, nargs="+", default=[50])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--kinds", nargs="+", default=["random", "true", "prefero", "imitation"])
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--kinds", nargs="*", default=KINDS, choices=KINDS)
+    parser.add_argument("--device", default="cpu", help="where torch trains the networks (default: cpu)")
+    parser.add_argument("--out", type=Path, default=Path("results/policy_training.jsonl"))
     chosen = parser.parse_args()
-    for kind in chosen.kinds:
-        for seed in chosen.seeds:
-            found = measure(kind, chosen.environment, chosen.steps, chosen.answers, seed)
+    SETTINGS[chosen.environment]["device"] = chosen.device
+    chosen.out.parent.mkdir(parents=True, exist_ok=True)
+    for kind, seed in product(chosen.kinds, chosen.seeds):
+        for answers in chosen.answers if kind in TAUGHT else [0]:
             row = {"environment": chosen.environment, "steps": chosen.steps, "kind": kind}
-            row |= {"answers": chosen.answers, "seed": seed, "return": found}
-            print(json.dumps(row), flush=True)
-            if chosen.out:
-                with chosen.out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row) + "\n")
+            row |= {"answers": answers, "seed": seed}
+            row["return"] = measure(kind, chosen.environment, chosen.steps, answers, seed)
+            with chosen.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+    rows = [json.loads(line) for line in chosen.out.read_text(encoding="utf-8").splitlines()]
+    print("\n".join(table(rows)))
 
 
 if __name__ == "__main__":
