@@ -1,5 +1,6 @@
 """The loop of teaching and training, with a small trainer that needs no other package."""
 
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Box, Discrete
 
-from prefero import RewardLoop, StepReward
+from prefero import RewardLoop, StepReward, load_reward
 from prefero._support.arrays import Array
 from prefero.datasets import Episode
 from prefero.deploy.recorded_steps import RecordedSteps, load_episodes, save_episodes

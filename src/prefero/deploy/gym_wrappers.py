@@ -30,6 +30,7 @@ from prefero._support.arrays import Array, Flags
 from prefero.datasets.episode import Episode as RecordedEpisode
 from prefero.datasets.formats.observations import side_by_side
 from prefero.deploy.compiled_reward import lower_bound_of
+from prefero.deploy.online_statistics import OnlineStatistics
 from prefero.deploy.online_steps import OnlineSteps
 from prefero.deploy.planning import check_caution
 from prefero.deploy.prefix_rewards import PrefixRewards
@@ -160,6 +161,17 @@ def reward_type_for(reward: Reward, features: Features | None, wanted: RewardTyp
     return "steps" if features is None and spec is not None and spec.words == (STEPS_WORD,) else "sparse"
 
 
+def online(
+    reward: EpisodeReward, observations: Any, actions: Any, count: int | None
+) -> OnlineSteps | OnlineStatistics | None:
+    """What updates the rewards of these spaces with every step; None where whole episodes are recorded."""
+    if reward.reward_type == "steps":
+        return OnlineSteps(StepReward.of(reward.reward), observations, actions, count, reward.caution)
+    if reward.reward_type == "dense" and reward.features is None:
+        return OnlineStatistics.of(reward.reward, observations, actions, count, reward.caution)
+    return None
+
+
 def stack(items: list[Any]) -> Any:
     """Observations or actions of all steps with the step as first axis; dicts and tuples item by item."""
     first = items[0]
@@ -215,11 +227,7 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
         kind = reward_type_for(reward, features, reward_type)
         self._episode_reward = EpisodeReward(reward, features, kind, caution, trust)
         self._episode = Episode([])
-        self._steps = (
-            OnlineSteps(StepReward.of(reward), env.observation_space, env.action_space, None, caution)
-            if kind == "steps"
-            else None
-        )
+        self._online = online(self._episode_reward, env.observation_space, env.action_space, None)
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Start a new episode.
@@ -232,8 +240,8 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
             The first observation, and the info.
         """
         observation, info = super().reset(seed=seed, options=options)
-        if self._steps is not None:
-            self._steps.begin(observation)
+        if self._online is not None:
+            self._online.begin(observation)
         else:
             self._episode = self._episode_reward.new_episode(observation)
         return observation, info
@@ -241,8 +249,8 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
         """One step, with the learned reward; the environment's own is in the info."""
         observation, original, terminated, truncated, info = self.env.step(action)
-        if self._steps is not None:
-            given = float(self._steps(action, observation))
+        if self._online is not None:
+            given = float(self._online(action, observation))
             return observation, given, terminated, truncated, {**info, ORIGINAL_REWARD: original}
         done = terminated or truncated
         reward = self._episode_reward.step(self._episode, action, observation, float(original), done, info)
@@ -276,13 +284,17 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         super().__init__(env)
         kind = reward_type_for(reward, features, reward_type)
         self._episode_reward = EpisodeReward(reward, features, kind, caution, trust)
-        spaces = env.single_observation_space, env.single_action_space
-        self._steps = (
-            OnlineSteps(StepReward.of(reward), *spaces, env.num_envs, caution) if kind == "steps" else None
-        )
-        self._resetting = np.zeros(env.num_envs, dtype=bool)  # with "steps": whose next step is a reset
+        self._resetting = np.zeros(env.num_envs, dtype=bool)  # where it is online: whose next step is a reset
         self._same_step = env.metadata.get("autoreset_mode") == AutoresetMode.SAME_STEP
+        self._online = self._updated()
         self._episodes: list[Episode | None] = [None] * env.num_envs  # None: ended, and not reset yet
+
+    def _updated(self) -> OnlineSteps | OnlineStatistics | None:
+        """What is updated with every step; in the mode "same step", statistics lack the last observation."""
+        spaces = self.env.single_observation_space, self.env.single_action_space
+        if self._same_step and self._episode_reward.reward_type == "dense":
+            return None
+        return online(self._episode_reward, *spaces, self.num_envs)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: Info | None = None
@@ -290,8 +302,8 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         """Start new episodes in all sub-environments, or in those of `options["reset_mask"]`."""
         mask = np.array((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
         observations, infos = super().reset(seed=seed, options=options)  # type: ignore[arg-type]
-        if self._steps is not None:
-            self._steps.begin(observations, mask)
+        if self._online is not None:
+            self._online.begin(observations, mask)
             self._resetting &= ~mask
             return observations, infos
         for number, observation in enumerate(iterate(self.observation_space, observations)):
@@ -305,8 +317,8 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         done = np.logical_or(terminated, truncated)
         rewards = (
             self._rewards_of_episodes(actions, observations, original, done, infos)
-            if self._steps is None
-            else self._rewards_of_steps(actions, observations, done)
+            if self._online is None
+            else self._rewards_online(actions, observations, done)
         )
         originals = {
             ORIGINAL_REWARD: np.array(original),
@@ -314,12 +326,13 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         }
         return observations, rewards, terminated, truncated, {**infos, **originals}
 
-    def _rewards_of_steps(self, actions: Any, observations: Any, done: Flags) -> Array:
+    def _rewards_online(self, actions: Any, observations: Any, done: Flags) -> Array:
         """All at once; a step that was a reset has the reward 0, and its action was ignored."""
-        assert self._steps is not None
-        rewards: Array = self._steps(actions, observations)
+        assert self._online is not None
+        rewards: Array = self._online(actions, observations)
         if self._resetting.any():
             rewards[self._resetting] = 0.0
+            self._online.begin(observations, self._resetting)
         self._resetting = done & ~self._resetting if not self._same_step else self._resetting
         return rewards
 

@@ -30,8 +30,8 @@ class OnlineSteps:
         self, reward: StepReward, observations: Any, actions: Any, count: int | None, caution: float = 0.0
     ) -> None:
         self._reward, self._caution = reward, caution
-        self._of_observation = _numbers(observations, "state", alone=count is None)
-        self._of_action = _numbers(actions, "action", alone=count is None)
+        self._of_observation = numbers_of_space(observations, "state", alone=count is None)
+        self._of_action = numbers_of_space(actions, "action", alone=count is None)
         d, self._states = len(reward.features.center), len(reward.state_names)
         self._steps = np.zeros(d if count is None else (count, d))
         self._mean = reward.compiled
@@ -60,8 +60,14 @@ class OnlineSteps:
         return bound if self._steps.ndim == 2 else bound[0]
 
 
-def _numbers(space: Any, kind: str, *, alone: bool) -> Numbers:
-    """What takes the numbers out of a space's values; arrays of one axis are taken as they are."""
+def numbers_of_space(space: Any, kind: str, *, alone: bool) -> Numbers:
+    """What takes the numbers out of a space's values; arrays of one axis are taken as they are.
+
+    Args:
+        space: Of observations or actions of one environment.
+        kind: "state" or "action".
+        alone: Are the values those of one environment, or of several at once?
+    """
     parts = list(leaves(space))
     if len(parts) == 1 and not parts[0][0] and len(space.shape or ()) == 1:
         return _as_it_is

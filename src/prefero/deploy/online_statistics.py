@@ -1,0 +1,116 @@
+"""The learned reward of episodes that still run, for the features `statistics`: updated with every step.
+
+    total      (n,)   the reward of each episode so far: of its steps so far, or, for a reward that was taught
+                      with windows, the mean of the rewards of the whole windows, as soon as there is one
+
+It is what `PrefixRewards` has for the same steps, to rounding; but a step takes the same time however many
+there were before it.
+"""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from prefero._support.arrays import Array, Flags
+from prefero.datasets.features.running_statistics import RunningStatistics
+from prefero.datasets.features.statistics import candidate_names
+from prefero.datasets.features.windows import Windows
+from prefero.deploy.compiled_reward import lower_bound_of
+from prefero.deploy.online_steps import numbers_of_space
+from prefero.reward import Reward
+
+STATISTICS_WORD = "statistics"
+
+
+class OnlineStatistics:
+    """The rewards of n episodes so far.
+
+    Args:
+        running: The features of the reward, of their current windows.
+        window: The steps of a window; None for whole episodes.
+        value: The reward of rows of features.
+        of_observations: Takes the numbers (n, s) out of observations.
+        of_actions: Takes the numbers (n, a) out of actions.
+        alone: Is it about one environment that is not a vector environment?
+    """
+
+    def __init__(
+        self,
+        running: RunningStatistics,
+        window: int | None,
+        value: Callable[[Array], Array],
+        of_observations: Callable[[Any], Array],
+        of_actions: Callable[[Any], Array],
+        *,
+        alone: bool,
+    ) -> None:
+        self._running, self._window, self._value = running, window, value
+        self._of_observations, self._of_actions, self._alone = of_observations, of_actions, alone
+        self.total = np.zeros(len(running.steps))
+        self._windows = np.zeros(len(running.steps), dtype=int)  # that are whole, of each episode
+
+    @classmethod
+    def of(
+        cls, reward: Reward, observations: Any, actions: Any, count: int | None, caution: float = 0.0
+    ) -> Self | None:
+        """For episodes of `count` environments at once, or of one; None where the reward has other features.
+
+        Windows that overlap, logarithms and categories are left to `PrefixRewards`.
+        """
+        spec, names = reward.feature_spec, reward.scaling.names
+        if spec is None or spec.words != (STATISTICS_WORD,) or STATISTICS_WORD not in spec.fitted:
+            return None
+        windows = Windows.maybe(spec.window, spec.stride)
+        if windows is not None and windows.stride != windows.length:
+            return None
+        center = np.asarray(spec.fitted[STATISTICS_WORD]["center"], dtype=float)
+        sizes = spec.state_names, spec.action_names
+        if not set(names) <= set(candidate_names(*sizes)):
+            return None
+        running = RunningStatistics(*sizes, center, spec.step_seconds, count or 1, names)
+        window = None if windows is None else windows.length.steps(spec.step_seconds)
+        alone = count is None
+        of_both = (
+            numbers_of_space(observations, "state", alone=alone),
+            numbers_of_space(actions, "action", alone=alone),
+        )
+        return cls(running, window, lower_bound_of(reward, caution), *of_both, alone=alone)
+
+    def begin(self, observations: Any, which: Flags | slice = slice(None)) -> None:
+        """New episodes, of all environments or of those that a mask chooses, from these observations on."""
+        states, wanted = self._rows(self._of_observations(observations)), self._running.last.shape
+        if states.shape != wanted:
+            raise ValueError(
+                f"the reward is about {wanted[1]} states, but an observation has {states.shape[1]}"
+            )
+        self._running.begin(states[which], which)
+        self.total[which], self._windows[which] = 0.0, 0
+
+    def __call__(self, actions: Any, observations: Any) -> Any:
+        """How much each reward grows with this step, (n,); of one environment, a number."""
+        states, moves = self._of_observations(observations), self._of_actions(actions)
+        self._running.step(self._rows(moves), self._rows(states))
+        before, self.total = self.total, self._after_step()
+        grown = self.total - before
+        return grown[0] if self._alone else grown
+
+    def _rows(self, numbers: Any) -> Array:
+        """Numbers of all episodes, (n, ...)."""
+        array: Array = np.asarray(numbers, dtype=float)
+        return array[None] if self._alone else array
+
+    def _after_step(self) -> Array:
+        """The rewards now; after the first window a reward changes only where another one is whole."""
+        if self._window is None:
+            return self._value(self._running.rows())
+        whole = self._running.steps == self._window
+        wanted = whole | (self._windows == 0)
+        total = self.total.copy()
+        if wanted.any():
+            values = self._value(self._running.rows()[wanted])
+            total[wanted] += (values - total[wanted]) / np.maximum(self._windows[wanted] + whole[wanted], 1)
+        if whole.any():
+            self._windows += whole
+            self._running.begin(self._running.last[whole], whole)
+        return total
