@@ -13,6 +13,7 @@ from prefero.kernels import (
     Kernel,
     Linear,
     Matern,
+    Projected,
     Quadratic,
     Selected,
     Standardized,
@@ -32,6 +33,8 @@ EVERY: list[Kernel] = [
     Anchored(RBF(0.5) + Quadratic(), (0.1, 0.2, 0.3)),
     Anchored(RBF(0.5), (0.1, 0.2, 0.3), mode="condition"),
     Selected(RBF(0.5) + Linear(), (2, 0)),
+    Selected(Standardized(Quadratic() + Linear(), CENTER[:2], SCALE[:2]), (2, 0)),
+    Projected(RBF(0.5) + Linear() + Quadratic(), ((0.3, 1.0), (-1.0, 0.2), (0.5, 0.4))),
     Standardized(Anchored(RBF((0.1, 0.2, 0.3)), (0.0, 0.0, 0.0)), CENTER, SCALE),
     Warped(Standardized(Additive(RBF(1.0)), CENTER, SCALE), CENTER, SCALE),
 ]
@@ -59,6 +62,17 @@ def test_every_kernel_gives_the_models_mean(kernel: Kernel) -> None:
 def test_the_default_mixture_is_compiled() -> None:
     reward = taught(None)
     assert CompiledReward.of(reward)(features(60)) == pytest.approx(reward(features(60)), abs=1e-9)
+
+
+def test_a_mixture_of_many_features_is_compiled() -> None:
+    x = np.random.default_rng(2).normal(size=(40, 30))
+    learner = Learner(Pool(x))
+    for left in range(0, 16, 2):
+        learner.tell(Question(left, left + 1), "left" if x[left, 0] > x[left + 1, 0] else "right")
+    reward = learner.reward()
+    compiled = CompiledReward.of(reward)
+    assert not any(group.others for group in compiled.groups)
+    assert compiled(x + 0.1) == pytest.approx(reward(x + 0.1), abs=1e-9)
 
 
 def test_what_is_not_gaussian_is_refused() -> None:

@@ -7,7 +7,8 @@
 The mean of a Gaussian process is a sum of kernels at the points of its answers, and a kernel is a tree of
 sums, scalings, anchors and transformations with simple kernels as leaves. `expand` writes a mean as leaves
 with coefficients. Leaves with the same transformation are collected: linear ones become one vector, quadratic
-ones one matrix, and all RBF kernels share one matrix of squared distances.
+ones one matrix, and all RBF kernels share one matrix of squared distances. Where a transformation is affine,
+its vector and matrix are multiplied out, so that all of them together are one vector and one matrix.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,6 +27,7 @@ from prefero.kernels import (
     Anchored,
     Kernel,
     Linear,
+    Projected,
     Quadratic,
     Scaled,
     Selected,
@@ -62,7 +64,7 @@ def expand(kernel: Kernel, points: Array, coefficients: Array) -> tuple[list[Ter
         return first + second, a + b
     if isinstance(kernel, Anchored):
         return _anchored(kernel, points, coefficients)
-    if isinstance(kernel, Standardized | Warped | Selected):
+    if isinstance(kernel, Standardized | Warped | Selected | Projected):
         step = _transformation(kernel)
         terms, constant = expand(kernel.kernel, _transformed(points, step), coefficients)
         return [replace(term, path=(step, *term.path)) for term in terms], constant
@@ -85,9 +87,12 @@ def _anchored(kernel: Anchored, points: Array, coefficients: Array) -> tuple[lis
     return terms + at_anchor, constant + also + shift
 
 
-def _transformation(kernel: Standardized | Warped | Selected) -> Transformation:
+def _transformation(kernel: Standardized | Warped | Selected | Projected) -> Transformation:
     if isinstance(kernel, Selected):
         return "selected", kernel.columns, ()
+    if isinstance(kernel, Projected):
+        axes = np.array(kernel.axes)
+        return "projected", tuple(axes.ravel().tolist()), (axes.shape[1],)
     return type(kernel).__name__.lower(), kernel.center, kernel.scale
 
 
@@ -103,17 +108,24 @@ class _Step:
     center: Array
     factor: Array
     warped: bool
+    axes: Array | None = None  # of a projection
 
     @classmethod
     def of(cls, described: Transformation) -> Self:
         kind, first, second = described
         if kind == "selected":
             return cls(np.array(first, dtype=np.intp), np.empty(0), np.empty(0), warped=False)
+        if kind == "projected":
+            axes = np.array(first).reshape(-1, int(second[0]))
+            return cls(None, np.empty(0), np.empty(0), warped=False, axes=axes)
         return cls(None, np.array(first), 1.0 / np.array(second), warped=kind == "warped")
 
     def __call__(self, x: Array) -> Array:
         if self.columns is not None:
             return x[:, self.columns]
+        if self.axes is not None:
+            projected: Array = x @ self.axes
+            return projected
         scaled: Array = (x - self.center) * self.factor
         return np.arcsinh(scaled, out=scaled) if self.warped else scaled
 
@@ -134,9 +146,23 @@ class _Group:
     others: tuple[Term, ...]
 
     @cached_property
+    def is_linear(self) -> bool:
+        """Has it any linear terms?"""
+        return bool(self.linear.any())
+
+    @cached_property
     def is_quadratic(self) -> bool:
         """Has it any quadratic terms?"""
         return bool(self.quadratic.any())
+
+    @property
+    def is_empty(self) -> bool:
+        """Has it no terms?"""
+        return not (self.is_linear or self.is_quadratic or self.thetas or self.curves or self.others)
+
+    def without_polynomial(self) -> Self:
+        """The same without linear and quadratic terms."""
+        return replace(self, linear=0.0 * self.linear, quadratic=0.0 * self.quadratic)
 
     @classmethod
     def of(cls, terms: Sequence[Term]) -> Self:
@@ -165,7 +191,7 @@ class _Group:
         """The sum of all terms at x (M, d), (M,)."""
         for step in self.path:
             x = step(x)
-        values: Array = x @ self.linear
+        values: Array = x @ self.linear if self.is_linear else np.zeros(len(x))
         if self.is_quadratic:
             values += np.einsum("md,md->m", x @ self.quadratic, x)
         if self.thetas:
@@ -189,19 +215,48 @@ def _collect(found: dict[float, Array], theta: float, points: Array, p: Array, c
 
 
 @dataclass(frozen=True, eq=False)
+class _Polynomial:
+    """constant + linear . x + x . quadratic . x, of scaled features."""
+
+    constant: float
+    linear: Array  # (d,)
+    quadratic: Array  # (d, d)
+
+    def plus(self, group: _Group) -> "_Polynomial":
+        """With the linear and quadratic terms of a group, whose transformation is affine: A x + b."""
+        d = len(self.linear)
+        points = np.concatenate([np.zeros((1, d)), np.eye(d)])
+        for step in group.path:
+            points = step(points)
+        b, A = points[0], (points[1:] - points[0]).T
+        both = group.quadratic + group.quadratic.T
+        return _Polynomial(
+            self.constant + float(group.linear @ b + b @ group.quadratic @ b),
+            self.linear + A.T @ (group.linear + both @ b),
+            self.quadratic + A.T @ group.quadratic @ A,
+        )
+
+    def __call__(self, x: Array) -> Array:
+        """The values at x (M, d), (M,)."""
+        values: Array = np.einsum("md,md->m", x @ self.quadratic + self.linear, x)
+        values += self.constant
+        return values
+
+
+@dataclass(frozen=True, eq=False)
 class CompiledReward:
     """The mean of a reward as a fast function of raw features; it agrees with the reward to rounding.
 
     Args:
         center: Of the features, (d,).
         scale: Of the features, (d,).
-        constant: Of the reward.
-        groups: What is added up.
+        polynomial: The linear and quadratic terms, and the constant.
+        groups: What is added to them.
     """
 
     center: Array
     scale: Array
-    constant: float
+    polynomial: _Polynomial
     groups: tuple[_Group, ...]
 
     @classmethod
@@ -228,9 +283,14 @@ class CompiledReward:
             more, shift = expand(part.kernel, points, weight * np.concatenate([part.alpha, -part.alpha]))
             terms, constant = terms + more, constant + shift
         paths = dict.fromkeys(term.path for term in terms)
-        groups = (_Group.of([term for term in terms if term.path == path]) for path in paths)
-        scaling = reward.scaling
-        return cls(np.array(scaling.center), np.array(scaling.scale), constant, tuple(groups))
+        groups = [_Group.of([term for term in terms if term.path == path]) for path in paths]
+        d, scaling = len(reward.scaling.names), reward.scaling
+        polynomial = _Polynomial(constant, np.zeros(d), np.zeros((d, d)))
+        for place, group in enumerate(groups):
+            if not any(step.warped for step in group.path):
+                polynomial, groups[place] = polynomial.plus(group), group.without_polynomial()
+        rest = tuple(group for group in groups if not group.is_empty)
+        return cls(np.array(scaling.center), np.array(scaling.scale), polynomial, rest)
 
     def __call__(self, features: npt.ArrayLike) -> Array:
         """The expected reward of each row of features, which are not checked.
@@ -242,7 +302,7 @@ class CompiledReward:
             The rewards, (M,).
         """
         x = (np.asarray(features, dtype=float) - self.center) / self.scale
-        values = np.full(len(x), self.constant)
+        values = self.polynomial(x)
         for group in self.groups:
             values += group(x)
         return values
