@@ -7,7 +7,7 @@ import pytest
 
 from models.taught import answers_about, pool
 from prefero._support.texts import number, percent
-from prefero.models.explanation import Statement, explain
+from prefero.models.explanation import SURE, Statement, explain, statements_about
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.profiles import profiles
 from prefero.models.reference import Reference
@@ -105,3 +105,26 @@ def test_values_have_the_digits_that_matter_where_they_vary_so_much(
     value: float, spread: float, text: str
 ) -> None:
     assert number(value, spread) == text
+
+
+def test_of_many_features_only_those_that_matter_are_named() -> None:
+    """With this seed the shape of an irrelevant feature is probable, by chance."""
+    features, count, rng = 30, 40, np.random.default_rng([1, 30])
+    mixed = 0.75 * rng.normal(size=(features, features)) / np.sqrt(features) + np.eye(features)
+    x = rng.normal(size=(150, features)) @ mixed
+    x = (x - x.mean(axis=0)) / x.std(axis=0)
+    pairs, noises = [], []
+    for _ in range(count):
+        pairs.append(rng.choice(150, 2, replace=False))
+        noises.append(0.15 * rng.normal())
+    truth, asked = x[:, 0] + 0.7 * x[:, 1], np.array(pairs)
+    first = truth[asked[:, 0]] - truth[asked[:, 1]] + np.array(noises) > 0
+    belief = MixtureFitter(Reference.of(x)).fit(
+        Comparisons.of(x, np.where(first[:, None], asked, asked[:, ::-1]))
+    )
+    names = tuple(f"x{place}" for place in range(features))
+    scaling = Scaling(names, (0.0,) * features, (1.0,) * features)
+    found = profiles(belief, x, scaling)
+    assert sum(max(one.shapes.values()) >= SURE for one in found) > 2
+    sentences = [one.sentence.lower() for one in statements_about(found, scaling, "your", {})]
+    assert {name for one in sentences for name in re.findall(r"x\d+", one)} == {"x0", "x1"}

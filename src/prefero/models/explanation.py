@@ -19,6 +19,7 @@ from prefero.trajectories.features import Scaling
 
 SURE = 0.7  # probability from which on something is stated; no shape has more than 0.4 under the prior
 MOST_STATEMENTS = 3  # about the shapes of profiles
+MATTERS = 0.1  # share of all profiles' variation from which on a feature's shape is stated
 SENTENCES: dict[Shape, str] = {
     "rising": "A higher {name} seems better",
     "falling": "A lower {name} seems better",
@@ -73,8 +74,12 @@ def statements_about(
 
 
 def _is_sure(profile: Profile, features: int) -> bool:
-    """A shape that is probable, of a feature that matters at least half as much as the average one."""
-    if profile.effect.mean < 0.5 / features:
+    """A shape that is probable, of a feature that matters.
+
+    Among many features some have a probable shape by chance, though none of their effects is large. Among few
+    ones the effect that counts is half the average, where that is more.
+    """
+    if profile.effect.mean < max(0.5 / features, MATTERS):
         return False
     if profile.best:
         return max(*profile.best, *profile.worst) >= SURE
