@@ -41,7 +41,7 @@ test:  ## lint, types and every test, of the page too
 
 # Tests wait for browsers, servers and commands that they started, so three workers fill two cores. The plus sign
 # shows what pytest prints at once.
-every-test: $(READY) $(PAGE)
+every-test: $(VENV)/.compiled $(PAGE)
 	+OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
 
 system-packages:  ## the packages of the system that the tests need, such as the browser
@@ -122,6 +122,11 @@ $(PAGE): $(WEB) $(if $(shell command -v npm),,| $(ENVIRONMENT))
 $(CHECKS): web/package.json web/package-lock.json | $(PAGE)
 	@echo "prefero: installing what checks the page"
 	@cd web && npm install --no-save --silent
+	@touch $@
+
+# The first import compiles a module. Three workers that begin at once would each compile all that the tests import.
+$(VENV)/.compiled: $(READY)
+	@$(BIN)/pytest --collect-only -qq >/dev/null 2>&1 || true
 	@touch $@
 
 $(VENV)/.heavy: $(READY)

@@ -8,6 +8,7 @@ The shell finds the programs of this Python's environment, as where the environm
 messages name commands in the same way wherever the tests are run.
 """
 
+import gc
 import os
 import shutil
 import sys
@@ -56,6 +57,12 @@ def golf() -> Golf:
 def golf_pool(golf: Golf) -> Pool:
     """An even grid of 11 speeds by 11 angles."""
     return Pool.simulate(golf, 121, sampling="grid", progress=False)
+
+
+def pytest_collection_finish() -> None:
+    """What thousands of tests consist of stays: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -16,6 +16,9 @@ from scipy import special, stats
 
 from reference import Array, integral_of
 
+NODES, WEIGHTS = special.roots_legendre(1500)  # of Gauss's quadrature on [-1, 1]
+
+
 # --- information ------------------------------------------------------------------------------------------
 
 

@@ -20,10 +20,10 @@ from prefero.acquisition.pool_search import best_question, score_all
 from prefero.kernels import RBF, Anchored, Linear
 from prefero.models.mixture import MixturePosterior
 from prefero.models.preference_gp import PreferenceGP
+from question_reference import NODES, WEIGHTS
 
 POINTS = np.random.default_rng(3).uniform(-1.5, 1.5, (7, 2))
 WINS = np.array([[0, 1], [2, 3], [2, 5]])
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(1500)
 
 
 def mixture(lapse: float = 0.0) -> MixturePosterior:

@@ -12,7 +12,6 @@ import question_reference
 from acquisition.mixtures import mixtures
 from acquisition.searched_pools import KERNELS, Mixture, best_of_scores, learned, pool
 from acquisition.test_continuous import answers, assert_gradients
-from acquisition.test_predictive_information import NODES, WEIGHTS
 from prefero._support.arrays import Array
 from prefero.acquisition import MutualInformation, PredictiveInformation
 from prefero.acquisition.base import Component, PairMoments
@@ -23,6 +22,7 @@ from prefero.kernels import RBF, Linear
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPosterior
+from question_reference import NODES, WEIGHTS
 
 LAPSES = (1e-4, 0.02, 0.1, 0.3)
 MARGINS = (0.0, 0.2, 1.0, 3.0, 10.0)  # in units of the scale

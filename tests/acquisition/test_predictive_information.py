@@ -18,6 +18,7 @@ from prefero.acquisition.targets import draw_targets
 from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP
 from prefero.simulation.tasks import make_task
+from question_reference import NODES, WEIGHTS
 
 
 def learned(count: int = 6, margin: float | None = None, seed: int = 0) -> tuple[Any, Array]:
@@ -29,9 +30,6 @@ def learned(count: int = 6, margin: float | None = None, seed: int = 0) -> tuple
     winners = [(a, b) if reward[a] > reward[b] else (b, a) for a, b in pairs]
     ties = None if margin is None else np.array([[0, 1]])
     return PreferenceGP(margin=margin).fit(x, winners, ties).posterior_, x
-
-
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(1500)
 
 
 def table_by_quadrature(part: Any, question: Array, target: Array) -> Array:
