@@ -15,6 +15,7 @@ from prefero.server.middleware import rate_limit
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 from server.served_studies import (
+    FAST_TEACHING,
     Client,
     InvitedStudy,
     SharedServer,
@@ -70,6 +71,13 @@ def store(file: Path, empty_database: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def session(store: Store, pool: Pool) -> TeachingSession:
+    """Random questions; most tests of the server are not about learning."""
+    return add_teaching(store, pool, FAST_TEACHING)
+
+
+@pytest.fixture
+def learning_session(store: Store, pool: Pool) -> TeachingSession:
+    """The default model learns, and chooses the questions; about equal is an answer."""
     return add_teaching(store, pool)
 
 
@@ -82,6 +90,12 @@ def invited(store: Store, pool: Pool) -> InvitedStudy:
 def teacher(store: Store, session: TeachingSession) -> Iterator[Client]:
     """A teacher as the guest of a server that only this machine can reach."""
     with serving(guest_app(store, session)) as address, Client(address) as client:
+        yield client
+
+
+@pytest.fixture
+def learning_teacher(store: Store, learning_session: TeachingSession) -> Iterator[Client]:
+    with serving(guest_app(store, learning_session)) as address, Client(address) as client:
         yield client
 
 

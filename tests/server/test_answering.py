@@ -87,15 +87,18 @@ def test_a_second_tab_sees_what_the_first_did(teacher: Client, file: Path) -> No
     assert count(file) == 2
 
 
-def test_answers_can_be_undone_back_to_the_first(teacher: Client) -> None:
+def test_answers_can_be_undone_back_to_the_first(learning_teacher: Client) -> None:
     choices = ("left", "skip", "equal")
-    seen = [teacher.session()["question"], *(ok(teacher.answer(choice))["question"] for choice in choices)]
+    seen = [
+        learning_teacher.session()["question"],
+        *(ok(learning_teacher.answer(choice))["question"] for choice in choices),
+    ]
     for question, done in zip(reversed(seen[:-1]), (1, 1, 0), strict=True):
-        state = ok(teacher.undo())
+        state = ok(learning_teacher.undo())
         assert (state["question"], state["answered"]) == (question, done)
     assert state["undoable"] is None
-    assert error_of(teacher.undo()) == (409, "nothing-to-undo")
-    assert error_of(teacher.answer("left", seen[-1]["id"])) == (409, "already-answered")
+    assert error_of(learning_teacher.undo()) == (409, "nothing-to-undo")
+    assert error_of(learning_teacher.answer("left", seen[-1]["id"])) == (409, "already-answered")
 
 
 def test_a_skipped_pair_is_not_asked_again_and_does_not_count(teacher: Client) -> None:
@@ -173,14 +176,14 @@ def test_the_next_trajectories_can_be_prefetched_before_the_answer(teacher: Clie
 
 
 def test_another_server_over_the_same_file_goes_on_where_this_one_was(
-    teacher: Client, store: Store, session: TeachingSession
+    learning_teacher: Client, store: Store, learning_session: TeachingSession
 ) -> None:
     for choice in ("left", "equal", "skip"):
-        ok(teacher.answer(choice))
-    with serving(guest_app(store, session)) as address, Client(address) as later:
-        assert later.session() == teacher.session()
-        assert later.history() == teacher.history()
-        first, second = (ok(page.get("/api/learning-summary")) for page in (teacher, later))
+        ok(learning_teacher.answer(choice))
+    with serving(guest_app(store, learning_session)) as address, Client(address) as later:
+        assert later.session() == learning_teacher.session()
+        assert later.history() == learning_teacher.history()
+        first, second = (ok(page.get("/api/learning-summary")) for page in (learning_teacher, later))
         assert first == second
 
 
