@@ -1,5 +1,7 @@
 """PreferenceGP: scikit-learn's manners, the paper's model, features in any unit, and clear refusals."""
 
+import pickle
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored, Linear, Matern
 from prefero.models.likelihood import Probit
 from prefero.models.preference_gp import NotFittedError
+from prefero.questions.comparisons import comparisons_of
 
 PARAMETERS: list[dict[str, Any]] = [
     {},
@@ -372,3 +375,21 @@ def test_bad_questions_to_a_model_are_refused(use: Any, message: str) -> None:
     model = quick().fit(items(), pairs(items()))
     with pytest.raises(ValueError, match=message):
         use(model)
+
+
+def test_a_copied_model_goes_its_own_way() -> None:
+    """Copies share what was fitted, so a fit must change neither the copy's nor the original's arrays."""
+    x = items(12)
+    data = comparisons_of(x, [(i, (i + 5) % 12) for i in range(12)], None, None, ())
+
+    def fitted(model: PreferenceGP, count: int) -> Array:
+        return np.array(model.fit_comparisons(data.first(count), x).posterior_.marginals(x))
+
+    model = PreferenceGP()
+    fitted(model, 8)
+    before = pickle.dumps(model)
+    copied = deepcopy(model)
+    for count in (12, 6, 9):
+        np.testing.assert_allclose(fitted(copied, count), fitted(PreferenceGP(), count), atol=1e-6)
+    assert pickle.dumps(model) == before
+    np.testing.assert_allclose(fitted(model, 9), fitted(copied, 9), atol=1e-6)

@@ -56,6 +56,6 @@ def test_a_visitor_without_a_link(
     visit: Visit, serve: Callable[..., Server], tmp_path: Path, pictures: Path
 ) -> None:
     page = visit(viewport=WIDE)
-    page.goto(serve("study", "serve", "--database", str(tmp_path / "s.db")).address)
+    page.goto(serve("study", "serve", "--workers", "0", "--database", str(tmp_path / "s.db")).address)
     expect(page.get_by_role("textbox")).to_be_visible()
     check_page(page, pictures, "sign-in")

@@ -120,7 +120,7 @@ def test_three_participants_and_the_experimenter(
     )
     secret, *codes = links(printed)
     assert len(codes) == 3
-    server = serve("study", "serve", *database)
+    server = serve("study", "serve", "--workers", "0", *database)
 
     watching = visit(viewport=WIDE)
     watching.goto(f"{server.address}/#{secret}")

@@ -60,7 +60,7 @@ def serving(app: FastAPI) -> Iterator[str]:
         server.should_exit = server.force_exit = True
         thread.join()
         taken.close()
-        app.state.context.slots.close()
+        app.state.context.computing.close()
 
 
 class Client:

@@ -18,6 +18,7 @@ from server.run_commands import RunningCommand, run, run_without
 from server.served_studies import Client, InvitedStudy, complete_stages, error_of, ok
 from systems import posix_only
 
+NO_WORKERS = ["--port", "0", "--workers", "0"]
 TRAJECTORIES = ["--trajectories", "12"]
 
 
@@ -253,7 +254,7 @@ def test_a_study_behind_a_proxy_goes_by_its_name_and_needs_https(
 ) -> None:
     assert store.studies()
     names = ["--base", "https://lab.example/", "--allow-host", "second.example"]
-    with RunningCommand(tmp_path, "study", "serve", "--port", "0", *names, "--database", str(file)) as server:
+    with RunningCommand(tmp_path, "study", "serve", *NO_WORKERS, *names, "--database", str(file)) as server:
         address = server.wait_for(r"Serving at (http://127\S+)/\.")[1]
         assert "experimenters open https://lab.example/#SECRET" in server.output
         enter, secret = f"{address}/api/enter", {"secret": invited.codes[0]}

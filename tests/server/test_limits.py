@@ -286,4 +286,4 @@ def test_a_session_that_takes_long_to_make_keeps_nobody_waiting(
     assert context.session(fast).participant == fast.participant
     blocked.set()
     thread.join()
-    context.slots.close()
+    context.computing.close()

@@ -147,7 +147,8 @@ def test_the_server_logs_no_secret(store: Store, invited: InvitedStudy, file: Pa
     """Neither at the start, nor for valid, invalid or broken requests, nor for internal errors."""
     secrets = [*invited.codes, invited.secret, new_secret()]
     assert store.studies()
-    with RunningCommand(tmp_path, "study", "serve", "--database", str(file), "--port", "0") as server:
+    words = ["study", "serve", "--workers", "0", "--database", str(file), "--port", "0"]
+    with RunningCommand(tmp_path, *words) as server:
         address = server.wait_for(r"experimenters open (http://\S+)/#SECRET")[1]
         server.wait_for("Serving")
         with Client(address) as page:

@@ -1,4 +1,4 @@
-"""Several servers share one PostgreSQL, and a participant may be sent to any of them."""
+"""Several servers, each with workers, share one PostgreSQL; a participant may be sent to any of them."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -47,10 +47,11 @@ def servers(url: str, invited: InvitedStudy, tmp_path: Path) -> Iterator[list[tu
         folders = [tmp_path / name for name in ("one", "two")]
         for folder in folders:
             folder.mkdir()
-        words = ["study", "serve", "--port", "0", "--database", url]
+        words = ["study", "serve", "--port", "0", "--workers", "2", "--database", url]
         started = [stack.enter_context(RunningCommand(folder, *words)) for folder in folders]
         addresses = [server.wait_for(r"experimenters open (http://\S+)/#SECRET")[1] for server in started]
         for server in started:
+            server.wait_for("computed in 2 worker processes")
             server.wait_for("Serving")
         yield list(zip(started, addresses, strict=True))
 

@@ -29,6 +29,7 @@ FILLED: dict[str, dict[str, Any]] = {  # one row of each table, which is fit to 
         "value": None,
         "unit": None,
         "accuracy": None,
+        "selection": "best",
         "at": AT,
     },
     "question_items": {"question": None, "position": 9, "trajectory": 9},

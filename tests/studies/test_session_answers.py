@@ -219,7 +219,7 @@ def statements(file_store: Store) -> Iterator[list[str]]:
 def test_for_an_answer_the_log_is_read_once(
     sessions: SessionFactory, statements: list[str], kind: Literal["left", "skip", "undo"]
 ) -> None:
-    """One query a table, in the transaction that records the answer, and none for the next question."""
+    """At most one query a table, in the transaction that records the answer; none for the next question."""
     session = sessions.new()
     session.answer(question_of(session), "left", new_key())
     open_question = question_of(session)
@@ -231,7 +231,7 @@ def test_for_an_answer_the_log_is_read_once(
     reads = [statement for statement in statements if statement.startswith("SELECT")]
     for table in ("question_items", "events", "stage_events"):
         rows = [read for read in reads if re.search(rf"(FROM|JOIN) {table}\b.*ORDER BY", read, re.DOTALL)]
-        assert len(rows) == 1, table
+        assert len(rows) <= 1, table
     others = [read for read in reads if "ORDER BY" not in read]
-    assert len(others) <= 3  # locks, and whether another window changed the log
+    assert len(others) <= 4  # locks, the length of the log, and whether another window changed it
     assert sum(statement.startswith("INSERT INTO events") for statement in statements) == 1

@@ -21,6 +21,7 @@ import numpy as np
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero._support.parallel import blocks_of, map_parallel
 from prefero.acquisition.base import PairMoments
+from prefero.acquisition.runners_up import offer_runners_up
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
 from prefero.questions import Question
@@ -62,6 +63,7 @@ class ExchangeSearch:
         self.scorer, self.rng = scorer, rng
         self.excluded = {(min(pair), max(pair)) for pair in exclude}
         self.value, self.pair = -np.inf, (-1, -1)
+        self.scored: list[tuple[Indices, Array]] = []  # pairs of places, and their values
 
     def run(self, unit: str) -> Question:
         """The question found, as indices of the pool."""
@@ -70,10 +72,16 @@ class ExchangeSearch:
             self._look_at(np.column_stack(np.triu_indices(len(self.scorer.considered), 1)))
         if self.pair[0] < 0:
             raise ValueError("every question about this pool is excluded: nothing is left to ask")
+        looked_at = set[int]()
         for exchange in range(EXCHANGES):
-            self._look_at(self._with_one_side(self.pair[exchange % 2]))
+            kept = self.pair[exchange % 2]
+            if kept not in looked_at:  # otherwise the same questions would be scored again
+                self._look_at(self._with_one_side(kept))
+            looked_at.add(kept)
         a, b = (int(self.scorer.considered[place]) for place in self.pair)
-        return Question(min(a, b), max(a, b), value=float(self.value), unit=unit)
+        question = Question(min(a, b), max(a, b), value=float(self.value), unit=unit)
+        offer_runners_up(question, [(self.scorer.considered[places], s) for places, s in self.scored])
+        return question
 
     def _sample(self) -> Indices:
         """All pairs of some trajectories: half of them of the highest priority, half of them random."""
@@ -96,6 +104,7 @@ class ExchangeSearch:
         estimates = self.scorer.estimates(self.scorer.moments(places), places)
         places = places[np.argsort(-estimates, kind="stable")[:SCORED]]
         scores = self.scorer.scores(self.scorer.moments(places), places)
+        self.scored.append((places, scores))
         best = int(np.argmax(scores))
         if scores[best] > self.value:
             self.value, self.pair = float(scores[best]), (int(places[best, 0]), int(places[best, 1]))

@@ -1,6 +1,7 @@
 """`prefero study`: studies with many participants, from the protocol to the report."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from itertools import count as numbers
 from itertools import islice
 from pathlib import Path
@@ -33,6 +34,7 @@ from prefero.cli.study_options import (
     Trust,
     TrustedProxy,
     What,
+    Workers,
 )
 from prefero.datasets import FeatureOptions
 
@@ -185,6 +187,7 @@ def serve(
     https: Https = False,
     clips: Clips = None,
     trust: Trust = False,
+    workers: Workers = None,
     database: Database = None,
 ) -> None:
     """Serve all studies of a database until Ctrl+C; several servers may share a PostgreSQL database."""
@@ -193,24 +196,29 @@ def serve(
     from prefero.server.auth import ServerContext
     from prefero.server.serve import address_of, listen, names_of
     from prefero.server.serve import serve as run
+    from prefero.studies.study_workers import start_computing
 
     outside = urlsplit(base or "")
     names = [*(allow_host or []), *([outside.hostname] if outside.hostname else [])]
     secure, folders = https or outside.scheme == "https", clips or ()
     store = open_store(database, "studies.db")
-    with listen(host, port) as taken:
+    with listen(host, port) as taken, closing(start_computing(store, workers)) as computing:
         address = address_of(taken, host)
-        _say_served(store, base or address)
-        context = ServerContext(store, secure=secure, trust=trust, clip_folders=folders, report=say)
+        _say_served(store, base or address, computing.workers)
+        context = ServerContext(
+            store, secure=secure, trust=trust, clip_folders=folders, report=say, computing=computing
+        )
         app = create_app(context, **names_of(host, names), proxies=trusted_proxy or ())
         run(app, taken, lambda: say(f"Serving at {address}."))
     console.print("Stopped.")
 
 
-def _say_served(store: "Store", base: str) -> None:
+def _say_served(store: "Store", base: str, workers: int) -> None:
     known = [one.name for one in store.studies() if one.kind == "study"]
     say(f"Studies: {', '.join(known) or 'none yet; create one'}.")
     say(f"Participants open their links; experimenters open {_link(base, 'SECRET')}")
+    if workers:
+        say(f"Questions are computed in {workers} worker process{'es' * (workers != 1)}.")
 
 
 @study.command()

@@ -98,6 +98,16 @@ TrustedProxy = Annotated[
         show_default=False,
     ),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        rich_help_panel=SERVER,
+        help="How many worker processes compute questions; by default one a core. With 0 the server itself "
+        "does.",
+        show_default=False,
+    ),
+]
 Https = Annotated[
     bool,
     typer.Option(

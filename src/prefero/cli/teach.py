@@ -1,7 +1,7 @@
 """`prefero teach`: a person answers questions in the browser."""
 
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +12,7 @@ from prefero._support.texts import pluralize
 from prefero.acquisition.group_questions import check_about
 from prefero.cli.console import check_server, console, say
 from prefero.cli.databases import database_or, open_store, shown, without_password
-from prefero.cli.options import SESSION, option, typed, with_dataset_flags
+from prefero.cli.options import SERVER, SESSION, option, typed, with_dataset_flags
 from prefero.cli.page import PageOptions, serve_session, with_page_flags
 from prefero.datasets import FeatureOptions
 from prefero.datasets.registry import describe_formats
@@ -78,6 +78,16 @@ Answers = Annotated[
         metavar="KIND",
     ),
 ]
+Workers = Annotated[
+    int,
+    option(
+        SERVER,
+        "Compute questions in so many processes of their own, so that the page stays fast while a large pool "
+        "is searched; for one person 1 is enough.",
+        min=0,
+    ),
+]
+TEACHER_PATIENCE = 1.0  # seconds that a teacher waits for the best question before a good one is shown
 
 
 @with_dataset_flags()
@@ -93,6 +103,7 @@ def teach(
     database: Database = None,
     task_description: TaskDescription = None,
     answers: Answers = None,
+    workers: Workers = 0,
     *,
     page: PageOptions,
     features: FeatureOptions,
@@ -105,6 +116,7 @@ def teach(
     check_about(about)
     from prefero.server.auth import Visitor
     from prefero.studies.start import begin_teaching, continues_alone, opening_options
+    from prefero.studies.study_workers import start_computing
 
     with page.listen() as listener:
         where = database_or(database, "teach.db")
@@ -130,8 +142,9 @@ def teach(
         session = {"until": until, "name": name, **whom, "database": without_password(database)}
         again = prefero_command("teach", what, *typed(features, {**session, **opening}))
         context = {"trust": trust, "place": (again, shown(where)), "goal": until, "about": about}
-        context |= {"report": say}
-        serve_session(listener, page, store, Visitor("teacher", study, participant), context)
+        with closing(start_computing(store, workers, TEACHER_PATIENCE)) as computing:
+            context |= {"report": say, "computing": computing}
+            serve_session(listener, page, store, Visitor("teacher", study, participant), context)
     with suppress(KeyboardInterrupt):
         _say_learned(store, study, participant)
         _say_together(store, study)

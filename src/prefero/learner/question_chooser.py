@@ -7,6 +7,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.acquisition.base import AnyAcquisitionFunction, Strategy
+from prefero.acquisition.exchange_search import SearchedAcquisition
 from prefero.acquisition.group_questions import best_group_question
 from prefero.acquisition.imagined_answers import ImaginedAnswers
 from prefero.acquisition.mutual_information import MutualInformation
@@ -44,7 +45,9 @@ class QuestionChooser:
     def ask(self, belief: Distribution) -> Question:
         """The next question."""
         rng = self._generator()
-        return self._opened(self._chosen(belief, rng), belief, rng)
+        question = self._chosen(belief, rng)
+        searched = self.strategy == "active" and isinstance(self.acquisition, SearchedAcquisition)
+        return self._opened(question, belief, rng, question.value if searched else None)
 
     def ask_jointly(self, imagined: ImaginedAnswers, count: int) -> tuple[Question, ...]:
         """Questions that do not repeat each other: imagined answers to each are averaged over."""
@@ -65,13 +68,21 @@ class QuestionChooser:
             return best_question(belief, self.pool, acquisition=self.acquisition, exclude=pairs)
         return best_set(belief, self.pool, self.kind, self.acquisition, excluded)
 
-    def _opened(self, question: Question, belief: Distribution, rng: np.random.Generator) -> Question:
+    def _opened(
+        self,
+        question: Question,
+        belief: Distribution,
+        rng: np.random.Generator,
+        value: float | None = None,
+    ) -> Question:
         """The question with its trajectories in random order, its value and its number."""
         items = _shuffled(question.items, rng)
         is_pair = question.kind == "pair"
+        if value is None:
+            value = self._value(belief, items[0], items[1]) if is_pair else question.value
         opened = Question(
             *items,
-            value=self._value(belief, items[0], items[1]) if is_pair else question.value,
+            value=value,
             unit=self.acquisition.unit if is_pair else question.unit,
             number=self.asked.next_number,
             kind=question.kind,

@@ -15,6 +15,7 @@ relative to the best need not be fitted again.
 """
 
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -103,6 +104,15 @@ class MixtureFitter:
         self._screening: Screening[Candidate] = Screening()
         self._smallest: dict[Kernel, float] = {}  # noise of the candidates that very many answers leave
         self._starts: dict[Key, WarmStart] = {}
+
+    def __deepcopy__(self, memo: object) -> "MixtureFitter":
+        """An independent fitter, which shares the fits: they are replaced and never changed."""
+        other = copy(self)
+        other._fits = {key: copy(fit) for key, fit in self._fits.items()}
+        other._found, other._factors = dict(self._found), dict(self._factors)
+        other._last_factors, other._starts = dict(self._last_factors), dict(self._starts)
+        other._smallest, other._screening = dict(self._smallest), self._screening.copy()
+        return other
 
     @one_thread
     def fit(self, data: Comparisons) -> MixturePosterior:

@@ -8,6 +8,7 @@ hyper-parameters are learned by maximum marginal likelihood, or fixed with `lear
 
 import inspect
 from collections.abc import Sequence
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -175,6 +176,14 @@ class PreferenceGP(PreferenceModel):
         self.inference = inference
         self.lapse = lapse
         self.strong_margin = strong_margin
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """An independent model: what was learned is replaced by the next fit, and never changed."""
+        other = copy(self)
+        for name in ("_fitter", "_people_fitter"):
+            if name in self.__dict__:
+                setattr(other, name, deepcopy(getattr(self, name), memo))
+        return other
 
     def fit(
         self,

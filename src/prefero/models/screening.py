@@ -35,6 +35,12 @@ class Screening(Generic[Key]):
     def __init__(self) -> None:
         self.found: dict[int, dict[Key, float]] = {}  # deficits by stage, of the candidates that were left
 
+    def copy(self) -> "Screening[Key]":
+        """One that forgets and learns by itself; what a stage found stays as it is."""
+        other: Screening[Key] = Screening()
+        other.found = dict(self.found)
+        return other
+
     def left(self, keys: Sequence[Key], answers: int, log_weight: LogWeight[Key]) -> list[Key]:
         """The candidates that are worth fitting to so many answers."""
         for stage in stages(answers):

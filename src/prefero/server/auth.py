@@ -15,13 +15,14 @@ from prefero.datasets.media.clip_preparation import ClipPreparation
 from prefero.server.middleware.cross_site import READING
 from prefero.server.models import Role
 from prefero.studies.compute_slots import ComputeSlots
+from prefero.studies.computing import Computing
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Participant, Refused, Store, Study, digest_of
 
 COOKIE = "prefero"
 SESSION_HEADER = "x-prefero-session"  # the session that a request is about, as `/api/me` names it
 COOKIE_SECONDS = 180 * 24 * 3600
-SESSIONS = 64  # that are kept in memory; others are taken up again from the database
+SESSIONS = 256  # that are kept in memory; others are taken up again from the database
 
 
 class Forbidden(Exception):
@@ -49,6 +50,7 @@ class ServerContext:
     goal           the share of predicted answers at which a teacher wants to stop; None: they say when
     about          what questions are about where several people teach: their own reward, or the group's
     report         is called with what the person at the terminal should know
+    computing      where learners compute: by default in this process
     """
 
     def __init__(
@@ -64,12 +66,13 @@ class ServerContext:
         goal: float | None = None,
         about: About = "person",
         report: Callable[[str], None] = lambda _: None,
+        computing: Computing | None = None,
     ) -> None:
         self.store, self.guest, self.secure, self.place = store, guest, secure, place
         self.clip_folders, self.clips = tuple(clip_folders), ClipPreparation(report, trust)
         self.goal, self.about, self.report = goal, about, report
         self.token = token and (digest_of(token[0]), token[1])
-        self.slots = ComputeSlots()
+        self.computing: Computing = ComputeSlots() if computing is None else computing
         self._sessions: OrderedDict[int, Session] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -110,7 +113,7 @@ class ServerContext:
             self.store,
             visitor.study,
             participant,
-            self.slots,
+            self.computing,
             goal=goal,
             about=self.about,
             report=self.report,

@@ -106,7 +106,7 @@ class PageTeacher:
         if self._thread.is_alive():
             self._thread.join()
         self._listener.close()
-        self._context.slots.close()
+        self._context.computing.close()
 
     def _serve(self) -> None:
         self._server.run(sockets=[self._listener])

@@ -11,6 +11,7 @@ from prefero.arena.arena import Arena
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import Standings
 from prefero.arena.strengths import Judgment
+from prefero.studies.chosen_question import ChoosingSteps, ChosenQuestion
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import ARENA, Protocol
 from prefero.studies.session_state import ArenaState, PolicyStanding
@@ -38,10 +39,10 @@ class ArenaSchedule:
         """The next question; its accuracy is the probability of the goal before it is answered."""
         return self._computed(self._key(log), len(log.answers))[0]
 
-    def proposed(self, log: EventLog) -> Proposal | None:
-        """The next question, if it is known without computing."""
-        known = self._next.get(self._key(log))
-        return None if known is None else known[0]
+    def choosing(self, log: EventLog) -> ChoosingSteps:
+        """The next question, in one step."""
+        yield
+        return ChosenQuestion(self.propose(log))
 
     def standings(self, log: EventLog) -> Standings:
         """What is known about the policies."""

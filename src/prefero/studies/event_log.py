@@ -20,6 +20,8 @@ from prefero.studies.stages import SubmittedStage
 
 OtherKind = Literal["skip", "undo", "delete", "restore"]
 OTHER_KINDS: tuple[OtherKind, ...] = get_args(OtherKind)
+Selection = Literal["best", "runner-up", "random"]
+SELECTIONS: tuple[Selection, ...] = get_args(Selection)
 EventKind = str  # a choice of the question's kind, or one of OTHER_KINDS
 EVENT_KINDS: tuple[EventKind, ...] = (  # without rankings, which are many
     *dict.fromkeys(word for kind in KINDS if form_of(kind) != "rank" for word in choices_of(kind)),
@@ -43,6 +45,8 @@ class AskedQuestion:
     value      of the acquisition function, in `unit`; None where no model chose it
     accuracy   that the method expected of itself; None where no model chose it
     kind       of the answer that is wanted
+    selection  "best": what the method asks given all answers. "runner-up" and "random": that was not computed
+               in time, so a good question of an earlier search was shown instead, or one at random
     """
 
     id: int
@@ -56,6 +60,7 @@ class AskedQuestion:
     accuracy: float | None
     at: str
     kind: Kind = "pair"
+    selection: Selection = "best"
 
     @property
     def question(self) -> Question:
@@ -105,6 +110,21 @@ class ActiveAnswer(NamedTuple):
     def answer(self) -> Answer:
         """The answer for a learner."""
         return Answer(self.asked.question, self.choice)
+
+
+class LogLength(NamedTuple):
+    """How many rows a log has; rows are only added, so this says which state of the log is meant."""
+
+    questions: int
+    events: int
+    stage_events: int
+
+
+class LogState(NamedTuple):
+    """The active answers, as numbers of questions and choices, and the numbers of skipped questions."""
+
+    answers: frozenset[tuple[int, str]]
+    skipped: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -160,6 +180,24 @@ class EventLog:
         return {asked.id: number for number, asked in enumerate(ordered, 1)}
 
     @property
+    def length(self) -> "LogLength":
+        """How many rows it has."""
+        return LogLength(len(self.questions), len(self.events), len(self.stage_events))
+
+    def first(self, length: "LogLength") -> "EventLog":
+        """The log as it was when it had so many rows."""
+        if length == self.length:
+            return self
+        questions, events, stage_events = length
+        return EventLog(self.questions[:questions], self.events[:events], self.stage_events[:stage_events])
+
+    @cached_property
+    def state(self) -> "LogState":
+        """What the next question depends on: the active answers and the skips."""
+        answers = frozenset((active.asked.number, active.choice) for active in self.answers)
+        return LogState(answers, frozenset(asked.number for asked in self.skipped))
+
+    @property
     def last_event(self) -> int:
         """What the next question is based on."""
         return self.events[-1].id if self.events else 0
@@ -185,6 +223,14 @@ class EventLog:
     def stage_event(self, stage: str, item: str = "") -> StageEvent | None:
         """What the participant did at a stage, if they did it."""
         return next((e for e in self.stage_events if (e.stage, e.item) == (stage, item)), None)
+
+    def extended(self, newer: "EventLog") -> "EventLog":
+        """The log with the rows of another one after its own."""
+        return EventLog(
+            self.questions + newer.questions,
+            self.events + newer.events,
+            self.stage_events + newer.stage_events,
+        )
 
     def with_question(self, asked: AskedQuestion) -> "EventLog":
         """The log with one question more."""

@@ -4,10 +4,11 @@
     pool.npz           the trajectories, as `Pool.save` writes them
     display.json       how they are shown
     participants.csv   participant, seed, at
-    questions.csv      participant, number, based_on, answered, method, kind, items, value, unit, accuracy, at
+    questions.csv      participant, number, based_on, answered, method, kind, items, value, unit, accuracy,
+                       selection, at
     events.csv         participant, question, position, kind, key, seconds, at: undone and deleted ones too
     stage_events.csv   participant, stage, item, data, key, at
-    answers.csv        participant, method, kind, items, ids, choice, seconds, at: the active answers
+    answers.csv        participant, method, kind, items, ids, selection, choice, seconds, at: the active ones
     ratings.csv        participant, method, rating, trajectory, id
 
 `answers.csv` and `ratings.csv` follow from the others and are for readers. A question is named by its number,
@@ -57,11 +58,11 @@ COLUMNS = {
     "participants": ("participant", "seed", "at"),
     "questions": (
         *("participant", "number", "based_on", "answered", "method", "kind", "items"),
-        *("value", "unit", "accuracy", "at"),
+        *("value", "unit", "accuracy", "selection", "at"),
     ),
     "events": ("participant", "question", "position", "kind", "key", "seconds", "at"),
     "stage_events": ("participant", "stage", "item", "data", "key", "at"),
-    "answers": ("participant", "method", "kind", "items", "ids", "choice", "seconds", "at"),
+    "answers": ("participant", "method", "kind", "items", "ids", "selection", "choice", "seconds", "at"),
     "ratings": ("participant", "method", "rating", "trajectory", "id"),
 }
 DOCUMENT = "study.json"
@@ -135,6 +136,7 @@ def _rows(participant: Participant, log: EventLog, pool: Pool) -> dict[str, list
         "answers": [
             {"method": active.asked.method, "kind": active.asked.kind, "choice": active.choice}
             | {"items": _joined(active.asked.items), "ids": _ids(pool, active.asked.items)}
+            | {"selection": active.asked.selection}
             | {"seconds": active.event.seconds, "at": active.event.at}
             for active in log.answers
         ],

@@ -14,7 +14,7 @@ from sqlalchemy import Float, Integer, String, Table
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import KINDS, Kind, canonical, items_of
 from prefero.studies.displays import targets_of
-from prefero.studies.event_log import is_answer
+from prefero.studies.event_log import SELECTIONS, is_answer
 from prefero.studies.protocol import ARENA, RETEST, TEST
 from prefero.studies.stages import SUBMITTED_STAGES
 from prefero.studies.storage import schema
@@ -71,6 +71,8 @@ def _question(row: Mapping[str, Any], pool: Pool, protocol: Mapping[str, Any], _
         raise ValueError(f"it asks about {items}, and there are trajectories 0 to {len(pool) - 1}")
     if row["kind"] not in KINDS or items_of(row["kind"]) != len(items):
         raise ValueError(f"its kind is {row['kind']!r}, and it asks about {len(items)} trajectories")
+    if row["selection"] not in SELECTIONS:
+        raise ValueError(f"its selection is {row['selection']!r}, and none of {', '.join(SELECTIONS)}")
     known = {ARENA} if protocol.get("arena") else {TEST, RETEST, *(m["label"] for m in protocol["methods"])}
     if row["method"] not in known:
         raise ValueError(f"the protocol has no method {row['method']!r}")

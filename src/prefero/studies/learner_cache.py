@@ -6,12 +6,16 @@ prepared for it, an undo finds the one from before, and a server that starts wit
 """
 
 from collections import OrderedDict
+from collections.abc import Generator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from prefero._support.arrays import one_thread
+from prefero._support.steps import completed
 from prefero.acquisition.group_questions import About
+from prefero.acquisition.imagined_answers import likely_answer
+from prefero.acquisition.runners_up import collected_runners_up
 from prefero.learner import Learner
 from prefero.methods import method_named
 from prefero.models.learning_progress import likely_accuracy
@@ -22,22 +26,29 @@ from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import Protocol
 
 CAPACITY = 6  # learners a method: the last one, this one, and one for each possible answer
+RUNNERS_UP = 4  # good questions that are kept beside the best
 Value = TypeVar("Value")
 
 
 class LearnerKey(NamedTuple):
-    """The answers and skips of a method."""
+    """The answers and skips of a method, by the numbers of their questions."""
 
     label: str
-    answers: frozenset[Answer]
-    skipped: frozenset[Question]
+    answers: frozenset[tuple[int, str]]
+    skipped: frozenset[int]
 
 
 class NextQuestion(NamedTuple):
-    """The question that a method asks next, and the accuracy that it expects of itself before the answer."""
+    """The question that a method asks next, and the accuracy that it expects of itself before the answer.
+
+    likely       the most probable answer to it
+    runners_up   other good questions, for when the next search takes too long
+    """
 
     question: Question
     accuracy: float
+    likely: str
+    runners_up: tuple[Question, ...]
 
 
 class OtherTeachers(NamedTuple):
@@ -70,27 +81,30 @@ class LearnerCache:
 
     def key(self, label: str, log: EventLog) -> LearnerKey:
         """What the log holds for a method."""
-        answers = frozenset(active.answer for active in log.answers if active.asked.method == label)
-        skipped = frozenset(asked.question for asked in log.skipped if asked.method == label)
-        pairs = {frozenset(question.items) for question in skipped if len(question.items) == 2}
+        answers = frozenset((a.asked.number, a.choice) for a in log.answers if a.asked.method == label)
+        skipped = [asked for asked in log.skipped if asked.method == label]
+        pairs = {frozenset(asked.items) for asked in skipped if len(asked.items) == 2}
         if len(pairs) == len(self.pool) * (len(self.pool) - 1) // 2:
-            skipped = frozenset()  # every pair was skipped: ask about them again
-        return LearnerKey(label, answers, skipped)
+            skipped = []  # every pair was skipped: ask about them again
+        return LearnerKey(label, answers, frozenset(asked.number for asked in skipped))
 
     def learner(self, label: str, log: EventLog) -> Learner:
         """A method's learner with all its answers of the log; not to be changed, `fork` it."""
-        return self._learner(self.key(label, log))
+        return self._learner(self.key(label, log), log)
 
-    @one_thread
     def next_question(self, label: str, log: EventLog) -> NextQuestion:
         """What a method asks next."""
+        return completed(self.choosing(label, log))
+
+    def choosing(self, label: str, log: EventLog) -> Generator[None, None, NextQuestion]:
+        """What a method asks next, in steps between which something more urgent can be computed."""
         key = self.key(label, log)
         if key not in self._next:
-            method = method_named(self.protocol.method(label).method)
-            learner = self._learner(key)
-            question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.answers, **self._whom)
-            accuracy = likely_accuracy(learner.belief(), self.pool.scaled)
-            _keep(self._next, key, NextQuestion(question, accuracy))
+            learner = self._learner(key, log)
+            yield
+            asked, runners_up = self._ask(label, learner)
+            yield
+            _keep(self._next, key, self._described(learner, asked, runners_up))
         return self._next[key]
 
     @property
@@ -103,14 +117,29 @@ class LearnerCache:
         """Whether the next question is known without computing."""
         return self.key(label, log) in self._next
 
-    def _learner(self, key: LearnerKey) -> Learner:
+    @one_thread
+    def _ask(self, label: str, learner: Learner) -> tuple[Question, tuple[Question, ...]]:
+        method = method_named(self.protocol.method(label).method)
+        with collected_runners_up(RUNNERS_UP) as runners_up:
+            question = learner.fork().ask(strategy=method.strategy, kind=self.protocol.answers, **self._whom)
+        return question, tuple(one for one in runners_up if one.kind == question.kind)
+
+    @one_thread
+    def _described(
+        self, learner: Learner, question: Question, runners_up: tuple[Question, ...]
+    ) -> NextQuestion:
+        belief, x = learner.belief(), self.pool.scaled
+        accuracy, likely = likely_accuracy(belief, x), likely_answer(belief, x, question)
+        return NextQuestion(question, accuracy, likely.choice, runners_up)
+
+    def _learner(self, key: LearnerKey, log: EventLog) -> Learner:
         if key in self._learners:
             self._learners.move_to_end(key)
         else:
-            _keep(self._learners, key, self._build(key))
+            _keep(self._learners, key, self._build(key, log))
         return self._learners[key]
 
-    def _build(self, key: LearnerKey) -> Learner:
+    def _build(self, key: LearnerKey, log: EventLog) -> Learner:
         """From the cached learner that lacks the fewest answers and has no others, or from none."""
         subsets = [
             (len(other.answers) + len(other.skipped), learner)
@@ -125,11 +154,12 @@ class LearnerCache:
             model = None if self.others is None else self.others.model(self.pool)
             learner = self.protocol.method(key.label).learner(self.pool, seed, model)
         known = {answer.question.number for answer in learner.answers}
-        for answer in sorted(key.answers, key=lambda answer: answer.question.number):
-            if answer.question.number not in known:
-                learner.tell(answer.question, answer.choice)
-        for question in sorted(key.skipped, key=lambda question: question.number):
-            learner.skip(question)
+        for active in sorted(log.answers, key=lambda active: active.asked.number):
+            if active.asked.method == key.label and active.asked.number not in known:
+                learner.tell(active.asked.question, active.choice)
+        for asked in sorted(log.skipped, key=lambda asked: asked.number):
+            if asked.number in key.skipped:
+                learner.skip(asked.question)
         learner.belief()
         return learner
 

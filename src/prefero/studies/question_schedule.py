@@ -6,17 +6,28 @@ Random choices depend on the participant's seed and on the log alone, so every s
 """
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
+from prefero._support.steps import completed
 from prefero.pools.pool import Pool
+from prefero.questions import Question
 from prefero.questions.answer_kinds import items_of
+from prefero.studies.chosen_question import ChoosingSteps, ChosenQuestion
 from prefero.studies.event_log import AskedQuestion, EventLog
 from prefero.studies.learner_cache import LearnerCache, OtherTeachers
 from prefero.studies.protocol import RETEST, TEST, Protocol
 from prefero.studies.storage.store import Proposal
 
-RANDOM_PAIRS, RETESTS, RATINGS = 2, 3, 4  # streams of random numbers; the schedule itself has stream 1
+RANDOM_PAIRS, RETESTS, RATINGS, SIDES, SUBSTITUTES = (
+    2,
+    3,
+    4,
+    5,
+    6,
+)  # streams of random numbers; the schedule itself has stream 1
 
 
 class QuestionSchedule:
@@ -36,17 +47,52 @@ class QuestionSchedule:
 
     def propose(self, log: EventLog) -> Proposal:
         """The next question."""
+        return completed(self.choosing(log)).proposal
+
+    def choosing(self, log: EventLog) -> ChoosingSteps:
+        """The next question, computed in steps."""
+        drawn = self.drawn(log)
+        if drawn is not None:
+            return ChosenQuestion(drawn)
+        label = self.label(log)
+        found = yield from self.learners.choosing(label, log)
+        proposal, *others = (
+            self._proposal(log, label, question, found.accuracy)
+            for question in (found.question, *found.runners_up)
+        )
+        return ChosenQuestion(proposal, found.likely, self._shuffled(log, others))
+
+    def drawn(self, log: EventLog) -> Proposal | None:
+        """The next question, if it is a test or a retest, which need no computing."""
         answered, label = len(log.answers), self.label(log)
         if label == RETEST:
             again = self._retest(log)
             return Proposal(answered, RETEST, again.items[::-1], kind=again.kind)
         if label == TEST:
-            items = self._random_items(answered + 1, len(log.skipped))
+            items = self._random_items(RANDOM_PAIRS, answered + 1, len(log.skipped))
             return Proposal(answered, TEST, items, kind=self.protocol.answers)
-        question, accuracy = self.learners.next_question(label, log)
+        return None
+
+    def substitute(self, log: EventLog, good: Iterable[Proposal]) -> Proposal:
+        """A question at once, while the best one is computed: a good one that was not asked, or any."""
+        asked = {frozenset(one.items) for one in log.questions}
+        answered, label = len(log.answers), self.label(log)
+        for one in good:
+            if one.method == label and frozenset(one.items) not in asked:
+                return replace(one, answered=answered)
+        items = self._random_items(SUBSTITUTES, len(log.questions))
+        return Proposal(answered, label, items, kind=self.protocol.answers, selection="random")
+
+    def _shuffled(self, log: EventLog, proposals: Iterable[Proposal]) -> tuple[Proposal, ...]:
+        """The same questions, each with its trajectories in random order."""
+        rng = np.random.default_rng([self.seed, SIDES, len(log.questions)])
+        return tuple(replace(one, items=tuple(rng.permutation(one.items).tolist())) for one in proposals)
+
+    @staticmethod
+    def _proposal(log: EventLog, label: str, question: Question, accuracy: float) -> Proposal:
         known = not math.isnan(question.value)
         return Proposal(
-            answered,
+            len(log.answers),
             label,
             question.items,
             value=question.value if known else None,
@@ -55,15 +101,9 @@ class QuestionSchedule:
             kind=question.kind,
         )
 
-    def proposed(self, log: EventLog) -> Proposal | None:
-        """The next question, if it is known without computing."""
-        label = self.label(log)
-        known = label in (TEST, RETEST) or self.learners.has_next(label, log)
-        return self.propose(log) if known else None
-
     def practice_items(self) -> tuple[int, ...]:
         """The trajectories of the practice question."""
-        return self._random_items(0)
+        return self._random_items(RANDOM_PAIRS, 0)
 
     def best_trajectories(self, log: EventLog) -> list[tuple[str, int]]:
         """Each method's label and its best trajectory, in a random order of the participant's own."""
@@ -73,7 +113,7 @@ class QuestionSchedule:
         return [(label, reward.best(self.pool).index) for label, reward in rewards]
 
     def _random_items(self, *place: int) -> tuple[int, ...]:
-        rng = np.random.default_rng([self.seed, RANDOM_PAIRS, *place])
+        rng = np.random.default_rng([self.seed, *place])
         count = min(items_of(self.protocol.answers), len(self.pool))
         return tuple(int(i) for i in rng.choice(len(self.pool), count, replace=False))
 

@@ -4,35 +4,38 @@ Everything follows from the event log, so a session can be dropped and taken up 
 answer the log is read once, in the transaction that records it.
 """
 
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import partial
-from typing import Any, Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, TypeVar
 
 from prefero.acquisition.group_questions import About
 from prefero.arena.standings import Standings
 from prefero.datasets.media.clips import clip_problem, is_planned
 from prefero.learner import Learner
 from prefero.models.mixture import ENOUGH_ANSWERS
-from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind, canonical, choices_of, form_of, ties_in
-from prefero.studies.arena_schedule import ArenaSchedule, arena_state
-from prefero.studies.compute_slots import ComputeSlots
+from prefero.studies.arena_schedule import arena_state
+from prefero.studies.computing import Computing
 from prefero.studies.displays import targets_of
 from prefero.studies.event_log import AskedQuestion, EventKind, EventLog, is_answer
-from prefero.studies.group import other_teachers
-from prefero.studies.learning_summary import goal_sentence
+from prefero.studies.learned_values import goal_reached
 from prefero.studies.protocol import Protocol
+from prefero.studies.question_preparation import QuestionPreparation
 from prefero.studies.question_schedule import QuestionSchedule
 from prefero.studies.session_state import OwnScore, SessionState, ShownQuestion, StageParts
 from prefero.studies.stage_rules import RULES, stage_of
 from prefero.studies.stages import SUBMITTED_STAGES, Stage
 from prefero.studies.storage.store import Participant, Refused, Store, Study
+from prefero.studies.workspace import (
+    Workspace,
+    arena_standings,
+    best_trajectories,
+    learner_copy,
+    of_learner,
+)
 
 NOT_PLAYABLE = "this clip cannot be played"  # for participants, who may not see the names of files
-PATIENCE = 0.1  # seconds that a preparation waits for a request of the same person
 BY_OWN_SCORES = "Say which is better by the scores that you gave the targets."
+Result = TypeVar("Result")
 
 
 def task_description(
@@ -51,6 +54,7 @@ def task_description(
 class Session:
     """One participant of one study.
 
+    computing   where learners compute
     goal     the share of predicted answers at which a teacher wants to stop
     about    where several people teach in one session: their own reward, or the one that all share
     report   is called with what the person at the terminal should know
@@ -61,25 +65,18 @@ class Session:
         store: Store,
         study: Study,
         participant: Participant,
-        slots: ComputeSlots,
+        computing: Computing,
         *,
         goal: float | None = None,
         about: About = "person",
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.store, self.study, self.participant, self.slots = store, study, participant, slots
-        self.goal, self.about, self._report, self._reported = goal, about, report, False
-        self.pool: Pool = store.pool(study)
-        self.protocol = Protocol.from_json(study.protocol)
-        self.questions = self._schedule()
-        self._lock = threading.Lock()  # over the learners, which are not made for several threads
-        self._newest = 0  # the last event of the newest log that was seen here
-
-    def _schedule(self) -> QuestionSchedule | ArenaSchedule:
-        if self.protocol.arena is not None:
-            return ArenaSchedule(self.store, self.study, self.participant, self.protocol.arena)
-        others = other_teachers(self.store, self.study, self.participant, self.about)
-        return QuestionSchedule(self.pool, self.protocol, self.participant.seed, others)
+        self.store, self.study, self.participant, self.computing = store, study, participant, computing
+        self.goal, self._report, self._reported = goal, report, False
+        self.workspace = Workspace(store, study, participant, about)
+        self.pool, self.protocol = self.workspace.pool, self.workspace.protocol
+        self.questions = self.workspace.questions
+        self._preparation = QuestionPreparation(self.workspace, computing)
 
     # --- what the participant does ------------------------------------------------------------------------
 
@@ -156,9 +153,8 @@ class Session:
         log = self.event_log()
         if self._asks(log) and log.open_question is None:
             return [], False
-        with self._lock:
-            next_ones = [self.questions.proposed(after) for after in self._likely_logs(log)]
-        known = [proposal for proposal in next_ones if proposal is not None]
+        next_ones = [self._preparation.ready(after) for after in self._likely_logs(log).values()]
+        known = [chosen.proposal for chosen in next_ones if chosen is not None]
         items = {item for proposal in known for item in proposal.items}
         return sorted(items), len(known) == len(next_ones)
 
@@ -166,24 +162,38 @@ class Session:
 
     def event_log(self) -> EventLog:
         """Everything that the participant was asked and did."""
-        return self.store.event_log(self.participant)
+        log = self.workspace.newest = self.store.event_log(self.participant)
+        return log
 
     def learner(self, log: EventLog | None = None, label: str | None = None) -> Learner:
         """What a method, by default the first, has learned so far; for those who may see it."""
-        log = self.event_log() if log is None else log
-        with self._computing():
-            return self._methods.learners.learner(label or self.protocol.methods[0].label, log).fork()
+        return self._computed(learner_copy, log, label)
+
+    def of_learner(
+        self, function: Callable[..., Result], *arguments: Any, log: EventLog | None = None
+    ) -> Result:
+        """`function(learner, log, *arguments)` of what was learned so far, computed where learners are."""
+        found: Result = self._computed(of_learner, log, function, *arguments)
+        return found
 
     def best_trajectories(self, log: EventLog) -> list[tuple[str, int]]:
         """Each method's label and its best trajectory, in the order in which they are rated."""
-        with self._computing():
-            return self._methods.best_trajectories(log)
+        return self._computed(best_trajectories, log)
 
     @property
     def _methods(self) -> QuestionSchedule:
-        if not isinstance(self.questions, QuestionSchedule):
-            raise Refused("no-method", "an arena compares policies, and learns no reward")
-        return self.questions
+        return self.workspace.methods
+
+    def _computed(self, function: Callable[..., Result], log: EventLog | None, *arguments: Any) -> Result:
+        """`function(workspace, length of the log, *arguments)`."""
+        log = self.event_log() if log is None else self._seen(log)
+        found: Result = self.computing.submit(self.workspace, function, log.length, *arguments).result()
+        return found
+
+    def _seen(self, log: EventLog) -> EventLog:
+        """The log, which need not be read again where it is computed with."""
+        self.workspace.newest = log
+        return log
 
     def result(self, log: EventLog) -> str:
         """What an arena that has ended found, in a sentence; empty where there is nothing to tell."""
@@ -207,10 +217,7 @@ class Session:
 
     def _standings(self, log: EventLog) -> Standings | None:
         """What is known about the policies, if this is an arena."""
-        if not isinstance(self.questions, ArenaSchedule):
-            return None
-        with self._computing():
-            return self.questions.standings(log)
+        return None if self.protocol.arena is None else self._computed(arena_standings, log)
 
     def _state(self, log: EventLog) -> SessionState:
         standings, own_scores = self._standings(log), self._own_scores(log)
@@ -222,7 +229,7 @@ class Session:
             parts = {"question": self._shown(asked)}
             accuracy = self._accuracy(log, asked)
             self._report_goal(log, accuracy)
-            self._prepare_next(log)
+            self._preparation.prepare(log, self._likely_logs(log))
         return SessionState(
             stage=stage,
             title=self.protocol.title,
@@ -256,7 +263,7 @@ class Session:
         if self.goal is None or accuracy is None or accuracy < self.goal or self._reported:
             return
         self._reported = True
-        self._report(goal_sentence(self.learner(log).progress(), self.goal))
+        self._report(self.of_learner(goal_reached, self.goal, log=log))
 
     def _own_scores(self, log: EventLog) -> list[OwnScore] | None:
         """What the participant said the targets are worth, to have it in view at every question."""
@@ -276,47 +283,26 @@ class Session:
     def _open_question(self, log: EventLog) -> tuple[EventLog, AskedQuestion]:
         """The question that waits for an answer; if there is none yet, it is computed and recorded."""
         while log.open_question is None:
-            with self._computing():
-                proposal = self.questions.propose(log)
-            log = self.store.add_question(self.participant, log, proposal)
-        return log, log.open_question
-
-    @contextmanager
-    def _computing(self) -> Iterator[None]:
-        """One at a time for each person: their second request does not hold a slot while it waits."""
-        with self._lock, self.slots.acquire():
-            yield
+            chosen = self._preparation.next_question(self._seen(log))
+            log = self.store.add_question(self.participant, log, chosen.proposal)
+        return self._seen(log), log.open_question
 
     # --- what is computed before it is needed -------------------------------------------------------------
 
     def _asks(self, log: EventLog) -> bool:
         return RULES["compare"].is_due(log, self.protocol)
 
-    def _likely_logs(self, log: EventLog) -> list[EventLog]:
-        """The log after each likely answer, where another question follows.
+    def _likely_logs(self, log: EventLog) -> dict[str, EventLog]:
+        """By likely answer, the log after it, where another question follows.
 
         A participant who has not answered "about equal" before is not likely to do so now.
         """
         if log.open_question is None:
-            return []
+            return {}
         choices = self.choices(log.open_question.kind)
         likely = {word for word in choices if word != "equal"} | {active.choice for active in log.answers}
-        after = [log.supposing(choice) for choice in choices if choice in likely]
-        return [supposed for supposed in after if self._asks(supposed)]
-
-    def _prepare_next(self, log: EventLog) -> None:
-        """Compute the question that comes after each likely answer while the participant looks."""
-        self._newest = max(self._newest, log.last_event)
-        for after in self._likely_logs(log):
-            self.slots.run_when_idle(partial(self._prepare, log.last_event, after))
-
-    def _prepare(self, last_event: int, after: EventLog) -> None:
-        if self._newest != last_event or not self._lock.acquire(timeout=PATIENCE):
-            return  # the answer has come already, or a request of this person waits for this very slot
-        try:
-            self.questions.propose(after)
-        finally:
-            self._lock.release()
+        after = {choice: log.supposing(choice) for choice in choices if choice in likely}
+        return {choice: supposed for choice, supposed in after.items() if self._asks(supposed)}
 
 
 def _kind_of(parts: StageParts, protocol: Protocol) -> Kind:

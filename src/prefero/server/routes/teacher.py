@@ -22,8 +22,8 @@ from prefero.server.models import (
 )
 from prefero.studies.displays import labels_of
 from prefero.studies.event_log import EventLog
+from prefero.studies.learned_values import reward_facts, reward_file_text, summary_of
 from prefero.studies.learning_summary import LearningSummary, best_sentence
-from prefero.studies.learning_summary import learning_summary as summarize
 from prefero.studies.session_state import SessionState
 
 router = APIRouter(prefix="/api")
@@ -50,10 +50,7 @@ def _content(kind: str) -> dict[int | str, dict[str, Any]]:
 @router.get("/learning-summary")
 def learning_summary(own: TeacherSession) -> LearningSummary:
     """What was learned so far."""
-    log = own.event_log()
-    learner = own.learner(log)
-    with own.slots.acquire():
-        return summarize(log, learner, labels_of(own.store.display(own.study)))
+    return own.of_learner(summary_of, labels_of(own.store.display(own.study)))
 
 
 @router.get("/history")
@@ -71,19 +68,18 @@ def change_history(body: HistoryChange, own: TeacherSession) -> SessionState:
 @router.get("/reward")
 def reward(own: TeacherSession) -> RewardSummary:
     """The best trajectory under the learned reward, and how to use the reward."""
-    learner = own.learner()
-    learned, answers = learner.reward(), len(learner.answers)
-    best, names = learned.best(own.pool), ", ".join(own.pool.names)
+    units = {label.name: label.unit for label in labels_of(own.store.display(own.study))}
+    best, answers, statements = own.of_learner(reward_facts, units)
+    names = ", ".join(own.pool.names)
     example = own.pool.features[[best.index, 0 if best.index else 1]].round(3).tolist()
     found = BestTrajectory(
         index=best.index, id=best.id, mean=best.mean, std=best.std, certainty=best_sentence(best)
     )
-    units = {label.name: label.unit for label in labels_of(own.store.display(own.study))}
     return RewardSummary(
         best=None if answers < ENOUGH_ANSWERS else found,
         answers=answers,
         python=PYTHON.format(features=one_line(names), example=example),
-        statements=learned.explain(own.pool, units=units),
+        statements=statements,
     )
 
 
@@ -98,7 +94,7 @@ def teaching(own: TeacherSession, context: Context) -> TeachingPlace:
 @router.get("/export/reward.json", response_class=Response, responses=_content("application/json"))
 def export_reward(own: TeacherSession) -> Response:
     """The learned reward, for `prefero.load_reward`."""
-    return _download("reward.json", "application/json", own.learner().reward().to_json().encode())
+    return _download("reward.json", "application/json", own.of_learner(reward_file_text).encode())
 
 
 @router.get("/export/answers.csv", response_class=Response, responses=_content("text/csv"))

@@ -39,6 +39,9 @@ class DatabaseUnavailable(RuntimeError):
         super().__init__(message)
         self.code = code
 
+    def __reduce__(self) -> tuple[type["DatabaseUnavailable"], tuple[str, str]]:
+        return type(self), (self.code, str(self))
+
 
 def open_database(where: str | Path) -> Engine:
     """The database at a path or a URL: created if it does not exist, migrated if older, refused if newer."""
@@ -55,6 +58,18 @@ def open_database(where: str | Path) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def attach_database(where: str) -> Engine:
+    """A database that another process of this server has opened already, at its `address_of`."""
+    return _engine(where)
+
+
+def address_of(engine: Engine) -> str:
+    """The path or the URL of a database, with the password if it has one: not to be shown."""
+    if engine.name == "sqlite":
+        return engine.url.database or ""
+    return engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
 
 
 def _engine(where: str) -> Engine:

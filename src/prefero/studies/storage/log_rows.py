@@ -8,9 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Table, func, insert, select
 
-from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog, StageEvent
+from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog, LogLength, StageEvent
 from prefero.studies.stages import SubmittedStage
 from prefero.studies.storage import schema
+
+NO_ROWS = EventLog()
 
 
 def now() -> str:
@@ -33,28 +35,48 @@ def is_current(connection: Connection, participant: int, log: EventLog) -> bool:
     return tuple(found) == (log.last_event, len(log.questions))
 
 
-def read_log(connection: Connection, participant: int) -> EventLog:
-    """All rows of a participant."""
+def read_log(connection: Connection, participant: int, known: EventLog = NO_ROWS) -> EventLog:
+    """All rows of a participant; of those that are known already, only their number is read."""
+    length = _length(connection, participant)
+    if length == known.length:
+        return known
+    found = known.extended(_rows_after(connection, participant, known))
+    if found.length == length:
+        return found
+    return _rows_after(connection, participant, NO_ROWS)  # rows were deleted, or are not visible yet
+
+
+def _length(connection: Connection, participant: int) -> LogLength:
+    tables = schema.questions, schema.events, schema.stage_events
+    counts = [
+        select(func.count()).select_from(table).where(table.c.participant == participant).scalar_subquery()
+        for table in tables
+    ]
+    return LogLength(*connection.execute(select(*counts)).one())
+
+
+def _rows_after(connection: Connection, participant: int, known: EventLog) -> EventLog:
+    """The rows that were added after the known ones; their ids grow, since a log has one writer at a time."""
     q, i, e, s = (t.c for t in (schema.questions, schema.question_items, schema.events, schema.stage_events))
+    last = [rows[-1].id if rows else 0 for rows in (known.questions, known.events, known.stage_events)]
     questions = (
         select(
             *(q.id, q.number, q.based_on, q.answered, q.method, q.kind),
-            *(q.value, q.unit, q.accuracy, q.at, i.trajectory),
+            *(q.value, q.unit, q.accuracy, q.selection, q.at, i.trajectory),
         )
         .join_from(schema.questions, schema.question_items, i.question == q.id)
-        .where(q.participant == participant)
+        .where(q.participant == participant, q.id > last[0])
         .order_by(q.id, i.position)
     )
     events = select(e.id, e.question, e.position, e.kind, e.key, e.seconds, e.at)
-    stages = select(s.id, s.stage, s.item, s.data, s.key, s.at).where(s.participant == participant)
+    events = events.where(e.participant == participant, e.id > last[1]).order_by(e.id)
+    stages = select(s.id, s.stage, s.item, s.data, s.key, s.at)
+    stages = stages.where(s.participant == participant, s.id > last[2]).order_by(s.id)
     rows = connection.execute(questions).mappings()
     return EventLog(
         tuple(_question(list(group)) for _, group in groupby(rows, key=lambda row: row["id"])),
-        tuple(
-            Event(*row)
-            for row in connection.execute(events.where(e.participant == participant).order_by(e.id))
-        ),
-        tuple(_stage_event(row) for row in connection.execute(stages.order_by(s.id)).mappings()),
+        tuple(Event(*row) for row in connection.execute(events)),
+        tuple(_stage_event(row) for row in connection.execute(stages).mappings()),
     )
 
 

@@ -3,7 +3,8 @@
     pools            trajectories and how they are displayed, by their digest
     studies          a teacher's session, or a study with many participants; secrets are kept as digests
     participants     those who answer
-    questions        what was asked: by which method, and after which event (`based_on`)
+    questions        what was asked: by which method, after which event (`based_on`), and whether it was the
+                     best one (`selection`)
     question_items   the trajectories of a question, in the order in which they were shown
     events           what the participant did to a question: answered, skipped, undid, deleted, restored
     stage_events     what a participant did at the other stages: consent, scores, ratings
@@ -33,7 +34,7 @@ from sqlalchemy import (
 )
 
 from prefero.questions.answer_kinds import KINDS
-from prefero.studies.event_log import EVENT_KINDS
+from prefero.studies.event_log import EVENT_KINDS, SELECTIONS
 from prefero.studies.stages import SUBMITTED_STAGES
 
 metadata = MetaData(
@@ -126,12 +127,14 @@ questions = Table(
     Column("value", Float),
     Column("unit", String(32)),
     Column("accuracy", Float),
+    Column("selection", WORD, nullable=False),
     Column("at", TIME, nullable=False),
     UniqueConstraint("participant", "number"),
     UniqueConstraint("participant", "based_on"),
     _item_of_question("first_item"),
     _item_of_question("last_item"),
     one_of("kind", KINDS),
+    one_of("selection", SELECTIONS),
     CheckConstraint("first_item <> last_item", name="two_items"),
     CheckConstraint("(value IS NULL) = (unit IS NULL)", name="value_has_unit"),
     sqlite_autoincrement=True,

@@ -4,6 +4,8 @@ import hashlib
 import hmac
 import json
 import secrets
+import threading
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from sqlalchemy.exc import IntegrityError
 from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind as AnswerKind
-from prefero.studies.event_log import AskedQuestion, EventKind, EventLog, is_answer
+from prefero.studies.event_log import AskedQuestion, EventKind, EventLog, Selection, is_answer
 from prefero.studies.stages import SubmittedStage
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import reading, writing
@@ -35,6 +37,7 @@ SECRET_BYTES = 18  # of randomness: 24 letters
 SESSION_LETTERS = 16
 SEEDS = 2**31 - 1
 LONGEST = 100  # letters of a name
+LOGS = 128  # that are kept, so that only new rows are read
 
 Kind = Literal["teach", "study"]
 
@@ -45,6 +48,9 @@ class Refused(ValueError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+    def __reduce__(self) -> tuple[type["Refused"], tuple[str, str]]:
+        return type(self), (self.code, str(self))
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,7 @@ class Proposal:
     unit: str | None = None
     accuracy: float | None = None
     kind: AnswerKind = "pair"
+    selection: Selection = "best"
 
 
 def new_secret() -> str:
@@ -103,6 +110,8 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._pool = lru_cache(maxsize=16)(self._read_pool)
+        self._logs: OrderedDict[int, EventLog] = OrderedDict()  # as they were read last
+        self._lock = threading.Lock()  # over the logs
 
     # --- studies and participants -------------------------------------------------------------------------
 
@@ -244,7 +253,19 @@ class Store:
     def event_log(self, participant: Participant) -> EventLog:
         """Everything, from first to last."""
         with reading(self.engine) as connection:
-            return read_log(connection, participant.id)
+            return self._read_log(connection, participant)
+
+    def _read_log(self, connection: Connection, participant: Participant) -> EventLog:
+        """The log, of which only the rows are read that were not read before."""
+        with self._lock:
+            known = self._logs.get(participant.id, EventLog())
+        log = read_log(connection, participant.id, known)
+        with self._lock:
+            self._logs.pop(participant.id, None)
+            self._logs[participant.id] = log
+            while len(self._logs) > LOGS:
+                self._logs.popitem(last=False)
+        return log
 
     def add_question(self, participant: Participant, log: EventLog, proposal: Proposal) -> EventLog:
         """Record a question that was chosen from `log`; the log with it.
@@ -254,7 +275,7 @@ class Store:
         with writing(self.engine) as connection:
             lock_participant(connection, participant.id)
             if log.open_question is not None or not is_current(connection, participant.id, log):
-                return read_log(connection, participant.id)
+                return self._read_log(connection, participant)
             return log.with_question(record_question(connection, participant.id, log, vars(proposal)))
 
     def add_event(
@@ -309,7 +330,7 @@ class Store:
         """A transaction with the participant's log, read once, while others who write to it wait."""
         with writing(self.engine) as connection:
             lock_participant(connection, participant.id)
-            yield connection, read_log(connection, participant.id)
+            yield connection, self._read_log(connection, participant)
 
 
 def insert_study(

@@ -89,6 +89,7 @@ def _create_questions() -> None:
         sa.Column("value", sa.Float),
         sa.Column("unit", sa.String(32)),
         sa.Column("accuracy", sa.Float),
+        sa.Column("selection", WORD, nullable=False),
         sa.Column("at", TIME, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_questions"),
         sa.UniqueConstraint("participant", "number", name="uq_questions_participant_number"),
@@ -98,6 +99,9 @@ def _create_questions() -> None:
             "kind IN ('pair', 'strength', 'best-of-3', 'best-of-4', 'best-of-5', 'worst-of-3', 'worst-of-4', "
             "'worst-of-5', 'rank-3', 'rank-4', 'rank-5')",
             name=op.f("ck_questions_kind_known"),
+        ),
+        sa.CheckConstraint(
+            "selection IN ('best', 'runner-up', 'random')", name=op.f("ck_questions_selection_known")
         ),
         sa.CheckConstraint("first_item <> last_item", name=op.f("ck_questions_two_items")),
         sa.CheckConstraint("(value IS NULL) = (unit IS NULL)", name=op.f("ck_questions_value_has_unit")),

@@ -1,0 +1,119 @@
+"""The questions of one participant: computed before they are needed, and what is asked when one is not ready.
+
+While the participant looks at a question, the question after each likely answer is computed, after the most
+probable answer first. If an answer comes before that is done, the participant waits a moment (`patience`).
+If the best question is not found by then, a good one is asked at once: a runner-up of an earlier search, or
+where there is none a random one. The log says so (`AskedQuestion.selection`).
+"""
+
+import threading
+from collections.abc import Mapping
+from concurrent.futures import CancelledError, Future
+
+from prefero.studies.chosen_question import ChosenQuestion
+from prefero.studies.computing import LATE, LIKELY, POSSIBLE, Computing
+from prefero.studies.event_log import EventLog, LogState
+from prefero.studies.question_schedule import QuestionSchedule
+from prefero.studies.storage.database import DatabaseUnavailable
+from prefero.studies.storage.store import Proposal
+from prefero.studies.workspace import Workspace, next_question
+
+FIRST_PATIENCE = 2.0  # seconds, where only a random question could be asked instead
+
+
+class QuestionPreparation:
+    """The next questions of one participant."""
+
+    def __init__(self, workspace: Workspace, computing: Computing) -> None:
+        self.workspace, self.computing = workspace, computing
+        self._prepared: dict[LogState, Future[ChosenQuestion]] = {}
+        self._late: list[Future[ChosenQuestion]] = []  # somebody waited for them in vain
+        self._good: dict[str, tuple[Proposal, ...]] = {}  # questions to ask at once, by method
+        self._likely: dict[tuple[int, ...], str] = {}  # the most probable answer to the last question
+        self._lock = threading.Lock()
+
+    @property
+    def _drawn(self) -> QuestionSchedule | None:
+        """The schedule, unless this is an arena, where others answer meanwhile."""
+        found = self.workspace.questions
+        return found if isinstance(found, QuestionSchedule) else None
+
+    def ready(self, log: EventLog) -> ChosenQuestion | None:
+        """The next question, if it is known without computing."""
+        drawn = None if self._drawn is None else self._drawn.drawn(log)
+        if drawn is not None:
+            return ChosenQuestion(drawn)
+        return _result(self._prepared.get(log.state))
+
+    def next_question(self, log: EventLog) -> ChosenQuestion:
+        """The next question: prepared, computed, or if that takes too long a good one."""
+        ready = None if self._drawn is None else self.ready(log)
+        chosen = ready or self._computed(log)
+        if chosen.proposal.selection == "best":
+            self._remember(chosen)
+        return chosen
+
+    def prepare(self, log: EventLog, after: Mapping[str, EventLog]) -> None:
+        """Compute the question that comes after each of these answers to the open one."""
+        assert log.open_question is not None
+        likely = self._likely.get(log.open_question.items)
+        with self._lock:
+            self._drop({supposed.state for supposed in after.values()})
+            for choice, supposed in sorted(after.items(), key=lambda item: item[0] != likely):
+                if supposed.state not in self._prepared and self.ready(supposed) is None:
+                    priority = LIKELY if choice == likely else POSSIBLE
+                    self._prepared[supposed.state] = self.computing.submit(
+                        self.workspace, next_question, log.length, choice, priority=priority
+                    )
+
+    def _drop(self, wanted: set[LogState]) -> None:
+        """Forget what was prepared for answers that were not given."""
+        for state in self._prepared.keys() - wanted:
+            self.computing.cancel(self.workspace, self._prepared.pop(state))
+
+    def _computed(self, log: EventLog) -> ChosenQuestion:
+        self._cancel_late()
+        future = self.computing.submit(self.workspace, next_question, log.length)
+        try:
+            found: ChosenQuestion = future.result(self._patience(log))
+            return found
+        except TimeoutError:
+            return self._substitute(log, future)
+        except CancelledError:
+            raise DatabaseUnavailable("stopping", "the server is stopping: try again in a moment") from None
+
+    def _patience(self, log: EventLog) -> float | None:
+        patience, schedule = self.computing.patience, self._drawn
+        if patience is None or schedule is None:
+            return None
+        return patience if self._good.get(schedule.label(log)) else max(patience, FIRST_PATIENCE)
+
+    def _substitute(self, log: EventLog, future: "Future[ChosenQuestion]") -> ChosenQuestion:
+        """A good question; the best one, once it is found, is a good one for the time after."""
+        assert self._drawn is not None
+        self.computing.set_priority(self.workspace, future, LATE)
+        self._late.append(future)
+        future.add_done_callback(self._remember_late)
+        return ChosenQuestion(self._drawn.substitute(log, self._good.get(self._drawn.label(log), ())))
+
+    def _cancel_late(self) -> None:
+        """Nobody needs the question after an earlier answer any more."""
+        while self._late:
+            self.computing.cancel(self.workspace, self._late.pop())
+
+    def _remember_late(self, future: "Future[ChosenQuestion]") -> None:
+        found = _result(future)
+        if found is not None:
+            self._good[found.proposal.method] = found.substitutes
+
+    def _remember(self, chosen: ChosenQuestion) -> None:
+        if chosen.runners_up:
+            self._good[chosen.proposal.method] = chosen.substitutes
+        self._likely = {chosen.proposal.items: chosen.likely}
+
+
+def _result(future: "Future[ChosenQuestion] | None") -> ChosenQuestion | None:
+    """What was computed, if it was."""
+    if future is None or not future.done() or future.cancelled() or future.exception() is not None:
+        return None
+    return future.result()

@@ -1,0 +1,232 @@
+"""What is computed ahead, in which order, and what is asked when the best question is not ready."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from prefero import Pool
+from prefero._support.steps import completed
+from prefero.studies.computing import LATE, LIKELY, NOW, POSSIBLE
+from prefero.studies.protocol import StudyMethod
+from prefero.studies.session import Session
+from prefero.studies.storage.store import Participant, Store, Study
+from prefero.studies.study_workers import StudyWorkers
+from prefero.studies.workspace import Workspace, WorkspaceName, Workspaces, next_question
+from studies.fake_study import FAST_METHOD, invited, respond, study_of
+from systems import ON_WINDOWS
+
+PREFERO = (StudyMethod("P", "Prefero", 9),)
+
+
+class Postponed:
+    """Computes when a test says so."""
+
+    workers = 0
+
+    def __init__(self, patience: float | None = 0.0) -> None:
+        self.patience = patience
+        self.waiting: list[tuple[int, Future[Any], Callable[[], Any], tuple[Any, ...]]] = []
+        self.now = True  # whether what somebody waits for is computed at once
+
+    def submit(
+        self, workspace: Workspace, function: Callable[..., Any], *arguments: Any, priority: int = NOW
+    ) -> "Future[Any]":
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            found = function(workspace, *arguments)
+            future.set_result(completed(found) if hasattr(found, "send") else found)
+
+        if self.now and priority == NOW:
+            run()
+        else:
+            self.waiting.append((priority, future, run, arguments))
+        return future
+
+    def set_priority(self, _: Workspace, future: "Future[Any]", priority: int) -> None:
+        self.waiting = [(priority if row[1] is future else row[0], *row[1:]) for row in self.waiting]
+
+    def cancel(self, _: Workspace, future: "Future[Any]") -> None:
+        future.cancel()
+        self.waiting = [row for row in self.waiting if row[1] is not future]
+
+    def close(self) -> None:
+        self.waiting = []
+
+    def work(self) -> list[int]:
+        """Compute all that waits; the priorities that it had."""
+        waiting, self.waiting = self.waiting, []
+        for _, _, run, _ in waiting:
+            run()
+        return [row[0] for row in waiting]
+
+
+def session_of(store: Store, pool: Pool, computing: Any, **changed: Any) -> Session:
+    study = study_of(store, pool=pool, **{"methods": PREFERO, **changed})
+    return Session(store, study, invited(store, "P1", study, 5), computing)
+
+
+@pytest.fixture
+def postponed() -> Postponed:
+    return Postponed()
+
+
+@pytest.fixture
+def session(file_store: Store, pool: Pool, postponed: Postponed) -> Session:
+    return session_of(file_store, pool, postponed)
+
+
+def selections(session: Session) -> list[str]:
+    return [asked.selection for asked in session.event_log().questions]
+
+
+def test_the_likelier_answer_is_prepared_first(session: Session, postponed: Postponed) -> None:
+    now = session.state()
+    (first, *_), (second, *_) = postponed.waiting
+    assert (first, second) == (LIKELY, POSSIBLE)
+    asked = session.event_log().open_question
+    assert asked is not None
+    learner = session.learner()
+    likelier = learner.reward()(session.pool.features[list(asked.items)]).argmax()
+    assert postponed.waiting[0][3][1] == ("left", "right")[likelier]
+    session.state()
+    assert len(postponed.waiting) == 2  # it is not prepared twice
+    respond(session, now)
+
+
+def test_a_prepared_question_is_asked_without_computing(session: Session, postponed: Postponed) -> None:
+    now = session.state()
+    postponed.work()
+    postponed.now = False
+    assert session.prefetch()[1]
+    after = respond(session, now)
+    assert selections(session) == ["best", "best"]
+    assert {priority for priority, *_ in postponed.waiting} == {LIKELY, POSSIBLE}
+    postponed.now = True
+    by_hand = Session(session.store, session.study, session.participant, Postponed()).state()
+    assert by_hand.question == after.question
+
+
+def test_a_runner_up_is_asked_when_the_best_question_is_not_ready(
+    session: Session, postponed: Postponed
+) -> None:
+    now = session.state()
+    postponed.now = False
+    now = respond(session, now)
+    assert selections(session) == ["best", "runner-up"]
+    first, second = session.event_log().questions
+    assert not set(first.items) & set(second.items)
+    assert second.value is not None
+    assert first.value is not None
+    assert second.value <= first.value
+    assert LATE in [row[0] for row in postponed.waiting]
+    respond(session, now)
+    assert selections(session)[2:] == ["runner-up"]
+    assert sum(row[0] == LATE for row in postponed.waiting) == 1  # the first is of no use any more
+
+
+def test_the_best_question_that_came_late_is_asked_next(session: Session, postponed: Postponed) -> None:
+    now = session.state()
+    postponed.now = False
+    now = respond(session, now)
+    late = next(row for row in postponed.waiting if row[0] == LATE)
+    late[2]()
+    best = late[1].result().proposal
+    respond(session, now)
+    assert session.event_log().questions[-1].items == best.items
+    assert selections(session) == ["best", "runner-up", "runner-up"]
+
+
+def test_without_runners_up_a_random_question_is_asked(
+    file_store: Store, pool: Pool, postponed: Postponed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("prefero.studies.question_preparation.FIRST_PATIENCE", 0.0)
+    postponed.now = False
+    session = session_of(file_store, pool, postponed)
+    now = session.state()
+    assert selections(session) == ["random"]
+    assert session.state() == now
+
+
+def test_tests_are_not_replaced_and_who_computes_here_waits(file_store: Store, pool: Pool) -> None:
+    computing = Postponed()
+    computing.now = False
+    session = session_of(file_store, pool, computing, methods=(StudyMethod("A", FAST_METHOD, 1),), tests=3)
+    drawn = [label for label in session._methods.labels if label == "test"]
+    assert len(drawn) == 3
+    if session._methods.labels[0] == "test":
+        session.state()
+        assert selections(session) == ["best"]
+    assert session._preparation._patience(session.event_log()) is not None
+    computing.patience = None
+    assert session._preparation._patience(session.event_log()) is None
+
+
+def test_a_substitute_is_one_that_was_not_asked(session: Session) -> None:
+    session.state()
+    log = session.event_log()
+    schedule, asked = session._methods, log.questions[0]
+    good = [
+        replace(schedule.substitute(log, ()), items=items, method="P", selection="runner-up")
+        for items in (asked.items[::-1], (3, 7))
+    ]
+    assert schedule.substitute(log, good).items == (3, 7)
+    assert schedule.substitute(log, good[:1]).selection == "random"
+    assert schedule.substitute(log, [replace(good[1], method="another")]).selection == "random"
+
+
+# --- in worker processes ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def workers(file_store: Store) -> Iterator[StudyWorkers]:
+    found = StudyWorkers(file_store, 1, patience=None)
+    yield found
+    found.close()
+
+
+@pytest.mark.skipif(ON_WINDOWS, reason="SIGKILL is not there")
+def test_workers_ask_the_same_as_this_process_also_when_one_is_killed_during_an_answer(
+    file_store: Store, pool: Pool, workers: StudyWorkers
+) -> None:
+    session = session_of(file_store, pool, workers)
+    study = session.study
+    here = Session(file_store, study, invited(file_store, "P2", study, 5), Postponed(None))
+    now, wanted = session.state(), here.state()
+    for number in range(4):
+        assert now.question is not None
+        assert wanted.question is not None
+        assert now.question.items == wanted.question.items
+        if number == 2:
+            os.kill(workers.pool.processes[0], signal.SIGKILL)
+        now, wanted = respond(session, now), respond(here, wanted)
+    assert selections(session) == ["best"] * 5
+    assert [event.kind for event in session.event_log().events] == [
+        event.kind for event in here.event_log().events
+    ]
+    assert session.learner().answers == here.learner().answers
+
+
+def name_of(study: Study, person: Participant) -> WorkspaceName:
+    return WorkspaceName(study, person, "person")
+
+
+def test_a_process_keeps_few_workspaces_and_makes_others_anew(file_store: Store, pool: Pool) -> None:
+    study = study_of(file_store, pool=pool, methods=(StudyMethod("A", FAST_METHOD, 9),))
+    people = [invited(file_store, f"P{n}", study, n) for n in range(3)]
+    workspaces = Workspaces(file_store, most=2)
+    first = workspaces.of(name_of(study, people[0]))
+    for one in people[1:]:
+        workspaces.of(name_of(study, one))
+    again = workspaces.of(name_of(study, people[0]))
+    assert again is not first
+    assert workspaces.of(name_of(study, people[0])) is again
+    changed = file_store.change_protocol(study, title="Another")
+    assert workspaces.of(name_of(changed, people[0])).protocol.title == "Another"
+    length = file_store.event_log(people[0]).length
+    assert completed(next_question(again, length)) == completed(next_question(first, length))
