@@ -159,11 +159,12 @@ class Reward:
 
     def best(self, pool: Pool) -> BestTrajectory:
         """The pool's best trajectory, how far it is above the average one, and how sure that is."""
-        index = int(self.rank(pool)[0])
         x = pool.features_for(self.belief)
+        marginals = self.belief.marginals(x)
+        index = int(np.argmax(marginals[0]))
         mean, std = self._standardizer(pool)(x[[index]])
         name = None if pool.ids is None else pool.ids[index]
-        probability = float(probability_of_best(self.belief, x)[index])
+        probability = float(probability_of_best(self.belief, x, marginals)[index])
         return BestTrajectory(index, float(mean[0]), float(std[0]), name, probability)
 
     def diverse_best(self, pool: Pool, count: int = 9) -> Indices:

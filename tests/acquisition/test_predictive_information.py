@@ -170,6 +170,15 @@ def pairs_drawn(targets: Any, pool: Pool) -> tuple[Array, Indices]:
     return drawn.points, drawn.pairs
 
 
+def test_targets_of_a_very_large_pool_are_of_a_random_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = Pool(np.random.default_rng(4).standard_normal((50, 2)))
+    monkeypatch.setattr("prefero.acquisition.targets.MOST_POINTS", 12)
+    points, pairs = pairs_drawn(None, pool)
+    assert 2 <= len(points) <= 12
+    assert {tuple(p) for p in points} <= {tuple(p) for p in pool.scaled}
+    assert pairs.max() < len(points)
+
+
 def test_targets_are_of_the_pool_of_another_one_or_of_a_region() -> None:
     rng = np.random.default_rng(4)
     pool, elsewhere = Pool(rng.standard_normal((50, 2))), Pool(5 + rng.standard_normal((9, 2)))

@@ -37,6 +37,18 @@ def test_marginals_differences_and_projections_agree_with_the_full_covariance(
     assert found.components == ((1.0, found),)
 
 
+def test_marginals_of_very_many_trajectories_are_computed_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, x = problem(11, choices=12)
+    found = posterior(PAPER, data, Probit(0.3), "ep")
+    mean, covariance = found(x)
+    monkeypatch.setattr("prefero.models.posterior.BLOCK", 2)
+    at_once = found.project
+    monkeypatch.setattr(type(found), "project", lambda _, rows: at_once(rows) if len(rows) <= 2 else None)
+    in_blocks = found.marginals(x)
+    np.testing.assert_allclose(in_blocks[0], mean, atol=1e-12)
+    np.testing.assert_allclose(in_blocks[1], covariance.diagonal(), atol=1e-10)
+
+
 def test_probability_is_that_of_the_person_averaged_over_the_posterior() -> None:
     data, x = problem(11, choices=12)
     found = posterior(PAPER, data, Probit(0.3, 0.2), "ep")

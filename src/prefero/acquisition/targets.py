@@ -22,6 +22,7 @@ from prefero.pools.pool import Pool
 Region = Callable[[Array], Flags]
 TargetSource = Pool | Region | npt.ArrayLike
 COUNT = 100  # target questions
+MOST_POINTS = 20_000  # of a larger pool, so many random trajectories stand for all
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,8 @@ def _pairs_of(points: Array, rng: np.random.Generator) -> TargetQuestions:
     """One half random pairs, one half pairs of a diverse subset."""
     if len(points) < 2:
         raise ValueError(f"target questions need two trajectories or more, but there are {len(points)}")
+    if len(points) > MOST_POINTS:
+        points = points[rng.choice(len(points), MOST_POINTS, replace=False)]
     return TargetQuestions.of(points, mixed_pairs(points, COUNT, rng))
 
 

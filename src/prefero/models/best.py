@@ -16,9 +16,14 @@ WIDTH = 2.5  # of that bound, in standard deviations
 
 
 @one_thread
-def probability_of_best(belief: Distribution, x: Array) -> Array:
-    """The probability that each trajectory (M, d) has the highest reward of all, (M,)."""
-    mean, variance = belief.marginals(x)
+def probability_of_best(
+    belief: Distribution, x: Array, marginals: tuple[Array, Array] | None = None
+) -> Array:
+    """The probability that each trajectory (M, d) has the highest reward of all, (M,).
+
+    `marginals` are the belief's mean and variance of x, if they are known already.
+    """
+    mean, variance = marginals or belief.marginals(x)
     likely = _likely(mean + WIDTH * np.sqrt(np.maximum(variance, 0.0)), mean)
     draws = draw_rewards(belief, x[likely])
     found = np.zeros(len(x))

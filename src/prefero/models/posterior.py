@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, like
+from prefero._support.parallel import blocks_of, map_parallel
 from prefero.kernels import Kernel
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, positive_root, triangular_inverse
@@ -34,6 +35,8 @@ from prefero.trajectories.features import Scaling
 
 if TYPE_CHECKING:
     from prefero.models.low_rank import LowRank
+
+BLOCK = 20_000  # trajectories whose covariances with the answers are in memory at once
 
 
 def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
@@ -173,6 +176,13 @@ class Posterior:
 
     def marginals(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and variance (M,) of the rewards of x, without the covariance between them."""
+        if len(x) <= BLOCK:
+            return self._marginals(x)
+        parts = map_parallel(lambda block: self._marginals(x[block]), blocks_of(len(x), BLOCK))
+        mean, variance = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return mean, variance
+
+    def _marginals(self, x: Array) -> tuple[Array, Array]:
         mean, learned = self.project(x)
         return mean, np.maximum(self.kernel.diagonal(x) - np.sum(learned**2, axis=1), 0.0)
 

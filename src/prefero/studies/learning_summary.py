@@ -303,11 +303,11 @@ def feature_map(rewards: StandardizedRewards, pool: Pool, across: int, up: int) 
 def ranking(reward: Reward, pool: Pool, count: int = RANKED) -> list[RankedTrajectory]:
     """Different trajectories among the best, the best first, with their ranks in the whole pool."""
     chosen = reward.diverse_best(pool, count)
-    ranks = {int(index): rank for rank, index in enumerate(reward.rank(pool), 1)}
+    ranks = np.argsort(reward.rank(pool))[chosen] + 1
     mean, std = reward.standardized(pool.features[chosen], pool)
     return [
         RankedTrajectory(
-            rank=ranks[int(index)],
+            rank=int(ranks[place]),
             index=int(index),
             id=None if pool.ids is None else pool.ids[index],
             mean=float(mean[place]),
