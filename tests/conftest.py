@@ -24,8 +24,10 @@ from prefero.worlds.golf import Golf
 BROWSER = "page/"
 LONG = (  # a test of these takes seconds
     *("test_notebooks.py", "test_irrelevant_features.py", "test_house.py", "cli/test_cli.py"),
-    *("server/test_commands.py", "server/test_security.py", "server/test_several_servers.py"),
-    *("simulation/test_tasks.py", "datasets/test_example.py", "worlds/test_golf.py"),
+    *("server/test_commands.py", "server/test_kills.py", "server/test_page_teacher.py"),
+    *("server/test_fuzz.py", "server/test_several_servers.py", "simulation/test_tasks.py"),
+    "datasets/test_example.py",
+    *("worlds/test_golf.py", "worlds/test_golf_scene.py"),
 )
 
 settings.register_profile("prefero", derandomize=True, deadline=None, max_examples=100)
