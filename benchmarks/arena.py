@@ -2,7 +2,7 @@
 
 even      strengths at equal distances: each policy wins 73% of comparisons with the next one
 normal    standard normal strengths, drawn again if two are nearer than 0.2 (58%), which nobody could tell
-prior     normal strengths of a random spread, however near: for the calibration of the stated 95%
+prior     normal strengths of a random standard deviation, however near: for the calibration of the stated 95%
 
 needed    after so many answers the named order is right in 95% of the runs, and stays so
 stopped   the arenas that ended with 95%: after how many answers, and in how many the order was right
@@ -39,9 +39,9 @@ def strengths(kind: str, count: int, rng: np.random.Generator) -> Array:
     """True strengths of policies."""
     if kind == "even":
         return GAP * rng.permutation(count).astype(float)
-    spread = 1.0 if kind == "normal" else float(np.exp(rng.uniform(np.log(0.25), np.log(2.0))))
+    std = 1.0 if kind == "normal" else float(np.exp(rng.uniform(np.log(0.25), np.log(2.0))))
     while True:
-        drawn = spread * rng.standard_normal(count)
+        drawn = std * rng.standard_normal(count)
         if kind == "prior" or np.diff(np.sort(drawn)).min() >= NEAREST:
             return drawn
 

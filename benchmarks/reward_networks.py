@@ -19,8 +19,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import Job, Row, RowFile, add_options, mean_and_error, measure
-from benchmarks.segments import SOURCES, STEPS, SegmentTask, segment_task
+from benchmarks.rows import (
+    Job,
+    Row,
+    RowFile,
+    labelled,
+    mean_and_error,
+    measure,
+    measured,
+    row_parser,
+    seeds_of,
+)
+from benchmarks.segments import STEPS, SegmentTask, add_segment_options, segment_task
 from prefero._support.arrays import Array, Indices
 from prefero.datasets.features.step_embedding import StepEmbedding
 from prefero.learner import Learner
@@ -205,23 +215,19 @@ def tune(tasks: Sequence[str], seeds: Sequence[int], jobs: int, file: RowFile) -
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.reward_networks", description=(__doc__ or "").splitlines()[0]
-    )
-    add_options(parser, "reward_networks", people=5)
+    parser = row_parser("reward_networks", __doc__, people=5)
+    add_segment_options(parser, CHECKPOINTS)
     add: Any = parser.add_argument
-    add("--tasks", nargs="+", choices=SOURCES, default=list(SOURCES), metavar="TASK", help="only these")
     add("--methods", nargs="+", choices=METHODS, default=METHODS, metavar="METHOD", help="only these")
-    add("--answers", type=int, choices=CHECKPOINTS, default=max(CHECKPOINTS), help="at most so many")
     add("--tune", action="store_true", help="choose the hyper-parameters of the network")
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
-    file, seeds = RowFile(options.rows), range(options.first_seed, options.first_seed + options.people)
+    seeds = seeds_of(options)
     if options.tune:
-        tune(options.tasks, seeds, options.jobs, file)
+        tune(options.tasks, seeds, options.jobs, RowFile(options.rows))
         return
     wanted = [
         {"label": options.label, "task": task, "method": method, "seed": seed, "most": options.answers}
@@ -229,9 +235,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for method in options.methods
         for task in options.tasks
     ]
-    if not options.table:
-        measure(file, wanted, work, options.jobs, "teachers")
-    rows = [row for row in file.rows if row["seed"] in seeds and row["label"] == options.label]
+    rows = labelled(options, measured(options, wanted, work).rows)
     print("\n".join(table(rows, options.tasks)))
 
 

@@ -137,6 +137,12 @@ def seeds_of(options: argparse.Namespace) -> range:
     return range(options.first_seed, options.first_seed + options.people)
 
 
+def labelled(options: argparse.Namespace, rows: Iterable[Row]) -> list[Row]:
+    """The rows of the simulated users and the version of the code that the options name."""
+    seeds = seeds_of(options)
+    return [row for row in rows if row["seed"] in seeds and row["label"] == options.label]
+
+
 def measured(options: argparse.Namespace, wanted: Iterable[Job], work: Callable[[Job], list[Row]]) -> RowFile:
     """The file with the rows, after the jobs that are missing were done, unless only a table is wanted."""
     file = RowFile(options.rows)

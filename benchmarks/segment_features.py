@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import Job, Row, RowFile, add_options, mean_and_error, measure, values
-from benchmarks.segments import SOURCES, SegmentTask, segment_task
+from benchmarks.rows import Job, Row, labelled, mean_and_error, measured, row_parser, seeds_of, values
+from benchmarks.segments import SegmentTask, add_segment_options, segment_task
 from prefero._support.arrays import Array, Indices
 from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.library import extractor_for, features_of
@@ -120,33 +120,25 @@ def _cells(rows: Sequence[Row], task: str) -> Iterator[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.segment_features", description=(__doc__ or "").splitlines()[0]
-    )
-    add_options(parser, "segment_features", people=5)
+    parser = row_parser("segment_features", __doc__, people=5)
+    add_segment_options(parser, CHECKPOINTS)
     add: Any = parser.add_argument
-    add("--tasks", nargs="+", choices=SOURCES, default=list(SOURCES), metavar="TASK", help="only these")
     add("--features", nargs="+", choices=FEATURES, default=FEATURES, metavar="FEATURES", help="only these")
-    add("--answers", type=int, choices=CHECKPOINTS, default=max(CHECKPOINTS), help="at most so many")
     add("--questions", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="only these")
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
-    file = RowFile(options.rows)
-    seeds = range(options.first_seed, options.first_seed + options.people)
     wanted = [
         {"label": options.label, "task": task, "features": name, "questions": questions, "seed": seed}
         | {"most": options.answers}
-        for seed in seeds
+        for seed in seeds_of(options)
         for questions in options.questions
         for name in options.features
         for task in options.tasks
     ]
-    if not options.table:
-        measure(file, wanted, work, options.jobs, "teachers")
-    rows = [row for row in file.rows if row["seed"] in seeds and row["label"] == options.label]
+    rows = labelled(options, measured(options, wanted, work).rows)
     print("\n".join(table(rows, options.tasks)))
 
 

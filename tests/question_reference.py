@@ -1,6 +1,6 @@
 """Judges of questions: information by adaptive quadrature, and the best pair by trying every one.
 
-    gap, spread   mean and variance of the difference of two rewards
+    gap, gap_variance   mean and variance of the difference of two rewards
     noise         the paper's sigma; scale = sqrt(2) noise
     margin        within it a person says "about equal"
     lapse         the probability of an answer at random
@@ -35,28 +35,28 @@ def answer_probabilities(x: float, margin: float, lapse: float = 0.0) -> tuple[f
     return tuple(float((1.0 - lapse) * p + lapse / len(meant)) for p in meant)
 
 
-def quadrature_bits(gap: float, spread: float, noise: float, margin: float = 0.0) -> float:
+def quadrature_bits(gap: float, gap_variance: float, noise: float, margin: float = 0.0) -> float:
     """h(E[p]) - E[h(p)] by adaptive quadrature, for two answers or, with a margin, three."""
-    return mixture_quadrature_bits([(1.0, gap, spread, noise, margin)])
+    return mixture_quadrature_bits([(1.0, gap, gap_variance, noise, margin)])
 
 
 def mixture_quadrature_bits(parts: Sequence[tuple[float, ...]]) -> float:
-    """The same under a mixture whose parts are (weight, gap, spread, noise, margin), and perhaps a lapse."""
+    """The same under a mixture of (weight, gap, gap_variance, noise, margin), and perhaps a lapse."""
     total, remains = np.zeros(2), 0.0
-    for weight, gap, spread, noise, margin, *rest in parts:
-        root, lapse = np.sqrt(2 * noise**2 + spread), sum(rest)
+    for weight, gap, gap_variance, noise, margin, *rest in parts:
+        root, lapse = np.sqrt(2 * noise**2 + gap_variance), sum(rest)
         chosen = special.ndtr(np.array([gap - margin, -gap - margin]) / root)
         total += weight * ((1.0 - lapse) * chosen + lapse / (3 if margin > 0 else 2))
-        remains += weight * expected_entropy(gap, spread, noise, margin, lapse)
+        remains += weight * expected_entropy(gap, gap_variance, noise, margin, lapse)
     return entropy_bits([*total, max(1.0 - total.sum(), 0.0)]) - remains
 
 
 def expected_entropy(
-    gap: float, spread: float, noise: float, margin: float = 0.0, lapse: float = 0.0
+    gap: float, gap_variance: float, noise: float, margin: float = 0.0, lapse: float = 0.0
 ) -> float:
-    """E[h(p)] over N(gap, spread) by adaptive quadrature in x = difference / scale."""
+    """E[h(p)] over N(gap, gap_variance) by adaptive quadrature in x = difference / scale."""
     scale = np.sqrt(2.0) * noise
-    M, sd, m = gap / scale, np.sqrt(spread) / scale, margin / scale
+    M, sd, m = gap / scale, np.sqrt(gap_variance) / scale, margin / scale
     if sd == 0:
         return entropy_bits(answer_probabilities(M, m, lapse))
     certain = entropy_bits(answer_probabilities(np.inf, m, lapse))  # far away
@@ -72,17 +72,17 @@ def expected_entropy(
     return certain + integral_of(integrand, low, high, points) / float(np.sqrt(2 * np.pi))
 
 
-def paper_objective(gap: float, spread: float, noise: float) -> float:
+def paper_objective(gap: float, gap_variance: float, noise: float) -> float:
     """The paper's objective, symbol for symbol as printed; it errs in its second term."""
-    first = entropy_bits(answer_probabilities(gap / np.sqrt(2 * noise**2 + spread), 0.0))
+    first = entropy_bits(answer_probabilities(gap / np.sqrt(2 * noise**2 + gap_variance), 0.0))
     c = np.pi * np.log(2) * noise**2
-    m = np.sqrt(c) * np.exp(-(gap**2) / (c + 2 * spread)) / np.sqrt(c + 2 * spread)
+    m = np.sqrt(c) * np.exp(-(gap**2) / (c + 2 * gap_variance)) / np.sqrt(c + 2 * gap_variance)
     return float(first - m)
 
 
-def sampled_utility(a: float, b: float, spread: float, rng: np.random.Generator, count: int) -> float:
+def sampled_utility(a: float, b: float, gap_variance: float, rng: np.random.Generator, count: int) -> float:
     """E[max(f(A), f(B))] from antithetic draws of their difference around means a and b."""
-    half = np.sqrt(spread) * rng.standard_normal(count)
+    half = np.sqrt(gap_variance) * rng.standard_normal(count)
     difference = a - b + np.concatenate([half, -half])
     return float(0.5 * (a + b) + 0.5 * np.mean(np.abs(difference)))
 
@@ -122,8 +122,8 @@ def pair_utility(parts: Sequence[Part], i: int, j: int) -> float:
     """E[max] of one question by the textbook formula for two correlated normals (Clark, 1961)."""
     total = 0.0
     for part in parts:
-        (gap, spread), a, b = part.difference(i, j), part.mean[i], part.mean[j]
-        sd = np.sqrt(spread)
+        (gap, gap_variance), a, b = part.difference(i, j), part.mean[i], part.mean[j]
+        sd = np.sqrt(gap_variance)
         z = gap / sd if sd > 0 else np.copysign(np.inf, gap) if gap else 0.0
         total += part.weight * (a * stats.norm.cdf(z) + b * stats.norm.cdf(-z) + sd * stats.norm.pdf(z))
     return float(total)

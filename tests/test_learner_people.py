@@ -11,7 +11,7 @@ from prefero import Learner, Pool, PreferenceGP, load_reward
 from prefero._support.arrays import Array
 from prefero.acquisition.group_questions import best_group_question, group_information
 from prefero.kernels import Linear
-from prefero.models.arrow import Level
+from prefero.models.answer_levels import Level
 from prefero.questions import Question
 from prefero.simulation.users import SimulatedUser
 

@@ -69,8 +69,8 @@ def test_bits_under_a_mixture_equal_quadrature(margin: float) -> None:
         (0.2, 2.0, 0.1, 0.1, margin, 0.2),
     ]
     pairs = [
-        PairMoments(w, Probit(noise, m, lapse), np.array([gap]), np.zeros(1), np.array([spread]))
-        for w, gap, spread, noise, m, lapse in rows
+        PairMoments(w, Probit(noise, m, lapse), np.array([gap]), np.zeros(1), np.array([gap_variance]))
+        for w, gap, gap_variance, noise, m, lapse in rows
     ]
     assert BOUND.score(pairs)[0] == pytest.approx(question_reference.mixture_quadrature_bits(rows), abs=5e-6)
 

@@ -70,10 +70,10 @@ def test_the_tree_bounds_every_difference() -> None:
     assert len(tree.levels[-1].starts) == 100
     for place, (_, part) in enumerate(mixture.components):
         mean, covariance = part(x[tree.order])
-        spread = np.sqrt(
+        std = np.sqrt(
             np.maximum(covariance.diagonal()[:, None] + covariance.diagonal() - 2 * covariance, 0.0)
         )
-        spread /= part.probit.scale
+        std /= part.probit.scale
         for level in tree.levels:
             groups, group = (
                 level.components[place],
@@ -81,8 +81,8 @@ def test_the_tree_bounds_every_difference() -> None:
             )
             apart = np.linalg.norm(groups.center[group][:, None] - groups.center[group][None], axis=2)
             reach = groups.radius[group][:, None] + groups.radius[group]
-            assert np.all(spread <= apart + reach + 1e-6)
-            assert np.all(spread >= apart - reach - 1e-6)
+            assert np.all(std <= apart + reach + 1e-6)
+            assert np.all(std >= apart - reach - 1e-6)
             assert np.all(mean / part.probit.scale <= groups.high[group] + 1e-9)
             assert np.all(mean / part.probit.scale >= groups.low[group] - 1e-9)
 

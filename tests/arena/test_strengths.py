@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from prefero.arena import Arena, ArenaPlan, Judgment
-from prefero.arena.strengths import MARGINS, SHARES, SPREADS, StrengthFitter, effects_of
+from prefero.arena.strengths import MARGINS, SHARES, STDS, StrengthFitter, effects_of
 from prefero.questions import Answer, PairChoice, Question
 
 Answers = list[tuple[int, int, Any]]
@@ -35,9 +35,9 @@ def quadrature(answers: Answers, margin: float) -> tuple[np.ndarray, float]:
     gaps = {(0, 1): ab, (1, 2): bc, (0, 2): ab + bc}
     gaps |= {(b, a): -gap for (a, b), gap in gaps.items()}
     total = np.zeros_like(ab)
-    for spread, weight in SPREADS.items():
+    for std, weight in STDS.items():
         # a - b and b - c of three independent normals have this covariance
-        covariance = spread**2 * np.array([[2.0, -1.0], [-1.0, 2.0]])
+        covariance = std**2 * np.array([[2.0, -1.0], [-1.0, 2.0]])
         precision = np.linalg.inv(covariance)
         square = precision[0, 0] * ab**2 + 2 * precision[0, 1] * ab * bc + precision[1, 1] * bc**2
         prior = weight * np.exp(-0.5 * square) / np.sqrt(np.linalg.det(covariance))
@@ -71,11 +71,11 @@ def weighted_prior(plan: ArenaPlan, given: list[Judgment], count: int = 100_000)
     rng = np.random.default_rng(1)
     shape = (2, len(plan.task_names))
     judges = sorted({judgment.judge for judgment in given})
-    spread = rng.choice(list(SPREADS), size=count, p=list(SPREADS.values()))
+    std = rng.choice(list(STDS), size=count, p=list(STDS.values()))
     share = {name: rng.choice(SHARES, size=count) for name in ("task", "judge", "rollout")}
-    policy = spread[:, None] * rng.standard_normal((count, 2))
-    task = (spread * np.sqrt(share["task"]))[:, None, None] * rng.standard_normal((count, *shape))
-    judge = (spread * np.sqrt(share["judge"]))[:, None, None] * rng.standard_normal((count, 2, len(judges)))
+    policy = std[:, None] * rng.standard_normal((count, 2))
+    task = (std * np.sqrt(share["task"]))[:, None, None] * rng.standard_normal((count, *shape))
+    judge = (std * np.sqrt(share["judge"]))[:, None, None] * rng.standard_normal((count, 2, len(judges)))
     rollout = np.sqrt(share["rollout"])[:, None] * rng.standard_normal((count, len(plan.policy_of)))
     log_weight = np.zeros(count)
     for judgment in given:

@@ -1,4 +1,4 @@
-"""Frozen encoders of pictures, with a small one whose codes are known: the mean color of a picture."""
+"""Frozen encoders of images, with a small one whose codes are known: the mean color of an image."""
 
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,8 @@ from prefero.datasets.features.image_encoders import (
     MEAN,
     STD,
     ImageFeatures,
+    input_images,
     load_encoder,
-    pictures,
     pooled,
     runs_code,
 )
@@ -44,30 +44,30 @@ def write_encoder(path: Path, batch: int | str = "N", side: int | str = 32) -> P
 
 
 @pytest.fixture
-def films(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def videos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     load_encoder.cache_clear()
-    (tmp_path / "films").mkdir()
+    (tmp_path / "videos").mkdir()
     for number, color in enumerate(COLORS):
         frames = [np.full((48, 48, 3), color, dtype=np.uint8)] * 6
-        save_video(tmp_path / "films" / f"{number}.mp4", frames, 10.0)
+        save_video(tmp_path / "videos" / f"{number}.mp4", frames, 10.0)
     write_encoder(tmp_path / "mean.onnx")
-    return tmp_path / "films"
+    return tmp_path / "videos"
 
 
-def test_pictures_are_scaled_as_encoders_expect(films: Path) -> None:
-    episode = open_dataset(films).episode(2)  # type: ignore[attr-defined]
-    shown = pictures(episode.video, 32)
+def test_images_are_scaled_as_encoders_expect(videos: Path) -> None:
+    episode = open_dataset(videos).episode(2)  # type: ignore[attr-defined]
+    shown = input_images(episode.video, 32)
     assert shown.shape == (6, 3, 32, 32)
     np.testing.assert_allclose(
         shown.mean(axis=(0, 2, 3)) * STD + MEAN, COLORS[2] / 255, atol=0.02
     )  # video codecs round colors
 
 
-def test_the_features_are_whitened_components_of_the_codes(films: Path) -> None:
-    table = extract_features(open_dataset(films), FeatureOptions("image-encoder(mean.onnx, 3)", jobs=1))
-    assert table.names == ("picture 1", "picture 2", "picture 3")
+def test_the_features_are_whitened_components_of_the_codes(videos: Path) -> None:
+    table = extract_features(open_dataset(videos), FeatureOptions("image-encoder(mean.onnx, 3)", jobs=1))
+    assert table.names == ("image 1", "image 2", "image 3")
     np.testing.assert_allclose(np.cov(table.features, rowvar=False, bias=True), np.eye(3), atol=1e-6)
     # a linear function of the colors, and nothing else
     known = np.column_stack([COLORS, np.ones(8)])
@@ -75,52 +75,52 @@ def test_the_features_are_whitened_components_of_the_codes(films: Path) -> None:
     assert np.abs(rest).max() < 0.1
 
 
-def test_one_picture_at_a_time_and_any_number_give_the_same_codes(films: Path) -> None:
-    one = load_encoder(str(write_encoder(films.parent / "one.onnx", batch=1)))
+def test_one_picture_at_a_time_and_any_number_give_the_same_codes(videos: Path) -> None:
+    one = load_encoder(str(write_encoder(videos.parent / "one.onnx", batch=1)))
     shown: Array = np.random.default_rng(0).normal(size=(5, 3, 32, 32)).astype(np.float32)
     np.testing.assert_allclose(pooled(one.encode(shown)), shown.mean(axis=(0, 2, 3)), atol=1e-5)
     assert one.side == 32
-    free = load_encoder(str(write_encoder(films.parent / "free.onnx", side="side")))
+    free = load_encoder(str(write_encoder(videos.parent / "free.onnx", side="side")))
     assert free.side == 224
 
 
-def test_codes_are_kept_until_the_video_or_the_encoder_changes(films: Path, monkeypatch: Any) -> None:
-    encoder, dataset = load_encoder("mean.onnx"), open_dataset(films)
+def test_codes_are_kept_until_the_video_or_the_encoder_changes(videos: Path, monkeypatch: Any) -> None:
+    encoder, dataset = load_encoder("mean.onnx"), open_dataset(videos)
     video = dataset.episode(0).video  # type: ignore[attr-defined]
     first = encoder.code(video)
-    monkeypatch.setattr(image_encoders, "pictures", lambda *_: pytest.fail("computed again"))
+    monkeypatch.setattr(image_encoders, "input_images", lambda *_: pytest.fail("computed again"))
     np.testing.assert_array_equal(encoder.code(video), first)
 
 
-def pool_of(films: Path) -> Pool:
+def pool_of(videos: Path) -> Pool:
     options = FeatureOptions("image-encoder(mean.onnx, 2)", jobs=1)
-    return Pool.from_dataset(films, options, clips="never")
+    return Pool.from_dataset(videos, options, clips="never")
 
 
-def test_a_reward_about_pictures_scores_new_videos_from_its_file(films: Path) -> None:
+def test_a_reward_about_images_scores_new_videos_from_its_file(videos: Path) -> None:
     learner = Learner(
-        Pool.from_dataset(films, FeatureOptions("image-encoder(mean.onnx, 2)", jobs=1), clips="never")
+        Pool.from_dataset(videos, FeatureOptions("image-encoder(mean.onnx, 2)", jobs=1), clips="never")
     )
     learner.tell(Question(0, 1), "left")
-    learner.reward().save(films.parent / "reward.json")
-    reward = load_reward(films.parent / "reward.json")
-    table = reward.extract_features(open_dataset(films))
+    learner.reward().save(videos.parent / "reward.json")
+    reward = load_reward(videos.parent / "reward.json")
+    table = reward.extract_features(open_dataset(videos))
     np.testing.assert_allclose(table.features, learner.pool.features, atol=1e-9)
     load_encoder.cache_clear()
-    write_encoder(films.parent / "mean.onnx", batch=1)
+    write_encoder(videos.parent / "mean.onnx", batch=1)
     with pytest.raises(ValueError, match=r"taught with another image encoder than mean\.onnx is now"):
-        reward.extract_features(open_dataset(films))
+        reward.extract_features(open_dataset(videos))
     load_encoder.cache_clear()
-    (films.parent / "mean.onnx").unlink()
+    (videos.parent / "mean.onnx").unlink()
     with pytest.raises(ValueError, match=r"mean\.onnx was not found"):
-        reward.extract_features(open_dataset(films))
+        reward.extract_features(open_dataset(videos))
 
 
-def test_a_file_that_may_run_code_needs_trust(films: Path) -> None:
+def test_a_file_that_may_run_code_needs_trust(videos: Path) -> None:
     assert runs_code("encoder.pt")
     assert not any(map(runs_code, ("encoder.onnx", "timm:resnet18", "hf:a/b")))
     learner = Learner(
-        Pool.from_dataset(films, FeatureOptions("image-encoder(mean.onnx, 2)", jobs=1), clips="never")
+        Pool.from_dataset(videos, FeatureOptions("image-encoder(mean.onnx, 2)", jobs=1), clips="never")
     )
     spec = learner.pool.feature_spec
     assert spec is not None
@@ -130,8 +130,8 @@ def test_a_file_that_may_run_code_needs_trust(films: Path) -> None:
         extractors_from(type(spec).from_json(values))
 
 
-def test_what_cannot_be_loaded_says_why(films: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    del films
+def test_what_cannot_be_loaded_says_why(videos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    del videos
 
     def offline(name: str) -> Any:
         raise OSError(f"cannot reach the server for {name}\nmore")
@@ -149,8 +149,8 @@ def test_what_cannot_be_loaded_says_why(films: Path, monkeypatch: pytest.MonkeyP
         Embedding.of("image-encoder")
 
 
-def test_an_episode_without_a_video_has_no_pictures(films: Path) -> None:
-    del films
+def test_an_episode_without_a_video_has_no_images(videos: Path) -> None:
+    del videos
     episodes = [Episode(str(i), np.zeros(3), np.zeros(3)) for i in range(3)]
     with pytest.raises(ValueError, match="episode 0 has no video file"):
         ImageFeatures.fit("mean.onnx", episodes, 2)

@@ -98,8 +98,8 @@ def test_a_place_is_the_weighted_mean_of_the_cells() -> None:
     cells = [(x / 3, y / 4, weights[y, x]) for y in range(5) for x in range(4)]
     total = sum(w for *_, w in cells)
     mean_x, mean_y = (sum(cell[axis] * cell[2] for cell in cells) / total for axis in (0, 1))
-    spread = (sum(w * ((x - mean_x) ** 2 + (y - mean_y) ** 2) for x, y, w in cells) / total) ** 0.5
-    np.testing.assert_allclose(place_of(weights), (mean_x, mean_y, spread), atol=1e-4)
+    std = (sum(w * ((x - mean_x) ** 2 + (y - mean_y) ** 2) for x, y, w in cells) / total) ** 0.5
+    np.testing.assert_allclose(place_of(weights), (mean_x, mean_y, std), atol=1e-4)
     assert place_of(np.zeros((5, 4))) == (0.5, 0.5, 0.0)  # nothing moves anywhere
 
 

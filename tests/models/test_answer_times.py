@@ -27,7 +27,7 @@ def taught(answers: int, seed: int = 0) -> tuple[Array, Indices, Array]:
 
 def times(gaps: Array, seed: int = 0) -> Array:
     rng = np.random.default_rng([seed, 1])
-    return np.exp(rng.normal(LAW.start - LAW.fall * gaps, LAW.spread))
+    return np.exp(rng.normal(LAW.start - LAW.fall * gaps, LAW.std))
 
 
 @pytest.mark.parametrize("seconds", [0.8, 4.0, 9.0])
@@ -38,7 +38,7 @@ def test_one_answer_has_the_moments_of_quadrature(seconds: float) -> None:
     timed = _timed(posterior, np.log([seconds]), LAW)
 
     def density(d: float, power: int) -> float:
-        log_time = -0.5 * ((np.log(seconds) - LAW.start + LAW.fall * abs(d)) / LAW.spread) ** 2
+        log_time = -0.5 * ((np.log(seconds) - LAW.start + LAW.fall * abs(d)) / LAW.std) ** 2
         return float(d**power * np.exp(-0.25 * d**2 + log_time) * ndtr(d / (np.sqrt(2.0) * 0.3)))
 
     mass, first, second = (quad(density, -12, 12, args=(k,), points=[0.0], limit=400)[0] for k in range(3))
@@ -53,7 +53,7 @@ def test_the_law_is_found() -> None:
     law = fit_law(posterior, np.log(times(gaps)))
     assert law is not None
     assert law.start == pytest.approx(LAW.start, abs=0.2)
-    assert law.spread == pytest.approx(LAW.spread, abs=0.1)
+    assert law.std == pytest.approx(LAW.std, abs=0.1)
     assert law.fall > 0.3
 
 

@@ -92,7 +92,7 @@ def test_a_share_near_the_ends_is_not_called_certain(share: float, text: str) ->
 
 
 @pytest.mark.parametrize(
-    ("value", "spread", "text"),
+    ("value", "std", "text"),
     [
         (-3.64e-15, 21.0, "0"),
         (10.62, 2.0, "10.6"),
@@ -102,9 +102,9 @@ def test_a_share_near_the_ends_is_not_called_certain(share: float, text: str) ->
     ],
 )
 def test_values_have_the_digits_that_matter_where_they_vary_so_much(
-    value: float, spread: float, text: str
+    value: float, std: float, text: str
 ) -> None:
-    assert number(value, spread) == text
+    assert number(value, std) == text
 
 
 def test_of_many_features_only_those_that_matter_are_named() -> None:

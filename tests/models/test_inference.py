@@ -156,8 +156,8 @@ def test_contradictions_cancel(inference: Inference, noise: float) -> None:
     found, _ = infer(PAPER, data, Probit(noise), inference)
     mean, covariance = found(x)
     np.testing.assert_allclose(mean, 0.0, atol=1e-6)
-    spread = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
-    assert 0 < spread < noise**2  # forty answers say that they are alike
+    gap_variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+    assert 0 < gap_variance < noise**2  # forty answers say that they are alike
 
 
 @both_inferences

@@ -100,10 +100,10 @@ def test_derivatives_by_the_margin_are_right_in_both_tails(tied: bool, margin: f
 def test_an_uncertain_difference_is_as_good_as_more_noise(tied: bool) -> None:
     d, variance = np.array(DIFFERENCES), 0.7
     uncertain, noisier = Probit(1.0, 0.4), Probit(np.sqrt(1.0 + 0.5 * variance), 0.4)
-    spread = np.full(len(d), variance)
-    for found, expected in zip(uncertain(d, flags(tied), spread), noisier(d, flags(tied)), strict=True):
+    gap_variance = np.full(len(d), variance)
+    for found, expected in zip(uncertain(d, flags(tied), gap_variance), noisier(d, flags(tied)), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-300)
-    by_margin = uncertain.by_margin(d, flags(tied), spread), noisier.by_margin(d, flags(tied))
+    by_margin = uncertain.by_margin(d, flags(tied), gap_variance), noisier.by_margin(d, flags(tied))
     np.testing.assert_allclose(by_margin[0].log, by_margin[1].log, rtol=1e-10, atol=1e-300)
 
 
@@ -145,11 +145,11 @@ def test_everything_is_finite_and_log_concave(
 def test_the_three_answers_share_the_whole_probability(
     noise: float, multiple: float, margin: float, variance: float
 ) -> None:
-    probit, d, spread = Probit(noise, margin * noise), np.array([multiple * noise]), variance * noise**2
-    left, right = (np.exp(probit(side, np.array([False]), spread).log[0]) for side in (d, -d))
-    equal = np.exp(probit(d, np.array([True]), spread).log[0])
+    probit, d, gap_variance = Probit(noise, margin * noise), np.array([multiple * noise]), variance * noise**2
+    left, right = (np.exp(probit(side, np.array([False]), gap_variance).log[0]) for side in (d, -d))
+    equal = np.exp(probit(d, np.array([True]), gap_variance).log[0])
     assert left + right + equal == pytest.approx(1.0, abs=1e-12)
-    first, second = probit.probabilities(d, spread)
+    first, second = probit.probabilities(d, gap_variance)
     assert (first[0], second[0]) == pytest.approx((left, right), abs=1e-13)
 
 

@@ -189,10 +189,10 @@ def test_every_models_predictions_agree_with_each_other(make: Callable[[], Any])
     np.testing.assert_allclose(model.predict(x), mean, rtol=1e-9)
     np.testing.assert_allclose(alone, mean, rtol=1e-9)
     np.testing.assert_allclose(deviation**2, covariance.diagonal(), rtol=1e-6)
-    gap, spread = model.posterior_.difference(x[:3], x[3:])
+    gap, gap_variance = model.posterior_.difference(x[:3], x[3:])
     away = np.hstack([np.eye(3), -np.eye(3)])
     np.testing.assert_allclose(gap, away @ mean, atol=1e-9)
-    np.testing.assert_allclose(spread, (away @ covariance @ away.T).diagonal(), atol=1e-9)
+    np.testing.assert_allclose(gap_variance, (away @ covariance @ away.T).diagonal(), atol=1e-9)
 
 
 @every_model

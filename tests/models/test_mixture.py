@@ -149,18 +149,18 @@ def test_marginals_are_the_diagonal_and_differences_follow_from_the_covariance(
     mean, covariance = mixed(np.concatenate([a, b]))
     np.testing.assert_allclose(mixed.marginals(a)[0], mean[:5], rtol=1e-9)
     np.testing.assert_allclose(mixed.marginals(a)[1], covariance.diagonal()[:5], rtol=1e-9)
-    gap, spread = mixed.difference(a, b)
+    gap, gap_variance = mixed.difference(a, b)
     away = np.hstack([np.eye(5), -np.eye(5)])
     np.testing.assert_allclose(gap, away @ mean, rtol=1e-9)
-    np.testing.assert_allclose(spread, (away @ covariance @ away.T).diagonal(), rtol=1e-7)
+    np.testing.assert_allclose(gap_variance, (away @ covariance @ away.T).diagonal(), rtol=1e-7)
 
 
 def test_probability_is_the_average_over_the_parts(mixed: MixturePosterior) -> None:
     a, b = places()
     parts = [(weight, part.probit, *part.difference(a, b)) for weight, part in mixed.components]
     expected = sum(
-        w * ((1.0 - p.lapse) * ndtr(gap / np.sqrt(2.0 * p.noise**2 + spread)) + 0.5 * p.lapse)
-        for w, p, gap, spread in parts
+        w * ((1.0 - p.lapse) * ndtr(gap / np.sqrt(2.0 * p.noise**2 + gap_variance)) + 0.5 * p.lapse)
+        for w, p, gap, gap_variance in parts
     )
     np.testing.assert_allclose(mixed.probability(a, b), expected, rtol=1e-12)
     np.testing.assert_allclose(mixed.probability(b, a), 1.0 - expected, rtol=1e-9)

@@ -28,10 +28,10 @@ def test_marginals_differences_and_projections_agree_with_the_full_covariance(
     np.testing.assert_allclose(covariance, covariance.T, atol=1e-12)
     np.testing.assert_allclose(found.marginals(x)[0], mean, atol=1e-12)
     np.testing.assert_allclose(found.marginals(x)[1], covariance.diagonal(), atol=1e-10)
-    gap, spread = found.difference(x[:2], x[2:4])
+    gap, gap_variance = found.difference(x[:2], x[2:4])
     contrast = np.array([[1, 0, -1, 0, 0], [0, 1, 0, -1, 0]])
     np.testing.assert_allclose(gap, contrast @ mean, atol=1e-12)
-    np.testing.assert_allclose(spread, (contrast @ covariance @ contrast.T).diagonal(), atol=1e-10)
+    np.testing.assert_allclose(gap_variance, (contrast @ covariance @ contrast.T).diagonal(), atol=1e-10)
     _, learned = found.project(x)
     np.testing.assert_allclose(kernel(x, x) - learned @ learned.T, covariance, atol=1e-10)
     assert found.components == ((1.0, found),)
@@ -81,12 +81,12 @@ def test_many_rows_are_compared_in_blocks(inference: Inference) -> None:
         posterior(PAPER, data, Probit(0.3), inference),
         np.random.default_rng(2).standard_normal((300, 2)),
     )
-    gap, spread = found.difference(x[:150], x[150:])
+    gap, gap_variance = found.difference(x[:150], x[150:])
     mean, covariance = found(x)
     at = np.arange(150)
     np.testing.assert_allclose(gap, mean[:150] - mean[150:], atol=1e-12)
     full = covariance[at, at] + covariance[at + 150, at + 150] - 2 * covariance[at, at + 150]
-    np.testing.assert_allclose(spread, full, atol=1e-10)
+    np.testing.assert_allclose(gap_variance, full, atol=1e-10)
 
 
 def test_a_linear_reward_costs_as_much_as_it_has_features() -> None:

@@ -301,8 +301,8 @@ def test_mean_deviation_and_covariance_agree(kernel: Any) -> None:
 def test_probabilities_follow_the_noise_convention() -> None:
     x = items()
     model = quick(noise=0.4).fit(x, pairs(x))
-    gap, spread = model.posterior_.difference(x[:12], x[12:])
-    expected = Probit(0.4).probabilities(gap, spread)[0]
+    gap, gap_variance = model.posterior_.difference(x[:12], x[12:])
+    expected = Probit(0.4).probabilities(gap, gap_variance)[0]
     np.testing.assert_allclose(model.predict_proba(x[:12], x[12:]), expected)
     np.testing.assert_allclose(model.predict_proba(x, x), 0.5)
 

@@ -10,12 +10,12 @@ import prefero.rendering.canvas
 import prefero.rendering.rasterizer
 from prefero._support.arrays import Array, Image
 from prefero.rendering.canvas import canvas_for
+from prefero.rendering.geometry import surface_of_revolution
 from prefero.rendering.scenes import (
     Camera,
     Mesh,
     Part,
     Scene,
-    surface_of_revolution,
 )
 from rendering.colored_scenes import (
     BLUE,

@@ -10,6 +10,12 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation, Slerp
 
 from prefero._support.arrays import Array
+from prefero.rendering.geometry import (
+    cluster_vertices,
+    quaternion_product,
+    rotation_matrix,
+    surface_of_revolution,
+)
 from prefero.rendering.scenes import (
     Camera,
     Capsule,
@@ -18,11 +24,7 @@ from prefero.rendering.scenes import (
     Polygon,
     Scene,
     Window,
-    cluster_vertices,
-    quaternion_product,
     rectangle,
-    rotation_matrix,
-    surface_of_revolution,
 )
 from rendering.measure_meshes import outward, volume
 

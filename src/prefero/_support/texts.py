@@ -3,9 +3,9 @@
 import math
 
 
-def number(value: float, spread: float) -> str:
+def number(value: float, std: float) -> str:
     """A value without the digits that do not matter, where such values have this standard deviation."""
-    digits = 1 - math.floor(math.log10(spread))
+    digits = 1 - math.floor(math.log10(std))
     return f"{round(value, digits) + 0.0:.10g}"  # + 0.0: not "-0"
 
 

@@ -18,7 +18,7 @@ from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.acquisition.entropy import two_answers
-from prefero.models.arrow import Level
+from prefero.models.answer_levels import Level
 from prefero.models.likelihood import lapsing
 from prefero.models.people import PeoplePosterior
 from prefero.questions import Question

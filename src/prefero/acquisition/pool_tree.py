@@ -147,9 +147,9 @@ def _halved(coordinates: Array, order: Indices, bounds: Indices) -> Indices:
     rows = coordinates[order]
     starts = bounds[:-1]
     mean = np.add.reduceat(rows, starts, axis=0) / sizes[:, None]
-    spread = np.add.reduceat(rows**2, starts, axis=0) / sizes[:, None] - mean**2
+    variance = np.add.reduceat(rows**2, starts, axis=0) / sizes[:, None] - mean**2
     group = np.repeat(np.arange(len(sizes)), sizes)
-    key = rows[np.arange(len(rows)), spread.argmax(axis=1)[group]]
+    key = rows[np.arange(len(rows)), variance.argmax(axis=1)[group]]
     order[:] = order[np.lexsort((key, group))]
     middles = starts + sizes // 2
     return np.unique(np.concatenate([bounds, middles]))

@@ -5,7 +5,7 @@
 
     effects     (d,)     all terms of the sum above, side by side; a priori independent normals
     x           (M, d)   which effects make up f: 0 or 1, or their average for a policy's strength
-    spread               standard deviation of the policies' effects; the noise of an answer has 1
+    std                  standard deviation of the policies' effects; the noise of an answer has 1
     strength             of a policy: its effect and the average of its effects with tasks and judges
 
 This is Thurstone's model, Bradley and Terry's with the normal in place of the logistic distribution. It is
@@ -34,13 +34,13 @@ from prefero.models.solution import Solution, WarmStart
 from prefero.questions import Answer, Comparisons
 
 NOISE = 1 / SQRT_2  # so that an answer's noise has standard deviation 1
-SPREADS = {0.125: 0.1, 0.25: 0.2, 0.5: 0.3, 1.0: 0.25, 2.0: 0.15}  # with prior weights
+STDS = {0.125: 0.1, 0.25: 0.2, 0.5: 0.3, 1.0: 0.25, 2.0: 0.15}  # with prior weights
 SHARES = (
     0.1,
     1.0,
 )  # variances of other effects: tasks and judges relative to policies, rollouts to noise
 MARGINS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # of ties
-TYPICAL = 0.5  # the spread that the margin is chosen with
+TYPICAL = 0.5  # the std that the margin is chosen with
 NEGLIGIBLE = 1e-3  # of the largest weight
 DRAWS = 4096  # joint samples of the strengths that probabilities are computed from
 TOLERANCE = 1e-3  # of inference, in standard deviations: probabilities change by less than in their draws
@@ -137,8 +137,8 @@ class Effects:
         shares = [SHARES if active else SHARES[:1] for active in self.active]
         each = 1 / np.prod([len(some) for some in shares])
         return [
-            Candidate(spread**2, task * spread**2, judge * spread**2, rollout, float(np.log(weight * each)))
-            for spread, weight in SPREADS.items()
+            Candidate(std**2, task * std**2, judge * std**2, rollout, float(np.log(weight * each)))
+            for std, weight in STDS.items()
             for task, judge, rollout in product(*shares)
         ]
 

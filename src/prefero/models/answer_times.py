@@ -2,7 +2,7 @@
 
     t           seconds that an answer took
     d           f(winner) - f(loser)
-    law         log t ~ N(start - fall |d|, spread^2), with three numbers of the person's own, learned from
+    law         log t ~ N(start - fall |d|, std^2), with three numbers of the person's own, learned from
                 their answers and times
     cavity      the posterior of a difference without its own answer and time
     tilted      the cavity times the likelihoods of the answer and of its time
@@ -28,7 +28,7 @@ from prefero.models.people import PersonPosterior
 from prefero.models.posterior import Posterior
 
 NODES = np.linspace(-6.0, 6.0, 97)  # standard deviations of the tilted distribution without the time
-FALL_PRIOR, SPREAD_PRIOR = 1.0, (0.5, 0.5)  # standard deviation; and of log spread, its mean's exponential
+FALL_PRIOR, STD_PRIOR = 1.0, (0.5, 0.5)  # standard deviation; and of log std, its mean's exponential
 CLEAR = 3.0  # by how much the law's log-likelihood must exceed that of times without meaning
 FEWEST = 8  # answers with times
 SWEEPS, DAMPING, TOLERANCE = 40, 0.6, 1e-4
@@ -39,22 +39,22 @@ Fitted = Posterior | MixturePosterior
 
 @dataclass(frozen=True)
 class TimeLaw:
-    """log t ~ N(start - fall |d|, spread^2).
+    """log t ~ N(start - fall |d|, std^2).
 
     Args:
         start: The mean of the logarithm of the seconds for trajectories that are equally good.
         fall: By how much it falls when the difference of rewards grows by 1.
-        spread: The standard deviation of the logarithm.
+        std: The standard deviation of the logarithm.
     """
 
     start: float
     fall: float
-    spread: float
+    std: float
 
     def log(self, log_seconds: Array, d: Array) -> Array:
         """The log density of times, for differences with one more axis: (N,), (N, K) -> (N, K)."""
-        z = (log_seconds[:, None] - self.start + self.fall * np.abs(d)) / self.spread
-        return np.asarray(-0.5 * z**2 - np.log(self.spread) - LOG_SQRT_2PI)
+        z = (log_seconds[:, None] - self.start + self.fall * np.abs(d)) / self.std
+        return np.asarray(-0.5 * z**2 - np.log(self.std) - LOG_SQRT_2PI)
 
 
 @one_thread
@@ -97,17 +97,17 @@ def fit_law(part: Posterior, log_seconds: Array) -> TimeLaw | None:
         return None
     nodes, log_weights = _without_times(part)
     times, nodes, log_weights = log_seconds[known], nodes[known], log_weights[known]
-    center, spread = float(np.mean(times)), float(np.std(times)) + 0.05
+    center, std = float(np.mean(times)), float(np.std(times)) + 0.05
 
     def loss(values: Array) -> float:
         law = TimeLaw(values[0], abs(values[1]), float(np.exp(values[2])))
         explained = float(np.sum(logsumexp(law.log(times, nodes) + log_weights, axis=1)))
         prior = 0.5 * (values[1] / FALL_PRIOR) ** 2
-        prior += 0.5 * ((values[2] - np.log(SPREAD_PRIOR[0])) / SPREAD_PRIOR[1]) ** 2
+        prior += 0.5 * ((values[2] - np.log(STD_PRIOR[0])) / STD_PRIOR[1]) ** 2
         return float(prior) - explained
 
-    plain = loss(np.array([center, 0.0, np.log(spread)]))
-    start = np.array([center + 0.3, 0.3, np.log(spread)])
+    plain = loss(np.array([center, 0.0, np.log(std)]))
+    start = np.array([center + 0.3, 0.3, np.log(std)])
     found = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-3})
     if plain - found.fun < CLEAR:
         return None
@@ -154,9 +154,9 @@ def _timed(part: Posterior, log_seconds: Array, law: TimeLaw) -> Posterior:
         log = log + np.where(known[:, None], law.log(np.where(known, log_seconds, 0.0), d), 0.0)
         weights = np.exp(log - logsumexp(log, axis=1, keepdims=True))
         center = np.sum(weights * d, axis=1)
-        spread = np.maximum(np.sum(weights * (d - center[:, None]) ** 2, axis=1), 1e-12)
-        new_tau = np.maximum(1.0 / spread - 1.0 / v, 0.0)
-        new_nu = np.where(new_tau > 0, center / spread - m / v, (center - m) / v)
+        variance = np.maximum(np.sum(weights * (d - center[:, None]) ** 2, axis=1), 1e-12)
+        new_tau = np.maximum(1.0 / variance - 1.0 / v, 0.0)
+        new_nu = np.where(new_tau > 0, center / variance - m / v, (center - m) / v)
         change = np.max(np.abs(center - mean) / np.sqrt(variance + 1e-12), initial=0.0)
         tau, nu = tau + DAMPING * (new_tau - tau), nu + DAMPING * (new_nu - nu)
         if change < TOLERANCE:

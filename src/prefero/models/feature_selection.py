@@ -9,7 +9,7 @@
                          divided by its size; the shares add up to 1
 
 All single terms are tried. Then the best sets grow by one term each, by those that promise most: how much a
-term would raise the evidence follows from the slope of the log-likelihood along it.
+term would raise the evidence follows from the gradient of the log-likelihood along it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,10 +41,10 @@ class Relevance:
 
 
 class _Fits(NamedTuple):
-    """Several sets of one size: log evidence (B,), slopes and curvatures of the log-likelihood (B, N)."""
+    """Several sets of one size: log evidence (B,), gradients and curvatures of the log-likelihood (B, N)."""
 
     evidence: Array
-    slopes: Array
+    gradients: Array
     curvatures: Array
 
 
@@ -98,7 +98,8 @@ def _searched(differences: Array, logs_of_terms: Array, noise: float) -> dict[Co
         found |= dict(zip(sets, fits.evidence.tolist(), strict=True))
         best = np.argsort(-(fits.evidence + log_priors(sets, logs_of_terms)), kind="stable")[:WIDTH].tolist()
         grown = (
-            _promising(differences, logs_of_terms, sets[b], fits.slopes[b], fits.curvatures[b]) for b in best
+            _promising(differences, logs_of_terms, sets[b], fits.gradients[b], fits.curvatures[b])
+            for b in best
         )
         sets = sorted({columns for some in grown for columns in some if len(columns) > size})
         if not sets:
@@ -111,29 +112,29 @@ def _fit(D: Array, noise: float) -> _Fits:
     size, scale = D.shape[2], SQRT_2 * noise
     weights = np.zeros((len(D), size, 1))
     for _ in range(NEWTON_STEPS):
-        log, slopes, curvatures = _likelihood((D @ weights)[:, :, 0] / scale, scale)
+        log, gradients, curvatures = _likelihood((D @ weights)[:, :, 0] / scale, scale)
         H = np.swapaxes(D, 1, 2) @ (curvatures[:, :, None] * D) + size * np.eye(size)
-        step = np.linalg.solve(H, np.swapaxes(D, 1, 2) @ slopes[:, :, None] - size * weights)
+        step = np.linalg.solve(H, np.swapaxes(D, 1, 2) @ gradients[:, :, None] - size * weights)
         weights = weights + step
         if np.abs(step).max(initial=0.0) < SETTLED:
             break
     prior = 0.5 * size * (np.log(size) - np.sum(weights**2, axis=(1, 2)))
-    return _Fits(log.sum(axis=1) + prior - 0.5 * np.linalg.slogdet(H)[1], slopes, curvatures)
+    return _Fits(log.sum(axis=1) + prior - 0.5 * np.linalg.slogdet(H)[1], gradients, curvatures)
 
 
 def _likelihood(z: Array, scale: float) -> tuple[Array, Array, Array]:
-    """log Phi(z), its slope and its negated curvature by the difference, z times the scale."""
+    """log Phi(z), its gradient and its negated curvature by the difference, z times the scale."""
     log = log_ndtr(z)
     hazard = np.exp(-0.5 * z**2 - LOG_SQRT_2PI - log)
     return log, hazard / scale, hazard * (hazard + z) / scale**2
 
 
 def _promising(
-    D: Array, logs_of_terms: Array, columns: Columns, slopes: Array, curvatures: Array
+    D: Array, logs_of_terms: Array, columns: Columns, gradients: Array, curvatures: Array
 ) -> list[Columns]:
     """The set with one more term each: those that raise the quadratic approximation of the evidence most.
 
-    Along a new term with prior variance v, slope g and curvature h, given the others, the gain is
+    Along a new term with prior variance v, gradient g and curvature h, given the others, the gain is
     (g^2 v / (1 + v h) - log(1 + v h)) / 2.
     """
     size, old = len(columns), D[:, list(columns)]
@@ -141,7 +142,7 @@ def _promising(
     mixed = old.T @ (curvatures[:, None] * D)
     h = np.maximum(curvatures @ D**2 - np.sum(mixed * np.linalg.solve(H, mixed), axis=0), 0.0)
     v = 1.0 / (size + 1)
-    gain = 0.5 * ((D.T @ slopes) ** 2 * v / (1 + v * h) - np.log1p(v * h))
+    gain = 0.5 * ((D.T @ gradients) ** 2 * v / (1 + v * h) - np.log1p(v * h))
     gain += logs_of_terms
     gain[list(columns)] = -np.inf
     best = np.argsort(-gain, kind="stable")[:GROWTH].tolist()

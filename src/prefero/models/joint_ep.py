@@ -112,7 +112,7 @@ class _Block:
     S: Array
     h: Array
     mean: Array  # posterior mean of the differences (K, B, q)
-    spread: Array  # and their covariance
+    cov: Array  # and their covariance
     m: Array
     V: Array
     at: AnswerLikelihood
@@ -122,7 +122,7 @@ class _Block:
     @property
     def residual(self) -> Array:
         """The largest distance of the moments from the tilted ones, in standard deviations, (K, B)."""
-        std = np.sqrt(np.maximum(np.diagonal(self.spread, axis1=2, axis2=3), 0.0))
+        std = np.sqrt(np.maximum(np.diagonal(self.cov, axis1=2, axis2=3), 0.0))
         off = np.abs(self.to_site) * std[..., :, None] * std[..., None, :]
         drift = self.to_linear - np.einsum("kbij,kbj->kbi", self.to_site, self.mean)
         total: Array = off.sum(axis=(2, 3)) + np.sum(np.abs(drift) * std, axis=2)
@@ -163,21 +163,21 @@ class _Sweeps:
         found = []
         for part, S, likelihood in zip(self.parts, sites, self.likelihoods, strict=True):
             mean = (part @ u_mean[:, None])[..., 0]
-            spread = part @ covariance[:, None] @ np.swapaxes(part, 2, 3)
+            cov = part @ covariance[:, None] @ np.swapaxes(part, 2, 3)
             h = shift[:, likelihood.group.rows]
-            m, V = _cavities(mean, spread, S, h)
+            m, V = _cavities(mean, cov, S, h)
             if not self.bounded and not _proper(V):
                 raise LinAlgError("a cavity distribution is improper")
             at = likelihood(m, V)
             to_site, to_linear = _matched(at, m, V, self.bounded)
-            found.append(_Block(likelihood.group, S, h, mean, spread, m, V, at, to_site - S, to_linear - h))
+            found.append(_Block(likelihood.group, S, h, mean, cov, m, V, at, to_site - S, to_linear - h))
         return found
 
 
-def _cavities(mean: Array, spread: Array, S: Array, h: Array) -> tuple[Array, Array]:
+def _cavities(mean: Array, cov: Array, S: Array, h: Array) -> tuple[Array, Array]:
     """Mean and covariance of the differences without the answer's own site."""
-    left = np.eye(S.shape[2]) - spread @ S
-    right = np.concatenate([(mean - np.einsum("kbij,kbj->kbi", spread, h))[..., None], spread], axis=-1)
+    left = np.eye(S.shape[2]) - cov @ S
+    right = np.concatenate([(mean - np.einsum("kbij,kbj->kbi", cov, h))[..., None], cov], axis=-1)
     solved = np.linalg.solve(left, right)
     V = solved[..., 1:]
     return solved[..., 0], 0.5 * (V + np.swapaxes(V, -1, -2))
@@ -339,8 +339,8 @@ def cavity_log_likelihood(
     blocks = blocks_of(layout, precision)
     for S, numbers, likelihood in zip(blocks, layout.numbers, likelihoods(layout, [probit]), strict=True):
         rows = likelihood.group.rows
-        spread = covariance[rows[:, :, None], rows[:, None, :]]
-        m, V = _cavities(mean[rows][None], spread[None], S[None], shift[rows][None])
+        cov = covariance[rows[:, :, None], rows[:, None, :]]
+        m, V = _cavities(mean[rows][None], cov[None], S[None], shift[rows][None])
         found[numbers] = likelihood(m, V).log[0]
     return found
 

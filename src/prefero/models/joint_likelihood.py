@@ -25,7 +25,14 @@ from scipy.special import logsumexp
 
 from prefero._support.arrays import Array
 from prefero.models.answer_regions import BELOW, MARGIN, STRONG, Group, Layout, bounds_of
-from prefero.models.likelihood import LOG_SQRT_2PI, Likelihood, Probit, _choice, _interval
+from prefero.models.likelihood import (
+    LOG_SQRT_2PI,
+    Likelihood,
+    Probit,
+    choice_likelihood,
+    interval_likelihood,
+)
+from prefero.models.linalg import symmetric
 
 INNER_TOLERANCE = 1e-10  # standard deviations by which a pass over the constraints may still move
 INNER_PASSES = 100
@@ -152,15 +159,15 @@ def region_probability(
     step = step_likelihood(low, high, m, v)
     shared = 1.0 + tau * v
     terms = step.log + 0.5 * np.log(shared) - 0.5 * (2.0 * m * nu + nu**2 * v - tau * m**2) / shared
-    spread = np.eye(low.shape[1]) + tau[:, :, None] * K
-    log_det = np.linalg.slogdet(spread)[1]
+    inner = np.eye(low.shape[1]) + tau[:, :, None] * K
+    log_det = np.linalg.slogdet(inner)[1]
     solved = np.linalg.solve(
-        spread, np.concatenate([nu[:, :, None], tau[:, :, None] * np.eye(low.shape[1])], 2)
+        inner, np.concatenate([nu[:, :, None], tau[:, :, None] * np.eye(low.shape[1])], 2)
     )
     curvature = solved[:, :, 1:]
     log = terms.sum(axis=1) + 0.5 * np.sum(nu * mean, axis=1) - 0.5 * log_det
     by_bounds = _by_bounds(low, high, m, v, step.log)
-    return RegionProbability(log, solved[:, :, 0], _symmetric(curvature), by_bounds), (tau, nu), moved
+    return RegionProbability(log, solved[:, :, 0], symmetric(curvature), by_bounds), (tau, nu), moved
 
 
 def _one_constraint(low: Array, high: Array, K: Array) -> RegionProbability:
@@ -200,7 +207,7 @@ def _inner_sites(
 
 def _inner_moments(K: Array, tau: Array, nu: Array) -> tuple[Array, Array]:
     """Mean and covariance of a region's constraints given its inner sites."""
-    covariance = _symmetric(np.asarray(np.linalg.solve(np.eye(K.shape[1]) + K * tau[:, None, :], K), float))
+    covariance = symmetric(np.asarray(np.linalg.solve(np.eye(K.shape[1]) + K * tau[:, None, :], K), float))
     return np.einsum("nij,nj->ni", covariance, nu), covariance
 
 
@@ -209,18 +216,14 @@ def _cavity(mean: Array, variance: Array, tau: Array, nu: Array) -> tuple[Array,
     return (mean - nu * variance) / rest, variance / rest
 
 
-def _symmetric(matrices: Array) -> Array:
-    return 0.5 * (matrices + np.swapaxes(matrices, -1, -2))
-
-
 def step_likelihood(low: Array, high: Array, mean: Array, variance: Array) -> Likelihood:
     """log P(low < x < high) for x ~ N(mean, variance) and its derivatives by the mean; low is finite."""
     scale = np.sqrt(variance)
-    found = _choice((mean - low) / scale)
+    found = choice_likelihood((mean - low) / scale)
     bounded = np.isfinite(high)
     if bounded.any():
         a, b, s = low[bounded], high[bounded], scale[bounded]
-        inside = _interval((0.5 * (a + b) - mean[bounded]) / s, 0.5 * (b - a) / s)
+        inside = interval_likelihood((0.5 * (a + b) - mean[bounded]) / s, 0.5 * (b - a) / s)
         for whole, part in zip(found, inside, strict=True):
             whole[bounded] = part
     return Likelihood(found.log, found.gradient / scale, found.curvature / variance, found.third / scale**3)

@@ -139,10 +139,10 @@ class Probit:
         scale = np.sqrt(self.scale**2 + variance)
         if np.shape(scale) != differences.shape:
             scale = np.broadcast_to(scale, differences.shape)
-        chosen = _choice((differences - self.margin) / scale)
+        chosen = choice_likelihood((differences - self.margin) / scale)
         if tied.any():
             ends = _ends(differences[tied], scale[tied], self.margin)
-            for whole, part in zip(chosen, _interval(*ends), strict=True):
+            for whole, part in zip(chosen, interval_likelihood(*ends), strict=True):
                 whole[tied] = part
         attentive = Likelihood(
             chosen.log, chosen.gradient / scale, chosen.curvature / scale**2, chosen.third / scale**3
@@ -200,23 +200,23 @@ class Probit:
     def _mixed(self, at: Likelihood) -> Likelihood:
         """The likelihood with lapses, from that without."""
         attended, lapsed = self._odds(at.log)
-        slope, spread = at.gradient, attended * lapsed * at.gradient
+        g, by_lapse = at.gradient, attended * lapsed * at.gradient
         return Likelihood(
             self.log_with_lapses(at.log),
-            attended * slope,
-            attended * at.curvature - spread * slope,
-            attended * at.third + spread * ((lapsed - attended) * slope**2 - 3.0 * at.curvature),
+            attended * g,
+            attended * at.curvature - by_lapse * g,
+            attended * at.third + by_lapse * ((lapsed - attended) * g**2 - 3.0 * at.curvature),
         )
 
     def _mixed_by_margin(self, at: Likelihood, by_margin: MarginDerivatives) -> MarginDerivatives:
         """The derivatives with lapses, from those without."""
         attended, lapsed = self._odds(at.log)
-        slope, both = at.gradient, attended * lapsed
-        bend = at.curvature - (lapsed - attended) * slope**2
+        g, both = at.gradient, attended * lapsed
+        bend = at.curvature - (lapsed - attended) * g**2
         return MarginDerivatives(
             attended * by_margin.log,
-            attended * by_margin.gradient + both * slope * by_margin.log,
-            attended * by_margin.curvature + both * (bend * by_margin.log - 2.0 * slope * by_margin.gradient),
+            attended * by_margin.gradient + both * g * by_margin.log,
+            attended * by_margin.curvature + both * (bend * by_margin.log - 2.0 * g * by_margin.gradient),
         )
 
 
@@ -232,7 +232,7 @@ def _ends(d: Array, scale: Array, margin: float) -> tuple[Array, Array]:
     return -d / scale, margin / scale
 
 
-def _choice(z: Array) -> Likelihood:
+def choice_likelihood(z: Array) -> Likelihood:
     """log Phi(z) and its derivatives by z."""
     hazard = (2.0 / SQRT_2PI) / erfcx(-z / SQRT_2)  # pdf / cdf without 0 / 0
     curvature = hazard * (hazard + z)
@@ -245,7 +245,7 @@ def _choice(z: Array) -> Likelihood:
     return Likelihood(log_ndtr(z), hazard, curvature, third)
 
 
-def _interval(middle: Array, half: Array) -> Likelihood:
+def interval_likelihood(middle: Array, half: Array) -> Likelihood:
     """log(Phi(b) - Phi(a)) and its derivatives by a shift of the normal; a, b = middle -+ half."""
     sign = np.where(middle < 0, -1.0, 1.0)  # by symmetry, look at intervals right of the middle
     a, b = np.abs(middle) - half, np.abs(middle) + half
@@ -295,7 +295,7 @@ def _moments(a: Array, width: Array) -> tuple[Array, Array, Array, Array]:
 
 
 def _interval_by_margin(middle: Array, half: Array) -> MarginDerivatives:
-    """Derivatives of `_interval` by its half width: how moments change as both ends move out."""
+    """Derivatives of `interval_likelihood` by its half width: how moments change as both ends move out."""
     sign = np.where(middle < 0, -1.0, 1.0)
     a, b = np.abs(middle) - half, np.abs(middle) + half
     plain, near = _plain(a, half), _near(a, b)

@@ -92,3 +92,8 @@ def marginal_precision(basis: Array, W: Array, factor: Array) -> Array:
     """(C + W^-1)^-1 = W - W basis Lambda^-1 basis.T W, shape (N, N)."""
     root = (basis * W[:, None]) @ triangular_inverse(factor).T
     return np.diag(W) - root @ root.T
+
+
+def symmetric(matrices: Array) -> Array:
+    """The symmetric parts of matrices, (..., n, n): what rounding made unequal is averaged."""
+    return np.asarray(0.5 * (matrices + np.swapaxes(matrices, -1, -2)))

@@ -87,14 +87,14 @@ def _weights(
     if inference == "ep":
         return _Weights(alpha, np.zeros_like(alpha), by_neglected, float(by_margin.log.sum()))
     # the mode moves with everything, and with it the curvatures there (GPML 5.23)
-    spread = low.basis.squared_norms(triangular_inverse(solution.factor).T)
-    pull = 0.5 * spread * at.third
+    variances = low.basis.squared_norms(triangular_inverse(solution.factor).T)
+    pull = 0.5 * variances * at.third
     moved = low.basis @ (covariance @ (low.basis.T @ pull))
     curvature_by_variance = _curvature_by_variance(probit, mean, tied)
     by_neglected += (
-        moved * (0.5 * at.third - at.gradient * at.curvature) - 0.5 * spread * curvature_by_variance
+        moved * (0.5 * at.third - at.gradient * at.curvature) - 0.5 * variances * curvature_by_variance
     )
-    direct = by_margin.log.sum() - 0.5 * spread @ by_margin.curvature + moved @ by_margin.gradient
+    direct = by_margin.log.sum() - 0.5 * variances @ by_margin.curvature + moved @ by_margin.gradient
     return _Weights(alpha, pull - solution.W * moved, by_neglected, float(direct))
 
 

@@ -20,13 +20,15 @@ from prefero._support.arrays import Array, Indices, one_thread
 from prefero._support.pairs import mixed_pairs
 from prefero._support.texts import pluralize
 from prefero.kernels import Kernel
-from prefero.models.arrow import Level, Margin, PersonWeights, left_out
+from prefero.models.answer_levels import Level, Margin
 from prefero.models.basis_functions import BasisFunctions
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky
 from prefero.models.mixture import MixturePosterior
 from prefero.models.people_candidates import GIVEN
+from prefero.models.people_ep import left_out
 from prefero.models.people_fitter import PeopleFit, PeopleFitter
+from prefero.models.person_weights import PersonWeights
 from prefero.models.posterior import Posterior
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling

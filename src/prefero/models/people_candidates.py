@@ -14,7 +14,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.kernels import Anchored, ItemEffects, Kernel
-from prefero.models.arrow import Level
+from prefero.models.answer_levels import Level
 from prefero.models.structures import ModelSettings, grid_weights, kernel_grid
 from prefero.questions import Comparisons
 

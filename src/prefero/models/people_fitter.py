@@ -21,8 +21,9 @@ import numpy as np
 from scipy.special import logsumexp
 
 from prefero._support.arrays import Array, Indices, one_thread
-from prefero.models.arrow import ArrowEP, Block, Hyperparameters, Level, Margin, blocks_of
+from prefero.models.answer_levels import Level, Margin
 from prefero.models.basis_functions import BasisFunctions
+from prefero.models.people_blocks import Block, blocks_of
 from prefero.models.people_candidates import (
     SHARES,
     TYPICAL_PART,
@@ -32,6 +33,7 @@ from prefero.models.people_candidates import (
     kernel_candidates,
     level_grid,
 )
+from prefero.models.people_ep import Hyperparameters, PeopleEP
 from prefero.models.structures import ModelSettings
 from prefero.questions.comparisons import Comparisons, Names
 
@@ -60,7 +62,7 @@ class PeopleFit:
     weight: float
     candidate: PeopleCandidate
     basis: BasisFunctions
-    ep: ArrowEP
+    ep: PeopleEP
     log_evidence: float
 
 
@@ -232,7 +234,7 @@ class _Choice:
         if candidate not in self.known:
             basis = BasisFunctions.of(candidate.kernel, self.people.items, MOST_BASIS_FUNCTIONS)
             hyper = hyperparameters(len(basis), candidate.share, self.levels, self.margin)
-            ep = ArrowEP(self.people.blocks(basis, len(self.levels)), hyper)
+            ep = PeopleEP(self.people.blocks(basis, len(self.levels)), hyper)
             learn_chances(ep, CHOOSING_SWEEPS)
             self.known[candidate] = candidate.log_prior + ep.log_evidence
         return self.known[candidate]
@@ -250,7 +252,7 @@ def hyperparameters(size: int, share: float, levels: dict[Level, float], margin:
     )
 
 
-def learn_chances(ep: ArrowEP, sweeps: int) -> None:
+def learn_chances(ep: PeopleEP, sweeps: int) -> None:
     """Sweeps, after each of which the levels get the chances that people have them with."""
     prior = CHANCES_PEOPLE * ep.hyper.chances
     for _ in range(sweeps):
@@ -259,7 +261,7 @@ def learn_chances(ep: ArrowEP, sweeps: int) -> None:
         ep.use(ep.hyper.changed(chances=chances / chances.sum()))
 
 
-def learn_own(ep: ArrowEP, sweeps: int, prior: Array) -> None:
+def learn_own(ep: PeopleEP, sweeps: int, prior: Array) -> None:
     """Sweeps, after each of which S_h is a step of EM nearer to what people's own parts look like."""
     chances_prior, people = CHANCES_PEOPLE * ep.hyper.chances, sum(len(block.people) for block in ep.blocks)
     counts = PRIOR_PEOPLE[0] + PRIOR_PEOPLE[1] * len(prior)
@@ -282,16 +284,16 @@ def _step(S: Array, known: Array, counts: float, people: int) -> float:
 
 def _fit(
     everybody: PeopleData, candidate: PeopleCandidate, levels: dict[Level, float], margin: Margin
-) -> tuple[BasisFunctions, ArrowEP]:
+) -> tuple[BasisFunctions, PeopleEP]:
     basis = BasisFunctions.of(candidate.kernel, everybody.items, MOST_BASIS_FUNCTIONS)
     hyper = hyperparameters(len(basis), candidate.share, levels, margin)
     prior, sweeps = hyper.own, FEWER_SWEEPS if everybody.count < FEW_PEOPLE else LEARNING_SWEEPS
     some = everybody.some(round(PEOPLE_TO_LEARN * len(everybody) / max(everybody.count, 1)))
     if some is not everybody:
-        first = ArrowEP(some.blocks(basis, len(levels)), hyper)
+        first = PeopleEP(some.blocks(basis, len(levels)), hyper)
         learn_own(first, sweeps, prior)
         hyper, sweeps = first.hyper, sweeps // 3
-    ep = ArrowEP(everybody.blocks(basis, len(levels)), hyper)
+    ep = PeopleEP(everybody.blocks(basis, len(levels)), hyper)
     if candidate.share < 1.0:
         learn_own(ep, sweeps, prior)
     else:

@@ -110,7 +110,7 @@ def _chosen_first(belief: Distribution, x: Array, pairs: Indices) -> Array:
         mean, learned = part.project(x)
         covariance = part.kernel(x, x) - learned @ learned.T
         variance = covariance.diagonal()
-        spread = variance[first] + variance[second] - 2.0 * covariance[first, second]
+        gap_variance = variance[first] + variance[second] - 2.0 * covariance[first, second]
         gap = mean[first] - mean[second]
-        total += weight * part.probit.forced.probabilities(gap, np.maximum(spread, 0.0))[0]
+        total += weight * part.probit.forced.probabilities(gap, np.maximum(gap_variance, 0.0))[0]
     return total

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from prefero._support.arrays import Array, Flags, Image, Indices
-from prefero.rendering.scenes import Camera, Mesh, Scene, rotation_matrix
+from prefero.rendering.geometry import rotation_matrix
+from prefero.rendering.scenes import Camera, Mesh, Scene
 
 AMBIENT = 0.5  # the fraction of the light that comes from all directions
 NEAR = 0.02  # the near plane, as a fraction of the distance from the eye to its target

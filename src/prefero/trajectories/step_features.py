@@ -29,8 +29,8 @@ NAME = re.compile(r"steps (.+) \d+")
 
 
 @dataclass(frozen=True, eq=False)
-class StepFeatures:
-    """A fixed function of steps.
+class StepArrays:
+    """The arrays that define features of steps.
 
     Args:
         center: The mean of each number of a step, (d,).
@@ -47,6 +47,11 @@ class StepFeatures:
     curve_frequencies: Array
     frequencies: Array
     lengthscales: Array
+
+
+@dataclass(frozen=True, eq=False)
+class StepFeatures(StepArrays):
+    """The features of steps that the arrays define."""
 
     def __call__(self, steps: Array) -> Array:
         """The features of steps (n, d), (n, D)."""

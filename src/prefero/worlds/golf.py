@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array, Image
-from prefero.rendering.scenes import Camera, Mesh, Part, Scene, quaternion_product, surface_of_revolution
+from prefero.rendering.geometry import quaternion_product, surface_of_revolution
+from prefero.rendering.scenes import Camera, Mesh, Part, Scene
 from prefero.trajectories.trajectory import Trajectory
 from prefero.worlds.base import ActionSpace, Feature, World
 from prefero.worlds.mujoco import fetch

@@ -54,14 +54,7 @@ export function History({ answers, trajectories, blocked, onChange }: HistoryPro
           ))}
         </tbody>
       </table>
-      {replayed && (
-        <ReplayDialog
-          answer={replayed}
-          given={choiceName(replayed.choice, replayed.kind)}
-          trajectories={trajectories}
-          onClose={() => setReplayed(null)}
-        />
-      )}
+      {replayed && <ReplayDialog answer={replayed} trajectories={trajectories} onClose={() => setReplayed(null)} />}
     </div>
   );
 }

@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import type { PastAnswer } from "../api";
 import { FeatureTable, type FeatureTrajectory } from "../compare/feature-table";
+import { choiceName } from "../compare/kinds";
 import { gridStyle, itemLabel } from "../compare/layout";
 import { LoadingOrError, TrajectoryName } from "../components";
 import { useTrajectories } from "../hooks";
@@ -16,12 +17,11 @@ import { frameSeconds, isPlayable, type Trajectories } from "../trajectories";
 interface ReplayProps {
   answer: PastAnswer;
   trajectories: Trajectories;
-  given: string; // the answer, in words
   onClose: () => void;
 }
 
 /** A modal <dialog>: the browser keeps the focus inside and closes it on Esc. */
-export function ReplayDialog({ answer, given, trajectories, onClose }: ReplayProps): JSX.Element {
+export function ReplayDialog({ answer, trajectories, onClose }: ReplayProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const playback = useMemo(() => new Playback(), []);
@@ -29,7 +29,7 @@ export function ReplayDialog({ answer, given, trajectories, onClose }: ReplayPro
   return (
     <dialog class="replay" ref={dialog} aria-labelledby="replay-title" style={style} onClose={onClose}>
       <h2 id="replay-title">
-        Question {answer.number}: you answered “{given}”
+        Question {answer.number}: you answered “{choiceName(answer.choice, answer.kind)}”
       </h2>
       <ReplayedItems answer={answer} trajectories={trajectories} playback={playback} />
       <div class="replay-tools">

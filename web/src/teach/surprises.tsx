@@ -41,14 +41,7 @@ export function Surprises({ surprises, history, trajectories, blocked, onChange 
           />
         ))}
       </ul>
-      {replayed && (
-        <ReplayDialog
-          answer={replayed}
-          given={choiceName(replayed.choice, replayed.kind)}
-          trajectories={trajectories}
-          onClose={() => setReplayed(null)}
-        />
-      )}
+      {replayed && <ReplayDialog answer={replayed} trajectories={trajectories} onClose={() => setReplayed(null)} />}
     </Card>
   );
 }

@@ -1,6 +1,6 @@
-"""Frozen encoders of pictures: the frames of an episode's video, described by a network somebody trained.
+"""Frozen encoders of images: the frames of an episode's video, described by a network somebody trained.
 
-    image-encoder(encoder.onnx, 16)           a file of yours: pictures (N, 3, H, W) to numbers (N, k)
+    image-encoder(encoder.onnx, 16)           a file of yours: images (N, 3, H, W) to numbers (N, k)
     image-encoder(encoder.pt2, 16)            the same, a program of torch.export, or TorchScript (.pt)
     image-encoder(timm:resnet18, 16)          a model of timm, downloaded when it is first used
     image-encoder(hf:facebook/dinov2-small, 16)   a model of the Hugging Face Hub
@@ -31,16 +31,16 @@ from prefero.datasets.media.video_files import VideoError, frame_rate, read_fram
 
 FRAMES = 16
 SIDE = 224  # pixels, where the encoder does not say
-MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of the pictures of ImageNet
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of the images of ImageNet
 DIGEST = 32  # bytes
 ARRAYS = ("center", "axes", "digest")
 
-Encode = Callable[[Array], Array]  # pictures (N, 3, H, W) to numbers (N, k)
+Encode = Callable[[Array], Array]  # images (N, 3, H, W) to numbers (N, k)
 
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """An encoder, the side of its pictures, and a digest of what it is."""
+    """An encoder, the side of its images, and a digest of what it is."""
 
     encode: Encode
     side: int
@@ -53,7 +53,7 @@ class Encoder:
             return read_archive(kept)[1]["code"].astype(float)
         except (ArchiveError, OSError, KeyError):
             pass
-        found = pooled(self.encode(pictures(video, self.side)))
+        found = pooled(self.encode(input_images(video, self.side)))
         kept.parent.mkdir(parents=True, exist_ok=True)
         write_archive(kept, {}, {"code": found})
         return found
@@ -68,7 +68,7 @@ class Encoder:
         return cache_folder() / "codes" / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}.npz"
 
 
-def pictures(video: VideoSpan, side: int) -> Array:
+def input_images(video: VideoSpan, side: int) -> Array:
     """Evenly spaced frames of a video as an encoder takes them, (N, 3, side, side)."""
     rate = frame_rate(video.path)
     frames: list[Image] = list(read_frames(video.path, video.start, video.end, rate, side))
@@ -80,13 +80,13 @@ def pictures(video: VideoSpan, side: int) -> Array:
 
 
 def pooled(codes: Array) -> Array:
-    """The mean over pictures, and over places or tokens, where the encoder returns some: (k,)."""
+    """The mean over images, and over places or tokens, where the encoder returns some: (k,)."""
     if codes.ndim == 4:  # (N, k, h, w)
         codes = codes.mean(axis=(2, 3))
     elif codes.ndim == 3:  # (N, tokens, k)
         codes = codes.mean(axis=1)
     if codes.ndim != 2:
-        raise ValueError(f"an encoder returns numbers (pictures, k), but this one returned {codes.shape}")
+        raise ValueError(f"an encoder returns numbers (images, k), but this one returned {codes.shape}")
     mean: Array = codes.astype(float).mean(axis=0)
     return mean
 
@@ -227,7 +227,7 @@ class ImageFeatures:
                 "that it was taught with"
             )
         place = self.axes @ (_code(encoder, episode) - self.center)
-        return {f"picture {i + 1}": float(value) for i, value in enumerate(place)}
+        return {f"image {i + 1}": float(value) for i, value in enumerate(place)}
 
     def arrays(self) -> dict[str, Array]:
         """All that it consists of, but for the encoder."""

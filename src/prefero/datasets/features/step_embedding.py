@@ -16,7 +16,7 @@ from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.features.fitted_embedding import FittedEmbedding, steps_of, units, with_same_numbers
 from prefero.datasets.features.library import NamedValues
-from prefero.trajectories.step_features import StepFeatures
+from prefero.trajectories.step_features import StepArrays, StepFeatures
 
 MOST_COMPONENTS = 24  # of steps with more numbers, so many principal components
 MOST_STEPS = 20_000  # of the examples, evenly spaced, for the units and the components
@@ -26,15 +26,8 @@ CURVE_FREQUENCIES = 3
 
 
 @dataclass(frozen=True, eq=False)
-class StepEmbedding(FittedEmbedding):
-    """Means over time of `StepFeatures`, whose arrays these are."""
-
-    center: Array
-    scale: Array
-    axes: Array
-    curve_frequencies: Array
-    frequencies: Array
-    lengthscales: Array
+class StepEmbedding(StepArrays, FittedEmbedding):
+    """Means over time of `StepFeatures`, with the same arrays."""
 
     @classmethod
     def fit(cls, examples: Sequence[Episode], count: int) -> Self:
@@ -73,15 +66,14 @@ class StepEmbedding(FittedEmbedding):
     def shapes(self, count: int) -> dict[str, tuple[int, ...]]:
         """By the numbers of a step, its components, and the frequencies."""
         del count
-        d, k, known = len(self.center), len(self.axes), self.arrays()
-        sizes = {name: (len(known[name]),) for name in ("curve_frequencies", "lengthscales")}
+        d, k = len(self.center), len(self.axes)
         return {
             "center": (d,),
             "scale": (d,),
             "axes": (k, d),
-            "curve_frequencies": sizes["curve_frequencies"],
+            "curve_frequencies": (len(self.curve_frequencies),),
             "frequencies": (len(self.frequencies), k),
-            "lengthscales": sizes["lengthscales"],
+            "lengthscales": (len(self.lengthscales),),
         }
 
 

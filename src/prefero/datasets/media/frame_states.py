@@ -8,8 +8,8 @@ statistics   red, green, blue    the means of the three colors over the cells
              motion              the mean of m(i), the change of a cell since the frame before, per second:
                                  |c(i) - c_before(i)|, averaged over the colors, times the frame rate
              motion x, y         where it moves: the means of x(i) and y(i), weighted by m(i)
-             motion spread       how far that is spread: the weighted standard deviation of the places
-             color x, y, spread  the same, weighted by the saturation: the largest color minus the least
+             motion std          the weighted standard deviation of these places
+             color x, y, std     the same, weighted by the saturation: the largest color minus the least
 pixels       the colors of COARSE by COARSE cells
 
 Weights sum up to at least a little weight at the center, so that a still or gray frame has no wild places.
@@ -27,7 +27,7 @@ from prefero.datasets.media.video_files import frame_rate, read_frames
 Kind = Literal["statistics", "pixels"]
 KINDS: tuple[Kind, ...] = ("statistics", "pixels")
 SIDE, COARSE = 32, 8
-PLACES = ("x", "y", "spread")
+PLACES = ("x", "y", "std")
 STATISTICS = (
     "red",
     "green",

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.rendering.scenes import Mesh, cluster_vertices, rotation_matrix, surface_of_revolution
+from prefero.rendering.geometry import cluster_vertices, rotation_matrix, surface_of_revolution
+from prefero.rendering.scenes import Mesh
 from prefero.worlds.mujoco.rollout import engine
 
 CELL = 0.006  # vertices of robot meshes are merged on a grid of this size: half the triangles

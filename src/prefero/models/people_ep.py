@@ -27,97 +27,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import logsumexp
 
-from prefero._support.arrays import Array, Flags, Indices
+from prefero._support.arrays import Array
+from prefero.models.answer_levels import NO_TIES, Level, Margin
 from prefero.models.likelihood import Likelihood, Probit
+from prefero.models.linalg import symmetric
+from prefero.models.people_blocks import Block
+from prefero.models.person_weights import PersonWeights
 
-LARGEST_BLOCK = 2**22  # numbers in the (K, P, n, n) arrays of a block
 MOST_CERTAIN = 1.0 - 1e-9  # of what the others leave open, a person's message explains at most this share
-
-
-@dataclass(frozen=True)
-class Level:
-    """How a person answers: with noise and lapses, or carelessly, which is always at random."""
-
-    noise: float
-    lapse: float = 0.0
-
-    @property
-    def is_careless(self) -> bool:
-        """Whether all answers are lapses."""
-        return self.lapse >= 1.0
-
-
-@dataclass(frozen=True)
-class Margin:
-    """Of "about equal": in units of each person's noise, or fixed in units of the reward; 0 without ties."""
-
-    size: float = 0.0
-    fixed: bool = False
-
-    def probit(self, level: Level) -> Probit:
-        """The likelihood of answers at a level of people who attend."""
-        return Probit(level.noise, self.size if self.fixed else self.size * level.noise, level.lapse)
-
-    @property
-    def n_answers(self) -> int:
-        """How many answers are possible."""
-        return 3 if self.size else 2
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """People with at most n answers each.
-
-    Args:
-        people: Their numbers, (P,).
-        rows: Their answers, (P, n); -1 for a missing one.
-        A: The differences of basis functions, (P, n, r); zeros for a missing answer.
-        tied: Whether the answer was "about equal", (P, n).
-        extra: Prior variances of the differences that the basis functions leave out, (P, n).
-    """
-
-    people: Indices
-    rows: Indices
-    A: Array
-    tied: Flags
-    extra: Array
-
-    @property
-    def given(self) -> Flags:
-        """Whether there is such an answer, (P, n)."""
-        return self.rows >= 0
-
-
-def blocks_of(A: Array, tied: Flags, people: Indices, levels: int, extra: Array | None = None) -> list[Block]:
-    """The answers of people, by their numbers from 0 on, in blocks; people without answers are in none."""
-    extra, count = np.zeros(len(A)) if extra is None else extra, int(people.max(initial=-1)) + 1
-    order = np.argsort(people, kind="stable")
-    starts = np.searchsorted(people[order], np.arange(count + 1))
-    numbers = np.diff(starts)
-    widths = np.array([_width(n) for n in range(int(numbers.max(initial=0)) + 1)])[numbers]
-    found = []
-    for width in np.unique(widths[widths > 0]).tolist():
-        members = np.flatnonzero(widths == width)
-        most = max(1, LARGEST_BLOCK // (levels * width**2))
-        for start in range(0, len(members), most):
-            some = members[start : start + most]
-            place = np.arange(width)
-            rows = np.where(place < numbers[some, None], starts[some, None] + place, -1)
-            rows = np.where(rows >= 0, order[rows], -1)
-            given = rows >= 0
-            differences = np.where(given[..., None], A[rows], 0.0)
-            found.append(
-                Block(some, rows, differences, tied[rows] & given, np.where(given, extra[rows], 0.0))
-            )
-    return found
-
-
-def _width(answers: int) -> int:
-    """Answers are padded to 1, 2, 3, 4, 6, 8, 12, 16, 24, ... of them."""
-    if answers <= 4:
-        return answers
-    power: int = 1 << ((answers - 1).bit_length() - 1)
-    return 3 * power // 2 if answers <= 3 * power // 2 else 2 * power
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +53,7 @@ class Hyperparameters:
     own: Array
     levels: tuple[Level, ...]  # the careless ones come last
     chances: Array
-    margin: Margin = Margin()
+    margin: Margin = NO_TIES
 
     def changed(self, **values: Array) -> "Hyperparameters":
         """The same with other values of some."""
@@ -169,7 +86,7 @@ class PeopleGiven:
 
 
 @dataclass(eq=False)
-class ArrowEP:
+class PeopleEP:
     """EP over people; `run` sweeps until nothing changes, and goes on after the hyper-parameters changed."""
 
     blocks: Sequence[Block]
@@ -212,8 +129,8 @@ class ArrowEP:
             shift += flat.T @ sites.s.ravel()
         inner = np.eye(root.shape[1]) + root.T @ precision @ root
         factor = np.linalg.cholesky(0.5 * (inner + inner.T))
-        spread = np.linalg.solve(factor, root.T)
-        self.V, self.mu = spread.T @ spread, spread.T @ (spread @ shift)
+        half = np.linalg.solve(factor, root.T)
+        self.V, self.mu = half.T @ half, half.T @ (half @ shift)
         self._log_det = 2.0 * float(np.sum(np.log(factor.diagonal())))
         self._fit = float(shift @ self.mu)
 
@@ -239,7 +156,7 @@ class ArrowEP:
         C = _sandwich(block.A, self.V)
         rest = np.eye(C.shape[-1]) - C @ sites.P
         m = block.A @ self.mu - _times(C, sites.s)
-        return _solve(rest, m[..., None])[..., 0], _symmetric(_solve(rest, C))
+        return _solve(rest, m[..., None])[..., 0], symmetric(_solve(rest, C))
 
     @property
     def log_evidence(self) -> float:
@@ -260,82 +177,34 @@ class ArrowEP:
             squares = np.einsum("kp,kpi,kpj->pij", weights, found.q, found.q, optimize=True)
             second += flat.T @ (squares @ block.A).reshape(-1, r)
             known += flat.T @ (np.einsum("kp,kpij->pij", weights, found.Q) @ block.A).reshape(-1, r)
-        return _symmetric(second), _symmetric(known)
+        return symmetric(second), symmetric(known)
 
     @property
     def level_weights(self) -> Array:
         """The sum over people of the probabilities of their levels, (K,)."""
         return np.asarray(np.sum([found.weights.sum(axis=0) for found in self.given], axis=0))
 
-    def people(self) -> Iterator[tuple[int, "PersonWeights"]]:
+    def people(self) -> Iterator[tuple[int, PersonWeights]]:
         """The posterior of every person who answered: number, and w_g + w_p at each level."""
         for block, sites, found in zip(self.blocks, self.sites, self.given, strict=True):
             for place, person in enumerate(block.people.tolist()):
                 yield person, self._person(block.A[place], sites, found, place)
 
     @property
-    def newcomer(self) -> "PersonWeights":
+    def newcomer(self) -> PersonWeights:
         """Somebody without answers."""
         levels, r = len(self.hyper.levels), len(self.mu)
         nothing = np.zeros((0, r)), self.hyper.chances, np.zeros((levels, 0, 0)), np.zeros((levels, 0))
         return PersonWeights(self.mu, self.V + self.hyper.own, *nothing)
 
-    def _person(self, A: Array, sites: _Sites, found: PeopleGiven, place: int) -> "PersonWeights":
+    def _person(self, A: Array, sites: _Sites, found: PeopleGiven, place: int) -> PersonWeights:
         P, s = sites.P[place], sites.s[place]
         VA = self.V @ A.T
         C, m = A @ VA, A @ self.mu
         open_ = np.linalg.inv(np.eye(len(C)) - P @ C)
         mu = self.mu + VA @ (open_ @ (P @ m - s))
-        prior = self.V + VA @ _symmetric(open_ @ P) @ VA.T + self.hyper.own
+        prior = self.V + VA @ symmetric(open_ @ P) @ VA.T + self.hyper.own
         return PersonWeights(mu, prior, A, found.weights[place], found.Q[:, place], found.q[:, place])
-
-
-@dataclass(frozen=True, eq=False)
-class PersonWeights:
-    """The posterior of a person's weights w_g + w_p: a Gaussian at each level.
-
-    Args:
-        mu: The mean without the person's own answers, (r,).
-        prior: The covariance without them, (r, r).
-        A: The person's differences, (n, r).
-        weights: The probability of each level, (K,).
-        Q: (K, n, n).
-        q: (K, n).
-    """
-
-    mu: Array
-    prior: Array
-    A: Array
-    weights: Array
-    Q: Array
-    q: Array
-
-    def at(self, level: int) -> tuple[Array, Array]:
-        """Mean (r,) and covariance (r, r) at a level."""
-        cross = self.prior @ self.A.T
-        return self.mu + cross @ self.q[level], _symmetric(self.prior - cross @ self.Q[level] @ cross.T)
-
-    def differences(self, a: Array) -> tuple[Array, Array]:
-        """Mean and variance of a @ (w_g + w_p) at each level, for rows a (M, r): (K, M) each."""
-        cross = a @ self.prior
-        learned = cross @ self.A.T
-        mean = a @ self.mu + self.q @ learned.T
-        variance = np.sum(cross * a, axis=1) - np.einsum("mi,kij,mj->km", learned, self.Q, learned)
-        return mean, np.maximum(variance, 0.0)
-
-    def with_group(self, a: Array, own: Array) -> tuple[Array, Array, Array]:
-        """Mean and variance of a @ (w_g + w_p), and the part of it that a @ w_g explains: (K, M) each.
-
-        `own` is S_h.
-        """
-        mean, variance = self.differences(a)
-        group = self.prior - own
-        to_person, to_group = a @ self.prior @ self.A.T, a @ group @ self.A.T
-        between = np.sum((a @ group) * a, axis=1)
-        with_person = between - np.einsum("mi,kij,mj->km", to_group, self.Q, to_person)
-        of_group = between - np.einsum("mi,kij,mj->km", to_group, self.Q, to_group)
-        explained = with_person**2 / np.maximum(of_group, 1e-12)
-        return mean, variance, np.minimum(explained, variance)
 
 
 def _nothing_known(levels: int, block: Block) -> _Sites:
@@ -393,11 +262,12 @@ def _update_sites(
     at, given, tied = _Moments.of(sites, m, G), block.given, block.tied.ravel()
     log_z, off = np.empty((len(given), len(probits))), 0.0
     for k, probit in enumerate(probits):
-        center, spread = at.cavity[0][k], at.cavity[1][k]
-        tilted = Likelihood(*(v.reshape(center.shape) for v in probit(center.ravel(), tied, spread.ravel())))
-        terms = _log_terms(tilted.log, sites.tau[k], sites.nu[k], center, spread, m, at.mean[k])
+        center, variance = at.cavity[0][k], at.cavity[1][k]
+        found = probit(center.ravel(), tied, variance.ravel())
+        tilted = Likelihood(*(values.reshape(center.shape) for values in found))
+        terms = _log_terms(tilted.log, sites.tau[k], sites.nu[k], center, variance, m, at.mean[k])
         log_z[:, k] = np.sum(np.where(given, terms, 0.0), axis=1) - 0.5 * at.log_det[k]
-        left_over = 1.0 - spread * tilted.curvature
+        left_over = 1.0 - variance * tilted.curvature
         bounded = tilted.curvature < 0.0  # only with lapses: a site of precision 0 that matches the mean
         tau = np.where(given & ~bounded, tilted.curvature / left_over, 0.0)
         nu = np.where(bounded, tilted.gradient, (tilted.gradient + center * tilted.curvature) / left_over)
@@ -410,12 +280,12 @@ def _update_sites(
 
 
 def _log_terms(
-    log: Array, tau: Array, nu: Array, center: Array, spread: Array, m: Array, mean: Array
+    log: Array, tau: Array, nu: Array, center: Array, variance: Array, m: Array, mean: Array
 ) -> Array:
     """The terms of log Z_EP (GPML 3.65) that belong to one answer, for a prior of mean m."""
-    shared = 1.0 + tau * spread
+    shared = 1.0 + tau * variance
     terms = log + 0.5 * np.log(shared)
-    terms -= 0.5 * (2.0 * center * nu + nu**2 * spread - tau * center**2) / shared
+    terms -= 0.5 * (2.0 * center * nu + nu**2 * variance - tau * center**2) / shared
     terms += nu * m - 0.5 * tau * m**2 + 0.5 * (nu - tau * m) * (mean - m)
     return terms
 
@@ -429,7 +299,7 @@ def _send(sites: _Sites, found: PeopleGiven, m: Array, C: Array, damping: float)
     Q -= np.einsum("kp,kpi,kpj->pij", weights, around, around, optimize=True)
     Q = _proper(Q)
     rest = np.eye(C.shape[-1]) - C @ Q
-    P = _symmetric(_solve(np.swapaxes(rest, 1, 2), Q))
+    P = symmetric(_solve(np.swapaxes(rest, 1, 2), Q))
     s = _times(P, m + _times(C, q)) + q
     off = np.abs(_times(C, s - sites.s)) / np.sqrt(1e-12 + np.einsum("pii->pi", C))
     sites.residual = max(sites.residual, float(off.max(initial=0.0)))
@@ -443,7 +313,7 @@ def _send(sites: _Sites, found: PeopleGiven, m: Array, C: Array, damping: float)
 
 def _proper(Q: Array) -> Array:
     """Q without negative eigenvalues: levels that disagree may leave more open than there was before."""
-    values, vectors = np.linalg.eigh(_symmetric(Q))
+    values, vectors = np.linalg.eigh(symmetric(Q))
     if values.min(initial=0.0) >= 0.0:
         return Q
     return np.asarray((vectors * np.maximum(values, 0.0)[:, None, :]) @ np.swapaxes(vectors, 1, 2))
@@ -463,10 +333,6 @@ def _times(matrix: Array, vector: Array) -> Array:
     return (matrix @ vector[..., None])[..., 0]
 
 
-def _symmetric(matrix: Array) -> Array:
-    return 0.5 * (matrix + np.swapaxes(matrix, -1, -2))
-
-
 def left_out(block: Block, found: PeopleGiven, hyper: Hyperparameters) -> Array:
     """1 / the probability of each answer given all others, in expectation over the levels, (P, n)."""
     total = np.zeros(block.rows.shape)
@@ -474,8 +340,8 @@ def left_out(block: Block, found: PeopleGiven, hyper: Hyperparameters) -> Array:
         if level.is_careless:
             inverse = np.full(block.rows.shape, float(hyper.margin.n_answers))
         else:
-            center, spread = (moment[k].ravel() for moment in found.cavity)
-            log = hyper.margin.probit(level)(center, block.tied.ravel(), spread).log
+            center, variance = (moment[k].ravel() for moment in found.cavity)
+            log = hyper.margin.probit(level)(center, block.tied.ravel(), variance).log
             inverse = np.exp(-log).reshape(block.rows.shape)
         total += found.weights[:, k, None] * inverse
     return total

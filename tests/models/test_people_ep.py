@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from models.people_reference import Sampled, answers_of_people, dense_covariance, no_ties
 from prefero._support.arrays import Array, Flags, Indices
-from prefero.models.arrow import ArrowEP, Hyperparameters, Level, Margin, blocks_of
+from prefero.models.answer_levels import Level, Margin
 from prefero.models.ep import expectation_propagation
 from prefero.models.likelihood import Probit
+from prefero.models.people_blocks import blocks_of
+from prefero.models.people_ep import Hyperparameters, PeopleEP
 from prefero.models.solution import Solution, WarmStart
 
 LEVELS = {Level(0.1): 0.5, Level(0.6): 0.3, Level(1.0, 1.0): 0.2}
@@ -30,7 +32,7 @@ def fitted(
     levels: dict[Level, float],
     tied: Flags | None = None,
     margin: float = 0.0,
-) -> ArrowEP:
+) -> PeopleEP:
     r = A.shape[1]
     hyper = Hyperparameters(
         np.sqrt(share) * np.eye(r),
@@ -39,7 +41,7 @@ def fitted(
         np.array(list(levels.values())),
         Margin(margin),
     )
-    ep = ArrowEP(blocks_of(A, no_ties(A) if tied is None else tied, people, len(levels)), hyper)
+    ep = PeopleEP(blocks_of(A, no_ties(A) if tied is None else tied, people, len(levels)), hyper)
     assert ep.run(1e-8, 300) < 300
     return ep
 
@@ -92,8 +94,8 @@ def test_levels_agree_with_sampling() -> None:
         np.testing.assert_allclose(weights.weights, exact.levels[person], atol=0.03)
         means = np.array([weights.at(level)[0] for level in range(3)])
         np.testing.assert_allclose(weights.weights @ means, exact.person_mean(person), atol=0.06)
-        spread = np.array([weights.at(level)[1].diagonal() for level in range(3)])
-        total = weights.weights @ (spread + (means - weights.weights @ means) ** 2)
+        variances = np.array([weights.at(level)[1].diagonal() for level in range(3)])
+        total = weights.weights @ (variances + (means - weights.weights @ means) ** 2)
         np.testing.assert_allclose(total, exact.person_variance(person), rtol=0.15, atol=0.02)
 
 
