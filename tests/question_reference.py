@@ -1,9 +1,9 @@
 """Judges of questions: information by adaptive quadrature, and the best pair by trying every one.
 
-    gap, gap_variance   mean and variance of the difference of two rewards
-    noise         the paper's sigma; scale = sqrt(2) noise
-    margin        within it a person says "about equal"
-    lapse         the probability of an answer at random
+    gap, gap_variance    mean and variance of the difference of two rewards
+    noise                the paper's sigma; scale = sqrt(2) noise
+    margin               within it a person says "about equal"
+    lapse                the probability of an answer at random
 
 They share no code with the library.
 """
