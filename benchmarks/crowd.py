@@ -1,28 +1,33 @@
 """Many people: held-out answers predicted by one model for all, by one each, and by the model of all people.
 
-The file has what people answered about the same items:
+The file has what people answered about the same items (`benchmarks.crowd_file`):
 
     features    (M, d)   of the items
     answers     (N, 4)   person, left, right, and 0 for left preferred, 1 for right, 2 for equal
 
 For each repeat some people are drawn, and of each person's answers some to learn from and others to test on.
-All models learn from the same answers. Without a file, groups are simulated: rewards that people share to a
-part, and what each one says with a noise of their own; or, with `--kind orders`, people who put items into an
-order, by a common taste, some latent factors, and a taste of their own for each item.
+All models learn from the same answers; only the first 200 people get a model of their own. Without a file,
+groups are simulated: rewards that people share to a part, and what each one says with a noise of their own;
+or, with `--kind orders`, people who put items into an order, by a common taste, some latent factors, and a
+taste of their own for each item.
 """
 
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.crowd_file import Crowd, CrowdFileError, read
 from benchmarks.real_people import score
 from benchmarks.rows import Row, mean_and_error
 from prefero._support.arrays import Array, Indices
+from prefero._support.progress_bar import progress
 from prefero.models.preference_gp import PreferenceGP
+from prefero.models.solution import ConvergenceError
 from prefero.plots.tables import markdown_table
 from prefero.simulation.users import REWARD_KINDS, with_unit_std
 
@@ -31,19 +36,7 @@ TRAJECTORIES, FEATURES = 60, 4  # of simulated groups
 EVALUATED = 25  # of a larger simulated group, whose answers are predicted
 HELD_OUT = 60  # answers of each of these
 MOST_EACH = 200  # people who get a model of their own
-APART = 1e-7  # of a standard deviation, by which items with equal features are made different
 MEASURES = ("accuracy", "log_likelihood", "seconds")
-
-
-class Crowd(NamedTuple):
-    """What people answered: person, left, right and choice, (N, 4), about items with features (M, d)."""
-
-    features: Array
-    answers: Indices
-
-    @property
-    def people(self) -> Indices:
-        return np.unique(self.answers[:, 0])
 
 
 class Split(NamedTuple):
@@ -54,24 +47,13 @@ class Split(NamedTuple):
     tested: Indices
 
 
-def read(path: Path) -> Crowd:
-    """A file; items with equal features are still different items."""
-    with np.load(path, allow_pickle=False) as file:
-        features, answers = (
-            np.asarray(file["features"], dtype=float),
-            np.asarray(file["answers"]).astype(np.intp),
-        )
-    step = APART * np.maximum(features.std(axis=0).max(), 1.0)
-    moved = features.copy()
-    moved[:, 0] += step * np.arange(len(features)) / len(features)
-    same = len(np.unique(features, axis=0)) < len(features)
-    return Crowd(moved if same else features, answers)
-
-
 def split(crowd: Crowd, people: int | None, train: int, test: int, seed: int) -> Split:
-    """So many people, answers of each to learn from, and other answers that are not "equal" to test on."""
-    rng = np.random.default_rng(seed)
-    chosen = crowd.people if people is None else rng.permutation(crowd.people)[:people]
+    """So many people, answers of each to learn from, and other answers that are not "equal" to test on.
+
+    People who have not answered more questions than are learned from are left out.
+    """
+    rng, enough = np.random.default_rng(seed), people_with(crowd, train + 1)
+    chosen = enough if people is None else rng.permutation(enough)[:people]
     learned, tested = [], []
     order = rng.permutation(len(crowd.answers))
     by_person = order[np.argsort(crowd.answers[order, 0], kind="stable")]
@@ -84,6 +66,12 @@ def split(crowd: Crowd, people: int | None, train: int, test: int, seed: int) ->
     return Split(
         crowd.features, crowd.answers[np.concatenate(learned)], crowd.answers[np.concatenate(tested)]
     )
+
+
+def people_with(crowd: Crowd, fewest: int) -> Indices:
+    """The people with so many answers or more."""
+    people, counts = np.unique(crowd.answers[:, 0], return_counts=True)
+    return people[counts >= fewest]
 
 
 def ordered(answers: Indices) -> Indices:
@@ -134,9 +122,14 @@ def measured(data: Split, methods: Sequence[str]) -> dict[str, Row]:
     found = {}
     for name in methods:
         start = time.perf_counter()
-        probability = METHODS[name](data)
+        try:
+            probability = METHODS[name](data)
+        except (ConvergenceError, np.linalg.LinAlgError) as error:  # the other methods are still of use
+            print(f"{name} could not be fitted: {error}", flush=True)
+            probability = np.empty(0)
         probability = probability[np.isfinite(probability)]
-        found[name] = score(probability) | {"seconds": time.perf_counter() - start}
+        scores = score(probability) if len(probability) else dict.fromkeys(MEASURES, float("nan"))
+        found[name] = scores | {"seconds": time.perf_counter() - start}
     return found
 
 
@@ -222,32 +215,39 @@ def _cells(found: Sequence[Row]) -> list[str]:
 
 def file_table(crowd: Crowd, options: argparse.Namespace) -> str:
     """Every number of training pairs, over the repeats."""
+    possible = [train for train in options.train if len(people_with(crowd, train + 1)) > 0]
+    for train in sorted({*options.train} - {*possible}):
+        print(f"{train} pairs each: left out, since nobody has answered more than {train}", flush=True)
+    if not possible:
+        raise CrowdFileError("nobody has answered more than are learned from: give a smaller --train")
     rows = []
-    for train in options.train:
-        found: dict[str, list[Row]] = {name: [] for name in options.methods}
-        for repeat in range(options.repeats):
-            data = split(crowd, options.people, train, options.test, options.seed + repeat)
-            for name, row in measured(data, options.methods).items():
-                found[name].append(row)
-                _say(f"{train} pairs, repeat {repeat}, {name}", row)
-        people = len(crowd.people) if options.people is None else options.people
-        rows.append(((str(people), str(train)), found))
-    return table(("people", "pairs each"), rows)
+    with progress("measuring", len(possible) * options.repeats) as advance:
+        for train in possible:
+            found: dict[str, list[Row]] = {name: [] for name in options.methods}
+            for repeat in range(options.repeats):
+                data = split(crowd, options.people, train, options.test, options.seed + repeat)
+                for name, row in measured(data, options.methods).items():
+                    found[name].append(row)
+                    _say(f"{train} pairs, repeat {repeat}, {name}", row)
+                advance(1)
+            people = len(np.unique(data.learned[:, 0]))
+            rows.append(((str(people), str(train), str(len(data.tested))), found))
+    return table(("people", "pairs each", "answers predicted"), rows)
 
 
 def group_table(options: argparse.Namespace) -> str:
     """Simulated groups of every share and size."""
-    rows = []
-    for share in options.shares:
-        for people in options.groups:
-            for train in options.train:
-                found: dict[str, list[Row]] = {name: [] for name in options.methods}
-                for repeat in range(options.repeats):
-                    data = simulated(share, people, train, options.seed + repeat, options.kind)
-                    for name, row in measured(data, options.methods).items():
-                        found[name].append(row)
-                rows.append(((f"{share:g}", str(people), str(train)), found))
-                _say(f"share {share:g}, {people} people, {train} answers", _means(found))
+    rows, groups = [], list(product(options.shares, options.groups, options.train))
+    with progress("measuring", len(groups) * options.repeats) as advance:
+        for share, people, train in groups:
+            found: dict[str, list[Row]] = {name: [] for name in options.methods}
+            for repeat in range(options.repeats):
+                data = simulated(share, people, train, options.seed + repeat, options.kind)
+                for name, row in measured(data, options.methods).items():
+                    found[name].append(row)
+                advance(1)
+            rows.append(((f"{share:g}", str(people), str(train)), found))
+            _say(f"share {share:g}, {people} people, {train} answers", _means(found))
     return table(("share", "people", "answers each"), rows)
 
 
@@ -257,6 +257,15 @@ def _means(found: dict[str, list[Row]]) -> Row:
 
 def _say(what: str, row: Row) -> None:
     print(f"{what}: " + ", ".join(f"{name} {value:.3f}" for name, value in row.items()), flush=True)
+
+
+def table_of(options: argparse.Namespace) -> str:
+    """The table of a file, of simulated orders or of simulated groups."""
+    if options.file is not None:
+        return file_table(read(options.file), options)
+    if options.kind == "orders":
+        return file_table(orders(options.people or 100, options.items, options.seed), options)
+    return group_table(options)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -279,12 +288,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     add("--items", type=int, default=10, help="of simulated orders")
     add("--out", type=Path, help="file that the table is written to, as Markdown")
     options = parser.parse_args(argv)
-    if options.file is not None:
-        text = file_table(read(options.file), options)
-    elif options.kind == "orders":
-        text = file_table(orders(options.people or 100, options.items, options.seed), options)
-    else:
-        text = group_table(options)
+    try:
+        text = table_of(options)
+    except CrowdFileError as error:
+        parser.error(str(error))
     print(text)
     if options.out is not None:
         options.out.write_text(text, encoding="utf-8")

@@ -277,3 +277,57 @@ def test_items_with_equal_features_stay_different(tmp_path: Path) -> None:
     assert len(np.unique(read.features, axis=0)) == 3
     np.testing.assert_allclose(read.features, features, atol=1e-6)
     np.testing.assert_array_equal(crowd.ordered(read.answers), [[0, 1], [1, 2]])
+
+
+def test_a_crowds_file_may_have_names_text_and_words(tmp_path: Path) -> None:
+    features = np.column_stack([np.arange(4.0), np.ones(4)])
+    rows = [
+        ["ann", "0", "1", "left"],
+        ["ben", "1", "2", "equal"],
+        ["ann", "3", "0", "1"],
+        ["ben", "2", "2", "0"],
+    ]
+    np.savez(tmp_path / "text.npz", features=features[:, 0].astype(np.int32), answers=np.array(rows))
+    read = crowd.read(tmp_path / "text.npz")
+    np.testing.assert_array_equal(read.answers, [[0, 0, 1, 0], [1, 1, 2, 2], [0, 3, 0, 1]])
+    assert read.features.shape == (4, 1)
+    numbers = np.array([[70.0, 0.0, 1.0, 0.0], [8.0, 1.0, 2.0, 1.0]])
+    np.savez(tmp_path / "numbers.npz", features=features, answers=numbers)
+    np.testing.assert_array_equal(crowd.read(tmp_path / "numbers.npz").answers, [[1, 0, 1, 0], [0, 1, 2, 1]])
+
+
+@pytest.mark.parametrize(
+    ("features", "answers", "said"),
+    [
+        (np.eye(3), np.zeros((2, 3)), "shape .answers, 4."),
+        (np.eye(3), [[0, 1, 3, 0]], "numbered from 0 to 2, .* answer 0 is about 1 and 3"),
+        (np.eye(3), [[0, 1, 2, 3]], "0 for left, 1 for right or 2 for equal, but answer 0 has 3"),
+        (np.eye(3), [[0, 0.5, 2, 0]], "left must be a whole number, but is 0.5 in answer 0"),
+        (np.eye(3), [["a", "0", "1", "first"]], "the choice must be a whole number, but is 'first'"),
+        (np.full((3, 1), np.nan), [[0, 1, 2, 0]], "those of item 0 are not"),
+    ],
+)
+def test_a_bad_file_of_a_crowd_says_what_is_wrong(
+    features: Array, answers: list[list[object]], said: str, tmp_path: Path
+) -> None:
+    np.savez(tmp_path / "bad.npz", features=features, answers=np.array(answers))
+    with pytest.raises(crowd.CrowdFileError, match=said):
+        crowd.read(tmp_path / "bad.npz")
+
+
+def test_a_crowds_file_needs_both_arrays_and_enough_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.savez(tmp_path / "half.npz", features=np.eye(3))
+    with pytest.raises(
+        crowd.CrowdFileError, match="needs the arrays 'features' and 'answers', but has features"
+    ):
+        crowd.read(tmp_path / "half.npz")
+    with pytest.raises(crowd.CrowdFileError, match="there is no file"):
+        crowd.read(tmp_path / "none.npz")
+    np.savez(tmp_path / "few.npz", features=np.eye(3), answers=np.array([[0, 0, 1, 0], [1, 1, 2, 0]]))
+    with pytest.raises(SystemExit):
+        crowd.main([str(tmp_path / "few.npz")])
+    said = capsys.readouterr()
+    assert "20 pairs each: left out" in said.out
+    assert "give a smaller --train" in said.err

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 
-from prefero.acquisition.answer_information import information_of
+from prefero.acquisition.answer_information import AnswerInformation, estimated_information, information_of
 from prefero.acquisition.imagined_answers import ImaginedAnswers, answer_shares, likely_answer
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.predictive_information import PredictiveInformation
@@ -11,6 +12,7 @@ from prefero.acquisition.random_question import random_question
 from prefero.acquisition.set_search import best_set
 from prefero.kernels import RBF
 from prefero.learner import Learner
+from prefero.models.answer_probabilities import People
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
@@ -142,3 +144,70 @@ def test_answers_about_other_kinds_are_refused() -> None:
         learner.ask(kind="best")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="but this is 'left'"):
         Answer(Question(1, 2, 3), "left")
+
+
+# --- the stated Monte Carlo error -------------------------------------------------------------------------
+
+GRID = np.linspace(-6.0, 6.0, 81)
+COVARIANCE = np.array([[1.0, 0.3, 0.0], [0.3, 1.0, 0.2], [0.0, 0.2, 1.0]])
+MEAN = np.array([0.4, 0.0, -0.2])
+
+
+def best_by_sums(rewards: np.ndarray) -> np.ndarray:
+    """P(each of three is the best) at noise 0.5, by plain sums over a fine grid of impressions."""
+    z = (rewards[:, :, None] - rewards[:, None, :]) / 0.5
+    density = np.exp(-0.5 * GRID**2)
+    found = np.empty_like(rewards)
+    for best in range(3):
+        first, second = (other for other in range(3) if other != best)
+        below = ndtr(z[:, best, first, None] + GRID) * ndtr(z[:, best, second, None] + GRID)
+        found[:, best] = below @ density / density.sum()
+    return found
+
+
+def bits(p: np.ndarray) -> np.ndarray:
+    return np.asarray(-np.sum(p * np.log2(np.maximum(p, 1e-300)), axis=-1))
+
+
+def by_brute_force(predictive: bool) -> float:
+    """The information in the best of three about the reward, or about which of the first two is better."""
+    rewards = np.random.default_rng(0).multivariate_normal(MEAN, COVARIANCE, 20_000)
+    p, better = best_by_sums(rewards), rewards[:, 0] > rewards[:, 1]
+    if not predictive:
+        return float(bits(p.mean(axis=0)) - bits(p).mean())
+    joint = np.stack([(p * (better == side)[:, None]).mean(axis=0) for side in (True, False)])
+    return float(bits(p.mean(axis=0)) + bits(joint.sum(axis=1)) - bits(joint.ravel()))
+
+
+@pytest.mark.parametrize("predictive", [False, True])
+def test_the_stated_error_covers_the_truth_and_the_value_has_no_bias(predictive: bool) -> None:
+    truth, draws, off = by_brute_force(predictive), 100, []
+    for seed in range(150):
+        rewards = np.random.default_rng([1, seed]).multivariate_normal(MEAN, COVARIANCE, draws)
+        same = np.full(draws, 0.5)
+        people = People(same, np.zeros(draws), same, np.zeros(draws))
+        better = (rewards[:, :1] > rewards[:, 1:2]).astype(float)
+        scorer = AnswerInformation(
+            rewards,
+            people,
+            np.full(draws, 1.0 / draws),
+            preferred=better if predictive else None,
+            share=0.0 if predictive else 1.0,
+            ties=False,
+        )
+        value, error = scorer.estimate(np.arange(3), "best-of-3")
+        off.append((value - truth) / error)
+    assert np.mean(np.abs(off) < 1.96) == pytest.approx(0.95, abs=0.045)
+    assert abs(np.mean(off)) < 0.25  # 0.07 is the standard error of this mean
+    assert np.std(off) == pytest.approx(1.0, abs=0.2)
+
+
+@pytest.mark.parametrize("kind", ["best-of-3", "rank-4"])
+def test_more_draws_make_the_stated_error_smaller(kind: Kind) -> None:
+    items = [4, 9, 17, 20][: items_of(kind)]
+    few, many = (
+        estimated_information(BELIEF, POOL.scaled, items, kind, PredictiveInformation(), draws=n)
+        for n in (100, 400)
+    )
+    assert 1.5 < few[1] / many[1] < 2.7
+    assert abs(few[0] - many[0]) < 4.0 * few[1]

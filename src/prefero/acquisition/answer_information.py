@@ -9,10 +9,19 @@
     predictive information   I(y; t) = H(y) + H(t) - H(y, t), averaged over target questions
     utility                  E[max of the rewards shown], the expected utility of the best option
 
-All expectations are means over the same draws, so their error is that of Monte Carlo alone. With the draws of
-`information_of` its standard error is below 0.01 bits for the best of three, and below 0.05 for rankings.
+All expectations are means over the same draws, so their error is that of Monte Carlo alone, and the draws say
+how large it is. A value is a function of means over draws; to first order it changes with draw s by phi_s, so
+that its standard error is the root of sum_s weights_s^2 (phi_s - value)^2, where
+
+    mutual information       phi = sum_y p log2(p / E[p])
+    predictive information   phi = sum_y p log2(P(y, t) / (P(y) P(t))), with the t of the draw
+
+To second order the entropy of probabilities that are means is too small by sum Var[P] / (2 P ln 2), which
+`estimate` adds. The draws are divided among the components of a mixture in proportion, which makes the error
+a little smaller than is stated.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +39,7 @@ from prefero.questions.answer_kinds import Kind, choices_of, form_of
 
 PRECISE = {"pair": 2000, "strength": 2000, "best": 2000, "worst": 2000, "rank": 300}  # draws, by form
 CHUNK = 100_000  # questions times draws times possible answers that are worked on at once
+LN_2 = float(np.log(2.0))
 UTILITY = ("ExpectedUtility", "BestInformation", "KnowledgeGradient", "ThompsonDuel")
 
 
@@ -98,11 +108,49 @@ class AnswerInformation:
         chunks = [places[start : start + size] for start in range(0, len(places), size)]
         return np.concatenate([self._information(some, kind) for some in chunks])
 
-    def _information(self, places: Indices, kind: Kind) -> Array:
+    def estimate(self, place: Indices, kind: Kind) -> tuple[float, float]:
+        """The value of one question, corrected to second order, and its Monte Carlo standard error."""
+        if self.utility:
+            return self._with_error(self.rewards[:, place].max(axis=1))
+        p = self._probabilities(place[None], kind)[:, 0]
+        marginal = self.weights @ p
+        changes = self.share * np.sum(p * _log2(p / marginal), axis=1)
+        bias = self.share * self._lost(p, marginal)
+        if self.preferred is not None:
+            about, lost = self._predictive_changes(p, marginal, self.preferred)
+            changes, bias = changes + about, bias + lost
+        value, error = self._with_error(changes)
+        return value + bias, error
+
+    def _with_error(self, changes: Array) -> tuple[float, float]:
+        mean = float(self.weights @ changes)
+        return mean, float(np.sqrt(self.weights**2 @ (changes - mean) ** 2))
+
+    def _predictive_changes(self, p: Array, marginal: Array, preferred: Array) -> tuple[Array, float]:
+        """phi of every draw, averaged over targets, (S,), and what the entropies lack together."""
+        targets, changes, lost = preferred.shape[1], np.zeros(len(p)), 0.0
+        for chosen in (preferred, 1.0 - preferred):
+            share, joint = self.weights @ chosen, p.T @ (self.weights[:, None] * chosen)
+            ratio = _log2(joint / np.maximum(marginal[:, None] * share, 1e-300))
+            changes += np.sum(chosen * (p @ ratio), axis=1) / targets
+            square = self.weights[:, None] ** 2 * chosen
+            variance = (p**2).T @ square - 2.0 * joint * (p.T @ square) + joint**2 * np.sum(self.weights**2)
+            lost += np.sum(self._lost(chosen, share)) - np.sum(_lost_bits(variance, joint))
+        return changes, lost / targets + self._lost(p, marginal)
+
+    def _lost(self, p: Array, mean: Array) -> float:
+        """By how much the entropy of these means over draws is too small, in bits."""
+        return float(np.sum(_lost_bits(self.weights**2 @ (p - mean) ** 2, mean)))
+
+    def _probabilities(self, places: Indices, kind: Kind) -> Array:
+        """Of every answer to every question given every draw, (S, Q, c)."""
         count, draws = len(places), len(self.weights)
         rewards = self.rewards[:, places].reshape(draws * count, -1)
         repeated = People(*(np.repeat(values, count) for values in vars(self.people).values()))
-        p = answer_probabilities(rewards, kind, repeated, self.ties).reshape(draws, count, -1)
+        return answer_probabilities(rewards, kind, repeated, self.ties).reshape(draws, count, -1)
+
+    def _information(self, places: Indices, kind: Kind) -> Array:
+        p = self._probabilities(places, kind)
         weighted = self.weights[:, None, None] * p
         marginal = weighted.sum(axis=0)
         about_reward = entropy(marginal) - np.sum(self.weights[:, None] * entropy(p), axis=0)
@@ -120,6 +168,14 @@ class AnswerInformation:
         about = entropy(np.column_stack([share, 1.0 - share]))
         information = entropy(marginal)[:, None] + about - entropy(np.swapaxes(joint, 1, 2))
         return np.asarray(information.mean(axis=1))
+
+
+def _log2(p: Array) -> Array:
+    return np.log2(np.maximum(p, 1e-300))
+
+
+def _lost_bits(variance: Array, mean: Array) -> Array:
+    return variance / (2.0 * LN_2 * np.maximum(mean, 1e-300))
 
 
 def entropy(p: Array) -> Array:
@@ -148,3 +204,18 @@ def information_of(
     count = PRECISE[form_of(kind)] if draws is None else draws
     scorer = AnswerInformation.of(belief, pool, considered, acquisition, count)
     return scorer.values(places.reshape(np.shape(items)), kind)
+
+
+@one_thread
+def estimated_information(
+    belief: Distribution,
+    pool: Pool | Array,
+    items: Sequence[int],
+    kind: Kind,
+    acquisition: AnyAcquisitionFunction,
+    draws: int | None = None,
+) -> tuple[float, float]:
+    """The value of one question about a pool, and its Monte Carlo standard error."""
+    count = PRECISE[form_of(kind)] if draws is None else draws
+    scorer = AnswerInformation.of(belief, pool, np.array(items), acquisition, count)
+    return scorer.estimate(np.arange(len(items)), kind)

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, one_thread
-from prefero.acquisition.answer_information import AnswerInformation, information_of
+from prefero.acquisition.answer_information import AnswerInformation, estimated_information, information_of
 from prefero.acquisition.base import AnyAcquisitionFunction
 from prefero.acquisition.exchange_search import features_of, generator
 from prefero.acquisition.pool_search import best_question
@@ -59,8 +59,8 @@ def best_set(
         return Question(*pair.items, value=value, unit=pair.unit, kind=kind)
     search = _SetSearch(belief, pool, pair.items, acquisition, excluded)
     found = search.run(count, kind)
-    value = float(information_of(belief, pool, np.array([found]), kind, acquisition)[0])
-    return Question(*found, value=value, unit=search.scorer.unit, kind=kind)
+    value, _ = estimated_information(belief, pool, found, kind, acquisition)
+    return Question(*found, value=max(value, 0.0), unit=search.scorer.unit, kind=kind)
 
 
 class _SetSearch:
