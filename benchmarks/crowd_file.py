@@ -105,7 +105,8 @@ def _answers(given: npt.NDArray[Any], items: int, path: Path) -> Indices:
         )
     choice = _choices(given[:, 3], path)
     rows: Indices = np.column_stack([people, left, right, choice]).astype(np.intp)
-    return rows[left != right]
+    different: Indices = rows[left != right]
+    return different
 
 
 def _whole(column: npt.NDArray[Any], name: str, path: Path) -> Indices:
