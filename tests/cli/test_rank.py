@@ -1,8 +1,6 @@
 """`prefero rank`: the worst and the best episodes, in the terminal, in pictures and in files."""
 
 import json
-import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,12 +10,12 @@ import pytest
 
 from datasets.write_datasets import states_of, write_lerobot_3
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
-from prefero.__main__ import main
 from prefero.datasets import open_dataset
 from prefero.kernels import Anchored, Linear
 from prefero.studies.start import begin_teaching
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Proposal, Store
+from run_here import run_here
 
 LENGTHS = (8, 9, 7, 10, 8, 6)
 WORDS = ["max(elbow)", "final(shoulder)"]
@@ -29,15 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PREFERO_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
-
-    def command(*words: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["prefero", "rank", *words, "--jobs", "1"])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0)
-
-    return command
+    return lambda *words: run_here(monkeypatch, "rank", *words, "--jobs", "1")
 
 
 def taught(pool: Pool) -> Reward:
@@ -106,9 +96,7 @@ def test_the_answers_of_a_session_are_enough_for_a_ranking_and_for_pairs(
     store.engine.dispose()
     assert run("arm", "--worst", "2") == 0
     assert "6 episodes were compared" in capsys.readouterr().out
-    monkeypatch.setattr(sys, "argv", ["prefero", "pairs", "arm"])
-    with pytest.raises(SystemExit):
-        main()
+    assert run_here(monkeypatch, "pairs", "arm") == 0
     assert "3 pairs, of 1 person, are in pairs.jsonl." in capsys.readouterr().out
     rows = [json.loads(line) for line in Path("pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(row["left"]["id"], row["who"]) for row in rows] == [(str(longest), "teacher")] * 3

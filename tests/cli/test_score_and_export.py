@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
 from prefero.datasets.scores.table import SCORES
 from prefero.kernels import Anchored, Linear, Quadratic
+from run_here import run_here
 
 NAMES = ["speed", "distance"]
 WIDE = {"COLUMNS": "200", "TERM": "dumb", "NO_COLOR": "1"}
@@ -43,17 +43,6 @@ def folder(reward: Reward, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     for name, value in WIDE.items():
         monkeypatch.setenv(name, value)
     return tmp_path
-
-
-def run(*words: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The command line in this process; its exit code."""
-    from prefero.__main__ import main
-
-    monkeypatch.setattr(sys, "argv", ["prefero", *words])
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)  # which main changes
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return int(ended.value.code or 0)
 
 
 def table_of(features: Array, **more: Any) -> Any:
@@ -113,7 +102,7 @@ def test_every_trajectory_of_a_file_gets_its_mean_and_deviation(
 ) -> None:
     features = rows(9, seed=5)
     write(folder / name, features)
-    assert run("score", "reward.json", name, "--out", out, monkeypatch=monkeypatch) == 0
+    assert run_here(monkeypatch, "score", "reward.json", name, "--out", out) == 0
     scores = read(folder / out)
     assert scores.column_names == ["trajectory", *SCORES]
     assert scores["trajectory"].to_pylist() == list(range(9))
@@ -126,7 +115,7 @@ def test_what_else_a_table_says_of_its_trajectories_is_kept(
     features, who = rows(4, seed=2), ["a", "b", "c", "d"]
     table = table_of(features, episode=who, mean=[9.0] * 4, weight=[1, 2, 3, 4])
     pyarrow.parquet.write_table(table, folder / "table.parquet")
-    assert run("score", "reward.json", "table.parquet", "--out", "s.csv", monkeypatch=monkeypatch) == 0
+    assert run_here(monkeypatch, "score", "reward.json", "table.parquet", "--out", "s.csv") == 0
     scores = read(folder / "s.csv")
     assert scores.column_names == ["episode", "weight", "index", *SCORES]
     assert scores["episode"].to_pylist() == who
@@ -143,7 +132,7 @@ def test_scores_name_each_trajectory_by_its_id_beside_its_index(
     wanted = {"runs.csv": (["r1", "r3"], [0, 2]), "pool.npz": ([clip.name for clip in clips], [0, 1, 2])}
     for name, (ids, indices) in wanted.items():
         words = ["score", "reward.json", name, "--out", "s.csv", "--features", "speed,distance", "--skip-bad"]
-        assert run(*words, monkeypatch=monkeypatch) == 0
+        assert run_here(monkeypatch, *words) == 0
         scores = read(folder / "s.csv")
         assert (scores["trajectory"].to_pylist(), scores["index"].to_pylist()) == (ids, indices)
         said = capsys.readouterr().out
@@ -157,7 +146,7 @@ def test_a_table_may_hold_words_and_other_numbers_and_rows_that_cannot_be_used(
         "task,distance,height,speed\nlift,2,,1\nlift,,5,3\npush,4,6,5\n", encoding="utf-8"
     )
     words = ["score", "reward.json", "table.csv", "--out", "s.csv", "--skip-bad"]
-    assert run(*words, monkeypatch=monkeypatch) == 0
+    assert run_here(monkeypatch, *words) == 0
     assert "left out: episode 1: its feature 'distance' is missing, " in capsys.readouterr().out
     scores = read(folder / "s.csv")
     assert scores.column_names == ["trajectory", "task", "height", *SCORES]
@@ -171,7 +160,7 @@ def test_a_pool_that_knows_what_its_trajectories_are_called_says_so(
 ) -> None:
     features = rows(3, seed=1)
     Pool(features[:, ::-1], NAMES[::-1], ids=["x", "007", "z"]).save(folder / "pool.npz")
-    assert run("score", "reward.json", "pool.npz", "--out", "s.parquet", monkeypatch=monkeypatch) == 0
+    assert run_here(monkeypatch, "score", "reward.json", "pool.npz", "--out", "s.parquet") == 0
     scores = read(folder / "s.parquet")
     assert scores["trajectory"].to_pylist() == ["x", "007", "z"]
     check(scores, reward, features)
@@ -182,7 +171,7 @@ def test_a_table_is_not_overwritten_by_its_scores(
 ) -> None:
     write_csv(folder / "table.csv", rows(3))
     before = (folder / "table.csv").read_bytes()
-    assert run("score", "reward.json", "table.csv", "--out", "./table.csv", monkeypatch=monkeypatch) == 2
+    assert run_here(monkeypatch, "score", "reward.json", "table.csv", "--out", "./table.csv") == 2
     assert "table.csv belongs to table.csv, and would be overwritten" in capsys.readouterr().err
     assert (folder / "table.csv").read_bytes() == before
 
@@ -192,9 +181,9 @@ def test_features_far_from_all_that_was_taught_are_remarked_on(
 ) -> None:
     write_pool(folder / "near.npz", rows(9, seed=5))
     write_pool(folder / "far.npz", rows(9, seed=5) * [1.0, 100.0])
-    assert run("score", "reward.json", "near.npz", monkeypatch=monkeypatch) == 0
+    assert run_here(monkeypatch, "score", "reward.json", "near.npz") == 0
     assert "half of these" not in capsys.readouterr().out
-    assert run("score", "reward.json", "far.npz", monkeypatch=monkeypatch) == 0
+    assert run_here(monkeypatch, "score", "reward.json", "far.npz") == 0
     said = capsys.readouterr().out
     assert "distance: half of the trajectories are more than 6 standard deviations away" in said
     assert "speed: half of these" not in said
@@ -205,7 +194,7 @@ def test_the_best_and_the_worst_are_shown(
 ) -> None:
     features = rows(40, seed=3)
     write_pool(folder / "pool.npz", features)
-    assert run("score", "reward.json", "pool.npz", monkeypatch=monkeypatch) == 0
+    assert run_here(monkeypatch, "score", "reward.json", "pool.npz") == 0
     shown = capsys.readouterr().out
     order = np.argsort(-reward(features)).tolist()
     ranks = [[int(word) for word in line.split("│")[1:3]] for line in shown.splitlines() if "│" in line]
@@ -272,7 +261,7 @@ def test_files_that_cannot_be_scored_are_refused_in_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     write(folder / name, rows(3))
-    assert run("score", "reward.json", name, "--out", "scores.csv", monkeypatch=monkeypatch) == 2
+    assert run_here(monkeypatch, "score", "reward.json", name, "--out", "scores.csv") == 2
     said = capsys.readouterr().err
     assert message in said
     assert said.startswith("prefero: ")
@@ -312,7 +301,7 @@ def test_impossible_commands_are_refused_in_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_pool(folder / "pool.npz", rows(3))
-    assert run(*words, monkeypatch=monkeypatch) == 2
+    assert run_here(monkeypatch, *words) == 2
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1

@@ -1,6 +1,5 @@
 """Categories in tables: found, declared, ordered, refused; taught, kept in files and scored."""
 
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from prefero import FeatureOptions, Learner, Pool, Question
-from prefero.__main__ import main
 from prefero.cli.options import typed
 from prefero.datasets import BadEpisode, extract_features, extract_for_reward, open_dataset
 from prefero.datasets.categories import MOST_FOUND, find_categories
@@ -20,6 +18,7 @@ from prefero.datasets.features.from_spec import EpisodeFeatures
 from prefero.datasets.formats.archives import ArchiveDataset
 from prefero.datasets.formats.tables import table_in_memory
 from prefero.trajectories import Categories
+from run_here import run_here
 
 SURFACE = Categories("surface", ("grass", "sand"))
 SIZE = Categories("size", ("small", "medium", "large"), ordered=True)
@@ -163,16 +162,6 @@ def test_numbers_of_episodes_can_be_categories() -> None:
 # --- files and scores -------------------------------------------------------------------------------------
 
 
-def prefero(*words: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(sys, "argv", ["prefero", *words])
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)  # the command has its own
-    try:
-        main()
-    except SystemExit as ended:
-        return int(ended.code or 0)
-    return 0
-
-
 def taught(pool: Pool) -> Learner:
     learner = Learner(pool)
     learner.tell(Question(0, 1), "left")
@@ -184,7 +173,7 @@ def test_a_reward_scores_tables_pools_and_files_of_features_from_its_file_alone(
     table: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["--ordered", ORDER, "--categories", "surface,gear", "--drop", "note"]
-    assert prefero("features", str(table), *options, monkeypatch=monkeypatch) == 0
+    assert run_here(monkeypatch, "features", str(table), *options) == 0
     said = capsys.readouterr().out
     assert "surface holds categories: grass (" in said
     assert "size holds ordered categories: small (" in said
@@ -197,7 +186,7 @@ def test_a_reward_scores_tables_pools_and_files_of_features_from_its_file_alone(
     reward.save("reward.json")
     wanted = reward(throws())
     for what in ("throws.csv", "features.parquet", "pool.npz"):
-        assert prefero("score", "reward.json", what, "--out", "scores.parquet", monkeypatch=monkeypatch) == 0
+        assert run_here(monkeypatch, "score", "reward.json", what, "--out", "scores.parquet") == 0
         scores = pq.read_table("scores.parquet").to_pandas()
         np.testing.assert_allclose(scores["mean"], wanted, atol=1e-12)
     assert not {"surface=sand", "size"} & set(scores)
@@ -205,9 +194,9 @@ def test_a_reward_scores_tables_pools_and_files_of_features_from_its_file_alone(
     throws().assign(surface=lambda t: t["surface"].where(t["id"] != "t5", "mud")).to_csv(
         "mud.csv", index=False
     )
-    assert prefero("score", "reward.json", "mud.csv", monkeypatch=monkeypatch) == 2
+    assert run_here(monkeypatch, "score", "reward.json", "mud.csv") == 2
     assert "episode t5: its 'surface' is 'mud', which is not among grass, sand" in capsys.readouterr().err
-    assert prefero("score", "reward.json", "mud.csv", "--skip-bad", monkeypatch=monkeypatch) == 0
+    assert run_here(monkeypatch, "score", "reward.json", "mud.csv", "--skip-bad") == 0
     assert "39 trajectories were scored" in capsys.readouterr().out
 
 

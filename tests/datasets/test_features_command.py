@@ -2,8 +2,6 @@
 
 import re
 import subprocess
-import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from datasets.write_datasets import truncate, write_lerobot_2, write_lerobot_3
-from prefero.__main__ import main
+from run_here import run_here
 from run_prefero import run_prefero
 
 
@@ -103,12 +101,8 @@ def test_what_cannot_be_is_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["prefero", "features", *words])
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)  # the command has its own
-    with pytest.raises(SystemExit) as ended:
-        main()
+    assert run_here(monkeypatch, "features", *words) == 2
     said = capsys.readouterr()
-    assert ended.value.code == 2
     assert said.out == ""
     assert said.err.startswith("prefero: ")
     assert message in said.err

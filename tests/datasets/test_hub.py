@@ -1,7 +1,5 @@
 """Datasets and rewards on the Hub, against a stand-in: only what is used is downloaded."""
 
-import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,11 +9,11 @@ import pytest
 from datasets.write_datasets import LENGTHS, colors_in, frame_color, write_lerobot_2, write_lerobot_3
 from fake_hub import FakeHub, running_hub
 from prefero import Learner, Pool, Question, Reward, load_reward
-from prefero.__main__ import main
 from prefero._support.hub import HubAddress, HubError
 from prefero.datasets import BadEpisode, LeRobotOptions, open_dataset
 from prefero.datasets.media.clips import cut_planned_clip
 from prefero.datasets.registry import _OPEN
+from run_here import run_here
 
 pytest.importorskip("huggingface_hub")
 WORDS = ["max(elbow)", "final(shoulder)"]
@@ -136,11 +134,7 @@ def test_score_reads_and_copies_a_dataset_of_the_hub(
     monkeypatch.chdir(tmp_path)
     learned(tmp_path / "arm").save("reward.json")
     words = ["score", "reward.json", f"hf://{NAME}", "--copy-to", "scored", "--rabc", "p.parquet"]
-    monkeypatch.setattr(sys, "argv", ["prefero", *words, "--jobs", "1"])
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert not ended.value.code
+    assert run_here(monkeypatch, *words, "--jobs", "1") == 0
     scored = open_dataset("scored")
     assert len(scored) == len(LENGTHS)
     assert {p.name for p in Path("scored").iterdir()} == {"data", "meta"}

@@ -1,8 +1,6 @@
 """Tasks of LeRobot's datasets: one of them is chosen, or a warning lists them."""
 
 import json
-import sys
-import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,10 @@ import pytest
 
 from datasets.write_datasets import LENGTHS, LEROBOT, write_lerobot_2, write_lerobot_3
 from prefero import Pool
-from prefero.__main__ import main
 from prefero.datasets import FeatureOptions, LeRobotOptions, extract_features, open_dataset
 from prefero.datasets.formats.lerobot.dataset import LeRobotDataset
 from prefero.datasets.registry import open_spec
+from run_here import run_here
 
 VERSIONS = list(LEROBOT)
 TASKS = ("pick the cube", "open the drawer")
@@ -174,15 +172,7 @@ def typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]
     """`prefero features arm`, with more words; the exit code."""
     write_lerobot_3(tmp_path / "arm", cameras=(), tasks=TASKS)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)  # the command has its own
-
-    def run(*words: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["prefero", "features", "arm", "--jobs", "1", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0)
-
-    return run
+    return lambda *words: run_here(monkeypatch, "features", "arm", "--jobs", "1", *words)
 
 
 def test_features_of_one_task_are_noted(typed: Callable[..., int], tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 import json
 import shutil
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,13 +23,13 @@ from datasets.write_datasets import (
     write_video_folder,
 )
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
-from prefero.__main__ import main
 from prefero._support.arrays import Array
 from prefero.datasets import FeatureOptions
 from prefero.datasets.features.extract import extract_features
 from prefero.datasets.registry import open_dataset
 from prefero.datasets.scores.table import SCORES
 from prefero.kernels import Anchored, Linear
+from run_here import run_here
 
 Run = Callable[..., int]
 NAMES = ["max elbow", "final shoulder"]
@@ -63,15 +62,7 @@ def reward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reward:
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """`prefero score reward.json ...` in this process; its exit code."""
-    monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)  # the command has its own
-
-    def command(*words: str) -> int:
-        monkeypatch.setattr(sys, "argv", ["prefero", "score", "reward.json", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0)
-
-    return command
+    return lambda *words: run_here(monkeypatch, "score", "reward.json", *words)
 
 
 def test_episodes_are_extracted_scored_and_given_their_scores(
@@ -100,9 +91,7 @@ def test_kept_features_are_scored_and_the_scores_go_where_they_come_from(
 ) -> None:
     write_lerobot_2(tmp_path / "arm", cameras=())
     command = ["features", "arm", "--features", "final", "--features", "max", "--jobs", "1"]
-    monkeypatch.setattr(sys, "argv", ["prefero", *command])
-    with pytest.raises(SystemExit, match="0"):
-        main()
+    assert run_here(monkeypatch, *command) == 0
     assert run("features.parquet", "--out", "s.csv", "--copy-to", "scored", "--replace-reward") == 0
     scores = pyarrow.csv.read_csv("s.csv")
     kept = ["episode", "number", "first", "last", "steps", "final elbow", "max shoulder"]

@@ -1,7 +1,6 @@
 """Nothing that is opened runs code that the user did not name: one test for each kind of file."""
 
 import sys
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from prefero.server.auth import ServerContext
 from prefero.studies.export_import import import_study
 from prefero.studies.start import begin_teaching, check_no_code, pool_of
 from prefero.studies.storage.store import Store, new_secret
+from run_here import run_here
 from server.served_studies import Client, error_of, serving
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -148,13 +148,4 @@ def test_with_trust_the_code_runs(tmp_path: Path, harm: Path) -> None:
 
 @pytest.fixture
 def run_command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
-    from prefero.__main__ import main
-
-    def run(*words: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["prefero", *words])
-        monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return int(ended.value.code or 0), "".join(capsys.readouterr())
-
-    return run
+    return lambda *words: (run_here(monkeypatch, *words), "".join(capsys.readouterr()))
