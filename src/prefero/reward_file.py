@@ -23,8 +23,9 @@ from prefero.models.likelihood import Probit
 from prefero.models.linear import LinearPosterior
 from prefero.models.low_rank import LowRank
 from prefero.models.mixture import MixturePosterior
-from prefero.models.people import PersonPosterior, points_as_data, summarized
+from prefero.models.people import PersonPosterior
 from prefero.models.posterior import Distribution, Posterior
+from prefero.models.summarized_posterior import points_as_data, summarized
 from prefero.questions.answer_kinds import FORMS
 from prefero.questions.comparisons import AnswerRows, Comparisons
 from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json

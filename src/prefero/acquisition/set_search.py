@@ -52,8 +52,8 @@ def best_set(
     count, excluded = items_of(kind), {frozenset(items) for items in exclude}
     if len(pool) < count:
         raise ValueError(f"{kind!r} needs {count} trajectories, but the pool has {len(pool)}")
-    pairs = [tuple(sorted(items)) for items in excluded if len(items) == 2] if count == 2 else []
-    pair = best_question(belief, pool, acquisition=acquisition, exclude=pairs)  # type: ignore[arg-type]
+    pairs = [(min(items), max(items)) for items in excluded if len(items) == 2] if count == 2 else []
+    pair = best_question(belief, pool, acquisition=acquisition, exclude=pairs)
     if count == 2:
         value = float(information_of(belief, pool, np.array([pair.items]), kind, acquisition)[0])
         return Question(*pair.items, value=value, unit=pair.unit, kind=kind)

@@ -57,8 +57,8 @@ class MixturePosterior:
     def __call__(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and covariance (M, M) of the rewards of x under the mixture."""
         each = [(weight, *part(x)) for weight, part in self.components]
-        mean: Array = sum(w * m for w, m, _ in each)  # type: ignore[assignment]
-        covariance: Array = sum(w * (c + np.outer(m - mean, m - mean)) for w, m, c in each)  # type: ignore[assignment]
+        mean: Array = np.asarray(sum(w * m for w, m, _ in each))
+        covariance: Array = np.asarray(sum(w * (c + np.outer(m - mean, m - mean)) for w, m, c in each))
         return mean, covariance
 
     def marginals(self, x: Array) -> tuple[Array, Array]:
@@ -71,7 +71,7 @@ class MixturePosterior:
 
     def probability(self, a: Array, b: Array) -> Array:
         """P(a is preferred to b), row by row."""
-        total: Array = sum(w * part.probability(a, b) for w, part in self.components)  # type: ignore[assignment]
+        total: Array = np.asarray(sum(w * part.probability(a, b) for w, part in self.components))
         return total
 
     def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
@@ -110,6 +110,6 @@ class MixturePosterior:
     @staticmethod
     def _moments(each: Iterator[tuple[float, Array, Array]]) -> tuple[Array, Array]:
         parts = list(each)
-        mean: Array = sum(w * m for w, m, _ in parts)  # type: ignore[assignment]
-        variance: Array = sum(w * (v + (m - mean) ** 2) for w, m, v in parts)  # type: ignore[assignment]
+        mean: Array = np.asarray(sum(w * m for w, m, _ in parts))
+        variance: Array = np.asarray(sum(w * (v + (m - mean) ** 2) for w, m, v in parts))
         return mean, variance

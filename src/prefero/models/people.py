@@ -19,17 +19,16 @@ from scipy.special import ndtr
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero._support.pairs import mixed_pairs
 from prefero._support.texts import pluralize
-from prefero.kernels import Kernel
 from prefero.models.answer_levels import Level, Margin
 from prefero.models.basis_functions import BasisFunctions
 from prefero.models.likelihood import Probit
-from prefero.models.linalg import PivotedCholesky
 from prefero.models.mixture import MixturePosterior
 from prefero.models.people_candidates import GIVEN
 from prefero.models.people_ep import left_out
 from prefero.models.people_fitter import PeopleFit, PeopleFitter
 from prefero.models.person_weights import PersonWeights
 from prefero.models.posterior import Posterior
+from prefero.models.summarized_posterior import SummarizedPosterior, points_as_data, summarized
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 
@@ -38,14 +37,6 @@ LIGHT = 1e-3  # components of less weight are left out
 CARELESS_NOISE = 10.0  # of someone who answers at random, where a likelihood is needed: times the reward
 JITTER = 1e-10
 PAIRS = 400  # of trajectories, on which people agree or not
-
-
-@dataclass(frozen=True, eq=False)
-class SummarizedPosterior(Posterior):
-    """A Gaussian over rewards that is known by its mean and covariance at some points, not by its answers.
-
-    Its `data` are the points, each compared with the anchor, where the reward is 0.
-    """
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -269,10 +260,9 @@ class PeoplePosterior:
             A symmetric matrix, (P, P), with 1 on its diagonal; 0.5 is what chance would give.
         """
         pairs = mixed_pairs(x, PAIRS, np.random.default_rng(seed))
-        prefers: Array = sum(  # type: ignore[assignment]
-            fit.weight * self._everybody(fit, fit.basis(x[pairs[:, 0]]) - fit.basis(x[pairs[:, 1]]))
-            for fit in self.fits
-        )
+        first, second = x[pairs[:, 0]], x[pairs[:, 1]]
+        each = (fit.weight * self._everybody(fit, fit.basis(first) - fit.basis(second)) for fit in self.fits)
+        prefers: Array = np.asarray(sum(each))
         agree: Array = (prefers @ prefers.T + (1.0 - prefers) @ (1.0 - prefers).T) / len(pairs)
         np.fill_diagonal(agree, 1.0)
         return agree
@@ -322,32 +312,6 @@ class PeoplePosterior:
             probit,
             log_evidence,
         )
-
-
-def points_as_data(points: Array, anchor: Array, scaling: Scaling | None) -> Comparisons:
-    """Points, each compared with the anchor, where the reward is 0."""
-    n = len(points)
-    return Comparisons(points, np.tile(anchor, (n, 1)), np.zeros(n, dtype=bool), scaling)
-
-
-def summarized(
-    kernel: Kernel,
-    points: Comparisons,
-    root: Array,
-    u_mean: Array,
-    factor: Array,
-    probit: Probit,
-    log_evidence: float,
-) -> SummarizedPosterior:
-    """The Gaussian under which the rewards of points are root @ u.
-
-    `root` is the Cholesky factor of the kernel there, and u has this mean, and this Cholesky factor of its
-    precision. Where answers leave more open than a kernel allows, it has to be scaled first.
-    """
-    n = len(points)
-    sites, pivots = (np.zeros(n), np.zeros(n)), np.arange(n)
-    cholesky = PivotedCholesky(root, pivots)
-    return SummarizedPosterior(kernel, probit, points, sites, cholesky, u_mean, factor, log_evidence)
 
 
 def _share(fit: PeopleFit) -> float:

@@ -58,8 +58,8 @@ class StandardizedRewards:
     def _above_average(self, x: Array) -> tuple[Array, Array]:
         """Mean and variance of f(x) - average under the whole mixture."""
         parts = [(weight, *average.above(x)) for weight, average in self._averages]
-        mean: Array = sum(w * m for w, m, _ in parts)  # type: ignore[assignment]
-        variance: Array = sum(w * (v + (m - mean) ** 2) for w, m, v in parts)  # type: ignore[assignment]
+        mean: Array = np.asarray(sum(w * m for w, m, _ in parts))
+        variance: Array = np.asarray(sum(w * (v + (m - mean) ** 2) for w, m, v in parts))
         return mean, variance
 
     @cached_property

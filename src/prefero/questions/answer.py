@@ -11,10 +11,9 @@ from itertools import pairwise
 from typing import NamedTuple, Self
 
 from prefero.questions.answer_kinds import (
-    Kind,
     canonical,
+    checked_kind,
     form_of,
-    items_of,
     ranking_of,
     ranking_word,
     ties_in,
@@ -78,7 +77,7 @@ class Answer:
         Returns:
             The answer.
         """
-        return cls(Question(*items, kind=_kind("best-of", items)), _place(items, best))
+        return cls(Question(*items, kind=checked_kind(f"best-of-{len(items)}")), _place(items, best))
 
     @classmethod
     def worst_of(cls, items: Sequence[int], worst: int) -> Self:
@@ -91,7 +90,7 @@ class Answer:
         Returns:
             The answer.
         """
-        return cls(Question(*items, kind=_kind("worst-of", items)), _place(items, worst))
+        return cls(Question(*items, kind=checked_kind(f"worst-of-{len(items)}")), _place(items, worst))
 
     @classmethod
     def ranking(cls, groups: Sequence[int | Sequence[int]]) -> Self:
@@ -106,7 +105,7 @@ class Answer:
         together = [tuple(group) if isinstance(group, Sequence) else (group,) for group in groups]
         items = [item for group in together for item in group]
         places = tuple(tuple(items.index(item) for item in group) for group in together)
-        return cls(Question(*items, kind=_kind("rank", items)), ranking_word(places))
+        return cls(Question(*items, kind=checked_kind(f"rank-{len(items)}")), ranking_word(places))
 
     @property
     def pair(self) -> tuple[int, int]:
@@ -131,12 +130,6 @@ class Answer:
         chosen = q.items[int(self.choice) - 1]
         others = [item for item in q.items if item != chosen]
         return tuple(Row(chosen, item) if form == "best" else Row(item, chosen) for item in others)
-
-
-def _kind(form: str, items: Sequence[int]) -> Kind:
-    kind: Kind = f"{form}-{len(items)}"  # type: ignore[assignment]
-    items_of(kind)  # an error unless there is such a kind
-    return kind
 
 
 def _place(items: Sequence[int], item: int) -> str:
