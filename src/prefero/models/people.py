@@ -34,7 +34,7 @@ from prefero.trajectories.features import Scaling
 
 MOST_COMPONENTS = 24  # of a person's posterior
 LIGHT = 1e-3  # components of less weight are left out
-CARELESS_NOISE = 10.0  # of someone who answers at random, where a likelihood is needed: times the reward
+CARELESS_NOISE = 30.0  # of someone who answers at random, where a likelihood is needed: times the reward
 JITTER = 1e-10
 PAIRS = 400  # of trajectories, on which people agree or not
 

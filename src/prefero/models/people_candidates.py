@@ -27,12 +27,12 @@ MOST_ITEMS = 300  # with effects of their own
 FEWEST_SHOWINGS = 3.0  # of an item on average, for it to have an effect of its own
 LEVELS = {  # noise and lapse rate of a person, with prior weights
     Level(0.03): 0.15,
-    Level(0.1): 0.25,
-    Level(0.3): 0.25,
-    Level(1.0): 0.13,
-    Level(0.1, 0.1): 0.1,
+    Level(0.1): 0.26,
+    Level(0.3): 0.26,
+    Level(1.0): 0.07,
+    Level(0.1, 0.1): 0.09,
     Level(0.3, 0.1): 0.07,
-    Level(1.0, 1.0): 0.05,  # careless
+    Level(1.0, 1.0): 0.1,  # careless: 10 to 12 % of participants (Meade and Craig, 2012)
 }
 
 
