@@ -153,7 +153,7 @@ def studies(tmp_path: Path, serve: Callable[..., Server]) -> dict[str, str]:
         protocol.write_text(STUDY.format(kind=kind), encoding="utf-8")
         create = ("study", "create", kind, "--protocol", str(protocol), "--participants", "1")
         codes[kind] = links(prefero(*create, *database))[1]
-    address = serve("study", "serve", *database).address
+    address = serve("study", "serve", "--workers", "0", *database).address
     return {kind: f"{address}/#{code}" for kind, code in codes.items()}
 
 
