@@ -14,7 +14,7 @@ from prefero.kernels import RBF, Linear
 from prefero.models.answer_probabilities import People, answer_probabilities
 from prefero.models.answer_regions import layout_of
 from prefero.models.inference import infer, posterior_from_sites
-from prefero.models.joint_ep import joint_propagation, joint_warm_starts
+from prefero.models.joint_ep import joint_propagation, joint_warm_starts, widened
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import pivoted_cholesky
@@ -184,6 +184,21 @@ def test_a_batch_of_models_starts_near_the_fixed_point_of_each() -> None:
         cold = joint_propagation(basis, layout_of(data), probit, WarmStart.zeros(len(data)), 1e-5)
         assert warm.iterations < cold.iterations
         assert warm.log_evidence == pytest.approx(cold.log_evidence, abs=1e-5)
+
+
+def test_a_start_with_negative_sites_spoils_no_other_model() -> None:
+    """Free sites of fewer answers may be negative, and leave an improper cavity once there are more."""
+    data = Comparisons.from_answers(X, MIXED)
+    probit, layout = Probit(0.5, 0.2, 0.0, 1.0), layout_of(data)
+    basis = pivoted_cholesky(covariance_of_differences(KERNEL, data), probit.noise).basis
+    zeros = WarmStart.zeros(len(data))
+    negative = widened(zeros)
+    for rows in (group.rows for group in layout.groups):
+        negative.precision[rows, : rows.shape[1]] = -3.0 * np.eye(rows.shape[1])
+    _, other = joint_warm_starts([basis, basis], layout, [probit] * 2, [negative, zeros])
+    _, alone = joint_warm_starts([basis, basis], layout, [probit] * 2, [zeros, zeros])
+    np.testing.assert_allclose(other.shift, alone.shift)
+    np.testing.assert_allclose(other.precision, alone.precision)
 
 
 def test_the_default_model_learns_from_answers_of_every_kind() -> None:

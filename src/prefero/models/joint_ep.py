@@ -31,6 +31,7 @@ from prefero.models.ep import (
 )
 from prefero.models.joint_likelihood import PASSES_PER_SWEEP, AnswerLikelihood, likelihoods
 from prefero.models.likelihood import Likelihood, Probit
+from prefero.models.linalg import symmetric
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.questions.answer_kinds import MOST_ITEMS
 
@@ -353,7 +354,8 @@ def joint_warm_starts(
     padded = np.stack([np.pad(basis, ((0, 0), (0, rank - basis.shape[1]))) for basis in bases])
     sweeps = _Sweeps(padded, layout, probits, bounded=True)
     starts = [widened(start) for start in starts]
-    sites = [np.stack(some) for some in zip(*(blocks_of(layout, s.precision) for s in starts), strict=True)]
+    given = zip(*(blocks_of(layout, start.precision) for start in starts), strict=True)
+    sites = [_not_negative(np.stack(some)) for some in given]
     shift = np.array([start.shift for start in starts])
     best, found = np.full(len(bases), MISLED), list(starts)
     for _ in range(BATCHED_SWEEPS):
@@ -365,7 +367,16 @@ def joint_warm_starts(
         for k in np.flatnonzero(residual < best):
             found[k] = WarmStart(stored(layout, [S[k] for S in sites]), shift[k].copy())
             best[k] = residual[k]
-        sites = [S + block.to_site for S, block in zip(sites, blocks, strict=True)]
+        sites = [_not_negative(S + block.to_site) for S, block in zip(sites, blocks, strict=True)]
         for block in blocks:
-            shift[:, block.group.rows] += block.to_linear
+            shift[:, block.group.rows] += np.where(np.isfinite(block.to_linear), block.to_linear, 0.0)
     return found
+
+
+def _not_negative(S: Array) -> Array:
+    """Sites without negative eigenvalues, so that no cavity is improper: one would spoil all models."""
+    finite = np.where(np.isfinite(S).all(axis=(-2, -1), keepdims=True), S, 0.0)
+    values, vectors = np.linalg.eigh(symmetric(finite))
+    if values.min(initial=0.0) >= 0.0:
+        return finite
+    return np.asarray((vectors * np.maximum(values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2))
