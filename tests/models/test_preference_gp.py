@@ -393,3 +393,16 @@ def test_a_copied_model_goes_its_own_way() -> None:
         np.testing.assert_allclose(fitted(copied, count), fitted(PreferenceGP(), count), atol=1e-6)
     assert pickle.dumps(model) == before
     np.testing.assert_allclose(fitted(model, 9), fitted(copied, 9), atol=1e-6)
+
+
+def test_a_fitted_model_keeps_the_large_arrays_of_its_components_only() -> None:
+    x = items(12)
+    data = comparisons_of(x, [(i, (i + 5) % 12) for i in range(12)], None, None, ())
+    model = PreferenceGP().fit_comparisons(data, x)
+    before = np.array(model.posterior_.marginals(x))
+    kept = [fit for fit in model._fitter._fits.values() if fit.posterior is not None]
+    assert {id(fit.posterior) for fit in kept} == {id(part) for _, part in model.posterior_.components}
+    assert all(fit.solution.factor.size for fit in kept)
+    assert len(kept) < len(model._fitter._fits)
+    again = model.fit_comparisons(data, x)
+    np.testing.assert_allclose(np.array(again.posterior_.marginals(x)), before, atol=1e-6)

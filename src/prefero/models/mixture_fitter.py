@@ -65,9 +65,14 @@ Key = tuple[int, int]
 
 @dataclass(eq=False)
 class _Fit:
-    """The last inference of a candidate: its posterior, its solution, and the number of answers it had."""
+    """The last inference of a candidate: its posterior, its solution, and the number of answers it had.
 
-    posterior: Posterior
+    The posterior and the factor of the solution, which are large, are kept only while it is a component, or
+    where the next inference starts from its basis.
+    """
+
+    posterior: Posterior | None
+    log_evidence: float
     solution: Solution
     answers: int
     margin: Margins
@@ -135,7 +140,20 @@ class MixtureFitter:
         for key, weight in weights.items():
             structures[candidates[key].structure] += weight
         log_evidence -= self._log_prior_total(data)
-        return MixturePosterior(self._components(weights), structures, log_evidence)
+        components = self._components(weights)
+        self._drop_large(components)
+        return MixturePosterior(components, structures, log_evidence)
+
+    def _drop_large(self, components: tuple[tuple[float, Posterior], ...]) -> None:
+        """Keep no arrays that the next fit computes anew: a server holds many learners."""
+        kept = {id(posterior) for _, posterior in components}
+        for fit in self._fits.values():
+            if fit.posterior is None or id(fit.posterior) in kept:
+                continue
+            if not isinstance(fit.posterior.cholesky, LowRank):
+                fit.posterior, fit.solution = None, replace(fit.solution, factor=np.empty((0, 0)))
+        self._factors = {kernel: low for kernel, low in self._factors.items() if isinstance(low, LowRank)}
+        self._last_factors, self._starts = {}, {}
 
     def _forget_unless_continued(self, data: Comparisons) -> None:
         if self._data is not None and not _continues(self._data, data):
@@ -148,7 +166,8 @@ class MixtureFitter:
     def _components(self, weights: dict[Key, float]) -> tuple[tuple[float, Posterior], ...]:
         """A few candidates that together predict what all of them do."""
         keys = sorted(weights)
-        posteriors = [self._fits[key].posterior for key in keys]
+        found = (self._fits[key].posterior for key in keys)
+        posteriors = [posterior for posterior in found if posterior is not None]
         if len(keys) <= MAX_COMPONENTS:
             return tuple((weights[key], part) for key, part in zip(keys, posteriors, strict=True))
         moments = pair_moments(posteriors, *self._pairs)
@@ -199,7 +218,7 @@ class MixtureFitter:
                 break
             fit = self._infer(key, candidates[key], data, margin)
             if fit is not None:
-                log_weights[key] = candidates[key].log_prior + fit.posterior.log_evidence
+                log_weights[key] = candidates[key].log_prior + fit.log_evidence
                 best = max(best, log_weights[key])
         # negligible candidates that were fitted all the same are left out like those that were not
         return {key: value for key, value in log_weights.items() if value >= best + np.log(NEGLIGIBLE)}
@@ -212,7 +231,7 @@ class MixtureFitter:
         fit = self._fits.get(key)
         if fit is None or fit.answers == STALE or fit.margin != margin:
             return np.inf
-        return candidate.log_prior + fit.posterior.log_evidence + ALLOWANCE
+        return candidate.log_prior + fit.log_evidence + ALLOWANCE
 
     def _warm_up(self, candidates: dict[Key, Candidate], data: Comparisons, margin: Margins) -> None:
         """Sites to start from, found for many candidates at once."""
@@ -240,7 +259,9 @@ class MixtureFitter:
 
     def _is_fitted(self, key: Key, data: Comparisons, margin: Margins) -> bool:
         old = self._fits.get(key)
-        return old is not None and old.answers == len(data) and old.margin == margin
+        if old is None or old.posterior is None:
+            return False
+        return old.answers == len(data) and old.margin == margin
 
     def _infer(self, key: Key, candidate: Candidate, data: Comparisons, margin: Margins) -> _Fit | None:
         if self._is_fitted(key, data, margin):
@@ -257,13 +278,15 @@ class MixtureFitter:
             )
         except ConvergenceError:
             return None  # the mixture is made of the others
-        self._fits[key] = _Fit(posterior, solution, len(data), margin)
+        self._fits[key] = _Fit(posterior, posterior.log_evidence, solution, len(data), margin)
         return self._fits[key]
 
     def _continued(self, key: Key, low: LowRank, start: WarmStart | None) -> WarmStart | None:
         """The start with the whole last solution, if that is of the same basis."""
         old = self._fits.get(key)
-        if start is None or old is None or not isinstance(old.posterior.cholesky, LowRank):
+        if start is None or old is None or old.posterior is None:
+            return start
+        if not isinstance(old.posterior.cholesky, LowRank):
             return start
         pivots = old.posterior.cholesky.pivots
         same = np.array_equal(low.pivots[: len(pivots)], pivots)

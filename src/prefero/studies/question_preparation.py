@@ -18,7 +18,7 @@ from prefero.studies.storage.database import DatabaseUnavailable
 from prefero.studies.storage.store import Proposal
 from prefero.studies.workspace import Workspace, next_question
 
-FIRST_PATIENCE = 2.0  # seconds, where only a random question could be asked instead
+FIRST_PATIENCE = 1.0  # seconds, where only a random question could be asked instead
 
 
 class QuestionPreparation:
