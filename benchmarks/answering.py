@@ -171,7 +171,7 @@ def running_server(database: Path, workers: int | None) -> Iterator[tuple[subpro
     words = ["study", "serve", "--port", "0", "--trusted-proxy", "127.0.0.1", "--database", str(database)]
     words += [] if workers is None else ["--workers", str(workers)]
     command = [sys.executable, "-m", "prefero", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as server:
         try:
             assert server.stdout is not None
             printed = iter(server.stdout)
