@@ -199,8 +199,8 @@ def _matched(at: AnswerLikelihood, m: Array, V: Array, bounded: bool) -> tuple[A
     left = np.eye(H.shape[2]) - H @ V
     shifted = at.gradient + np.einsum("kbij,kbj->kbi", H, m)
     solved = np.linalg.solve(left, np.concatenate([shifted[..., None], H], axis=-1))
-    S = solved[..., 1:]
-    return 0.5 * (S + np.swapaxes(S, -1, -2)), solved[..., 0]
+    S = symmetric(solved[..., 1:])
+    return _not_negative(S) if bounded else S, solved[..., 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,7 +315,7 @@ class _Iteration:
         )
         ends = np.cumsum([S.size for S in at.sites])[:-1]
         sites = [part.reshape(S.shape) for part, S in zip(np.split(found, ends), at.sites, strict=True)]
-        return sites, shift
+        return [_not_negative(S) for S in sites] if self.sweeps.bounded else sites, shift
 
 
 def joint_factor(basis: Array, layout: Layout, precision: Array) -> Array:
