@@ -1,10 +1,10 @@
 """Where the server computes: in its own process (`ComputeSlots`), or in worker processes (`StudyWorkers`).
 
-    NOW         somebody waits for it
-    LIKELY      the question after the most probable answer, before it is given
-    LATE        somebody has waited for it, and was shown another question meanwhile
-    POSSIBLE    the question after another answer
-    patience    seconds that somebody waits for the best question before a good one is shown; None: for ever
+NOW         somebody waits for it
+LIKELY      the question after the most probable answer, before it is given
+LATE        somebody has waited for it, and was shown another question meanwhile
+POSSIBLE    the question after another answer
+patience    seconds that somebody waits for the best question before a good one is shown; None: for ever
 """
 
 from collections.abc import Callable
