@@ -10,6 +10,7 @@ from benchmarks import (
     best_trajectory,
     calibration,
     crowd,
+    crowd_file,
     mixture_components,
     real_people,
 )
@@ -273,7 +274,7 @@ def test_crowds_are_split_without_overlap_and_orders_do_not_contradict_themselve
 def test_items_with_equal_features_stay_different(tmp_path: Path) -> None:
     features = np.array([[1.0, 2.0], [1.0, 2.0], [3.0, 0.0]])
     np.savez(tmp_path / "crowd.npz", features=features, answers=np.array([[0, 0, 1, 0], [1, 1, 2, 2]]))
-    read = crowd.read(tmp_path / "crowd.npz")
+    read = crowd_file.read(tmp_path / "crowd.npz")
     assert len(np.unique(read.features, axis=0)) == 3
     np.testing.assert_allclose(read.features, features, atol=1e-6)
     np.testing.assert_array_equal(crowd.ordered(read.answers), [[0, 1], [1, 2]])
@@ -288,12 +289,14 @@ def test_a_crowds_file_may_have_names_text_and_words(tmp_path: Path) -> None:
         ["ben", "2", "2", "0"],
     ]
     np.savez(tmp_path / "text.npz", features=features[:, 0].astype(np.int32), answers=np.array(rows))
-    read = crowd.read(tmp_path / "text.npz")
+    read = crowd_file.read(tmp_path / "text.npz")
     np.testing.assert_array_equal(read.answers, [[0, 0, 1, 0], [1, 1, 2, 2], [0, 3, 0, 1]])
     assert read.features.shape == (4, 1)
     numbers = np.array([[70.0, 0.0, 1.0, 0.0], [8.0, 1.0, 2.0, 1.0]])
     np.savez(tmp_path / "numbers.npz", features=features, answers=numbers)
-    np.testing.assert_array_equal(crowd.read(tmp_path / "numbers.npz").answers, [[1, 0, 1, 0], [0, 1, 2, 1]])
+    np.testing.assert_array_equal(
+        crowd_file.read(tmp_path / "numbers.npz").answers, [[1, 0, 1, 0], [0, 1, 2, 1]]
+    )
 
 
 @pytest.mark.parametrize(
@@ -311,8 +314,8 @@ def test_a_bad_file_of_a_crowd_says_what_is_wrong(
     features: Array, answers: list[list[object]], said: str, tmp_path: Path
 ) -> None:
     np.savez(tmp_path / "bad.npz", features=features, answers=np.array(answers))
-    with pytest.raises(crowd.CrowdFileError, match=said):
-        crowd.read(tmp_path / "bad.npz")
+    with pytest.raises(crowd_file.CrowdFileError, match=said):
+        crowd_file.read(tmp_path / "bad.npz")
 
 
 def test_a_crowds_file_needs_both_arrays_and_enough_answers(
@@ -320,11 +323,11 @@ def test_a_crowds_file_needs_both_arrays_and_enough_answers(
 ) -> None:
     np.savez(tmp_path / "half.npz", features=np.eye(3))
     with pytest.raises(
-        crowd.CrowdFileError, match="needs the arrays 'features' and 'answers', but has features"
+        crowd_file.CrowdFileError, match="needs the arrays 'features' and 'answers', but has features"
     ):
-        crowd.read(tmp_path / "half.npz")
-    with pytest.raises(crowd.CrowdFileError, match="there is no file"):
-        crowd.read(tmp_path / "none.npz")
+        crowd_file.read(tmp_path / "half.npz")
+    with pytest.raises(crowd_file.CrowdFileError, match="there is no file"):
+        crowd_file.read(tmp_path / "none.npz")
     np.savez(tmp_path / "few.npz", features=np.eye(3), answers=np.array([[0, 0, 1, 0], [1, 1, 2, 0]]))
     with pytest.raises(SystemExit):
         crowd.main([str(tmp_path / "few.npz")])

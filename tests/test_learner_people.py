@@ -152,7 +152,7 @@ def _integrated(level: Level, mean: Array, covariance: Array) -> tuple[float, fl
 
 
 def test_surprises_are_found_among_all_people() -> None:
-    learner = taught(9)
+    learner = taught(12)
     x = learner.pool.scaled
     order = np.argsort(x @ WEIGHTS["ben"])
     learner.tell(Question(int(order[0]), int(order[-1])), "left", person="ben")

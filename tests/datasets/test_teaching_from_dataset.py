@@ -98,8 +98,9 @@ def test_what_is_nothing_is_told_what_it_might_have_been(tmp_path: Path) -> None
 
 @pytest.fixture
 def slide(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
-    """An environment by its id, in a cache of its own."""
+    """An environment by its id, in a cache of its own: none is open whose recordings are in another."""
     monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("prefero.datasets.registry._OPEN", {})
     gymnasium.register("Slide-v3", "datasets.slide_environment:Slide", max_episode_steps=8)
     yield "Slide-v3"
     gymnasium.registry.pop("Slide-v3")

@@ -30,16 +30,7 @@ NAME = re.compile(r"steps (.+) \d+")
 
 @dataclass(frozen=True, eq=False)
 class StepArrays:
-    """The arrays that define features of steps.
-
-    Args:
-        center: The mean of each number of a step, (d,).
-        scale: Its standard deviation, (d,).
-        axes: From z to y, (k, d).
-        curve_frequencies: Of the curves, (C,).
-        frequencies: Of the random projections with lengthscale 1, (F, k).
-        lengthscales: In units of sqrt(k), (L,).
-    """
+    """The arrays that define features of steps, see `StepFeatures`."""
 
     center: Array
     scale: Array
@@ -51,7 +42,16 @@ class StepArrays:
 
 @dataclass(frozen=True, eq=False)
 class StepFeatures(StepArrays):
-    """The features of steps that the arrays define."""
+    """The features of steps that the arrays define.
+
+    Args:
+        center: The mean of each number of a step, (d,).
+        scale: Its standard deviation, (d,).
+        axes: From z to y, (k, d).
+        curve_frequencies: Of the curves, (C,).
+        frequencies: Of the random projections with lengthscale 1, (F, k).
+        lengthscales: In units of sqrt(k), (L,).
+    """
 
     def __call__(self, steps: Array) -> Array:
         """The features of steps (n, d), (n, D)."""
