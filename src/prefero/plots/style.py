@@ -13,7 +13,7 @@ from prefero._support.optional import need
 COLORS = {
     "Prefero": "#0b6e99",
     "Prefero, random": "#7fb6cf",
-    "Prefero, mutual information": "#4c9a2a",
+    "Prefero, mutual information": "#e0529c",
     "Prefero, best": "#12486b",
     "Oracle": "#222222",
     "Oracle, Laplace": "#8a8a8a",
