@@ -18,12 +18,10 @@ from deploy.walk_environment import (
     BONUS,
     InPlaceWalk,
     Walk,
-    described_walk_reward,
     expected_reward,
     features_of,
     random_actions,
     run_episode,
-    walk_reward,
 )
 from prefero import (
     Learner,
@@ -36,16 +34,6 @@ from prefero import (
 from prefero._support.arrays import Array
 from prefero.datasets import Episode as RecordedEpisode
 from prefero.kernels import Anchored, Linear, Quadratic
-
-
-@pytest.fixture(scope="module")
-def reward() -> Reward:
-    return walk_reward()
-
-
-@pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory) -> Reward:
-    return described_walk_reward(tmp_path_factory.mktemp("described") / "reward.json")
 
 
 def test_a_dense_reward_needs_nothing_but_the_file(described: Reward) -> None:

@@ -10,28 +10,16 @@ from gymnasium.wrappers.vector import RecordEpisodeStatistics as VectorRecordEpi
 from deploy.walk_environment import (
     BONUS,
     Walk,
-    described_walk_reward,
     expected_reward,
     features_of,
     random_actions,
     run_episode,
-    walk_reward,
 )
 from prefero import Reward, RewardFromPreferences, VectorRewardFromPreferences
 from prefero._support.arrays import Array
 
 LENGTHS = (3, 1, 5)
 every_mode = pytest.mark.parametrize("mode", list(AutoresetMode))
-
-
-@pytest.fixture(scope="module")
-def reward() -> Reward:
-    return walk_reward()
-
-
-@pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory) -> Reward:
-    return described_walk_reward(tmp_path_factory.mktemp("described") / "reward.json")
 
 
 @every_mode

@@ -45,26 +45,26 @@ def test_the_estimate_is_that_of_people_drawn_from_the_posterior() -> None:
     np.testing.assert_allclose((found.low, found.high), np.quantile(wanted, [0.05, 0.95]), atol=0.03)
 
 
-def test_the_ceiling_is_what_each_drawn_persons_own_reward_would_predict() -> None:
+def test_the_attainable_accuracy_is_what_each_drawn_persons_own_reward_would_predict() -> None:
     """By counting the answers of people drawn from one posterior, who lapse in every fifth answer."""
     _, data = taught_mixture()
     x, rng = pool()[:20], np.random.default_rng(3)
     belief = infer(Linear(), data, Probit(0.3, lapse=0.2), "ep")[0]
     first, second = np.triu_indices(len(x), 1)
     likelier = belief.probability(x[first], x[second]) > 0.5
-    shares, ceilings = [], []
+    shares, attainable = [], []
     for f in belief.sample(x, 1500, rng):
         gap = f[first] - f[second]
         said = gap + np.sqrt(2) * 0.3 * rng.standard_normal((4, len(gap))) > 0
         said = np.where(rng.random(said.shape) < 0.2, rng.random(said.shape) < 0.5, said)
         shares.append(np.mean(said == likelier))
-        ceilings.append(np.mean(said == (gap > 0)))
+        attainable.append(np.mean(said == (gap > 0)))
     found = module.accuracy_draws(belief, x)
     assert found.mean == pytest.approx(np.mean(shares), abs=0.006)
     assert found.shares @ found.weights == pytest.approx(np.mean(shares), abs=0.012)
-    assert found.ceilings @ found.weights == pytest.approx(np.mean(ceilings), abs=0.012)
-    assert found.room == pytest.approx(np.mean(ceilings) - np.mean(shares), abs=0.012)
-    assert np.all(found.ceilings >= found.shares - 1e-12)
+    assert found.attainable @ found.weights == pytest.approx(np.mean(attainable), abs=0.012)
+    assert found.room == pytest.approx(np.mean(attainable) - np.mean(shares), abs=0.012)
+    assert np.all(found.attainable >= found.shares - 1e-12)
 
 
 def test_random_pairs_stand_for_all_of_a_large_pool(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,8 @@
 
     share      of a person's answers to random pairs of the pool that are as predicted; the person has to
                choose, and their noise and lapses count
-    ceiling    the share that the person's true reward would predict: below 1, for what noise takes is lost
-    room       by how much the share is expected to be below the ceiling
+    attainable the share that the person's true reward would predict: below 1, for what noise takes is lost
+    room       by how much the share is expected to be below the attainable accuracy
     z          the log odds of a share
 
 A posterior does not know how far its assumptions are from the person. So what it expects is corrected by what

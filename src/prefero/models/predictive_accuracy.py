@@ -5,7 +5,7 @@
     accuracy    of a reward f with a noise and a lapse rate: the mean over pairs of the probability that a
                 person with these answers as predicted. A person who has to choose is meant: "about equal" is
                 no answer here
-    ceiling     the accuracy if the reward were known
+    attainable  the accuracy if the reward were known
 
 The posterior gives each reward, noise and lapse rate a probability, and so the accuracy has a distribution.
 Its mean has a closed form, the mean over pairs of max(P, 1 - P), where P is the probability of an answer
@@ -48,19 +48,19 @@ class AccuracyDraws:
 
     mean              its expectation, in closed form
     shares     (S,)   the accuracy of the prediction, for each draw of reward and noise
-    ceilings   (S,)   the accuracy that the drawn reward itself would have
+    attainable (S,)   the accuracy that the drawn reward itself would have
     weights    (S,)   of the draws
     """
 
     mean: float
     shares: Array
-    ceilings: Array
+    attainable: Array
     weights: Array
 
     @property
     def room(self) -> float:
-        """What is expected to be missing to the ceiling."""
-        return float((self.ceilings - self.shares) @ self.weights)
+        """What is expected to be missing to the attainable accuracy."""
+        return float((self.attainable - self.shares) @ self.weights)
 
     @property
     def variance_of_log_odds(self) -> float:
@@ -81,7 +81,7 @@ def accuracy_draws(belief: Distribution, x: Array) -> AccuracyDraws:
     return AccuracyDraws(
         mean=float(np.mean(np.maximum(probability, 1.0 - probability))),
         shares=np.where(probability >= 0.5, better, 1.0 - better).mean(axis=1),
-        ceilings=np.maximum(better, 1.0 - better).mean(axis=1),
+        attainable=np.maximum(better, 1.0 - better).mean(axis=1),
         weights=draws.weights,
     )
 

@@ -65,10 +65,10 @@ class ComputeSlots:
     @contextmanager
     def acquire(self) -> Iterator[None]:
         """A slot for a computation that a request waits for."""
-        turn = object()
+        request = object()
         with self._change:
-            self._waiting.append(turn)
-            self._change.wait_for(lambda: self._free > 0 and self._waiting[0] is turn)
+            self._waiting.append(request)
+            self._change.wait_for(lambda: self._free > 0 and self._waiting[0] is request)
             self._waiting.popleft()
             self._free -= 1
             self._change.notify_all()  # another slot may be free for the next one
