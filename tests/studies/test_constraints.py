@@ -1,6 +1,9 @@
 """The database's constraints hold the rules, whatever writes to it."""
 
+import sqlite3
+import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -265,3 +268,15 @@ def test_a_database_can_be_opened_by_many_at_once(database: str) -> None:
         assert isinstance(engine, Engine), engine
         assert set(reflected(engine)) == set(FILLED)
         engine.dispose()
+
+
+def test_a_new_file_that_another_program_is_making_is_waited_for(tmp_path: Path) -> None:
+    """SQLite itself does not wait here: it refuses at once to write ahead while another one begins."""
+    other = sqlite3.connect(tmp_path / "studies.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.1, other.close)
+    release.start()
+    try:
+        open_database(tmp_path / "studies.db").dispose()
+    finally:
+        release.join()

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from alembic import command
@@ -106,10 +107,24 @@ def _url(where: str) -> URL:
 def _prepare_sqlite(path: Path, connection: "DBAPIConnection", record: Any) -> None:
     connection.isolation_level = None  # SQLAlchemy begins transactions, not the driver
     cursor = connection.cursor()
-    for line in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+    _write_ahead(cursor)
+    for line in ("synchronous = FULL", "foreign_keys = ON"):
         cursor.execute(f"PRAGMA {line}")
     cursor.close()
     record.info[FILE] = _file(path)
+
+
+def _write_ahead(cursor: Any) -> None:
+    """SQLite refuses this at once while another connection does the same to a new file, so wait here."""
+    deadline = monotonic() + WAIT
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > deadline:
+                raise
+            sleep(0.01)
 
 
 def _begin_sqlite(connection: Connection) -> None:
