@@ -67,7 +67,7 @@ def gains(law: str, answers: int, seed: int) -> dict[str, float]:
     seconds, tested = DRAW[law](gaps[:answers], rng), ordered[answers:]
     plain = PreferenceGP().fit(x, ordered[:answers]).posterior_
     assert isinstance(plain, MixturePosterior)
-    timed = with_answer_times(plain, seconds)
+    timed, _ = with_answer_times(plain, seconds)
     before, after = (score(p.probability(x[tested[:, 0]], x[tested[:, 1]])) for p in (plain, timed))
     return {name: after[name] - before[name] for name in before}
 

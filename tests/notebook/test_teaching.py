@@ -104,6 +104,7 @@ def test_a_repeated_request_changes_nothing() -> None:
     ]
     assert sent[0] == sent[1]
     assert choices_of(person.learner) == ["left"]
+    assert [answer.seconds for answer in person.learner.answers] == [1.0]
 
 
 def test_a_question_that_a_cell_answered_is_not_answered_again() -> None:

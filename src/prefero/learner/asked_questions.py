@@ -8,7 +8,7 @@ persons      who was asked, where several people answer
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from prefero.questions import Answer, Question
@@ -63,18 +63,18 @@ class AskedQuestions:
         """A question with the next number waits for its answer from now on."""
         self.last_number, self.open[question.number] = question.number, question
 
-    def answer_to(self, question: Question, choice: str, person: str) -> Answer:
+    def answer_to(self, question: Question, choice: str, person: str, seconds: float | None) -> Answer:
         """The answer to a numbered question, by this person or by the one who was asked."""
-        return Answer(question, choice, person or self.persons.get(question.number, ""))
+        return Answer(question, choice, person or self.persons.get(question.number, ""), seconds)
 
     def tell(self, answer: Answer) -> None:
-        """Record an answer; the same one twice counts once."""
+        """Record an answer; the same one twice counts once, with the time of the first."""
         number = answer.question.number
         before = self.answered.get(number)
         if before is None:
             self.answered[number] = answer
             self.last_number = max(self.last_number, number)
-        elif before != answer:
+        elif before != replace(answer, seconds=before.seconds):
             raise AnswerConflict(_conflict(before, answer))
         self.open.pop(number, None)
         self.skipped.pop(number, None)

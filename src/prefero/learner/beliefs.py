@@ -34,10 +34,11 @@ class Beliefs:
 
     Args:
         model: It is copied, and the copy is fitted.
+        answer_times: Whether it learns from how long answers took.
     """
 
-    def __init__(self, model: Model) -> None:
-        self.model = deepcopy(model)
+    def __init__(self, model: Model, answer_times: bool = False) -> None:
+        self.model, self.answer_times = deepcopy(model), answer_times
         self.people: PeoplePosterior | None = None  # that belongs to the last belief
         self._fantasy_model = deepcopy(model)  # so that a fit to imagined answers starts from the last such
         self._last: tuple[tuple[Answer, ...], Distribution] | None = None
@@ -72,7 +73,7 @@ class Beliefs:
 
     def leave_one_out(self, answers: tuple[Answer, ...], pool: Pool) -> Array:
         """How probable each answer is given all others, (N,)."""
-        belief, data = self.given(answers, pool), _comparisons(answers, pool)
+        belief, data = self.given(answers, pool), self._comparisons(answers, pool)
         if isinstance(self.model, PersonModel):
             return self.model.leave_one_out(data)
         return leave_one_out(belief, data) if self.people is None else self.people.leave_one_out(data)
@@ -90,7 +91,7 @@ class Beliefs:
 
     def _fitted(self, model: Model, answers: tuple[Answer, ...], pool: Pool) -> Distribution:
         try:
-            return model.fit_comparisons(_comparisons(answers, pool), pool.scaled).posterior_
+            return model.fit_comparisons(self._comparisons(answers, pool), pool.scaled).posterior_
         except (ConvergenceError, np.linalg.LinAlgError) as error:
             self._warn(error)
             if self._last is not None:
@@ -104,7 +105,6 @@ class Beliefs:
             warnings.warn(f"the model could not be fitted and stays as it was: {error}", stacklevel=6)
             self._warned = True
 
-
-def _comparisons(answers: tuple[Answer, ...], pool: Pool) -> Comparisons:
-    """Answers about a pool as its scaled features."""
-    return Comparisons.from_answers(pool.scaled, answers, pool.scaling)
+    def _comparisons(self, answers: tuple[Answer, ...], pool: Pool) -> Comparisons:
+        """Answers about a pool as its scaled features."""
+        return Comparisons.from_answers(pool.scaled, answers, pool.scaling, self.answer_times)

@@ -72,6 +72,9 @@ class Learner:
             (BALD), "best-information", "expected-utility" (EUBO), "knowledge-gradient", "thompson-duel",
             another registered name, or an `AcquisitionFunction` of your own.
         answers: Of an earlier session, to continue it.
+        answer_times: Whether to learn also from the seconds of `tell`, in which a person gave an answer: slow
+            answers then count as close ones, if the person's times show it. For one person's answers about
+            pairs, and models with expectation propagation, such as the default.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class Learner:
         model: Model | None = None,
         acquisition: AnyAcquisitionFunction | str = PURPOSES["learn"],
         answers: Iterable[Answer] = (),
+        answer_times: bool = False,
     ) -> None:
         if not isinstance(pool, Pool):
             raise TypeError(f"a learner needs a prefero.Pool, but got {type(pool).__name__}: Pool(features)")
@@ -90,11 +94,17 @@ class Learner:
         self.pool = pool
         self.seed = int(seed)
         self.acquisition = acquisition_named(acquisition)
-        self._beliefs = Beliefs(PreferenceGP() if model is None else model)
+        model = PreferenceGP() if model is None else model
+        if answer_times and not getattr(model, "learns_from_times", False):
+            raise ValueError(
+                f"{model!r} cannot learn from answer times: leave answer_times out, or take a PreferenceGP "
+                "with inference='ep'"
+            )
+        self._beliefs = Beliefs(model, answer_times)
         self._questions = AskedQuestions()
         self._file: Path | None = None
         for answer in answers:
-            self.tell(answer.question, answer.choice, person=answer.person)
+            self._tell_again(answer)
 
     if not TYPE_CHECKING:  # to a type checker, any attribute would be there
 
@@ -121,6 +131,11 @@ class Learner:
     def learns_from_ties(self) -> bool:
         """Whether its model can learn from "about equal": not if the model has no margin."""
         return getattr(self._beliefs.model, "margin", None) != 0
+
+    @property
+    def answer_times(self) -> bool:
+        """Whether it learns from how long answers took."""
+        return self._beliefs.answer_times
 
     @property
     def file(self) -> Path | None:
@@ -185,6 +200,7 @@ class Learner:
         check_strategy(strategy)
         check_kind(kind)
         check_about(about)
+        self._check_kind_timed(kind)
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
         chooser = QuestionChooser(self.pool, self._questions, acquisition, strategy, kind, self.seed)
         if count is not None:
@@ -230,25 +246,50 @@ class Learner:
             return min(present, key=lambda name: sum(a.person == name for a in asked.answered.values()))
         return most_informative_person(known, present, self.pool.scaled, asked)
 
-    def tell(self, question: Question, choice: str, *, person: str = "") -> None:
+    def tell(
+        self, question: Question, choice: str, *, person: str = "", seconds: float | None = None
+    ) -> None:
         """Learn from an answer. The same answer twice counts once.
 
         Args:
             question: A question of this learner.
             choice: "left", "right" or "equal"; for other kinds of questions see `prefero.questions`.
             person: Who answered, where several people do; "" takes the person who was asked.
+            seconds: How long the answer took, from when the question was shown; None if that is not known.
+                It is kept in any case, and learned from with `answer_times`.
 
         Raises:
             AnswerConflict: If the question has another answer already.
-            ValueError: If the model has no margin, and so cannot learn from "equal".
+            ValueError: If the model has no margin, and so cannot learn from "equal"; or if `seconds` is not a
+                positive number.
         """
-        answer = self._questions.answer_to(self._known(question), choice, str(person))
+        answer = self._questions.answer_to(self._known(question), choice, str(person), seconds)
+        self._check_timed(answer)
         if answer.tied and not self.learns_from_ties:
             raise ValueError(
                 f"{self._beliefs.model!r} cannot learn from {choice!r}, since its margin is 0: give it a "
                 "positive margin, or skip the question"
             )
         self._questions.tell(answer)
+
+    def _tell_again(self, answer: Answer) -> None:
+        self.tell(answer.question, answer.choice, person=answer.person, seconds=answer.seconds)
+
+    def _check_timed(self, answer: Answer) -> None:
+        """An error if an answer cannot be learned from together with answer times."""
+        self._check_kind_timed(answer.question.kind)
+        others = {before.person for before in self._questions.answered.values()} - {answer.person}
+        if self.answer_times and others:
+            raise ValueError(
+                f"with answer_times a learner learns from one person, here {min(others)!r}, but "
+                f"{answer.person!r} is another one: a learner without answer_times learns from several people"
+            )
+
+    def _check_kind_timed(self, kind: Kind) -> None:
+        if self.answer_times and kind != "pair":
+            raise ValueError(
+                f"with answer_times a learner learns from pairs, not from {kind!r}: leave answer_times out"
+            )
 
     def skip(self, question: Question) -> None:
         """Leave a question unanswered; its pair is not asked again."""
@@ -288,7 +329,10 @@ class Learner:
         """
         # a belief that was fitted answer by answer differs by rounding from one that is fitted to all at once
         self._beliefs.forget()
-        state = LearnerState(self.pool, self.seed, self._beliefs.model, self.acquisition, self._questions)
+        beliefs, asked = self._beliefs, self._questions
+        state = LearnerState(
+            self.pool, self.seed, beliefs.model, self.acquisition, asked, beliefs.answer_times
+        )
         learner_file.write(Path(path), state)
         self._file = Path(path)
 
@@ -312,7 +356,13 @@ class Learner:
         """
         state = learner_file.read(Path(path), model, acquisition)
         assert state.acquisition is not None
-        learner = cls(state.pool, seed=state.seed, model=state.model, acquisition=state.acquisition)
+        learner = cls(
+            state.pool,
+            seed=state.seed,
+            model=state.model,
+            acquisition=state.acquisition,
+            answer_times=state.answer_times,
+        )
         try:
             learner._continue(state.questions)
         except ValueError as error:
@@ -323,7 +373,7 @@ class Learner:
     def _continue(self, stored: AskedQuestions) -> None:
         """Ask, tell and skip as it was done before, so that all of it is checked again."""
         for answer in stored.answered.values():
-            self.tell(answer.question, answer.choice, person=answer.person)
+            self._tell_again(answer)
         for question in stored.skipped.values():
             self.skip(question)
         self._questions.wait_for(map(self._known, stored.open.values()), stored.last_number)

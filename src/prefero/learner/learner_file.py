@@ -5,6 +5,7 @@
     acquisition   its registered name and parameters, likewise
     told          answered questions, in the order of the answers; open and skipped ones
     persons       who was asked a question, by its number, where several people answer
+    answer_times  whether it learns from the answers' seconds
 
 The belief is not stored, since it follows from the answers. No code is stored.
 """
@@ -49,6 +50,7 @@ class LearnerState:
     model: Any
     acquisition: AnyAcquisitionFunction | None
     questions: AskedQuestions
+    answer_times: bool
 
 
 def write(path: Path, state: LearnerState) -> None:
@@ -65,6 +67,7 @@ def write(path: Path, state: LearnerState) -> None:
         "open": [_question_to_json(question) for question in questions.open.values()],
         "skipped": [_question_to_json(question) for question in questions.skipped.values()],
         "persons": questions.persons,
+        "answer_times": state.answer_times,
         "pool": pool_file.to_json(state.pool, path.parent),
     }
     write_atomically(path, json.dumps(document, allow_nan=False, default=_plain) + "\n")
@@ -103,7 +106,14 @@ def _state(document: dict[str, Any], path: Path) -> LearnerState:
         model=_model_from_json(document["model"]),
         acquisition=_acquisition_from_json(document["acquisition"]),
         questions=_asked(document),
+        answer_times=_flag(document["answer_times"]),
     )
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"answer_times is true or false, but is {value!r}")
+    return value
 
 
 # --- questions --------------------------------------------------------------------------------------------
@@ -121,12 +131,13 @@ def _question_to_json(question: Question) -> dict[str, Any]:
 
 
 def _answer_to_json(answer: Answer) -> dict[str, Any]:
-    person = {"person": answer.person} if answer.person else {}
-    return _question_to_json(answer.question) | {"choice": answer.choice} | person
+    more = {"person": answer.person or None, "seconds": answer.seconds}
+    known = {name: value for name, value in more.items() if value is not None}
+    return _question_to_json(answer.question) | {"choice": answer.choice} | known
 
 
 def _answer_from_json(row: dict[str, Any]) -> Answer:
-    return Answer(_question_from_json(row), row["choice"], str(row.get("person", "")))
+    return Answer(_question_from_json(row), row["choice"], str(row.get("person", "")), row.get("seconds"))
 
 
 def _question_from_json(row: dict[str, Any]) -> Question:

@@ -16,16 +16,16 @@ precision is never negative.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from prefero._support.arrays import Array, one_thread
+from prefero.models.inference import Inference
 from prefero.models.likelihood import LOG_SQRT_2PI
 from prefero.models.linalg import posterior_mean, precision_factor, triangular_inverse
 from prefero.models.mixture import MixturePosterior
-from prefero.models.people import PersonPosterior
 from prefero.models.posterior import Posterior
+from prefero.questions import Comparisons
 
 NODES = np.linspace(-6.0, 6.0, 97)  # standard deviations of the tilted distribution without the time
 FALL_PRIOR, STD_PRIOR = 1.0, (0.5, 0.5)  # standard deviation; and of log std, its mean's exponential
@@ -57,8 +57,30 @@ class TimeLaw:
         return np.asarray(-0.5 * z**2 - np.log(self.std) - LOG_SQRT_2PI)
 
 
+def check_timed(data: Comparisons, inference: Inference) -> None:
+    """An error where a model cannot learn from the times of these answers."""
+    way_out = "leave the times out, or"
+    if data.seconds is None:
+        return
+    if inference != "ep":
+        raise ValueError(
+            f"answer times are learned from with expectation propagation, not with {inference!r}: "
+            f"{way_out} set inference='ep'"
+        )
+    if data.has_people:
+        raise ValueError(
+            "answer times are learned from one person's answers, but several people answered: "
+            f"{way_out} learn each person alone"
+        )
+    if data.rows is not None:
+        raise ValueError(
+            "answer times are learned from answers about pairs without a strength, but some are of other "
+            f"kinds: {way_out} these answers"
+        )
+
+
 @one_thread
-def with_answer_times(posterior: Fitted, seconds: npt.ArrayLike) -> Fitted:
+def with_answer_times(posterior: Fitted, seconds: Array) -> tuple[Fitted, TimeLaw | None]:
     """The posterior that also knows how long each answer took; the same, where times say nothing.
 
     Args:
@@ -66,28 +88,17 @@ def with_answer_times(posterior: Fitted, seconds: npt.ArrayLike) -> Fitted:
         seconds: Of each answer, (N,); nan where it is not known.
 
     Returns:
-        The posterior with the times in its sites.
+        The posterior with the times in its sites, and the law of the person's times; None if there is none.
     """
-    if isinstance(posterior, PersonPosterior):
-        raise ValueError("answer times are learned from one person's answers, but several people answered")
     parts = posterior.components if isinstance(posterior, MixturePosterior) else ((1.0, posterior),)
-    times = _logarithms(seconds, parts[0][1])
+    times = np.log(np.maximum(seconds, FASTEST))
     law = fit_law(parts[0][1], times)
     if law is None:
-        return posterior
+        return posterior, None
     timed = tuple((weight, _timed(part, times, law)) for weight, part in parts)
-    return replace(posterior, components=timed) if isinstance(posterior, MixturePosterior) else timed[0][1]
-
-
-def _logarithms(seconds: npt.ArrayLike, part: Posterior) -> Array:
-    times = np.asarray(seconds, dtype=float)
-    if times.shape != (len(part.data),):
-        raise ValueError(
-            f"seconds must be one number for each answer, shape ({len(part.data)},), but are {times.shape}"
-        )
-    if part.data.rows is not None or part.data.has_people:
-        raise ValueError("answer times are learned from one person's answers about pairs, left or right")
-    return np.asarray(np.log(np.maximum(times, FASTEST)), dtype=float)
+    if isinstance(posterior, MixturePosterior):
+        return replace(posterior, components=timed), law
+    return timed[0][1], law
 
 
 def fit_law(part: Posterior, log_seconds: Array) -> TimeLaw | None:

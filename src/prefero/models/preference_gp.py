@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero.kernels import Kernel
-from prefero.models.answer_times import with_answer_times
+from prefero.models.answer_times import TimeLaw, check_timed, with_answer_times
 from prefero.models.inference import Inference, check_inference, infer
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
@@ -157,7 +157,11 @@ class PreferenceGP(PreferenceModel):
         structures_: Without one: the posterior probability of each structure.
         people_: Where several people answered: the posterior over all their rewards; `posterior_` is then
             that over the reward that they share.
+        time_law_: How the person's answer times depend on differences of rewards; None where times were not
+            given, or do not depend on them clearly.
     """
+
+    time_law_: TimeLaw | None
 
     def __init__(
         self,
@@ -205,7 +209,8 @@ class PreferenceGP(PreferenceModel):
                 people are learned together: what they share, and what is each one's own.
             answers: Further answers of any kind, such as `Answer.best_of([0, 3, 5], best=3)`.
             seconds: How long each answer of `pairs` and then of `ties` took; nan where that is not known.
-                Slow answers then count as close ones, if the person's times show it. None leaves times out.
+                Slow answers then count as close ones, if the person's times show it. None leaves times out,
+                those of `answers` too.
 
         Returns:
             The model itself.
@@ -214,20 +219,18 @@ class PreferenceGP(PreferenceModel):
             ConvergenceError: If the inference does not converge.
         """
         matrix = feature_matrix(items)
-        self.fit_comparisons(comparisons_of(matrix, pairs, ties, people, answers), matrix)
-        if seconds is not None:
-            self._take_up_times(self.posterior_, seconds)
-        return self
+        return self.fit_comparisons(comparisons_of(matrix, pairs, ties, people, answers, seconds), matrix)
 
-    def _take_up_times(self, posterior: Distribution, seconds: npt.ArrayLike) -> None:
-        if isinstance(posterior, MixturePosterior | Posterior):
-            self.posterior_ = with_answer_times(posterior, seconds)
+    @property
+    def learns_from_times(self) -> bool:
+        """Whether it can learn from how long answers took."""
+        return self.inference == "ep"
 
     def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
         """Learn from comparisons of features; refitting is quick when they continue the last ones.
 
         Args:
-            data: The comparisons.
+            data: The comparisons; if they have `seconds`, it learns from them too.
             reference: Features of the trajectories that the reward is for, (M, d): model averaging
                 standardizes features and scales its priors by them. Without it, the features of the
                 comparisons are taken to be standardized and normal.
@@ -236,6 +239,7 @@ class PreferenceGP(PreferenceModel):
             The model itself.
         """
         self._check()
+        check_timed(data, self.inference)
         self.n_features_in_ = data.winners.shape[1]
         self.__dict__.pop("people_", None)
         if data.has_people:
@@ -244,11 +248,17 @@ class PreferenceGP(PreferenceModel):
             self._fit_mixture(data, reference)
         else:
             self._fit_kernel(self.kernel, data)
+        self._take_up_times(data)
         self.log_evidence_ = self.posterior_.log_evidence
         probit = self.posterior_.probit
         self.noise_, self.margin_, self.lapse_ = probit.noise, probit.margin, probit.lapse
         self.strong_margin_ = probit.strong_margin
         return self
+
+    def _take_up_times(self, data: Comparisons) -> None:
+        self.time_law_, posterior = None, self.posterior_
+        if data.seconds is not None and isinstance(posterior, MixturePosterior | Posterior):
+            self.posterior_, self.time_law_ = with_answer_times(posterior, data.seconds)
 
     def _check(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):

@@ -36,7 +36,7 @@ ROUTES: dict[tuple[str, str], Handler] = {
     ("GET", r"/api/trajectories/(\d+)"): lambda own, _, path: own.teaching.trajectory(own.index(path)),
     ("GET", r"/api/clips/(\d+)/status"): lambda own, _, path: own.clip_status(path),
     ("POST", r"/api/session/events"): lambda own, body, _: own.teaching.answer(
-        body["question"], body["kind"], body["key"]
+        body["question"], body["kind"], body["key"], body.get("seconds")
     ),
     ("POST", r"/api/session/undo"): lambda own, body, _: own.teaching.undo(body["question"], body["key"]),
 }

@@ -44,8 +44,8 @@ class TeachableLearner(Protocol):
     def ask(self, purpose: Purpose | None = None) -> Question:
         """The next question."""
 
-    def tell(self, question: Question, choice: str) -> None:
-        """Learn from an answer."""
+    def tell(self, question: Question, choice: str, *, seconds: float | None = None) -> None:
+        """Learn from an answer that took so long."""
 
     def skip(self, question: Question) -> None:
         """Leave a question unanswered."""
@@ -109,15 +109,15 @@ class Teaching:
 
     # --- what the person does -----------------------------------------------------------------------------
 
-    def answer(self, number: int, kind: str, key: str) -> dict[str, Any]:
-        """Tell the learner an answer, or that a question is skipped."""
+    def answer(self, number: int, kind: str, key: str, seconds: float | None = None) -> dict[str, Any]:
+        """Tell the learner an answer and how long it took, or that a question is skipped."""
         if key not in self._keys:
             question = self._open(number)
             if kind == "skip":
                 self.learner.skip(question)
                 self._skips.append(_Skip(question, len(self.learner.answers)))
             else:
-                self.learner.tell(question, kind)
+                self.learner.tell(question, kind, seconds=seconds or None)
             self._done(key)
         return self.state()
 

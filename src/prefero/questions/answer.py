@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import isfinite
 from typing import NamedTuple, Self
 
 from prefero.questions.answer_kinds import (
@@ -41,14 +42,17 @@ class Answer:
         choice: One of the choices of its kind: for a pair "left", "right" or "equal"; for others see
             `prefero.questions.answer_kinds`.
         person: Who said it; "" where only one person answers.
+        seconds: How long it took; None where that is not known.
     """
 
     question: Question
     choice: str
     person: str = ""
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "choice", canonical(self.question.kind, self.choice))
+        object.__setattr__(self, "seconds", _checked_seconds(self.seconds))
 
     @classmethod
     def preferred(cls, winner: int, loser: int, strength: str | None = None) -> Self:
@@ -130,6 +134,16 @@ class Answer:
         chosen = q.items[int(self.choice) - 1]
         others = [item for item in q.items if item != chosen]
         return tuple(Row(chosen, item) if form == "best" else Row(item, chosen) for item in others)
+
+
+def _checked_seconds(seconds: float | None) -> float | None:
+    if seconds is None:
+        return None
+    if isinstance(seconds, bool) or not (isfinite(seconds) and seconds > 0):
+        raise ValueError(
+            f"seconds must be a positive number, or None where the time is not known, but is {seconds!r}"
+        )
+    return float(seconds)
 
 
 def _place(items: Sequence[int], item: int) -> str:

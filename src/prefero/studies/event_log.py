@@ -109,7 +109,12 @@ class ActiveAnswer(NamedTuple):
     @property
     def answer(self) -> Answer:
         """The answer for a learner."""
-        return Answer(self.asked.question, self.choice)
+        return Answer(self.asked.question, self.choice, seconds=self.seconds)
+
+    @property
+    def seconds(self) -> float | None:
+        """How long it took; None if that is not known."""
+        return self.event.seconds or None
 
 
 class LogLength(NamedTuple):
@@ -121,9 +126,12 @@ class LogLength(NamedTuple):
 
 
 class LogState(NamedTuple):
-    """The active answers, as numbers of questions and choices, and the numbers of skipped questions."""
+    """The active answers, as numbers of questions, choices and seconds, and the skipped questions' numbers.
 
-    answers: frozenset[tuple[int, str]]
+    The seconds of the latest answer are left out, so that a question can be computed before it is given.
+    """
+
+    answers: frozenset[tuple[int, str, float | None]]
     skipped: frozenset[int]
 
 
@@ -194,7 +202,11 @@ class EventLog:
     @cached_property
     def state(self) -> "LogState":
         """What the next question depends on: the active answers and the skips."""
-        answers = frozenset((active.asked.number, active.choice) for active in self.answers)
+        last = self.answers[-1].event.id if self.answers else 0
+        answers = frozenset(
+            (active.asked.number, active.choice, None if active.event.id == last else active.seconds)
+            for active in self.answers
+        )
         return LogState(answers, frozenset(asked.number for asked in self.skipped))
 
     @property

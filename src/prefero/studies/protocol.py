@@ -14,6 +14,7 @@
     rate           whether participants rate the best trajectory of each method
     ties           whether "about equal" is an answer; the paper's methods cannot learn from it
     answers        the kind of answers: pair, strength, best-of-3, worst-of-3, rank-3, up to 5
+    answer_times   whether methods learn from how long answers took; the paper's cannot
 
 An arena has the plan of the arena in place of methods. It is made by `prefero arena`, not by a file.
 
@@ -107,13 +108,25 @@ class StudyMethod:
         model = self._model(np.zeros((2, 1)))
         return isinstance(model, PreferenceGP) and model.inference == "ep"
 
+    @property
+    def learns_from_times(self) -> bool:
+        """Whether it can learn from how long answers took."""
+        return bool(getattr(self._model(np.zeros((2, 1))), "learns_from_times", False))
+
     def _model(self, x: Array) -> Model:
         return method_named(self.method).model(RealPerson(), x)
 
-    def learner(self, pool: Pool, seed: int, model: Model | None = None) -> Learner:
+    def learner(
+        self, pool: Pool, seed: int, model: Model | None = None, answer_times: bool = False
+    ) -> Learner:
         """A learner without answers; with another model, if one is given."""
-        acquisition = method_named(self.method).acquisition
-        return Learner(pool, seed=seed, model=model or self._model(pool.scaled), acquisition=acquisition)
+        return Learner(
+            pool,
+            seed=seed,
+            model=model or self._model(pool.scaled),
+            acquisition=method_named(self.method).acquisition,
+            answer_times=answer_times,
+        )
 
 
 @dataclass(frozen=True)
@@ -136,6 +149,7 @@ class Protocol:
     rate: bool = False
     ties: bool = False
     answers: Kind = "pair"
+    answer_times: bool = False
     open_ended: bool = False  # a teacher may continue for as long as they like
     arena: ArenaPlan | None = None
 
@@ -166,6 +180,7 @@ class Protocol:
                 f"{strict[0]!r} cannot learn from 'about equal': set ties = false, or leave it out"
             )
         self._check_answers()
+        self._check_times()
         if self.tests < 0 or self.retests < 0:
             raise ValueError(f"tests and retests are 0 or more, not {self.tests} and {self.retests}")
         if self.retests > self.new_questions // 2:
@@ -187,6 +202,21 @@ class Protocol:
                 "leave it out"
             )
 
+    def _check_times(self) -> None:
+        """An error if times are learned from, and methods or answers do not allow it."""
+        if not self.answer_times:
+            return
+        if self.answers != "pair" or self.arena is not None:
+            kind = "the judgments of an arena" if self.arena is not None else repr(self.answers)
+            raise ValueError(
+                f"answer times are learned from answers about pairs, not from {kind}: leave answer_times out"
+            )
+        without = [method.method for method in self.methods if not method.learns_from_times]
+        if without:
+            raise ValueError(
+                f"{without[0]!r} cannot learn from answer times: set answer_times = false, or leave it out"
+            )
+
     @property
     def new_questions(self) -> int:
         """Questions that are not retests."""
@@ -202,6 +232,10 @@ class Protocol:
     def method(self, label: str) -> StudyMethod:
         """The method of this label."""
         return next(method for method in self.methods if method.label == label)
+
+    def learner(self, label: str, pool: Pool, seed: int, model: Model | None = None) -> Learner:
+        """A learner of the method of this label, without answers; with another model, if one is given."""
+        return self.method(label).learner(pool, seed, model, self.answer_times)
 
     def schedule(self, seed: int) -> tuple[str, ...]:
         """The label of each question's method, "test" or "retest": shuffled, retests in the second half."""
@@ -311,7 +345,11 @@ def read_protocol(name: str) -> Protocol:
 
 
 def teaching_protocol(
-    title: str, questions: int, task_description: str = "", answers: Kind = "pair"
+    title: str,
+    questions: int,
+    task_description: str = "",
+    answers: Kind = "pair",
+    answer_times: bool = False,
 ) -> Protocol:
     """For a teacher: one method, and no end."""
     return Protocol(
@@ -323,6 +361,7 @@ def teaching_protocol(
         practice=False,
         ties=True,
         answers=answers,
+        answer_times=answer_times,
         open_ended=True,
     )
 

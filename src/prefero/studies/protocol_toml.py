@@ -27,6 +27,7 @@ COMMENTS = {
     "rate": "they rate the best trajectory of each method from 1 to 9",
     "ties": '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it',
     "answers": '"pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5 trajectories',
+    "answer_times": "methods learn from how long answers took; ActiveGP and ActiveLinear cannot",
 }
 METHOD_COMMENTS = {
     "label": "its name in the report",

@@ -86,10 +86,10 @@ def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> fl
     tests = [a.answer for a in log.answers if a.asked.method == TEST and not a.answer.tied]
     if not tests:
         return float("nan")
-    learner: Learner = protocol.method(label).learner(pool, 0)
+    learner: Learner = protocol.learner(label, pool, 0)
     for active in log.answers:
         if active.asked.method == label:
-            learner.tell(active.asked.question, active.choice)
+            learner.tell(active.asked.question, active.choice, seconds=active.seconds)
     return accuracy_on_answers(learner.reward(), pool, tests)
 
 
@@ -97,7 +97,8 @@ def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> fl
 class StudyReport:
     """What a report says, before it is written.
 
-    paper   whether the study is about golf, as the paper's, so that its numbers stand beside these
+    paper          whether the study is about golf, as the paper's, so that its numbers stand beside these
+    answer_times   whether the methods learned from how long answers took
     """
 
     name: str
@@ -105,6 +106,7 @@ class StudyReport:
     paper: bool
     participants: Sequence[ParticipantProgress]
     outcomes: Sequence[StudyOutcome]
+    answer_times: bool = False
 
     @property
     def table(self) -> StudyTable | None:
@@ -176,6 +178,7 @@ def study_report(store: Store, study: Study) -> StudyReport:
         protocol["world"] == "golf",
         progress_of(store, study),
         outcomes_of(store, study),
+        bool(protocol.get("answer_times")),
     )
 
 
@@ -223,6 +226,8 @@ def _methods_part(report: StudyReport) -> Iterator[str]:
         return
     yield from ("## What the methods learned\n", "![Accuracy and ratings](study.png)\n")
     yield report.table.markdown
+    if report.answer_times:
+        yield "The methods learned from how long answers took, too.\n"
     if report.table_of_careful is not None:
         yield "Without the participants who show signs of carelessness:\n"
         yield report.table_of_careful.markdown
