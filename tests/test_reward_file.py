@@ -87,7 +87,7 @@ def test_a_truncated_file_is_refused_wherever_it_ends(
     for end in range(0, len(whole) - 2, 10 * (1 + len(whole) // 2000)):
         cut.write_bytes(whole[:end])
         with pytest.raises(
-            RewardFileError, match=r"cut.json is damaged or no reward file .*: save the reward"
+            RewardFileError, match=r"cut.json is damaged or no reward file .*, or save the reward again"
         ):
             load_reward(cut)
 

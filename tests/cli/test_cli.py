@@ -284,6 +284,11 @@ def test_reproduce_names_a_missing_package_with_its_remedy(package: str, tmp_pat
         (["simulate", "--questions", "0"], "--questions"),
         (["simulate", "--purpose", "fun"], "fun"),
         (["simulate", "--bogus"], "--bogus"),
+        (["rank", "nowhere.csv"], "no such file: nowhere.csv"),
+        (["pairs", "nowhere.csv"], "no such file: nowhere.csv"),
+        (["study", "list", "--database", "nowhere.db"], "no such file: nowhere.db"),
+        (["study", "serve", "--clips", "nowhere"], "no such folder: nowhere"),
+        (["arena", "report", "--database", "nowhere.db"], "no such file: nowhere.db"),
         (["frobnicate"], "frobnicate"),
     ],
 )

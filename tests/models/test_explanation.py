@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from models.taught import answers_about, pool
-from prefero._support.texts import number, percent
+from prefero._support.sentences import number, percent
 from prefero.models.explanation import SURE, Statement, explain, statements_about
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.profiles import profiles

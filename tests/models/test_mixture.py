@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, ndtr
 
 from models.answers_of_known_rewards import RIGHT, answers, first, fresh, grid, order, places, turned
-from prefero._support.texts import percent
+from prefero._support.sentences import percent
 from prefero.models.inference import infer
 from prefero.models.likelihood import Probit
 from prefero.models.mixture import MixturePosterior

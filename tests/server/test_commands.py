@@ -127,8 +127,8 @@ def test_a_server_that_others_can_reach_asks_for_the_token_that_it_shows(tmp_pat
         ("teach driver --port 0 --until 90", "but is 90: for 90 % write 0.9"),
         ("teach note.txt --port 0", "a pool file (.npz), a LeRobot dataset"),
         ("study create s --protocol nowhere", "no such file or built-in protocol"),
-        ("study invite nobody", "there is no study 'nobody': there is none yet"),
-        ("study import nowhere", "no such file: nowhere"),
+        ("study invite nobody", "there is no study 'nobody': create it with  "),
+        ("study import nowhere", "no such folder: nowhere"),
     ],
 )
 def test_an_error_is_reported_in_one_line(words: str, message: str, tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_a_protocol_is_read_from_json_as_it_was_written(name: str) -> None:
         (f'title = "x"\ntests = -1\n{METHOD}', "tests and retests are 0 or more, not -1 and 0"),
         (f'title = "x"\nretests = -2\n{METHOD}', "tests and retests are 0 or more, not 0 and -2"),
         (f'title = "x"\nretests = 3\n{METHOD}', "at most half of 4 questions can be asked again, not 3"),
-        ("title = ", "protocol.toml is not a TOML file: Invalid value"),
+        ("title = ", r"protocol.toml is not a protocol in TOML \(Invalid value .* prints one to edit"),
     ],
 )
 def test_an_invalid_protocol_is_refused_with_the_reason(tmp_path: Path, text: str, message: str) -> None:
@@ -255,7 +255,7 @@ def test_any_texts_survive_being_printed(title: str, consent: str, thanks: str, 
 def test_a_protocol_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "noise.toml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match=r"noise\.toml is not a TOML file"):
+    with pytest.raises(ValueError, match=r"noise\.toml is not a protocol in TOML"):
         read_protocol(str(path))
 
 

@@ -72,7 +72,7 @@ def test_studies_are_listed_oldest_first_and_a_pool_is_kept_once(store: Store) -
 
 
 def test_study_names_are_unique_and_unknown_ones_are_refused_with_a_list(store: Store) -> None:
-    with refusal("no-study", "there is no study 'two': there is none yet"):
+    with refusal("no-study", "there is no study 'two': create it with"):
         store.study("two")
     study_of(store, "one")
     with refusal("study-exists", "there is already a study 'one': choose another name"):

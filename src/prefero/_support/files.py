@@ -180,10 +180,18 @@ def read_csv(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
 
 def missing_file(path: str | Path) -> FileNotFoundError:
     """The error for a file that is not there, with the file beside it whose name is nearest."""
-    place = Path(path)
-    if not place.parent.is_dir():
-        return FileNotFoundError(f"no such file: {path}, since there is no folder {place.parent}")
-    return FileNotFoundError(f"no such file: {path}{did_you_mean(str(place), paths_beside(place))}")
+    return _missing("file", Path(path))
+
+
+def missing_folder(path: str | Path) -> FileNotFoundError:
+    """The same for a folder."""
+    return _missing("folder", Path(path))
+
+
+def _missing(what: str, path: Path) -> FileNotFoundError:
+    if not path.parent.is_dir():
+        return FileNotFoundError(f"no such {what}: {path}, since there is no folder {path.parent}")
+    return FileNotFoundError(f"no such {what}: {path}{did_you_mean(str(path), paths_beside(path))}")
 
 
 def paths_beside(path: str | Path) -> list[str]:

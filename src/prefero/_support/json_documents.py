@@ -20,16 +20,15 @@ def read_document(
         version: The version that it must have.
         error: What is raised otherwise; a missing file is a `FileNotFoundError`.
     """
+    remedy = f"give a file that {what.capitalize()}.save wrote, or save the {what} again"
     try:
         document = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
     except FileNotFoundError as missing:
         raise missing_file(path) from missing
     except (ValueError, RecursionError) as wrong:
-        raise error(
-            f"{path} is damaged or no {what} file ({wrong}): save the {what} again, or restore the file"
-        ) from wrong
+        raise error(f"{path} is damaged or no {what} file ({wrong}): {remedy}") from wrong
     if not isinstance(document, dict) or document.get("format") != document_format:
-        raise error(f"{path} is not a {what} file: wanted JSON with format {document_format!r}")
+        raise error(f"{path} is not a {what} file: wanted JSON with format {document_format!r}: {remedy}")
     if document.get("version") != version:
         raise error(
             f"{path} is a {what} file of version {document.get('version')}, and this Prefero reads version "

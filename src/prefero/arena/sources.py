@@ -204,7 +204,7 @@ def _names(policy: Sequence[str], sources: Sequence[RolloutSource]) -> tuple[str
     given = [source.policy for source in sources if source.policy is not None]
     twice = [name for name in given if given.count(name) > 1]
     if twice:
-        raise ValueError(f"two policies are called {twice[0]!r}: name them, as in first={twice[0]}")
+        raise ValueError(f"two policies are called {twice[0]!r}: give each a name of its own, NAME=PATH")
     return tuple(dict.fromkeys(policy))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
-from prefero._support.texts import percent, pluralize
+from prefero._support.sentences import percent, pluralize
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.strengths import Judgment, Strengths
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 import prefero
+from prefero._support.sentences import unwrap
 from prefero.cli.arena import arena
 from prefero.cli.choices import SuggestingGroup
 from prefero.cli.console import console
@@ -27,7 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (teach, features, score, rank, pairs, export, simulate, worlds, show, reproduce):
-    app.command()(command)
+    app.command(help=unwrap(command.__doc__ or ""))(command)
 app.add_typer(study, name="study")
 app.add_typer(arena, name="arena")
 

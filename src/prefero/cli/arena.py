@@ -10,10 +10,10 @@ import typer
 from typer.core import TyperGroup
 
 from prefero._support.commands import prefero_command
-from prefero._support.names import listed
+from prefero._support.names import listed, no_such
 from prefero.arena.plan import CONFIDENCE, Goal
 from prefero.cli.console import check_server, console, say
-from prefero.cli.databases import database_or, open_store, shown, without_password
+from prefero.cli.databases import database_or, open_known_store, open_store, shown, without_password
 from prefero.cli.options import SESSION, feature_options, option, typed, with_dataset_flags
 from prefero.cli.page import PageOptions, serve_session, with_page_flags
 from prefero.cli.study_tables import print_table
@@ -251,7 +251,7 @@ def report(
     check_server()
     from prefero.studies.arena_report import write_arena_report
 
-    store = open_store(database, "arena.db")
+    store = open_known_store(database, "arena.db")
     study = _arena_named(store, name)
     folder = out or Path(f"{study.name.replace(' ', '-')}-report")
     written = write_arena_report(store, study, folder, overwrite)
@@ -303,12 +303,14 @@ def _simulated(policies: Any, strategy: Any, goal: Goal, questions: int, seed: i
 
 def _arena_named(store: "Store", name: str | None) -> "Study":
     """The arena of this name, or the newest."""
-    arenas = [study for study in store.studies() if study.protocol.get("arena")]
-    if name is None and not arenas:
+    arenas = {study.name: study for study in store.studies() if study.protocol.get("arena")}
+    if not arenas:
         raise ValueError(
             f"there is no arena yet:  {prefero_command('arena', 'FOLDER_A', 'FOLDER_B')}  makes one"
         )
-    return arenas[-1] if name is None else store.study(name)
+    if name is not None and name not in arenas:
+        raise ValueError(no_such("arena", name, tuple(arenas)))
+    return arenas[name or list(arenas)[-1]]
 
 
 def _say_begun(store: "Store", study: "Study", known: bool) -> None:

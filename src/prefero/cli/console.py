@@ -7,6 +7,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 
+from prefero._support.files import missing_folder
 from prefero._support.optional import need
 from prefero._support.text import printable
 
@@ -39,6 +40,13 @@ def check_paths(figure: Path | None, other: Path | None) -> None:
     for path in (figure, other):
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def check_folders(folders: Iterable[Path]) -> None:
+    """An error, before any work is done, if one of these folders is not there."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise missing_folder(folder)
 
 
 def check_apart(out: Path, what: str, files: Iterable[Path] = ()) -> None:

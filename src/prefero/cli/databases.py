@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from prefero._support.files import missing_file
+
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Store
 
@@ -22,6 +24,14 @@ def open_store(database: str | None, file: DefaultFile) -> "Store":
     from prefero.studies.storage.store import Store
 
     return Store(open_database(database_or(database, file)))
+
+
+def open_known_store(database: str | None, file: DefaultFile) -> "Store":
+    """The same for commands that add no study: an error if the file that was asked for is not there."""
+    asked = without_password(database)
+    if asked is not None and not Path(asked).exists():
+        raise missing_file(asked)
+    return open_store(database, file)
 
 
 def without_password(database: str | None) -> str | None:

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero._support.commands import prefero_command
-from prefero._support.texts import pluralize
+from prefero._support.sentences import pluralize
 from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
 from prefero.cli.options import with_dataset_flags
 from prefero.datasets import EpisodeDataset, FeatureOptions, FeatureTable, extract_features, open_dataset

@@ -9,7 +9,7 @@ import typer
 
 from prefero._support.commands import prefero_command
 from prefero.cli.console import check_apart, check_server, say
-from prefero.cli.databases import open_store
+from prefero.cli.databases import open_known_store
 from prefero.cli.options import with_format_flags
 from prefero.datasets import open_dataset
 from prefero.datasets.registry import describe_formats, options_for
@@ -37,9 +37,10 @@ def pairs(
     from prefero.studies.answered_pairs import answered_pairs
     from prefero.studies.start import known_study
 
-    store = open_store(database, "teach.db")
+    options = replace(options_for(dataset, opening), videos="ignore")
+    store = open_known_store(database, "teach.db")
     study = known_study(store, name or Path(dataset).stem, prefero_command("teach", dataset))
-    opened = open_dataset(dataset, replace(options_for(dataset, opening), videos="ignore"))
+    opened = open_dataset(dataset, options)
     check_apart(out, dataset, opened.files)
     found = answered_pairs(store, study, opened)
     write_pairs(out, found)

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from prefero._support.commands import prefero_command
 from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
-from prefero.cli.databases import open_store
+from prefero.cli.databases import open_known_store
 from prefero.cli.options import with_dataset_flags
 from prefero.datasets import Dataset, FeatureOptions, FeatureTable, extract_for_reward, open_dataset
 from prefero.datasets.features.match_reward import scoring_warnings, windows_for
@@ -56,8 +56,9 @@ def rank(
     check_paths(picture, out)
     if out is not None:
         check_score_table(out)
+    options = options_for(dataset, opening)
     learned = _taught(dataset, name, database) if reward is None else load_reward(reward)
-    opened = open_dataset(dataset, options_for(dataset, opening))
+    opened = open_dataset(dataset, options)
     if out is not None:
         check_apart(out, dataset, opened.files)
     if copy_to is not None:
@@ -77,7 +78,7 @@ def _taught(dataset: str, name: str | None, database: str | None) -> Reward:
     """The reward that the answers of a session give."""
     from prefero.studies.start import taught_reward
 
-    store = open_store(database, "teach.db")
+    store = open_known_store(database, "teach.db")
     return taught_reward(store, name or Path(dataset).stem, prefero_command("teach", dataset))
 
 

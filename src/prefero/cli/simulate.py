@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 import prefero
-from prefero._support.texts import percent, pluralize
+from prefero._support.sentences import percent, pluralize
 from prefero.acquisition.base import Purpose
 from prefero.cli.console import check_paths, console
 from prefero.learner import Learner

@@ -13,8 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero._support.commands import prefero_command
-from prefero.cli.console import check_server, console, say
-from prefero.cli.databases import open_store
+from prefero.cli.console import check_folders, check_server, console, say
+from prefero.cli.databases import open_known_store, open_store
 from prefero.cli.options import AllowHost, with_dataset_flags
 from prefero.cli.study_options import (
     LOCAL,
@@ -121,7 +121,7 @@ def invite(
 ) -> None:
     """Invite participants: print a secret link for each, which is not shown again."""
     check_server()
-    store = open_store(database, "studies.db")
+    store = open_known_store(database, "studies.db")
     _invite(store, store.study(name), participants, base)
 
 
@@ -146,7 +146,7 @@ def renew(
     check_server()
     from prefero.studies.storage.store import new_secret
 
-    store, secret = open_store(database, "studies.db"), new_secret()
+    store, secret = open_known_store(database, "studies.db"), new_secret()
     known = store.study(name)
     if participant is None:
         store.renew_secret(known, secret)
@@ -162,9 +162,13 @@ def list_studies(database: Database = None) -> None:
     check_server()
     from prefero.studies.participant_progress import progress_of
 
-    store = open_store(database, "studies.db")
+    store = open_known_store(database, "studies.db")
+    studies = store.studies()
+    if not studies:
+        say(f"There is no study yet:  {prefero_command('study', 'create', 'NAME')}  creates one.")
+        return
     table = Table("study", "kind", "invited", "began", "finished", "created", title=None)
-    for known in store.studies():
+    for known in studies:
         try:
             progress = progress_of(store, known)
         except (ValueError, KeyError, TypeError) as error:
@@ -198,6 +202,7 @@ def serve(
     from prefero.server.serve import serve as run
     from prefero.studies.study_workers import start_computing
 
+    check_folders(clips or ())
     outside = urlsplit(base or "")
     names = [*(allow_host or []), *([outside.hostname] if outside.hostname else [])]
     secure, folders = https or outside.scheme == "https", clips or ()
@@ -215,7 +220,8 @@ def serve(
 
 def _say_served(store: "Store", base: str, workers: int) -> None:
     known = [one.name for one in store.studies() if one.kind == "study"]
-    say(f"Studies: {', '.join(known) or 'none yet; create one'}.")
+    none = f"none yet;  {prefero_command('study', 'create', 'NAME')}  creates one"
+    say(f"Studies: {', '.join(known) or none}.")
     say(f"Participants open their links; experimenters open {_link(base, 'SECRET')}")
     if workers:
         say(f"Questions are computed in {workers} worker process{'es' * (workers != 1)}.")
@@ -239,7 +245,7 @@ def report(
     from prefero.cli.study_tables import print_report
     from prefero.studies.report import write_study_report
 
-    store = open_store(database, "studies.db")
+    store = open_known_store(database, "studies.db")
     folder = out or Path(f"{name}-report")
     print_report(write_study_report(store, store.study(name), folder, overwrite))
     say(f"The report is in {folder / 'report.html'}.")
@@ -262,7 +268,7 @@ def export(
     check_server()
     from prefero.studies.export_import import export_study
 
-    store = open_store(database, "studies.db")
+    store = open_known_store(database, "studies.db")
     folder = out or Path(name)
     export_study(store, store.study(name), folder, overwrite)
     say(f"The study is in {folder}.")

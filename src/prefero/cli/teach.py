@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from prefero._support.commands import prefero_command
-from prefero._support.texts import pluralize
+from prefero._support.sentences import pluralize
 from prefero.acquisition.group_questions import check_about
 from prefero.cli.console import check_server, console, say
 from prefero.cli.databases import database_or, open_store, shown, without_password

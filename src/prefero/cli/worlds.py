@@ -91,7 +91,7 @@ def _show_view(view: View, world: "World", seed: int, out: Path) -> None:
     check_paths(out, None)
     if view == "targets":
         if not isinstance(world, Golf):
-            raise ValueError(f"only golf has targets, but the world is {world.name}")
+            raise ValueError(f"only golf has targets, but the world is {world.name}: choose another --view")
         world_plots.save_targets(out, world)
     elif view == "samples":
         world_plots.check_samples(world)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.texts import number, percent, pluralize
+from prefero._support.sentences import number, percent, pluralize
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.models.posterior import Distribution
 from prefero.models.profiles import Profile, Shape, profiles

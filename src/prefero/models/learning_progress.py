@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import expit
 
 from prefero._support.arrays import Array, one_thread
-from prefero._support.texts import percent, pluralize
+from prefero._support.sentences import percent, pluralize
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.models.posterior import Distribution
 from prefero.models.predictive_accuracy import accuracy_draws, expected_accuracy, log_odds

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.texts import percent, pluralize
+from prefero._support.sentences import percent, pluralize
 from prefero.models.likelihood import Probit
 from prefero.models.posterior import Posterior
 from prefero.models.structures import DESCRIPTIONS, LABELS

@@ -18,7 +18,7 @@ from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero._support.pairs import mixed_pairs
-from prefero._support.texts import pluralize
+from prefero._support.sentences import pluralize
 from prefero.models.answer_levels import Level, Margin
 from prefero.models.basis_functions import BasisFunctions
 from prefero.models.likelihood import Probit

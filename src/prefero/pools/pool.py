@@ -16,7 +16,7 @@ from prefero._support.arrays import Array
 from prefero._support.files import file_names
 from prefero._support.frames import Rows, column_keys
 from prefero._support.names import HintsAtNames, listed
-from prefero._support.texts import pluralize
+from prefero._support.sentences import pluralize
 from prefero.pools import from_dataset as datasets
 from prefero.pools import pool_cache, pool_file
 from prefero.pools.simulate import Sampling, Source, actions_of, simulate

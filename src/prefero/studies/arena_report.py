@@ -13,7 +13,7 @@ from typing import Any
 
 from prefero._support.files import csv_text, write_atomically
 from prefero._support.folders import whole_folder
-from prefero._support.texts import percent, pluralize
+from prefero._support.sentences import percent, pluralize
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import Standing, Standings
 from prefero.plots.arena import draw_arena

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.names import listed
+from prefero._support.sentences import unwrap
 from prefero.arena.plan import ArenaPlan
 from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
 from prefero.studies.clip_folders import remember_folder
-from prefero.studies.protocol import Protocol, arena_protocol, unwrap
+from prefero.studies.protocol import Protocol, arena_protocol
 from prefero.studies.storage.store import LONGEST, Participant, Refused, Store, Study, new_secret
 
 JUDGE = "judge"

@@ -29,7 +29,8 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, IntegrityError
 
 import prefero
-from prefero._support.files import csv_text, missing_file, read_csv, write_atomically
+from prefero._support.commands import prefero_command, upgrade_command
+from prefero._support.files import csv_text, missing_folder, read_csv, write_atomically
 from prefero._support.folders import whole_folder
 from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.pools.displays import display_of
@@ -268,9 +269,12 @@ def _without(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
 def _document(folder: Path) -> dict[str, Any]:
     path = folder / DOCUMENT
     if not folder.exists():
-        raise missing_file(folder)
+        raise missing_folder(folder)
     if not path.is_file():
-        raise StudyFolderError(f"{folder} is not an exported study: it has no {DOCUMENT}")
+        raise StudyFolderError(
+            f"{folder} is not an exported study, since it has no {DOCUMENT}: give a folder that  "
+            f"{prefero_command('study', 'export')}  wrote"
+        )
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
@@ -280,7 +284,7 @@ def _document(folder: Path) -> dict[str, Any]:
     if document.get("version") != VERSION:
         raise StudyFolderError(
             f"{path} has version {document.get('version')}, but this Prefero reads version {VERSION}: "
-            "upgrade Prefero"
+            f"upgrade with  {upgrade_command()}"
         )
     try:
         protocol = Protocol.from_json(document["protocol"]).to_json()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from prefero._support.arrays import Array, one_thread
-from prefero._support.texts import percent
+from prefero._support.sentences import percent
 from prefero.acquisition.group_questions import About
 from prefero.learner import Learner
 from prefero.models.people import AnswerStyle, PeoplePosterior

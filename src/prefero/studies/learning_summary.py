@@ -16,7 +16,7 @@ from typing import cast
 import numpy as np
 
 from prefero._support.arrays import Array, one_thread
-from prefero._support.texts import capitalize, percent, pluralize
+from prefero._support.sentences import capitalize, percent, pluralize
 from prefero.learner import Learner
 from prefero.models.draws import Estimate
 from prefero.models.explanation import Statement, statements_about

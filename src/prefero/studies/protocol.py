@@ -22,7 +22,6 @@ The questions of all methods are shuffled together. Every method learns from its
 """
 
 import codecs
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -35,6 +34,7 @@ from prefero._support.arrays import Array
 from prefero._support.commands import prefero_command
 from prefero._support.files import paths_beside
 from prefero._support.names import did_you_mean
+from prefero._support.sentences import unwrap
 from prefero.arena.plan import ArenaPlan
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
@@ -51,11 +51,6 @@ ARENA = "arena"  # questions of an arena
 QUESTIONS = 15  # of a method, as in the paper
 LONGEST_LABEL = 100  # letters, as many as the database keeps
 STUDY_NAMES = [name for name in NAMES if not name.startswith("Oracle")]  # it needs to know the reward
-
-
-def unwrap(text: str) -> str:
-    """Paragraphs with their lines joined."""
-    return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
 
 
 CONSENT = unwrap("""You are about to take part in a study of how people judge a robot's behavior.
@@ -274,7 +269,7 @@ class Protocol:
         try:
             document = tomllib.loads(_decoded(path.read_bytes()))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} is not a TOML file: {error}") from error
+            raise ValueError(f"{path} is not a protocol in TOML ({error}): {_printed()}") from error
         for name in ("consent", "instructions", "thanks", "task_description"):
             if isinstance(document.get(name), str):
                 document[name] = unwrap(document[name])
@@ -338,10 +333,14 @@ def read_protocol(name: str) -> Protocol:
     if not Path(name).is_file():
         guess = did_you_mean(name, [*BUILT_IN, *paths_beside(name)]) or ":"
         raise FileNotFoundError(
-            f"no such file or built-in protocol ({', '.join(BUILT_IN)}): {name!r}{guess} "
-            f"{prefero_command('study', 'protocol', 'paper')} > mine.toml  prints one to edit"
+            f"no such file or built-in protocol ({', '.join(BUILT_IN)}): {name!r}{guess} {_printed()}"
         )
     return Protocol.from_toml(Path(name))
+
+
+def _printed() -> str:
+    """The command that prints a protocol, as the remedy of an error."""
+    return f"{prefero_command('study', 'protocol', 'paper')} > mine.toml  prints one to edit"
 
 
 def teaching_protocol(

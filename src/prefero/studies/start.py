@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from prefero import worlds
+from prefero._support.sentences import unwrap
 from prefero.datasets import BadEpisode, FeatureOptions, FormatOptions, open_dataset
 from prefero.datasets.media.clips import check_plans, missing_clips
 from prefero.datasets.registry import Untrusted, code_named_by, not_recognized, options_for, recognize
@@ -18,7 +19,7 @@ from prefero.reward import Reward
 from prefero.studies.clip_folders import is_served, remember_folder
 from prefero.studies.group import group_reward
 from prefero.studies.learner_cache import LearnerCache
-from prefero.studies.protocol import Protocol, teaching_protocol, unwrap
+from prefero.studies.protocol import Protocol, teaching_protocol
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
 from prefero.worlds.base import World
 

@@ -17,7 +17,9 @@ from prefero.trajectories.categories import Categories
 def known_features(dataset: FeatureDataset, options: FeatureOptions) -> FeatureTable:
     """The chosen columns of a dataset that has its features already."""
     if options.windows is not None:
-        raise ValueError(f"{dataset.name} has features and no steps, so it cannot be cut into windows")
+        raise ValueError(
+            f"{dataset.name} has features and no steps, so it cannot be cut into windows: omit --window"
+        )
     declared = dataset.with_categories(_declared(dataset, options))
     if not options.features:
         for line in column_lines(declared, options):

@@ -16,6 +16,7 @@ import numpy as np
 from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
+from prefero._support.commands import prefero_command
 from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind as AnswerKind
@@ -139,7 +140,8 @@ class Store:
         """The study of this name, or an error that lists the existing ones."""
         known = {study.name: study for study in self.studies()}
         if name not in known:
-            there = f"there are {', '.join(known)}" if known else "there is none yet"
+            create = prefero_command("study", "create", name)
+            there = f"there are {', '.join(known)}" if known else f"create it with  {create}"
             guess = did_you_mean(name, known) or ":"
             raise Refused("no-study", f"there is no study {name!r}{guess} {there}")
         return known[name]

@@ -1,6 +1,7 @@
-"""Numbers in sentences."""
+"""Words, numbers and paragraphs as people read them."""
 
 import math
+import re
 
 
 def number(value: float, std: float) -> str:
@@ -21,6 +22,11 @@ def percent(share: float) -> str:
 def pluralize(count: int, noun: str) -> str:
     """The count and the noun: "1 answer", "2 answers"."""
     return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def unwrap(text: str) -> str:
+    """Paragraphs with their lines joined."""
+    return "\n\n".join(" ".join(part.split()) for part in re.split(r"\n\s*\n", text.strip()))
 
 
 def capitalize(clause: str) -> str:
