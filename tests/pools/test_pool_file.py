@@ -171,7 +171,7 @@ GOOD: dict[str, Any] = {
         ("pool", "its header is no JSON object"),
         ({}, "is not a pool"),
         ({**GOOD, "kind": "prefero session"}, "is not a pool: a pool is what Pool.save writes"),
-        ({**GOOD, "format": 2}, "of format 2, and this version of Prefero reads format 1: upgrade Prefero"),
+        ({**GOOD, "format": 2}, "of format 2, and this version of Prefero reads format 1: upgrade with  "),
         ({**GOOD, "format": None}, "of format None"),
         ({**GOOD, "scaling": {**SCALING, "names": ["a"]}}, "is a damaged pool: every feature needs a name"),
         (

@@ -180,18 +180,18 @@ def read_csv(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
 
 def missing_file(path: str | Path) -> FileNotFoundError:
     """The error for a file that is not there, with the file beside it whose name is nearest."""
-    return _missing("file", Path(path))
+    return _missing("file", Path(path), paths_beside(path))
 
 
 def missing_folder(path: str | Path) -> FileNotFoundError:
     """The same for a folder."""
-    return _missing("folder", Path(path))
+    return _missing("folder", Path(path), [near for near in paths_beside(path) if Path(near).is_dir()])
 
 
-def _missing(what: str, path: Path) -> FileNotFoundError:
+def _missing(what: str, path: Path, near: list[str]) -> FileNotFoundError:
     if not path.parent.is_dir():
         return FileNotFoundError(f"no such {what}: {path}, since there is no folder {path.parent}")
-    return FileNotFoundError(f"no such {what}: {path}{did_you_mean(str(path), paths_beside(path))}")
+    return FileNotFoundError(f"no such {what}: {path}{did_you_mean(str(path), near)}")
 
 
 def paths_beside(path: str | Path) -> list[str]:

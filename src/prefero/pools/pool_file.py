@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from prefero._support.commands import upgrade_command
 from prefero._support.files import (
     HEADER,
     ArchiveError,
@@ -128,7 +129,7 @@ def _checked(
     if header.get("format") != FORMAT:
         raise PoolFileError(
             f"{path} is a pool of format {header.get('format')}, and this version of Prefero reads "
-            f"format {FORMAT}: upgrade Prefero"
+            f"format {FORMAT}: upgrade with  {upgrade_command()}"
         )
     try:
         return _unpack(kind, header, arrays, place)
