@@ -5,7 +5,7 @@ import pytest
 
 from prefero import Learner, LinearPreference, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
-from prefero.deploy.compiled_reward import CompiledReward
+from prefero.deploy.compiled_reward import CompiledReward, lower_bound_of
 from prefero.kernels import (
     RBF,
     Additive,
@@ -56,7 +56,29 @@ def taught(model: PreferenceGP | LinearPreference | None) -> Reward:
 def test_every_kernel_gives_the_models_mean(kernel: Kernel) -> None:
     reward = taught(PreferenceGP(kernel, noise=0.1, learn=False))
     other = features(90)[40:]
-    assert CompiledReward.of(reward)(other) == pytest.approx(reward(other), abs=1e-9)
+    compiled = CompiledReward.of(reward)
+    assert compiled(other) == pytest.approx(reward(other), abs=1e-9)
+    assert compiled(other[7]) == pytest.approx(reward(other)[7], abs=1e-9)  # one trajectory, without an axis
+
+
+def test_far_from_all_answers_and_far_from_zero() -> None:
+    """Squared distances are computed from products; what is lost to rounding must not count."""
+    x = features() * 1e-3 + 1e4
+    learner = Learner(Pool(x))
+    for left in range(0, 24, 2):
+        learner.tell(Question(left, left + 1), "left" if x[left, 0] > x[left + 1, 0] else "right")
+    reward, others = learner.reward(), np.concatenate([x, x + 1.0, x - 300.0])
+    expected = reward(others)
+    assert CompiledReward.of(reward)(others) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_is_refused(bad: float) -> None:
+    rewards, rows = lower_bound_of(taught(PreferenceGP(RBF(0.7), noise=0.1, learn=False))), features(3)
+    rows[1, 2] = bad
+    for given in (rows, rows[1]):
+        with pytest.raises(ValueError, match="finite"):
+            rewards(given)
 
 
 def test_the_default_mixture_is_compiled() -> None:
@@ -71,7 +93,7 @@ def test_a_mixture_of_many_features_is_compiled() -> None:
         learner.tell(Question(left, left + 1), "left" if x[left, 0] > x[left + 1, 0] else "right")
     reward = learner.reward()
     compiled = CompiledReward.of(reward)
-    assert not any(group.others for group in compiled.groups)
+    assert not any(getattr(part, "others", ()) for part in compiled.parts)
     assert compiled(x + 0.1) == pytest.approx(reward(x + 0.1), abs=1e-9)
 
 

@@ -21,6 +21,7 @@ from prefero import (
 )
 from prefero._support.arrays import Array
 from prefero.datasets import Episode
+from prefero.datasets.features import running_statistics
 from prefero.datasets.features.running_statistics import RunningStatistics
 from prefero.datasets.features.statistics import candidate_names, candidates
 from prefero.deploy.online_statistics import OnlineStatistics
@@ -80,12 +81,36 @@ def test_running_statistics_are_those_of_the_steps_so_far(seed: int, length: int
     center, seconds = rng.normal(size=s + a), 0.05
     running = RunningStatistics(*names, center, seconds, 2)
     running.begin(np.stack([states[0], states[0]]))
+    some = [name for name in candidate_names(*names) if rng.random() < 0.5] or ["duration"]
+    alone = RunningStatistics(*names, center, seconds, None, some)
+    for _ in range(2):  # the second episode begins anew
+        alone.begin(states[0])
+        for t in range(length):
+            alone.step(actions[t], states[t + 1])
     for t in range(length):
         running.step(np.stack([actions[t], -actions[t]]), np.stack([states[t + 1], -states[t + 1]]))
         so_far = Episode("", states[: t + 2], actions[: t + 1], None, seconds, *names)
         expected = candidates(so_far, center)
         assert running.names == list(expected) == candidate_names(*names)
         assert running.rows()[0] == pytest.approx(np.array([*expected.values()]), rel=1e-9, abs=1e-9)
+    assert alone.rows() == pytest.approx(np.array([expected[name] for name in some]), rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("count", [None, 2])
+def test_an_episode_may_be_longer_than_the_table_of_factors(
+    monkeypatch: pytest.MonkeyPatch, count: int | None
+) -> None:
+    monkeypatch.setattr(running_statistics, "MOST_TABULATED", 100)
+    rng, names = np.random.default_rng(0), (("s",), ("a",))
+    states, actions = rng.normal(size=(301, 1)), rng.normal(size=(300, 1))
+    running = RunningStatistics(*names, np.zeros(2), 0.1, count)
+    running.begin(np.broadcast_to(states[0], (*running.shape, 1)))
+    for t in range(300):
+        running.step(actions[t], states[t + 1])
+        if t + 1 in (63, 64, 65, 99, 100, 101, 300):
+            so_far = Episode("", states[: t + 2], actions[: t + 1], None, 0.1, *names)
+            expected = np.array([*candidates(so_far, np.zeros(2)).values()])
+            assert np.atleast_2d(running.rows())[-1] == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_an_environment_gives_the_increases_of_its_prefixes(reward: Reward) -> None:

@@ -1,174 +1,48 @@
 """The mean of a learned reward as a few array operations, for calls that must take microseconds.
 
-    x            (M, d)      scaled features
-    points       (P, d)      winners, losers and anchors, transformed as their kernel transforms features
-    f(x)                     a constant plus, for each term, coefficients @ k(points, transformed x)
+    u            (..., U)    features relative to their center, and what each warp makes of them
+    f                        a sum of functions of u
 
-The mean of a Gaussian process is a sum of kernels at the points of its answers, and a kernel is a tree of
-sums, scalings, anchors and transformations with simple kernels as leaves. `expand` writes a mean as leaves
-with coefficients. Leaves with the same transformation are collected: linear ones become one vector, quadratic
-ones one matrix, and all RBF kernels share one matrix of squared distances. Where a transformation is affine,
-its vector and matrix are multiplied out, so that all of them together are one vector and one matrix.
+The mean is a sum of simple kernels of transformed features (`prefero.deploy.reward_terms`). Those with the
+same transformation are collected, and all transformations but warps are affine: they are multiplied out. So
+all linear and quadratic kernels together are one vector and one matrix, and one product has what all RBF
+kernels need. The number of array operations is what takes a call's time.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Self
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Indices
 from prefero.deploy.planning import lower_confidence_bound
-from prefero.kernels import (
-    RBF,
-    Additive,
-    Anchored,
-    Kernel,
-    Linear,
-    Projected,
-    Quadratic,
-    Scaled,
-    Selected,
-    Standardized,
-    Sum,
-    Warped,
-)
+from prefero.deploy.reward_terms import Path, Step, Term, Transformation, expand
+from prefero.kernels import RBF, Additive, Linear, Quadratic
 from prefero.models.posterior import Posterior
 from prefero.reward import Reward
 from prefero.trajectories.features import Scaling
 
-Transformation = tuple[str, tuple[float, ...], tuple[float, ...]]  # its kind, and its numbers
-
-
-@dataclass(frozen=True, eq=False)
-class Term:
-    """coefficients (P,) @ leaf(points (P, d), x), for x after some transformations."""
-
-    path: tuple[Transformation, ...]
-    leaf: Kernel
-    points: Array
-    coefficients: Array
-
-
-# --- from kernels to terms --------------------------------------------------------------------------------
-
-
-def expand(kernel: Kernel, points: Array, coefficients: Array) -> tuple[list[Term], float]:
-    """The terms and the constant of coefficients @ kernel(points, x), as a function of x."""
-    if isinstance(kernel, Scaled):
-        return expand(kernel.kernel, points, kernel.variance * coefficients)
-    if isinstance(kernel, Sum):
-        (first, a), (second, b) = (expand(k, points, coefficients) for k in (kernel.first, kernel.second))
-        return first + second, a + b
-    if isinstance(kernel, Anchored):
-        return _anchored(kernel, points, coefficients)
-    if isinstance(kernel, Standardized | Warped | Selected | Projected):
-        step = _transformation(kernel)
-        terms, constant = expand(kernel.kernel, _transformed(points, step), coefficients)
-        return [replace(term, path=(step, *term.path)) for term in terms], constant
-    if isinstance(kernel, RBF) and isinstance(kernel.theta, tuple):
-        unit: Transformation = ("standardized", (0.0,), tuple(1 / np.sqrt(kernel.theta)))
-        return [Term((unit,), RBF(1.0), _transformed(points, unit), coefficients)], 0.0
-    return [Term((), kernel, points, coefficients)], 0.0
-
-
-def _anchored(kernel: Anchored, points: Array, coefficients: Array) -> tuple[list[Term], float]:
-    """k(y, x) - k(y, a) - k(a, x) + k(a, a), or k(y, x) - k(y, a) k(a, x) / k(a, a)."""
-    anchor = np.asarray(kernel.anchor)[None]
-    with_anchor, alone = kernel.kernel(points, anchor)[:, 0], float(kernel.kernel.diagonal(anchor)[0])
-    if kernel.mode == "condition":
-        share, shift = float(coefficients @ with_anchor) / alone, 0.0
-    else:
-        share, shift = float(coefficients.sum()), float(coefficients @ (alone - with_anchor))
-    terms, constant = expand(kernel.kernel, points, coefficients)
-    at_anchor, also = expand(kernel.kernel, anchor, np.array([-share]))
-    return terms + at_anchor, constant + also + shift
-
-
-def _transformation(kernel: Standardized | Warped | Selected | Projected) -> Transformation:
-    if isinstance(kernel, Selected):
-        return "selected", kernel.columns, ()
-    if isinstance(kernel, Projected):
-        axes = np.array(kernel.axes)
-        return "projected", tuple(axes.ravel().tolist()), (axes.shape[1],)
-    return type(kernel).__name__.lower(), kernel.center, kernel.scale
-
-
-def _transformed(x: Array, by: Transformation) -> Array:
-    return _Step.of(by)(x)
-
-
-@dataclass(frozen=True, eq=False)
-class _Step:
-    """A transformation with its numbers as arrays."""
-
-    columns: Indices | None  # of a selection
-    center: Array
-    factor: Array
-    warped: bool
-    axes: Array | None = None  # of a projection
-
-    @classmethod
-    def of(cls, described: Transformation) -> Self:
-        kind, first, second = described
-        if kind == "selected":
-            return cls(np.array(first, dtype=np.intp), np.empty(0), np.empty(0), warped=False)
-        if kind == "projected":
-            axes = np.array(first).reshape(-1, int(second[0]))
-            return cls(None, np.empty(0), np.empty(0), warped=False, axes=axes)
-        return cls(None, np.array(first), 1.0 / np.array(second), warped=kind == "warped")
-
-    def __call__(self, x: Array) -> Array:
-        if self.columns is not None:
-            return x[:, self.columns]
-        if self.axes is not None:
-            projected: Array = x @ self.axes
-            return projected
-        scaled: Array = (x - self.center) * self.factor
-        return np.arcsinh(scaled, out=scaled) if self.warped else scaled
-
-
-# --- from terms to arrays ---------------------------------------------------------------------------------
-
 
 @dataclass(frozen=True, eq=False)
 class _Group:
-    """All terms with one transformation, evaluated together."""
+    """All terms with one transformation."""
 
-    path: tuple[_Step, ...]
-    linear: Array  # (d,)
-    quadratic: Array  # (d, d)
-    points: Array  # (P, d)
+    path: Path
+    linear: Array  # (m,)
+    quadratic: Array  # (m, m)
+    points: Array  # (P, m)
     thetas: tuple[tuple[float, Array], ...]  # of RBF kernels, each with its coefficients (P,)
     curves: tuple[tuple[float, Array], ...]  # the same for each feature alone
     others: tuple[Term, ...]
 
-    @cached_property
-    def is_linear(self) -> bool:
-        """Has it any linear terms?"""
-        return bool(self.linear.any())
-
-    @cached_property
-    def is_quadratic(self) -> bool:
-        """Has it any quadratic terms?"""
-        return bool(self.quadratic.any())
-
-    @property
-    def is_empty(self) -> bool:
-        """Has it no terms?"""
-        return not (self.is_linear or self.is_quadratic or self.thetas or self.curves or self.others)
-
-    def without_polynomial(self) -> Self:
-        """The same without linear and quadratic terms."""
-        return replace(self, linear=0.0 * self.linear, quadratic=0.0 * self.quadratic)
-
     @classmethod
-    def of(cls, terms: Sequence[Term]) -> Self:
-        """Terms of the same path."""
-        d = terms[0].points.shape[1]
-        linear, quadratic, others = np.zeros(d), np.zeros((d, d)), []
+    def of(cls, path: Path, terms: Sequence[Term]) -> Self:
+        """Terms of the same path; this one begins with the features relative to their center."""
+        m = terms[0].points.shape[1]
+        linear, quadratic, others = np.zeros(m), np.zeros((m, m)), []
         points = np.unique(np.concatenate([term.points for term in terms]), axis=0)
         thetas: dict[float, Array] = {}
         curves: dict[float, Array] = {}
@@ -181,30 +55,10 @@ class _Group:
             elif isinstance(leaf, RBF):
                 _collect(thetas, float(np.max(leaf.theta)), points, p, c)  # one number, by `expand`
             elif isinstance(leaf, Additive) and isinstance(leaf.kernel, RBF):
-                _collect(curves, float(np.max(leaf.kernel.theta)), points, p, c / d)
+                _collect(curves, float(np.max(leaf.kernel.theta)), points, p, c / m)
             else:
                 others.append(term)
-        path = tuple(map(_Step.of, terms[0].path))
         return cls(path, linear, quadratic, points, (*thetas.items(),), (*curves.items(),), (*others,))
-
-    def __call__(self, x: Array) -> Array:
-        """The sum of all terms at x (M, d), (M,)."""
-        for step in self.path:
-            x = step(x)
-        values: Array = x @ self.linear if self.is_linear else np.zeros(len(x))
-        if self.is_quadratic:
-            values += np.einsum("md,md->m", x @ self.quadratic, x)
-        if self.thetas:
-            squared = np.square(x[:, None] - self.points).sum(axis=2)
-            for theta, coefficients in self.thetas:
-                values += np.exp(-theta * squared) @ coefficients
-        if self.curves:
-            apart = np.square(x[:, None] - self.points)
-            for theta, coefficients in self.curves:
-                values += np.exp(-theta * apart).sum(axis=2) @ coefficients
-        for term in self.others:
-            values += term.leaf(x, term.points) @ term.coefficients
-        return values
 
 
 def _collect(found: dict[float, Array], theta: float, points: Array, p: Array, c: Array) -> None:
@@ -214,33 +68,188 @@ def _collect(found: dict[float, Array], theta: float, points: Array, p: Array, c
     np.add.at(coefficients, [places[row.tobytes()] for row in p], c)
 
 
+Steps = tuple[Step, ...]
+
+
+def _through(steps: Steps, x: Array) -> Array:
+    for step in steps:
+        x = step(x)
+    return x
+
+
 @dataclass(frozen=True, eq=False)
-class _Polynomial:
-    """constant + linear . x + x . quadratic . x, of scaled features."""
+class _Inputs:
+    """Features relative to their center, and what each warp makes of them, side by side: u (..., U).
 
-    constant: float
-    linear: Array  # (d,)
-    quadratic: Array  # (d, d)
+    All that follows a warp is affine in u.
+    """
 
-    def plus(self, group: _Group) -> "_Polynomial":
-        """With the linear and quadratic terms of a group, whose transformation is affine: A x + b."""
-        d = len(self.linear)
-        points = np.concatenate([np.zeros((1, d)), np.eye(d)])
-        for step in group.path:
-            points = step(points)
-        b, A = points[0], (points[1:] - points[0]).T
-        both = group.quadratic + group.quadratic.T
-        return _Polynomial(
-            self.constant + float(group.linear @ b + b @ group.quadratic @ b),
-            self.linear + A.T @ (group.linear + both @ b),
-            self.quadratic + A.T @ group.quadratic @ A,
-        )
+    warps: tuple[Steps, ...]
+    begins: dict[Path, slice]  # of u: what comes from each path that ends with a warp
+
+    @classmethod
+    def of(cls, paths: Iterable[Path], features: int) -> Self:
+        """For the groups with these paths."""
+        warped = dict.fromkeys(_split(path)[0] for path in paths)
+        warps = {path: tuple(map(Step.of, path)) for path in warped if path}
+        sizes = [features, *(len(_through(steps, np.zeros(features))) for steps in warps.values())]
+        ends = np.cumsum(sizes).tolist()
+        places = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
+        return cls((*warps.values(),), dict(zip([(), *warps], places, strict=True)))
 
     def __call__(self, x: Array) -> Array:
-        """The values at x (M, d), (M,)."""
-        values: Array = np.einsum("md,md->m", x @ self.quadratic + self.linear, x)
-        values += self.constant
+        if not self.warps:
+            return x
+        return np.concatenate([x, *(_through(steps, x) for steps in self.warps)], axis=-1)
+
+    @property
+    def size(self) -> int:
+        """U."""
+        return max(int(place.stop) for place in self.begins.values())
+
+    def affine(self, path: Path) -> tuple[Array, Array]:
+        """A (U, m) and b (m,), with which u A + b is what a path makes of the features."""
+        warp, rest = _split(path)
+        place = self.begins[warp]
+        width = place.stop - place.start
+        points = _through(tuple(map(Step.of, rest)), np.concatenate([np.zeros((1, width)), np.eye(width)]))
+        A = np.zeros((self.size, points.shape[1]))
+        A[place] = points[1:] - points[0]
+        return A, points[0]
+
+
+def _split(
+    path: Path,
+) -> tuple[Path, Path]:
+    """A path up to its last warp, and the rest of it."""
+    last = max((place for place, (kind, *_) in enumerate(path) if kind == "warped"), default=-1)
+    return path[: last + 1], path[last + 1 :]
+
+
+@dataclass(frozen=True, eq=False)
+class _Polynomial:
+    """constant + linear . u + u . quadratic . u."""
+
+    constant: float
+    linear: Array  # (U,)
+    quadratic: Array  # (U, U)
+
+    @classmethod
+    def of(cls, groups: Sequence[_Group], constant: float, inputs: _Inputs) -> Self:
+        """The linear and quadratic terms of groups, of u A + b each."""
+        linear, quadratic = np.zeros(inputs.size), np.zeros((inputs.size, inputs.size))
+        for group in groups:
+            if group.linear.any() or group.quadratic.any():
+                A, b = inputs.affine(group.path)
+                constant += float(group.linear @ b + b @ group.quadratic @ b)
+                linear += A @ (group.linear + (group.quadratic + group.quadratic.T) @ b)
+                quadratic += A @ group.quadratic @ A.T
+        return cls(constant, linear, quadratic)
+
+
+@dataclass(frozen=True, eq=False)
+class _Exponentials:
+    """All RBF kernels: the squared distance is |z|^2 - 2 z . p + |p|^2, so that one product has all of it.
+
+    z is what a group makes of u, relative to the middle of the points, so that little is lost to rounding.
+    """
+
+    matrix: Array  # (U, L + E): to the z of all groups, side by side, and to each kernel's 2 theta z . p
+    shift: Array  # (L + E,)
+    begins: Indices  # (G,): where the z of each group begin
+    lengths: Array  # (G, E): minus theta, for the group of each kernel; 0 elsewhere
+    coefficients: Array  # (E,)
+
+    @classmethod
+    def of(cls, groups: Sequence[_Group], inputs: _Inputs) -> Self:
+        """Of the groups that have such terms."""
+        groups = [group for group in groups if group.thetas]
+        maps = [inputs.affine(group.path) for group in groups]
+        middles = [group.points.mean(axis=0) for group in groups]
+        columns = [A for A, _ in maps]
+        shifts = [b - middle for (_, b), middle in zip(maps, middles, strict=True)]
+        lengths, coefficients = [np.zeros((len(groups), 0))], [np.zeros(0)]
+        for number, group in enumerate(groups):
+            points = group.points - middles[number]
+            for theta, own in group.thetas:
+                columns.append(2.0 * theta * columns[number] @ points.T)
+                shifts.append(theta * (2.0 * points @ shifts[number] - np.sum(points**2, axis=1)))
+                lengths.append(np.outer(np.arange(len(groups)) == number, np.full(len(own), -theta)))
+                coefficients.append(own)
+        begins = np.cumsum([0, *(A.shape[1] for A, _ in maps)])[:-1]
+        matrix, shift = np.hstack([np.zeros((inputs.size, 0)), *columns]), np.concatenate([[], *shifts])
+        return cls(matrix, shift, begins, np.hstack(lengths), np.concatenate(coefficients))
+
+
+@dataclass(frozen=True, eq=False)
+class _Main:
+    """The polynomial and all RBF kernels, from one product with u.
+
+    matrix     (U, U + L + E)   the polynomial's, and that of the kernels
+    shift      (U + L + E,)
+    """
+
+    constant: float
+    matrix: Array
+    shift: Array
+    begins: Indices
+    lengths: Array
+    coefficients: Array
+
+    @classmethod
+    def of(cls, groups: Sequence[_Group], constant: float, inputs: _Inputs) -> Self:
+        """Of groups of terms and a constant."""
+        polynomial, kernels = _Polynomial.of(groups, constant, inputs), _Exponentials.of(groups, inputs)
+        matrix = np.hstack([polynomial.quadratic, kernels.matrix])
+        shift = np.concatenate([polynomial.linear, kernels.shift])
+        return cls(polynomial.constant, matrix, shift, kernels.begins, kernels.lengths, kernels.coefficients)
+
+    def __call__(self, u: Array) -> Array:
+        """The sum at u (..., U)."""
+        size, kernels = u.shape[-1], len(self.coefficients)
+        y = u.dot(self.matrix)  # of one row, `dot` is faster than `@`
+        y += self.shift
+        first = y[..., :size]
+        values: Array = (u.dot(first) if u.ndim == 1 else np.vecdot(u, first)) + self.constant
+        if kernels:
+            z = y[..., size:-kernels]
+            exponents = np.add.reduceat(z * z, self.begins, axis=-1).dot(self.lengths)
+            exponents += y[..., -kernels:]
+            values = values + np.exp(exponents, out=exponents).dot(self.coefficients)
         return values
+
+
+@dataclass(frozen=True, eq=False)
+class _Rest:
+    """The terms of a group that are neither polynomials nor RBF kernels of all its features."""
+
+    A: Array  # (U, m)
+    b: Array  # (m,)
+    points: Array  # (P, m)
+    curves: tuple[tuple[float, Array], ...]  # with each coefficient as often as there are features, (P m,)
+    others: tuple[Term, ...]
+
+    @classmethod
+    def of(cls, group: _Group, inputs: _Inputs) -> Self:
+        A, b = inputs.affine(group.path)
+        curves = [(theta, np.repeat(own, A.shape[1])) for theta, own in group.curves]
+        return cls(A, b, group.points, (*curves,), group.others)
+
+    def __call__(self, u: Array) -> Array:
+        """The sum at u (..., U)."""
+        z = u.dot(self.A)
+        z += self.b
+        values: Any = 0.0
+        if self.curves:
+            apart = z[..., None, :] - self.points
+            apart *= apart
+            apart = apart.reshape(*u.shape[:-1], -1)
+        for theta, coefficients in self.curves:
+            values += np.exp(-theta * apart).dot(coefficients)
+        for term in self.others:
+            found = term.leaf(np.atleast_2d(z), term.points) @ term.coefficients
+            values += found.reshape(u.shape[:-1])
+        return values  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,15 +258,13 @@ class CompiledReward:
 
     Args:
         center: Of the features, (d,).
-        scale: Of the features, (d,).
-        polynomial: The linear and quadratic terms, and the constant.
-        groups: What is added to them.
+        inputs: The features relative to it, and what is nonlinear in them.
+        parts: Functions of the inputs, whose sum is the reward.
     """
 
     center: Array
-    scale: Array
-    polynomial: _Polynomial
-    groups: tuple[_Group, ...]
+    inputs: _Inputs
+    parts: tuple[Callable[[Array], Array], ...]
 
     @classmethod
     def of(cls, reward: Reward) -> Self:
@@ -282,45 +289,55 @@ class CompiledReward:
             points = np.concatenate([part.pivots.winners, part.pivots.losers])
             more, shift = expand(part.kernel, points, weight * np.concatenate([part.alpha, -part.alpha]))
             terms, constant = terms + more, constant + shift
+        center, scale = reward.scaling.center, reward.scaling.scale
+        scaled: Transformation = ("standardized", (0.0,), scale)
         paths = dict.fromkeys(term.path for term in terms)
-        groups = [_Group.of([term for term in terms if term.path == path]) for path in paths]
-        d, scaling = len(reward.scaling.names), reward.scaling
-        polynomial = _Polynomial(constant, np.zeros(d), np.zeros((d, d)))
-        for place, group in enumerate(groups):
-            if not any(step.warped for step in group.path):
-                polynomial, groups[place] = polynomial.plus(group), group.without_polynomial()
-        rest = tuple(group for group in groups if not group.is_empty)
-        return cls(np.array(scaling.center), np.array(scaling.scale), polynomial, rest)
+        groups = [_Group.of((scaled, *path), [term for term in terms if term.path == path]) for path in paths]
+        return cls(np.array(center), *_assembled(groups, constant, len(center)))
 
     def __call__(self, features: npt.ArrayLike) -> Array:
         """The expected reward of each row of features, which are not checked.
 
         Args:
-            features: (M, d), in your own units.
+            features: (M, d), in your own units; of one trajectory, (d,).
 
         Returns:
-            The rewards, (M,).
+            The rewards, (M,); of one trajectory, a number.
         """
-        x = (np.asarray(features, dtype=float) - self.center) / self.scale
-        values = self.polynomial(x)
-        for group in self.groups:
-            values += group(x)
+        u = self.inputs(np.asarray(features, dtype=float) - self.center)
+        values = self.parts[0](u)
+        for part in self.parts[1:]:
+            values = values + part(u)
         return values
 
 
+def _assembled(
+    groups: Sequence[_Group], constant: float, features: int
+) -> tuple[_Inputs, tuple[Callable[[Array], Array], ...]]:
+    """The inputs and the parts of groups of terms and a constant."""
+    inputs = _Inputs.of((group.path for group in groups), features)
+    rest = (_Rest.of(group, inputs) for group in groups if group.curves or group.others)
+    return inputs, (_Main.of(groups, constant, inputs), *rest)
+
+
 def lower_bound_of(reward: Reward, caution: float = 0.0) -> Callable[[Array], Array]:
-    """The mean minus `caution` standard deviations, of raw features (M, d); compiled without caution."""
+    """The mean minus `caution` standard deviations, of raw features (..., d); compiled without caution."""
     if not caution and all(isinstance(part, Posterior) for _, part in reward.belief.components):
         return _checked(CompiledReward.of(reward), reward.scaling)
-    return lambda features: lower_confidence_bound(reward.belief, reward.scaling(features), caution)
+
+    def bounds(features: Array) -> Array:
+        rows = reward.scaling(np.atleast_2d(features))
+        return lower_confidence_bound(reward.belief, rows, caution).reshape(features.shape[:-1])
+
+    return bounds
 
 
 def _checked(compiled: CompiledReward, scaling: Scaling) -> Callable[[Array], Array]:
     """A compiled reward of features that must be finite: the scaling says what is wrong with others."""
 
     def rewards(features: Array) -> Array:
-        if not np.isfinite(features).all():
-            scaling(features)
+        if not isfinite(np.vdot(features, features)):  # faster than looking at each of them
+            scaling(np.atleast_2d(features))
         return compiled(features)
 
     return rewards

@@ -24,7 +24,7 @@ STATISTICS_WORD = "statistics"
 
 
 class OnlineStatistics:
-    """The rewards of n episodes so far.
+    """The rewards of n episodes so far, or of one alone, whose arrays have no axis for it.
 
     Args:
         running: The features of the reward, of their current windows.
@@ -32,7 +32,6 @@ class OnlineStatistics:
         value: The reward of rows of features.
         of_observations: Takes the numbers (n, s) out of observations.
         of_actions: Takes the numbers (n, a) out of actions.
-        alone: Is it about one environment that is not a vector environment?
     """
 
     def __init__(
@@ -42,13 +41,11 @@ class OnlineStatistics:
         value: Callable[[Array], Array],
         of_observations: Callable[[Any], Array],
         of_actions: Callable[[Any], Array],
-        *,
-        alone: bool,
     ) -> None:
         self._running, self._window, self._value = running, window, value
-        self._of_observations, self._of_actions, self._alone = of_observations, of_actions, alone
-        self.total = np.zeros(len(running.steps))
-        self._windows = np.zeros(len(running.steps), dtype=int)  # that are whole, of each episode
+        self._of_observations, self._of_actions = of_observations, of_actions
+        self.total: Any = _zeros(running.shape, float)
+        self._windows: Any = _zeros(running.shape, int)  # that are whole, of each episode
 
     @classmethod
     def of(
@@ -66,51 +63,58 @@ class OnlineStatistics:
             return None
         center = np.asarray(spec.fitted[STATISTICS_WORD]["center"], dtype=float)
         sizes = spec.state_names, spec.action_names
-        if not set(names) <= set(candidate_names(*sizes)):
+        if names != tuple(name for name in candidate_names(*sizes) if name in names):
             return None
-        running = RunningStatistics(*sizes, center, spec.step_seconds, count or 1, names)
+        running = RunningStatistics(*sizes, center, spec.step_seconds, count, names)
         window = None if windows is None else windows.length.steps(spec.step_seconds)
-        alone = count is None
         of_both = (
-            numbers_of_space(observations, "state", alone=alone),
-            numbers_of_space(actions, "action", alone=alone),
+            numbers_of_space(observations, "state", alone=count is None),
+            numbers_of_space(actions, "action", alone=count is None),
         )
-        return cls(running, window, lower_bound_of(reward, caution), *of_both, alone=alone)
+        return cls(running, window, lower_bound_of(reward, caution), *of_both)
 
-    def begin(self, observations: Any, which: Flags | slice = slice(None)) -> None:
+    def begin(self, observations: Any, which: Flags | None = None) -> None:
         """New episodes, of all environments or of those that a mask chooses, from these observations on."""
-        states, wanted = self._rows(self._of_observations(observations)), self._running.last.shape
+        states, wanted = np.asarray(self._of_observations(observations)), self._running.state.shape
         if states.shape != wanted:
             raise ValueError(
-                f"the reward is about {wanted[1]} states, but an observation has {states.shape[1]}"
+                f"the reward is about {wanted[-1]} states, but an observation has {states.shape[-1]}"
             )
-        self._running.begin(states[which], which)
-        self.total[which], self._windows[which] = 0.0, 0
+        if which is None:
+            self._running.begin(states)
+            self.total, self._windows = _zeros(wanted[:-1], float), _zeros(wanted[:-1], int)
+        else:
+            self._running.begin(states[which], which)
+            self.total[which], self._windows[which] = 0.0, 0
 
     def __call__(self, actions: Any, observations: Any) -> Any:
         """How much each reward grows with this step, (n,); of one environment, a number."""
-        states, moves = self._of_observations(observations), self._of_actions(actions)
-        self._running.step(self._rows(moves), self._rows(states))
+        self._running.step(self._of_actions(actions), self._of_observations(observations))
         before, self.total = self.total, self._after_step()
-        grown = self.total - before
-        return grown[0] if self._alone else grown
+        return self.total - before
 
-    def _rows(self, numbers: Any) -> Array:
-        """Numbers of all episodes, (n, ...)."""
-        array: Array = np.asarray(numbers, dtype=float)
-        return array[None] if self._alone else array
-
-    def _after_step(self) -> Array:
+    def _after_step(self) -> Any:
         """The rewards now; after the first window a reward changes only where another one is whole."""
         if self._window is None:
             return self._value(self._running.rows())
         whole = self._running.steps == self._window
         wanted = whole | (self._windows == 0)
-        total = self.total.copy()
-        if wanted.any():
-            values = self._value(self._running.rows()[wanted])
-            total[wanted] += (values - total[wanted]) / np.maximum(self._windows[wanted] + whole[wanted], 1)
-        if whole.any():
-            self._windows += whole
-            self._running.begin(self._running.last[whole], whole)
+        total = self.total
+        if _any(wanted):
+            values, number = self._value(self._running.rows()), np.maximum(self._windows + whole, 1)
+            total = np.where(wanted, total + (values - total) / number, total)
+        if _any(whole):
+            self._windows = self._windows + whole
+            some = whole if self._running.shape else ...
+            self._running.begin(np.array(self._running.state[some]), some)
         return total
+
+
+def _zeros(shape: tuple[int, ...], kind: type[float] | type[int]) -> Any:
+    """An array, or one number where there is no axis."""
+    return np.zeros(shape, dtype=kind) if shape else kind(0)
+
+
+def _any(flags: Any) -> bool:
+    """Is one of them true? A plain one is asked fast."""
+    return flags if isinstance(flags, bool) else bool(flags.any())
