@@ -1,6 +1,9 @@
 """How well people answer: levels of noise and lapses, of which every person has one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from prefero.models.likelihood import Probit
 
@@ -36,3 +39,11 @@ class Margin:
 
 
 NO_TIES = Margin()
+
+
+def average_level(chances: Mapping[Level, float]) -> Level:
+    """How people of these levels answer on average if they attend: the geometric mean of their noises."""
+    attentive = [(level, chance) for level, chance in chances.items() if not level.is_careless]
+    total = sum(chance for _, chance in attentive) or 1.0
+    noise = float(np.exp(sum(chance * np.log(level.noise) for level, chance in attentive) / total))
+    return Level(noise, sum(chance * level.lapse for level, chance in attentive) / total)

@@ -59,10 +59,16 @@ class LowRank:
     def for_noise(self, noise: float) -> "LowRank":
         """With only as many columns as this noise, larger than that of the basis, asks for."""
         columns = self.basis.rows
-        explained = to_numpy(namespace_of(columns).sum(columns * columns, axis=0))[::-1]
-        allowed = TOLERANCE * 2.0 * noise**2
-        spare = int(np.count_nonzero(np.cumsum(explained) + self.neglected.sum() <= allowed))
-        return self.of_rank(len(explained) - spare) if spare else self
+        explained = to_numpy(namespace_of(columns).sum(columns * columns, axis=0))
+        return self.neglecting(TOLERANCE * 2.0 * noise**2, explained)
+
+    def neglecting(self, allowed: float, explained: Array) -> "LowRank":
+        """Without the last columns, as far as the neglected variances add up to no more than is allowed.
+
+        `explained` are the variances that the columns explain, those of the last ones at least.
+        """
+        spare = int(np.count_nonzero(np.cumsum(explained[::-1]) + self.neglected.sum() <= allowed))
+        return self.of_rank(len(self.pivots) - spare) if spare else self
 
     def of_rank(self, rank: int) -> "LowRank":
         """With the first of the pivots only."""
@@ -129,9 +135,8 @@ def low_rank_basis(
 def basis_of_pivots(kernel: Kernel, data: Comparisons, pivots: Indices) -> LowRank:
     """The basis with these pivots, without those that follow from the others."""
     growing = _Growing(kernel, data, len(pivots), None)
-    covariance = covariance_of_differences(growing.kernel, data[pivots])
-    lower, order, rank, _ = dpstrf(covariance, tol=ROUNDING * float(covariance.diagonal().max()), lower=1)
-    growing.add(pivots[order[:rank] - 1], np.tril(lower[:rank, :rank]))
+    order, factor = _pivoted(covariance_of_differences(growing.kernel, data[pivots]), ROUNDING, len(pivots))
+    growing.add(pivots[order], factor)
     return growing.finished(-np.inf)
 
 
@@ -148,9 +153,15 @@ def _independent(growing: "_Growing", candidates: Indices, most: int) -> tuple[I
     """The candidates that do not explain each other, and the Cholesky factor of what they have left."""
     known = growing.rows(candidates)
     left = covariance_of_differences(growing.kernel, growing.data[candidates]) - to_numpy(known @ known.T)
-    lower, order, rank, _ = dpstrf(left, tol=EXPLAINED * float(left.diagonal().max()), lower=1)
+    order, factor = _pivoted(left, EXPLAINED, most)
+    return candidates[order], factor
+
+
+def _pivoted(covariance: Array, smallest: float, most: int) -> tuple[Indices, Array]:
+    """Pivots with more than this share of the largest variance left, and their Cholesky factor."""
+    lower, order, rank, _ = dpstrf(covariance, tol=smallest * float(covariance.diagonal().max()), lower=1)
     rank = min(rank, most)
-    return candidates[order[:rank] - 1], np.tril(lower[:rank, :rank])
+    return order[:rank] - 1, np.tril(lower[:rank, :rank])
 
 
 class _Growing:
@@ -213,6 +224,4 @@ class _Growing:
         pivots = np.concatenate([np.empty(0, dtype=np.intp), *self.pivots])
         found = LowRank(TallMatrix(self.store[: self.rank, :].T), pivots, self.neglected)
         columns = self.store[self.rank - self.added : self.rank, :]
-        explained = to_numpy(namespace_of(columns).sum(columns * columns, axis=1))[::-1]
-        spare = int(np.count_nonzero(np.cumsum(explained) + self.neglected.sum() <= allowed))
-        return found.of_rank(self.rank - spare) if spare else found
+        return found.neglecting(allowed, to_numpy(namespace_of(columns).sum(columns * columns, axis=1)))

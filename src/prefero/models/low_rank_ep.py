@@ -77,24 +77,35 @@ def solve_low_rank(
     """
     goal = TOLERANCE[inference] if tolerance is None else tolerance
     if start is not None:
-        if start.solution is not None and inference == "ep":
-            blurred = BlurredProbit.of(probit, low.neglected)
-            found = updated_solution(low, tied, blurred, start.solution, goal)
-            if found is not None:
-                return found
+        found = _updated(low, tied, probit, inference, start, goal)
+        if found is not None:
+            return found
         with suppress(ConvergenceError):
             return _solve(low, tied, probit, inference, start, goal)
+    with suppress(ConvergenceError):
+        first = _with_few_columns(low, tied, probit, inference, goal)
+        return _solve(low, tied, probit, inference, first, goal)
+    return _solve(low, tied, probit, inference, WarmStart.zeros(len(tied)), goal)
+
+
+def _updated(
+    low: LowRank, tied: Flags, probit: Probit, inference: str, start: WarmStart, goal: float
+) -> Solution | None:
+    """The solution before the last answers, with only the sites updated that move; None if that is none."""
+    if start.solution is None or inference != "ep":
+        return None
+    return updated_solution(low, tied, BlurredProbit.of(probit, low.neglected), start.solution, goal)
+
+
+def _with_few_columns(low: LowRank, tied: Flags, probit: Probit, inference: str, goal: float) -> WarmStart:
+    """The sites that are found with the first columns of the basis, roughly."""
     start = WarmStart.zeros(len(tied))
-    rank = len(low.pivots)
-    for first, rough in LADDER:
-        if 2 * first < rank:
+    for rank, rough in LADDER:
+        if 2 * rank < len(low.pivots):
             with suppress(ConvergenceError):
-                rougher = _solve(low.of_rank(first), tied, probit, inference, start, max(rough, goal))
-                start = WarmStart(rougher.W, rougher.shift)
-    try:
-        return _solve(low, tied, probit, inference, start, goal)
-    except ConvergenceError:
-        return _solve(low, tied, probit, inference, WarmStart.zeros(len(tied)), goal)
+                found = _solve(low.of_rank(rank), tied, probit, inference, start, max(rough, goal))
+                start = WarmStart(found.W, found.shift)
+    return start
 
 
 def _solve(

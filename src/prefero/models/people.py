@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero._support.pairs import mixed_pairs
 from prefero._support.sentences import pluralize
-from prefero.models.answer_levels import Level, Margin
+from prefero.models.answer_levels import Level, Margin, average_level
 from prefero.models.basis_functions import BasisFunctions
 from prefero.models.likelihood import Probit
 from prefero.models.mixture import MixturePosterior
@@ -177,7 +177,7 @@ class PeoplePosterior:
         """P(a preferred), or with `noisy=False` P(f_p(a) > f_p(b)), given a candidate."""
         found = np.empty(len(who))
         order = np.argsort(who, kind="stable")
-        weights = self._weights[id(fit)]
+        weights = self._weights[fit]
         for person, rows in _runs(who[order], order):
             mean, variance = weights[person].differences(A[rows])
             chances = weights[person].weights
@@ -188,13 +188,13 @@ class PeoplePosterior:
         return found
 
     @cached_property
-    def _weights(self) -> dict[int, list[PersonWeights]]:
-        """Of each fit, by its identity: the posterior weights of every person; somebody new comes last."""
+    def _weights(self) -> dict[PeopleFit, list[PersonWeights]]:
+        """Given each fit, the posterior weights of every person; somebody new comes last."""
         found = {}
         for fit in self.fits:
             known = dict(fit.ep.people())
             new = fit.ep.newcomer
-            found[id(fit)] = [known.get(person, new) for person in range(len(self.names) + 1)]
+            found[fit] = [known.get(person, new) for person in range(len(self.names) + 1)]
         return found
 
     def weights_of(self, fit: PeopleFit, name: str) -> PersonWeights:
@@ -207,7 +207,7 @@ class PeoplePosterior:
         Returns:
             A Gaussian for each level.
         """
-        return self._weights[id(fit)][int(self._numbers([name])[0])]
+        return self._weights[fit][int(self._numbers([name])[0])]
 
     def leave_one_out(self, data: Comparisons) -> Array:
         """The probability of each answer given all others, (N,), for the answers that it was fitted to.
@@ -233,18 +233,15 @@ class PeoplePosterior:
         place = self._numbers([name])[0]
         chances: dict[Level, float] = {}
         for fit in self.fits:
-            for level, chance in zip(fit.ep.hyper.levels, self._weights[id(fit)][place].weights, strict=True):
+            for level, chance in zip(fit.ep.hyper.levels, self._weights[fit][place].weights, strict=True):
                 chances[level] = chances.get(level, 0.0) + fit.weight * float(chance)
-        careless = sum(chance for level, chance in chances.items() if level.is_careless)
-        attentive = [(level, chance) for level, chance in chances.items() if not level.is_careless]
-        total = sum(chance for _, chance in attentive) or 1.0
-        low, high = _interval([(level.noise, chance / total) for level, chance in attentive])
+        average, (low, high) = average_level(chances), _noise_interval(chances)
         return AnswerStyle(
-            noise=float(np.exp(sum(chance * np.log(level.noise) for level, chance in attentive) / total)),
+            noise=average.noise,
             low=low,
             high=high,
-            lapse=sum(chance * level.lapse for level, chance in attentive) / total,
-            careless=float(careless),
+            lapse=average.lapse,
+            careless=float(sum(chance for level, chance in chances.items() if level.is_careless)),
             answers=0 if place == len(self.names) else int(self.answers[place]),
         )
 
@@ -276,7 +273,7 @@ class PeoplePosterior:
     # --- Gaussians ----------------------------------------------------------------------------------------
 
     def _components(self, fit: PeopleFit, place: int | None) -> list[tuple[float, Posterior]]:
-        weights = self._weights[id(fit)][-1 if place is None else place]
+        weights = self._weights[fit][-1 if place is None else place]
         margin = fit.ep.hyper.margin
         return [
             (
@@ -289,12 +286,9 @@ class PeoplePosterior:
 
     def _typical(self, fit: PeopleFit) -> Probit:
         """How people who attend answer on average."""
-        pairs = zip(fit.ep.hyper.levels, fit.ep.hyper.chances.tolist(), strict=True)
-        attentive = [(level, chance) for level, chance in pairs if not level.is_careless]
-        total = sum(chance for _, chance in attentive)
-        noise = float(np.exp(sum(chance * np.log(level.noise) for level, chance in attentive) / total))
-        lapse = sum(chance * level.lapse for level, chance in attentive) / total
-        return fit.ep.hyper.margin.probit(Level(noise, lapse))
+        hyper = fit.ep.hyper
+        chances = dict(zip(hyper.levels, hyper.chances.tolist(), strict=True))
+        return hyper.margin.probit(average_level(chances))
 
     def _gaussian(
         self, basis: BasisFunctions, mean: Array, covariance: Array, probit: Probit, log_evidence: float
@@ -343,16 +337,18 @@ def _runs(sorted_people: Indices, order: Indices) -> list[tuple[int, Indices]]:
     return list(zip(people.tolist(), np.split(order, starts[1:]), strict=True))
 
 
-def _interval(noises: list[tuple[float, float]], level: float = 0.9) -> tuple[float, float]:
-    """The ends of an interval of this probability, by interpolation of the distribution of log noise."""
+def _noise_interval(chances: dict[Level, float], probability: float = 0.9) -> tuple[float, float]:
+    """The ends of an interval of the noise, by interpolation of the distribution of its logarithm."""
+    attentive = [(level.noise, chance) for level, chance in chances.items() if not level.is_careless]
+    total = sum(chance for _, chance in attentive) or 1.0
     by_noise: dict[float, float] = {}
-    for noise, chance in noises:
-        by_noise[noise] = by_noise.get(noise, 0.0) + chance
+    for noise, chance in attentive:
+        by_noise[noise] = by_noise.get(noise, 0.0) + chance / total
     grid = sorted(by_noise)
     logs = np.log(grid)
     edges = np.concatenate([[logs[0] - 0.5], 0.5 * (logs[1:] + logs[:-1]), [logs[-1] + 0.5]])
     below = np.concatenate([[0.0], np.cumsum([by_noise[noise] for noise in grid])])
-    ends = np.interp([0.5 * (1 - level), 0.5 * (1 + level)], below, edges)
+    ends = np.interp([0.5 * (1 - probability), 0.5 * (1 + probability)], below, edges)
     low, high = np.exp(ends).tolist()
     return float(low), float(high)
 
