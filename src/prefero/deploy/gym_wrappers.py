@@ -13,7 +13,7 @@ or truncated.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,7 +28,7 @@ from gymnasium.vector.utils import iterate
 
 from prefero._support.arrays import Array, Flags
 from prefero.datasets.episode import Episode as RecordedEpisode
-from prefero.datasets.formats.observations import side_by_side
+from prefero.datasets.formats.observations import side_by_side, stack
 from prefero.deploy.compiled_reward import lower_bound_of
 from prefero.deploy.online_statistics import OnlineStatistics
 from prefero.deploy.online_steps import OnlineSteps
@@ -170,16 +170,6 @@ def online(
     if reward.reward_type == "dense" and reward.features is None:
         return OnlineStatistics.of(reward.reward, observations, actions, count, reward.caution)
     return None
-
-
-def stack(items: list[Any]) -> Any:
-    """Observations or actions of all steps with the step as first axis; dicts and tuples item by item."""
-    first = items[0]
-    if isinstance(first, Mapping):
-        return {key: stack([item[key] for item in items]) for key in first}
-    if isinstance(first, tuple):
-        return tuple(stack(list(part)) for part in zip(*items, strict=True))
-    return np.stack(items)
 
 
 class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):

@@ -154,7 +154,10 @@ class TrajectoryFinder:
             return (self.dataset, row, None) if origin is None else (origin.dataset, *_at(origin, row))
         segment = SEGMENT.fullmatch(name)
         if segment is None or segment[1] not in self.dataset.ids:
-            raise ValueError(f"{self.dataset.name} has no trajectory {name!r}: it was not taught with it")
+            raise ValueError(
+                f"{self.dataset.name} has no trajectory {name!r}, which was compared: give the dataset that "
+                "the questions were about"
+            )
         return self.dataset, self.dataset.ids.index(segment[1]), (int(segment[2]), int(segment[3]))
 
 

@@ -50,7 +50,7 @@ def is_numeric(space: Any) -> bool:
 
 
 def stack(values: list[Any]) -> Any:
-    """Values of several steps as a sequence."""
+    """Values of several steps as a sequence, the step as first axis."""
     if isinstance(values[0], Mapping):
         return {key: stack([value[key] for value in values]) for key in values[0]}
     if isinstance(values[0], tuple):
