@@ -1,9 +1,13 @@
-"""What a learner believes: a model fitted to its answers, and to likely answers to its open questions."""
+"""What a learner believes: a model fitted to its answers, and to likely answers to its open questions.
+
+The model also decides which answers there may be: not every one learns from ties, or from answer times.
+"""
 
 import warnings
+from collections.abc import Iterable
 from copy import copy, deepcopy
 from dataclasses import replace
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -12,12 +16,14 @@ from prefero.acquisition.imagined_answers import likely_answer
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.learner_file import unfitted
 from prefero.models.leave_one_out import leave_one_out
-from prefero.models.people import PeoplePosterior
+from prefero.models.mixture import MixturePosterior
+from prefero.models.people import PeoplePosterior, PersonPosterior
 from prefero.models.person_model import PersonModel
 from prefero.models.posterior import Distribution
 from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons
+from prefero.questions.answer_kinds import Kind
 
 
 class Model(Protocol):
@@ -38,6 +44,11 @@ class Beliefs:
     """
 
     def __init__(self, model: Model, answer_times: bool = False) -> None:
+        if answer_times and not getattr(model, "learns_from_times", False):
+            raise ValueError(
+                f"{model!r} cannot learn from answer times: leave answer_times out, or take a PreferenceGP "
+                "with inference='ep'"
+            )
         self.model, self.answer_times = deepcopy(model), answer_times
         self.people: PeoplePosterior | None = None  # that belongs to the last belief
         self._fantasy_model = deepcopy(model)  # so that a fit to imagined answers starts from the last such
@@ -78,6 +89,37 @@ class Beliefs:
             return self.model.leave_one_out(data)
         return leave_one_out(belief, data) if self.people is None else self.people.leave_one_out(data)
 
+    # --- which answers it learns from -----------------------------------------------------------------
+
+    @property
+    def learns_from_ties(self) -> bool:
+        """Whether the model can learn from "about equal": not if it has no margin."""
+        return getattr(self.model, "margin", None) != 0
+
+    def check_kind(self, kind: Kind) -> None:
+        """An error if answers of this kind cannot be learned from."""
+        if self.answer_times and kind != "pair":
+            raise ValueError(
+                f"with answer_times a learner learns from pairs, not from {kind!r}: leave answer_times out"
+            )
+
+    def check_answer(self, answer: Answer, earlier: Iterable[Answer]) -> None:
+        """An error if an answer cannot be learned from together with earlier ones."""
+        self.check_kind(answer.question.kind)
+        others = {before.person for before in earlier} - {answer.person} if self.answer_times else set()
+        if others:
+            raise ValueError(
+                f"with answer_times a learner learns from one person, here {min(others)!r}, but "
+                f"{answer.person!r} is another one: a learner without answer_times learns from several people"
+            )
+        if answer.tied and not self.learns_from_ties:
+            raise ValueError(
+                f"{self.model!r} cannot learn from {answer.choice!r}, since its margin is 0: give it a "
+                "positive margin, or skip the question"
+            )
+
+    # --- fitting --------------------------------------------------------------------------------------
+
     def forget(self) -> None:
         """Fit anew next time, from the start."""
         self.model, self._fantasy_model = unfitted(self.model), unfitted(self._fantasy_model)
@@ -108,3 +150,18 @@ class Beliefs:
     def _comparisons(self, answers: tuple[Answer, ...], pool: Pool) -> Comparisons:
         """Answers about a pool as its scaled features."""
         return Comparisons.from_answers(pool.scaled, answers, pool.scaling, self.answer_times)
+
+
+def diagnostics_of(belief: Distribution, asked: AskedQuestions, **more: object) -> dict[str, Any]:
+    """What a reward's file says of how it was learned: the answers, how the person answers, and more."""
+    answers, probit = asked.answers, belief.probit
+    return {
+        "answers": belief.answers if isinstance(belief, PersonPosterior) else len(answers),
+        "ties": sum(answer.tied for answer in answers),
+        "skipped": len(asked.skipped),
+        "noise": probit.noise,
+        "margin": probit.margin,
+        "lapse": probit.lapse,
+        **more,
+        **({"looks": belief.describe()} if isinstance(belief, MixturePosterior) else {}),
+    }

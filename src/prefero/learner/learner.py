@@ -26,16 +26,15 @@ from prefero.acquisition.base import (
     check_strategy,
 )
 from prefero.acquisition.group_questions import About, check_about
-from prefero.acquisition.imagined_answers import ImaginedAnswers
 from prefero.learner import learner_file
 from prefero.learner.asked_questions import AskedQuestions
-from prefero.learner.beliefs import Beliefs, Model
+from prefero.learner.beliefs import Beliefs, Model, diagnostics_of
 from prefero.learner.learner_file import LearnerFileError, LearnerState
-from prefero.learner.question_chooser import QuestionChooser, ask_about_group, most_informative_person
+from prefero.learner.question_chooser import QuestionChooser, most_informative_person
 from prefero.learner.surprises import Surprise, surprises_among
 from prefero.models.learning_progress import Progress, progress_of
-from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
-from prefero.models.people import PeoplePosterior, PersonPosterior
+from prefero.models.mixture import ENOUGH_ANSWERS
+from prefero.models.people import PeoplePosterior
 from prefero.models.posterior import Distribution
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
@@ -94,13 +93,7 @@ class Learner:
         self.pool = pool
         self.seed = int(seed)
         self.acquisition = acquisition_named(acquisition)
-        model = PreferenceGP() if model is None else model
-        if answer_times and not getattr(model, "learns_from_times", False):
-            raise ValueError(
-                f"{model!r} cannot learn from answer times: leave answer_times out, or take a PreferenceGP "
-                "with inference='ep'"
-            )
-        self._beliefs = Beliefs(model, answer_times)
+        self._beliefs = Beliefs(PreferenceGP() if model is None else model, answer_times)
         self._questions = AskedQuestions()
         self._file: Path | None = None
         for answer in answers:
@@ -130,7 +123,7 @@ class Learner:
     @property
     def learns_from_ties(self) -> bool:
         """Whether its model can learn from "about equal": not if the model has no margin."""
-        return getattr(self._beliefs.model, "margin", None) != 0
+        return self._beliefs.learns_from_ties
 
     @property
     def answer_times(self) -> bool:
@@ -200,33 +193,11 @@ class Learner:
         check_strategy(strategy)
         check_kind(kind)
         check_about(about)
-        self._check_kind_timed(kind)
+        self._beliefs.check_kind(kind)
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
-        chooser = QuestionChooser(self.pool, self._questions, acquisition, strategy, kind, self.seed)
-        if count is not None:
-            return self._ask_jointly(chooser, count)
-        belief, people = self._belief_for_asking(person), self._beliefs.people
-        if about == "group" and strategy == "active" and people is not None:
-            question = ask_about_group(people, person, self.pool.scaled, self._questions, self.seed)
-        else:
-            question = chooser.ask(belief)
-        if person:
-            self._questions.persons[question.number] = person
-        return question
-
-    def _ask_jointly(self, chooser: QuestionChooser, count: int) -> tuple[Question, ...]:
-        if count < 1:
-            raise ValueError(f"count must be 1 or more, but is {count}")
-        if chooser.strategy == "random" or count == 1:
-            return tuple(chooser.ask(self._belief_for_asking()) for _ in range(count))
-        imagined = ImaginedAnswers(
-            lambda answers: self._beliefs.given_imagined(answers, self.pool),
-            self.answers,
-            self.pool,
-            self.open_questions,
-            self.seed,
-        )
-        return chooser.ask_jointly(imagined, count)
+        beliefs, asked = self._beliefs, self._questions
+        chooser = QuestionChooser(self.pool, asked, beliefs, acquisition, strategy, kind, self.seed)
+        return chooser.ask(person, about) if count is None else chooser.ask_several(count)
 
     def whom(self, people: Iterable[str]) -> str:
         """Which of these people to ask about the reward that all share: whose answer tells most about it.
@@ -264,32 +235,11 @@ class Learner:
                 positive number.
         """
         answer = self._questions.answer_to(self._known(question), choice, str(person), seconds)
-        self._check_timed(answer)
-        if answer.tied and not self.learns_from_ties:
-            raise ValueError(
-                f"{self._beliefs.model!r} cannot learn from {choice!r}, since its margin is 0: give it a "
-                "positive margin, or skip the question"
-            )
+        self._beliefs.check_answer(answer, self._questions.answered.values())
         self._questions.tell(answer)
 
     def _tell_again(self, answer: Answer) -> None:
         self.tell(answer.question, answer.choice, person=answer.person, seconds=answer.seconds)
-
-    def _check_timed(self, answer: Answer) -> None:
-        """An error if an answer cannot be learned from together with answer times."""
-        self._check_kind_timed(answer.question.kind)
-        others = {before.person for before in self._questions.answered.values()} - {answer.person}
-        if self.answer_times and others:
-            raise ValueError(
-                f"with answer_times a learner learns from one person, here {min(others)!r}, but "
-                f"{answer.person!r} is another one: a learner without answer_times learns from several people"
-            )
-
-    def _check_kind_timed(self, kind: Kind) -> None:
-        if self.answer_times and kind != "pair":
-            raise ValueError(
-                f"with answer_times a learner learns from pairs, not from {kind!r}: leave answer_times out"
-            )
 
     def skip(self, question: Question) -> None:
         """Leave a question unanswered; its pair is not asked again."""
@@ -389,23 +339,11 @@ class Learner:
         Returns:
             The reward.
         """
-        belief, answers = self.belief(person), self.answers
-        probit = belief.probit
-        diagnostics = {
-            **({} if person is None else {"person": person}),
-            "answers": belief.answers if isinstance(belief, PersonPosterior) else len(answers),
-            "ties": sum(answer.tied for answer in answers),
-            "skipped": len(self._questions.skipped),
-            "noise": probit.noise,
-            "margin": probit.margin,
-            "lapse": probit.lapse,
-            "model": repr(self._beliefs.model),
-            "seed": self.seed,
-            "trajectories": len(self.pool),
-        }
-        if isinstance(belief, MixturePosterior):
-            diagnostics["looks"] = belief.describe()
-        return Reward(belief, diagnostics, self.pool.feature_spec)
+        belief, pool = self.belief(person), self.pool
+        model = repr(self._beliefs.model)
+        about = diagnostics_of(belief, self._questions, model=model, seed=self.seed, trajectories=len(pool))
+        whose = {} if person is None else {"person": person}
+        return Reward(belief, whose | about, pool.feature_spec)
 
     def progress(self) -> Progress:
         """How many further answers are predicted, and what five more answers are likely to add."""
@@ -486,9 +424,6 @@ class Learner:
         """
         people = self.people_belief()
         return plot_agreement(people.agreement(self.pool.scaled), people.names)
-
-    def _belief_for_asking(self, person: str = "") -> Distribution:
-        return self._beliefs.for_asking(self._questions, self.pool, person)
 
     def _known(self, question: Question) -> Question:
         """The question with a number, after checking that it is one about this pool."""

@@ -8,13 +8,14 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero.acquisition.base import AnyAcquisitionFunction, Strategy
 from prefero.acquisition.exchange_search import SearchedAcquisition
-from prefero.acquisition.group_questions import best_group_question
+from prefero.acquisition.group_questions import About, best_group_question
 from prefero.acquisition.imagined_answers import ImaginedAnswers
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.pool_search import best_question, score_question
 from prefero.acquisition.random_question import random_question
 from prefero.acquisition.set_search import best_set
 from prefero.learner.asked_questions import AskedQuestions
+from prefero.learner.beliefs import Beliefs
 from prefero.models.people import PeoplePosterior
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
@@ -29,6 +30,7 @@ class QuestionChooser:
     Args:
         pool: The trajectories.
         asked: The questions so far, to which the chosen ones are added.
+        beliefs: What is believed about the reward.
         acquisition: What makes a question good.
         strategy: "active" or "random".
         kind: Of the answers.
@@ -37,27 +39,59 @@ class QuestionChooser:
 
     pool: Pool
     asked: AskedQuestions
+    beliefs: Beliefs
     acquisition: AnyAcquisitionFunction
     strategy: Strategy
     kind: Kind
     seed: int
 
-    def ask(self, belief: Distribution) -> Question:
-        """The next question."""
+    def ask(self, person: str = "", about: About = "person") -> Question:
+        """The next question; to this person, about their own reward or about the one that all share."""
+        belief, people = self.beliefs.for_asking(self.asked, self.pool, person), self.beliefs.people
+        if about == "group" and self.strategy == "active" and people is not None:
+            question = self._ask_about_group(people, person)
+        else:
+            question = self._ask(belief)
+        if person:
+            self.asked.persons[question.number] = person
+        return question
+
+    def ask_several(self, count: int) -> tuple[Question, ...]:
+        """Questions that do not repeat each other: imagined answers to each are averaged over."""
+        if count < 1:
+            raise ValueError(f"count must be 1 or more, but is {count}")
+        if self.strategy == "random" or count == 1:
+            return tuple(self.ask() for _ in range(count))
+        imagined = ImaginedAnswers(
+            lambda answers: self.beliefs.given_imagined(answers, self.pool),
+            self.asked.answers,
+            self.pool,
+            tuple(self.asked.open.values()),
+            self.seed,
+        )
+        return tuple(self._ask_jointly(imagined) for _ in range(count))
+
+    def _ask(self, belief: Distribution) -> Question:
         rng = self._generator()
         question = self._chosen(belief, rng)
         searched = self.strategy == "active" and isinstance(self.acquisition, SearchedAcquisition)
         return self._opened(question, belief, rng, question.value if searched else None)
 
-    def ask_jointly(self, imagined: ImaginedAnswers, count: int) -> tuple[Question, ...]:
-        """Questions that do not repeat each other: imagined answers to each are averaged over."""
-        asked: list[Question] = []
-        for _ in range(count):
-            rng = self._generator()
-            found = imagined.best_question(self.kind, self.acquisition, self._excluded())
-            asked.append(self._opened(found, imagined.beliefs[0], rng))
-            imagined.answer(asked[-1])
-        return tuple(asked)
+    def _ask_jointly(self, imagined: ImaginedAnswers) -> Question:
+        """The next question after imagined answers to those before it."""
+        rng = self._generator()
+        found = imagined.best_question(self.kind, self.acquisition, self._excluded())
+        question = self._opened(found, imagined.beliefs[0], rng)
+        imagined.answer(question)
+        return question
+
+    def _ask_about_group(self, people: PeoplePosterior, person: str) -> Question:
+        """The pair whose answer by this person tells most about the reward that all people share."""
+        rng = self._generator()
+        found = best_group_question(people, person, self.pool.scaled, self.asked.unavailable(2))
+        question = Question(*_shuffled(found.items, rng), value=found.value, number=self.asked.next_number)
+        self.asked.ask(question)
+        return question
 
     def _chosen(self, belief: Distribution, rng: np.random.Generator) -> Question:
         excluded = self._excluded()
@@ -102,29 +136,6 @@ class QuestionChooser:
     def _generator(self) -> np.random.Generator:
         """Of random numbers for the next question, which depend on its number and not on earlier draws."""
         return np.random.default_rng([self.seed, self.asked.next_number])
-
-
-def ask_about_group(
-    people: PeoplePosterior, person: str, x: Array, asked: AskedQuestions, seed: int
-) -> Question:
-    """The pair whose answer by this person tells most about the reward that all people share.
-
-    Args:
-        people: What is believed about everybody.
-        person: Who is asked.
-        x: Features of the trajectories, (M, d).
-        asked: The questions so far, to which the chosen one is added.
-        seed: Decides the sides.
-
-    Returns:
-        The question, which is open from now on.
-    """
-    number = asked.next_number
-    found = best_group_question(people, person, x, asked.unavailable(2))
-    items = _shuffled(found.items, np.random.default_rng([seed, number]))
-    question = Question(*items, value=found.value, number=number)
-    asked.ask(question)
-    return question
 
 
 def most_informative_person(
