@@ -29,6 +29,7 @@ from prefero.datasets.features.fitted_embedding import (
     FittedEmbedding,
     checked,
     numbers_in,
+    principal_axes,
     sizes_array,
     units,
     with_same_numbers,
@@ -41,7 +42,7 @@ from prefero.datasets.features.step_embedding import StepEmbedding
 from prefero.datasets.features.user_functions import function_name, import_function
 
 SAMPLES = 16
-PICTURE_FEATURES = 16  # of an image encoder, if their number is not given
+IMAGE_FEATURES = 16  # of an image encoder, if their number is not given
 KINDS = "statistics|steps|pca|random-network|time-contrastive|image-encoder|encoder"
 WORD = re.compile(rf"\s*({KINDS})\s*(?:\((.*)\))?\s*")
 
@@ -88,7 +89,7 @@ class Embedding:
     def count(self) -> int:
         """How many features it has, at most; 0 if that is not said."""
         last = self.inside.rpartition(",")[2].strip()
-        default = {"statistics": MOST if not self.inside else 0, "image-encoder": PICTURE_FEATURES}
+        default = {"statistics": MOST if not self.inside else 0, "image-encoder": IMAGE_FEATURES}
         return int(last) if last.isdecimal() else default.get(self.kind, 0)
 
     def fit(self, examples: Sequence[Episode]) -> Extractor:
@@ -141,15 +142,14 @@ class PrincipalComponents(FittedEmbedding):
         resampled = np.stack([resample(episode) for episode in with_same_numbers(examples)])
         sizes = sizes_array(examples[0])
         center, scale = units(resampled)
-        _, stds, axes = np.linalg.svd((resampled - center) / scale, full_matrices=False)
-        rank = int(np.sum(stds > 1e-9 * max(stds[0], 1e-300)))
+        axes, singular = principal_axes((resampled - center) / scale)
+        rank = int(np.sum(singular > 1e-9 * max(singular[0], 1e-300)))
         if count > rank:
             raise ValueError(
                 f"{len(examples)} examples of {int(sizes.sum())} states and actions have {rank} principal "
                 f"components, but pca({count}) asks for {count}"
             )
-        axes = axes[:count] * np.sign(axes[:count].sum(axis=1, keepdims=True) + 1e-12)  # always the same sign
-        return cls(sizes, center, scale, axes, stds[:count] / np.sqrt(len(resampled)))
+        return cls(sizes, center, scale, axes[:count], singular[:count] / np.sqrt(len(resampled)))
 
     def __call__(self, episode: Episode) -> NamedValues:
         """Where the episode is along each component."""

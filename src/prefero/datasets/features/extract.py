@@ -73,6 +73,11 @@ def extract_features(
     return table.log_transformed(options.log_transform) if options.log_transform else table
 
 
+def _is_ignored(dataset: Dataset, table: FeatureTable, name: str) -> bool:
+    """Is it a column that is no feature anyway, so that dropping it is done already?"""
+    return isinstance(dataset, FeatureDataset) and name in dataset.columns and name not in table.names
+
+
 def check_features(features: Sequence[Feature]) -> None:
     """An error, before any episode is read, if there is no such feature."""
     for feature in features:
@@ -311,8 +316,3 @@ def _add_episode(
     )
     for segment, piece, values in zip(segments, pieces, found, strict=True):
         rows.add(episode.id, number, segment, len(piece), values)
-
-
-def _is_ignored(dataset: Dataset, table: FeatureTable, name: str) -> bool:
-    """Is it a column that is no feature anyway, so that dropping it is done already?"""
-    return isinstance(dataset, FeatureDataset) and name in dataset.columns and name not in table.names

@@ -60,10 +60,18 @@ def steps_of(episode: Episode) -> Array:
     return np.concatenate([episode.states[: len(episode)], episode.actions], axis=1)
 
 
+def check_examples(examples: Sequence[Episode]) -> None:
+    """An error unless there are two or more."""
+    if len(examples) < 2:
+        raise ValueError(
+            f"an embedding needs two examples or more, but there are {len(examples)}: add episodes, or use "
+            "features that are not fitted, such as mean and max"
+        )
+
+
 def with_same_numbers(examples: Sequence[Episode]) -> Sequence[Episode]:
     """The examples; an error unless there are two or more, with as many states and actions each."""
-    if len(examples) < 2:
-        raise ValueError(f"an embedding needs two examples or more, but there are {len(examples)}")
+    check_examples(examples)
     sizes = numbers_of(examples[0])
     return [checked(episode, sizes) for episode in examples]
 
@@ -97,3 +105,9 @@ def units(values: Array) -> tuple[Array, Array]:
     """Center and scale of every column; the scale of one that does not vary is 1."""
     center, scale, varies = location_and_scale(values)
     return center, np.where(varies, scale, 1.0)
+
+
+def principal_axes(centered: Array) -> tuple[Array, Array]:
+    """The principal axes of rows around their mean, in rows and always of the same sign; singular values."""
+    _, singular, axes = np.linalg.svd(centered, full_matrices=False)
+    return axes * np.sign(axes.sum(axis=1, keepdims=True) + 1e-12), singular

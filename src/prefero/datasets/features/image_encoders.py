@@ -25,7 +25,7 @@ from prefero._support.arrays import Array, Image
 from prefero._support.files import ArchiveError, cache_folder, read_archive, write_archive
 from prefero._support.optional import need
 from prefero.datasets.episode import BadEpisode, Episode, VideoSpan
-from prefero.datasets.features.fitted_embedding import UNFITTING
+from prefero.datasets.features.fitted_embedding import UNFITTING, check_examples, principal_axes
 from prefero.datasets.features.library import NamedValues
 from prefero.datasets.media.video_files import VideoError, frame_rate, read_frames
 
@@ -206,17 +206,15 @@ class ImageFeatures:
     @classmethod
     def fit(cls, source: str, examples: Sequence[Episode], count: int) -> Self:
         """On the videos of the examples; fewer features where they do not differ in more ways."""
-        if len(examples) < 2:
-            raise ValueError(f"an embedding needs two examples or more, but there are {len(examples)}")
+        check_examples(examples)
         encoder = load_encoder(source)
         codes = np.stack([_code(encoder, episode) for episode in examples])
         center = codes.mean(axis=0)
-        _, stds, axes = np.linalg.svd(codes - center, full_matrices=False)
-        varies = stds[:count] > 1e-6 * max(stds[0], 1e-300)
-        axes = axes[:count] * np.sign(axes[:count].sum(axis=1, keepdims=True) + 1e-12)  # always the same sign
-        unit = stds[:count, None] / np.sqrt(len(codes))
+        axes, singular = principal_axes(codes - center)
+        varies = singular[:count] > 1e-6 * max(singular[0], 1e-300)
+        unit = singular[:count, None] / np.sqrt(len(codes))
         digest = np.frombuffer(encoder.digest, np.uint8).astype(float)
-        return cls(source, center, axes[varies] / unit[varies], digest)
+        return cls(source, center, axes[:count][varies] / unit[varies], digest)
 
     def __call__(self, episode: Episode) -> NamedValues:
         """Where the episode's video is along each component."""
@@ -236,9 +234,7 @@ class ImageFeatures:
     @classmethod
     def from_arrays(cls, source: str, arrays: Mapping[str, Array], count: int) -> Self:
         """What `arrays` gave; an error unless they fit each other."""
-        center, axes, digest = (
-            np.asarray(arrays[name], dtype=float) for name in ("center", "axes", "digest")
-        )
+        center, axes, digest = (np.asarray(arrays[name], dtype=float) for name in ARRAYS)
         fits = center.ndim == 1 and axes.ndim == 2 and axes.shape[1] == len(center) and len(axes) <= count
         if not fits or digest.shape != (DIGEST,):
             raise ValueError(UNFITTING)

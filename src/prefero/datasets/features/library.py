@@ -161,10 +161,8 @@ def extractor_for(feature: str | FeatureFunction) -> Extractor:
     parsed = WORD.fullmatch(feature)
     if parsed is None or parsed[1] not in LIBRARY:
         raise ValueError(f"{no_such('feature', feature, FEATURE_WORDS)}, and your own as module:function")
-    found, inside = (
-        LIBRARY[parsed[1]],
-        [word.strip() for word in (parsed[2] or "").split(",") if word.strip()],
-    )
+    found = LIBRARY[parsed[1]]
+    inside = [word.strip() for word in (parsed[2] or "").split(",") if word.strip()]
     if inside and not found.takes:
         raise ValueError(f"{parsed[1]} takes nothing in brackets, but this is {feature!r}")
     if found.takes == "place":

@@ -270,8 +270,10 @@ def scoring_warnings(
     if isinstance(table.dataset, EpisodeDataset) and not words and spec is None:
         raw = names_before_log(table.names, log_transforms_in(table.names))
         words += library_words_for(raw)
-        listed = ", ".join(map(str, words))
-        found.append(f"extracted of all states: {listed}. Give --features if the reward was taught otherwise")
+        extracted = ", ".join(map(str, words))
+        found.append(
+            f"extracted of all states: {extracted}. Give --features if the reward was taught otherwise"
+        )
     for word in words:
         embedding = Embedding.of(word) if isinstance(word, str) else None
         known = options.fit_embeddings_on is not None or word in fitted_for(options, spec)
