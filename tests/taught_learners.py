@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from prefero import Learner, Pool, PreferenceGP, Question
+from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Anchored
 from prefero.questions import PairChoice
@@ -46,3 +46,11 @@ def rewards(learner: Learner) -> Array:
 
 def pair(question: Question) -> tuple[int, int]:
     return min(question.left, question.right), max(question.left, question.right)
+
+
+def reward_of_pairs(shown: Pool, liked: Array) -> Reward:
+    """What is learned from answers about 0 and 1, 2 and 3, and so on: better is what is liked more."""
+    learner = Learner(shown)
+    for left in range(0, len(liked), 2):
+        learner.tell(Question(left, left + 1), "left" if liked[left] > liked[left + 1] else "right")
+    return learner.reward()

@@ -19,6 +19,7 @@ from prefero.kernels import (
     Standardized,
     Warped,
 )
+from taught_learners import reward_of_pairs
 
 CENTER, SCALE = (0.3, -0.2, 1.0), (0.5, 2.0, 1.5)
 EVERY: list[Kernel] = [
@@ -64,10 +65,7 @@ def test_every_kernel_gives_the_models_mean(kernel: Kernel) -> None:
 def test_far_from_all_answers_and_far_from_zero() -> None:
     """Squared distances are computed from products; what is lost to rounding must not count."""
     x = features() * 1e-3 + 1e4
-    learner = Learner(Pool(x))
-    for left in range(0, 24, 2):
-        learner.tell(Question(left, left + 1), "left" if x[left, 0] > x[left + 1, 0] else "right")
-    reward, others = learner.reward(), np.concatenate([x, x + 1.0, x - 300.0])
+    reward, others = reward_of_pairs(Pool(x), x[:24, 0]), np.concatenate([x, x + 1.0, x - 300.0])
     expected = reward(others)
     assert CompiledReward.of(reward)(others) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
@@ -88,10 +86,7 @@ def test_the_default_mixture_is_compiled() -> None:
 
 def test_a_mixture_of_many_features_is_compiled() -> None:
     x = np.random.default_rng(2).normal(size=(40, 30))
-    learner = Learner(Pool(x))
-    for left in range(0, 16, 2):
-        learner.tell(Question(left, left + 1), "left" if x[left, 0] > x[left + 1, 0] else "right")
-    reward = learner.reward()
+    reward = reward_of_pairs(Pool(x), x[:16, 0])
     compiled = CompiledReward.of(reward)
     assert not any(getattr(part, "others", ()) for part in compiled.parts)
     assert compiled(x + 0.1) == pytest.approx(reward(x + 0.1), abs=1e-9)

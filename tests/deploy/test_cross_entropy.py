@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from gymnasium.spaces import Discrete, MultiDiscrete
 
-from prefero import Learner, Pool, Question, plan
+from prefero import Pool, plan
 from prefero._support.arrays import Array
 from prefero.deploy.planning import maximize
 from prefero.worlds.base import ActionSpace
 from prefero.worlds.gymnasium_world import GymnasiumWorld
+from taught_learners import reward_of_pairs
 
 LENGTH = 6
 
@@ -58,10 +59,7 @@ def all_actions(space: ActionSpace) -> Array:
 def test_a_plan_is_as_good_as_the_best_of_all_sequences(kind: str) -> None:
     world = world_of(kind)
     pool = Pool.simulate(world, 30, cache=False, progress=False)
-    learner, liked = Learner(pool), pool.features @ [0.5, 1.0]
-    for left in range(0, 20, 2):
-        learner.tell(Question(left, left + 1), "left" if liked[left] > liked[left + 1] else "right")
-    reward = learner.reward()
+    reward = reward_of_pairs(pool, pool.features[:20] @ [0.5, 1.0])
     found = plan(reward, world, evaluations=600, progress=False)
     best = reward(world.rollout(all_actions(world.action_space)).features).max()
     assert found.mean == pytest.approx(best)

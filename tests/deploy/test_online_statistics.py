@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 
 from prefero import (
     FeatureOptions,
-    Learner,
     Pool,
-    Question,
     Reward,
     RewardFromPreferences,
     VectorRewardFromPreferences,
@@ -26,6 +24,7 @@ from prefero.datasets.features.running_statistics import RunningStatistics
 from prefero.datasets.features.statistics import candidate_names, candidates
 from prefero.deploy.online_statistics import OnlineStatistics
 from prefero.deploy.prefix_rewards import PrefixRewards
+from taught_learners import reward_of_pairs
 
 WINDOW = 4
 
@@ -56,10 +55,7 @@ class Wander(gymnasium.Env[Any, Any]):
 def reward(request: pytest.FixtureRequest) -> Reward:
     options = FeatureOptions([], window=request.param)
     pool = Pool.from_gymnasium(lambda **_: Wander(), options, episodes=12, clips="never")
-    learner = Learner(pool)
-    for left in range(0, 12, 2):
-        learner.tell(Question(left, left + 1), "left" if left % 4 else "right")
-    return learner.reward()
+    return reward_of_pairs(pool, np.tile([0.0, 1.0, 1.0, 0.0], 3))
 
 
 def increases(reward: Reward, states: list[Any], actions: list[Any]) -> Array:

@@ -9,15 +9,14 @@ from gymnasium.spaces import Box, Dict
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from prefero import (
-    Learner,
     Pool,
-    Question,
     Reward,
     RewardFromPreferences,
     StepReward,
     VectorRewardFromPreferences,
 )
 from prefero._support.arrays import Array
+from taught_learners import reward_of_pairs
 
 LENGTH = 4
 
@@ -52,10 +51,7 @@ class InParts(gymnasium.ObservationWrapper[Any, Any, Any]):
 @pytest.fixture(scope="module")
 def reward() -> Reward:
     pool = Pool.from_gymnasium(lambda **_: Drift(), ["steps"], episodes=12, clips="never")
-    learner = Learner(pool)
-    for left in range(0, 12, 2):
-        learner.tell(Question(left, left + 1), "left" if left % 4 else "right")
-    return learner.reward()
+    return reward_of_pairs(pool, np.tile([0.0, 1.0, 1.0, 0.0], 3))
 
 
 def random_actions(steps: int) -> Array:

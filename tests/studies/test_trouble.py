@@ -134,6 +134,13 @@ def check_full(store: Store, person: Participant, path: Path) -> None:
         assert file.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+def check_works_again(store: Store, person: Participant) -> None:
+    """The next answer is recorded after all others."""
+    before = answered(store.event_log(person))
+    question = answer(store, person, "right")
+    assert answered(store.event_log(person)) == [*before, (question, "right")]
+
+
 def test_a_full_database_loses_nothing_and_works_again_when_there_is_room(
     file_store: Store, tmp_path: Path
 ) -> None:
@@ -151,9 +158,7 @@ def test_a_full_database_loses_nothing_and_works_again_when_there_is_room(
     check_full(file_store, person, tmp_path / "studies.db")
     event.remove(file_store.engine, "connect", little_room)
     file_store.engine.dispose()
-    before = answered(file_store.event_log(person))
-    question = answer(file_store, person, "right")
-    assert answered(file_store.event_log(person)) == [*before, (question, "right")]
+    check_works_again(file_store, person)
 
 
 def test_a_full_disk_loses_nothing_and_works_again_when_there_is_room(
@@ -164,9 +169,7 @@ def test_a_full_disk_loses_nothing_and_works_again_when_there_is_room(
         answer(file_store, person)
     with files_no_larger_than(max(file.stat().st_size for file in tmp_path.iterdir()) + 20_000):
         check_full(file_store, person, tmp_path / "studies.db")
-    before = answered(file_store.event_log(person))
-    question = answer(file_store, person, "right")
-    assert answered(file_store.event_log(person)) == [*before, (question, "right")]
+    check_works_again(file_store, person)
 
 
 # --- gone -------------------------------------------------------------------------------------------------
