@@ -25,9 +25,12 @@ from models.answer_problems import (
 from prefero import Learner, Pool, PreferenceGP, Question, load_reward
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Kernel, Linear
+from prefero.models.batched_ep import warm_starts
+from prefero.models.ep import expectation_propagation
 from prefero.models.inference import Inference, infer, posterior_from_sites
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.likelihood import Probit
+from prefero.models.linalg import pivoted_cholesky
 from prefero.models.linear import LinearPosterior, LinearPreference
 from prefero.models.marginal_likelihood import log_evidence
 from prefero.models.posterior import covariance_of_differences, covariance_with_differences
@@ -176,6 +179,21 @@ def test_ep_with_lapses_agrees_with_a_long_markov_chain() -> None:
 
 
 # --- convergence ------------------------------------------------------------------------------------------
+
+
+def test_a_batch_of_models_starts_at_the_fixed_point_of_each() -> None:
+    """With lapses, an answer against many has a negative precision, so the batch must allow them."""
+    data = joined(repeated("left", 6), repeated("right", 1))
+    probits = [Probit(0.3), Probit(0.3, lapse=0.05), Probit(0.6, lapse=0.1)]
+    basis = pivoted_cholesky(covariance_of_differences(PAPER, data), 0.3).basis
+    zeros = WarmStart.zeros(len(data))
+    starts = warm_starts([basis] * 3, data.tied, probits, [zeros] * 3, 1e-5)
+    assert [bool(start.precision[-1] < 0) for start in starts] == [False, True, True]
+    for probit, start in zip(probits, starts, strict=True):
+        warm = expectation_propagation(basis, data.tied, probit, start, 1e-5)
+        cold = expectation_propagation(basis, data.tied, probit, zeros, 1e-5)
+        assert warm.iterations == 1 < cold.iterations
+        assert warm.log_evidence == pytest.approx(cold.log_evidence, abs=1e-5)
 
 
 @both_inferences

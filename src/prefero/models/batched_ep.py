@@ -6,7 +6,8 @@
     shift      (K, N)      of the sites
 
 With few answers a sweep of one model is mostly overhead, so all models make theirs together. It need not
-converge: what it finds is a place to start from, and `expectation_propagation` decides when to stop.
+converge: what it finds is a place to start from, and `expectation_propagation` decides when to stop. Models
+with lapses may have negative precisions; one whose distributions become improper goes halfway back.
 """
 
 from collections.abc import Sequence
@@ -15,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from prefero._support.arrays import Array, Flags
+from prefero.models.ep import MEMORY, PROPER
 from prefero.models.likelihood import Probit
 from prefero.models.solution import WarmStart
 
 SWEEPS = 15
-MEMORY = 3  # steps that are remembered for the acceleration
 MOST_ANSWERS = 50  # with more, the linear algebra of one model outweighs the overhead
 MISLED = (
     0.1  # standard deviations: sites farther from a fixed point than this are no better than the old ones
@@ -37,28 +38,44 @@ def warm_starts(
     if not len(tied) or len(tied) > MOST_ANSWERS or len(bases) < 2:
         return list(starts)
     sweeps = _Sweeps(_stacked(bases), tied, probits)
-    precision = np.maximum([start.precision for start in starts], 0.0)
+    precision = np.maximum([start.precision for start in starts], sweeps.lowest)
     shift = np.array([start.shift for start in starts])
-    acceleration = _Acceleration(sweeps.scale)
-    best = precision, shift, np.full(len(bases), MISLED)
+    acceleration = _Acceleration(sweeps.scale, sweeps.lowest)
+    best = _Sites(precision, shift), np.full(len(bases), MISLED)
+    proper = best[0]
     for _ in range(SWEEPS):
-        to_precision, to_shift, residual = sweeps.steps(precision, shift)
-        better = (residual < best[2])[:, None]
-        best = (
-            np.where(better, precision, best[0]),
-            np.where(better, shift, best[1]),
-            np.fmin(residual, best[2]),
-        )
-        if np.all(best[2] <= tolerance):
+        sites = _Sites(precision, shift)
+        steps, residual = sweeps.steps(sites)
+        is_proper = np.isfinite(residual)
+        proper = sites.where(is_proper, proper)
+        best = sites.where(residual < best[1], best[0]), np.fmin(residual, best[1])
+        if np.all(best[1] <= tolerance):
             break
-        precision, shift = acceleration(precision, shift, to_precision, to_shift)
-    found = best[2] < MISLED
-    return [WarmStart(best[0][k], best[1][k]) if found[k] else start for k, start in enumerate(starts)]
+        ahead = _Sites(*acceleration(sites, steps, is_proper))
+        halfway = _Sites(0.5 * (precision + proper.precision), 0.5 * (shift + proper.shift))
+        precision, shift = ahead.where(is_proper, halfway)
+    found = best[1] < MISLED
+    return [
+        WarmStart(best[0].precision[k], best[0].shift[k]) if found[k] else start
+        for k, start in enumerate(starts)
+    ]
 
 
 def _stacked(bases: Sequence[Array]) -> Array:
     rank = max(basis.shape[1] for basis in bases)
     return np.stack([np.pad(basis, ((0, 0), (0, rank - basis.shape[1]))) for basis in bases])
+
+
+class _Sites(NamedTuple):
+    """The sites of all models, or the steps that they take."""
+
+    precision: Array
+    shift: Array
+
+    def where(self, models: Flags, others: "_Sites") -> "_Sites":
+        """These sites for some models, and the others for the rest."""
+        chosen = models[:, None]
+        return _Sites(*(np.where(chosen, a, b) for a, b in zip(self, others, strict=True)))
 
 
 class _Sweeps:
@@ -67,27 +84,38 @@ class _Sweeps:
     def __init__(self, bases: Array, tied: Flags, probits: Sequence[Probit]) -> None:
         self.bases, self.tied = bases, tied
         self.scale = np.array([[probit.scale] for probit in probits])
+        self.lowest = np.array([[-np.inf if probit.lapse else 0.0] for probit in probits])
         self.groups = [
             (probit, np.array([k for k, one in enumerate(probits) if one == probit]))
             for probit in dict.fromkeys(probits)
         ]
 
-    def steps(self, precision: Array, shift: Array) -> tuple[Array, Array, Array]:
-        """The steps to sites that match the moments, and how far the moments are off, (K,)."""
-        bases, rank = self.bases, self.bases.shape[2]
-        transposed = np.swapaxes(bases, 1, 2)
-        inverse = np.linalg.inv(np.eye(rank) + (transposed * precision[:, None, :]) @ bases)
-        along = bases @ inverse
-        mean = (along @ (transposed @ shift[:, :, None]))[:, :, 0]
-        variance = np.sum(along * bases, axis=2)
-        rest = np.maximum(1.0 - precision * variance, 1e-12)
+    def steps(self, sites: _Sites) -> tuple[_Sites, Array]:
+        """The steps to sites that match the moments, and how far the moments are off, (K,).
+
+        That is infinite where a distribution would be improper.
+        """
+        (precision, shift), (mean, variance) = sites, self._moments(sites)
+        rest = 1.0 - precision * variance
+        improper = np.any((rest < PROPER) | (variance <= 0.0), axis=1)
+        rest, variance = np.maximum(rest, PROPER), np.maximum(variance, 0.0)
         m, v = (mean - shift * variance) / rest, variance / rest
         gradient, curvature = self._tilted(m, v)
-        left_over = 1.0 - v * np.maximum(curvature, 0.0)
-        to_precision = np.maximum(curvature, 0.0) / left_over - precision
-        to_shift = (gradient + m * np.maximum(curvature, 0.0)) / left_over - shift
+        curvature = np.maximum(curvature, self.lowest)
+        left_over = 1.0 - v * curvature
+        to_precision = curvature / left_over - precision
+        to_shift = (gradient + m * curvature) / left_over - shift
         off = np.abs(to_precision) * variance + np.abs(to_shift - mean * to_precision) * np.sqrt(variance)
-        return to_precision, to_shift, off.max(axis=1)
+        return _Sites(to_precision, to_shift), np.where(improper, np.inf, off.max(axis=1))
+
+    def _moments(self, sites: _Sites) -> tuple[Array, Array]:
+        """Means and variances of the differences."""
+        bases, rank = self.bases, self.bases.shape[2]
+        transposed = np.swapaxes(bases, 1, 2)
+        inverse = np.linalg.inv(np.eye(rank) + (transposed * sites.precision[:, None, :]) @ bases)
+        along = bases @ inverse
+        mean = (along @ (transposed @ sites.shift[:, :, None]))[:, :, 0]
+        return mean, np.sum(along * bases, axis=2)
 
     def _tilted(self, mean: Array, variance: Array) -> tuple[Array, Array]:
         gradient, curvature = np.empty_like(mean), np.empty_like(mean)
@@ -102,34 +130,34 @@ class _Sweeps:
 class _Point(NamedTuple):
     at: Array  # (K, 2N) precisions, multiplied by the noise, and shifts
     step: Array
+    is_proper: Flags  # (K,) whether the step is one
 
 
 class _Acceleration:
     """Anderson's acceleration of every model's fixed-point iteration."""
 
-    def __init__(self, scale: Array) -> None:
-        self.scale = scale
+    def __init__(self, scale: Array, lowest: Array) -> None:
+        self.scale, self.lowest = scale, lowest
         self.points: list[_Point] = []
 
-    def __call__(
-        self, precision: Array, shift: Array, to_precision: Array, to_shift: Array
-    ) -> tuple[Array, Array]:
+    def __call__(self, sites: _Sites, steps: _Sites, is_proper: Flags) -> tuple[Array, Array]:
         """The next sites of every model."""
-        new = _Point(
-            np.concatenate([self.scale * precision, shift], axis=1),
-            np.concatenate([self.scale * to_precision, to_shift], axis=1),
-        )
+        new = _Point(self._scaled(sites), self._scaled(steps), is_proper)
         self.points = [*self.points[-MEMORY:], new]
         scaled, shift = np.split(new.at + new.step - self._correction(), 2, axis=1)
-        return np.maximum(scaled / self.scale, 0.0), shift
+        return np.maximum(scaled / self.scale, self.lowest), shift
+
+    def _scaled(self, sites: _Sites) -> Array:
+        return np.concatenate([self.scale * sites.precision, sites.shift], axis=1)
 
     def _correction(self) -> Array:
         new = self.points[-1]
         if len(self.points) == 1:
             return np.zeros_like(new.at)
         pairs = list(zip(self.points[1:], self.points[:-1], strict=True))
-        changes = np.stack([one.step - other.step for one, other in pairs], axis=1)  # (K, m, 2N)
-        moves = np.stack([one.at - other.at for one, other in pairs], axis=1)
+        known = np.stack([one.is_proper & other.is_proper for one, other in pairs], axis=1)[:, :, None]
+        changes = known * np.stack([one.step - other.step for one, other in pairs], axis=1)  # (K, m, 2N)
+        moves = known * np.stack([one.at - other.at for one, other in pairs], axis=1)
         gram = changes @ np.swapaxes(changes, 1, 2)
         ridge = 1e-10 * np.trace(gram, axis1=1, axis2=2)[:, None, None] + 1e-300
         right = changes @ new.step[:, :, None]

@@ -35,6 +35,8 @@ S = TypeVar("S", bound=Solution)
 S_co = TypeVar("S_co", bound=Solution, covariant=True)
 
 PARALLEL_SWEEPS = 60  # before the sites are updated one by one
+ACCELERATED_SWEEPS, CAUTIOUS_SWEEPS = 40, 160  # with bounded precisions: accelerated, and parallel at all
+MEMORY = 3  # steps that are remembered for the acceleration
 DIVERGED = 1e4  # standard deviations: a residual beyond this means that the parallel updates diverge
 FREE_SWEEPS = 40  # with precisions that may be negative
 IMPROPER_SWEEPS = 5  # of these, so many may lead to improper distributions
@@ -222,8 +224,11 @@ class Iteration:
         diverged = not at.residual < DIVERGED
         if diverged and self.lowest < 0:
             raise ConvergenceError("the sites of expectation propagation diverge")
-        if diverged or sweep > PARALLEL_SWEEPS:
+        is_cautious = self.damping < 1.0
+        if diverged or sweep > (CAUTIOUS_SWEEPS if is_cautious else PARALLEL_SWEEPS):
             return self._one_by_one(at)
+        if is_cautious and sweep == ACCELERATED_SWEEPS:  # the bound makes a kink, which may mislead it
+            self.acceleration = AndersonAcceleration(self.damping, memory=0)
         return self.acceleration(
             at.precision, at.shift, at.to_precision, at.to_shift, at.residual, self.probit.scale, self.lowest
         )
@@ -300,16 +305,16 @@ def _log_evidence(
 
 
 class AndersonAcceleration:
-    """Anderson's acceleration of a fixed-point iteration, with a memory of three steps.
+    """Anderson's acceleration of a fixed-point iteration, with a memory of a few steps.
 
     The next sites are where the last steps, seen as linear in their starting points, would vanish. When the
     residual has grown, the memory is dropped; when it grows without any, the steps are halved.
     """
 
-    def __init__(self, damping: float = 1.0) -> None:
+    def __init__(self, damping: float = 1.0, memory: int = MEMORY) -> None:
         self.points: list[Array] = []
         self.steps: list[Array] = []
-        self.damping, self.best = damping, np.inf
+        self.damping, self.memory, self.best = damping, memory, np.inf
 
     def __call__(
         self,
@@ -328,8 +333,8 @@ class AndersonAcceleration:
             self.points, self.steps, self.best = [], [], np.inf
         self.best = min(self.best, residual)
         # multiplied by the noise, precisions are of the same size as shifts
-        self.points = [*self.points[-3:], np.concatenate([unit * precision, shift])]
-        self.steps = [*self.steps[-3:], np.concatenate([unit * to_precision, to_shift])]
+        self.points = [*self.points, np.concatenate([unit * precision, shift])][-1 - self.memory :]
+        self.steps = [*self.steps, np.concatenate([unit * to_precision, to_shift])][-1 - self.memory :]
         sites = self._extrapolated()
         return np.maximum(sites[: len(precision)] / unit, lowest), sites[len(precision) :]
 
