@@ -62,6 +62,7 @@ def test_effects_and_shapes_are_those_of_samples() -> None:
         wanted = np.quantile(shares[:, place], [0.05, 0.95])
         np.testing.assert_allclose((effect.low, effect.high), wanted, atol=0.07)
         assert profile.largest == pytest.approx(np.mean(shares.argmax(axis=1) == place), abs=0.06)
+        assert profile.matters == pytest.approx(np.mean(shares[:, place] >= 0.25), abs=0.06)
         order = np.argsort(x[:, place])
         inner = slice(len(x) // 30, -len(x) // 30)  # as far out as the quantiles
         masks = shape_masks(drawn[:, place, order][:, inner])

@@ -2,7 +2,8 @@
 
 A statement is about the profile of one feature (`prefero.models.profiles`): whether a higher value is better,
 or some value in between is best, and which feature matters most. It is made only if it is probable given the
-answers, and not at all before there are a few of them: nothing is claimed from the prior.
+answers, and so is that the feature matters at all; and not before there are a few answers: nothing is claimed
+from the prior.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +15,11 @@ from prefero._support.arrays import Array
 from prefero._support.sentences import number, percent, pluralize
 from prefero.models.mixture import ENOUGH_ANSWERS
 from prefero.models.posterior import Distribution
-from prefero.models.profiles import Profile, Shape, profiles
+from prefero.models.profiles import Profile, Shape, least_effect, profiles
 from prefero.trajectories.features import Scaling
 
 SURE = 0.7  # probability from which on something is stated; no shape has more than 0.4 under the prior
 MOST_STATEMENTS = 3  # about the shapes of profiles
-MATTERS = 0.1  # share of all profiles' variation from which on a feature's shape is stated
 SENTENCES: dict[Shape, str] = {
     "rising": "A higher {name} seems better",
     "falling": "A lower {name} seems better",
@@ -67,19 +67,18 @@ def statements_about(
     if not found:
         return []
     found = sorted(found, key=lambda profile: -profile.effect.mean)
-    words = _Words(scaling, whose, units)
-    sure = [profile for profile in found if _is_sure(profile, len(found))]
+    words = _Words(scaling, whose, units, least_effect(len(found)))
+    sure = [profile for profile in found if _is_sure(profile)]
     stated = [words.of_levels(one) if one.best else words.of_shape(one) for one in sure]
     return [*words.of_largest(found), *stated[:MOST_STATEMENTS]] or [words.of_open(found[0])]
 
 
-def _is_sure(profile: Profile, features: int) -> bool:
-    """A shape that is probable, of a feature that matters.
+def _is_sure(profile: Profile) -> bool:
+    """A shape that is probable, of a feature that probably matters.
 
-    Among many features some have a probable shape by chance, though none of their effects is large. Among few
-    ones the effect that counts is half the average, where that is more.
+    Of features that do not matter, some have a probable shape by chance.
     """
-    if profile.effect.mean < max(0.5 / features, MATTERS):
+    if profile.matters < SURE:
         return False
     if profile.best:
         return max(*profile.best, *profile.worst) >= SURE
@@ -96,11 +95,12 @@ def _too_early(answers: int, whose: str) -> Statement:
 
 @dataclass(frozen=True)
 class _Words:
-    """Statements about the profiles of one reward."""
+    """Statements about the profiles of one reward; `least` is the least effect of a feature that matters."""
 
     scaling: Scaling
     whose: str
     units: Mapping[str, str]
+    least: float
 
     def of_shape(self, profile: Profile) -> Statement:
         """Whether more is better, or something in between."""
@@ -112,7 +112,7 @@ class _Words:
             first, second = (levels[-1], levels[0]) if shape == "rising" else (levels[0], levels[-1])
             sentence = f"For {name}, {first} seems better than {second}"
         meaning = f"{self._share(profile, shape)}{self._others}.{self._place(profile)}"
-        return Statement(f"{sentence} ({sure} sure).", meaning)
+        return Statement(f"{sentence} ({sure} sure).", meaning + self._mattering(profile))
 
     def of_levels(self, profile: Profile) -> Statement:
         """Which level of a category is the best; if that is open, which is the worst."""
@@ -124,7 +124,7 @@ class _Words:
         judged = f"better than {levels[1 - place]}" if is_best and len(levels) == 2 else which
         meaning = (
             f"{self._agreeing(sure)} are {'highest' if is_best else 'lowest'} where {name} is {levels[place]}"
-            f"{self._others}."
+            f"{self._others}.{self._mattering(profile)}"
         )
         return Statement(f"For {name}, {levels[place]} seems {judged} ({sure} sure).", meaning)
 
@@ -135,6 +135,14 @@ class _Words:
     def _levels(self, profile: Profile) -> tuple[str, ...]:
         categories = self.scaling.variables[profile.feature].categories
         return () if categories is None else categories.levels
+
+    def _mattering(self, profile: Profile) -> str:
+        if len(self.scaling.variables) < 2:
+            return ""
+        return (
+            f" In {percent(profile.matters)} of them, {self._name(profile)} makes up at least "
+            f"{percent(self.least)} of how much they vary with single features."
+        )
 
     def of_largest(self, found: list[Profile]) -> list[Statement]:
         """Which feature matters most, if that is probable."""

@@ -3,7 +3,8 @@
     profile    of a feature: the reward at some of its values, all other features at their mean
     values     of a feature: evenly spaced quantiles over the pool, so that outliers count as rarely as they
                occur; of a category without an order its levels, which count as often as they occur
-    effect     of a feature: its share of the sum of all profiles' standard deviations
+    effect     of a feature: its share of the sum of all profiles' standard deviations. One that matters has
+               an effect of a tenth or more, and among few features at least half of the average effect
     shape      of a profile: "rising", "falling", "peak", "valley" or "other"
 
 All are properties of a reward, and the posterior gives each reward a probability. So an effect has a mean and
@@ -12,7 +13,7 @@ up that is smaller than `TOLERANCE` of the profile's range does not count.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -28,6 +29,7 @@ SHAPES: tuple[Shape, ...] = get_args(Shape)
 VALUES = 15  # of each feature
 MOST = 20  # features whose profiles are drawn jointly; of more, those that matter most
 TOLERANCE = 0.1  # of a profile's range
+MATTERS, OF_AVERAGE = 0.1, 0.5  # least effect of a feature that matters, and its least part of the average
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Profile:
     """What the posterior says about the reward along one feature.
 
     feature    its place among the variables of the scaling; without categories that is its column
+    matters    the probability that the feature matters
     shapes     the probability of each shape; none for a category without an order
     extreme    a 90 % interval and the median of where the peak or the valley is, in the units of x; None for
                shapes without one
@@ -45,6 +48,7 @@ class Profile:
 
     feature: int
     effect: Estimate
+    matters: float
     shapes: dict[Shape, float]
     extreme: tuple[float, float, float] | None
     largest: float
@@ -81,33 +85,33 @@ def profiles(belief: Distribution, x: Array, scaling: Scaling | None = None) -> 
     drawn = np.split(draws.rewards, ends, axis=1)
     stds = [_std(rewards, lines[place].weights) for place, rewards in zip(chosen, drawn, strict=True)]
     effects = _shares(np.stack(stds, axis=1))
-    largest = np.argmax(effects, axis=1)
+    largest, least = np.argmax(effects, axis=1), least_effect(len(chosen))
     return [
-        _profile(
-            int(place),
-            _summary(effects[:, n], draws.weights),
-            float(draws.weights[largest == n].sum()),
-            lines[place],
-            drawn[n],
-            draws.weights,
-        )
+        _profile(int(place), effects[:, n], least, largest == n, lines[place], drawn[n], draws.weights)
         for n, place in enumerate(chosen.tolist())
     ]
 
 
 def _profile(
-    place: int, effect: Estimate, largest: float, line: _Line, drawn: Array, weights: Array
+    place: int, effects: Array, least: float, largest: Flags, line: _Line, drawn: Array, weights: Array
 ) -> Profile:
-    if line.is_one_hot:
-        best, worst = _extreme_levels(drawn, weights), _extreme_levels(-drawn, weights)
-        return Profile(place, effect, {}, None, largest, best, worst)
-    return Profile(
+    some = Profile(
         feature=place,
-        effect=effect,
-        shapes=_probabilities(drawn, weights),
-        extreme=_extreme(drawn, weights, line.values),
-        largest=largest,
+        effect=_summary(effects, weights),
+        matters=float(weights[effects >= least].sum()),
+        shapes={},
+        extreme=None,
+        largest=float(weights[largest].sum()),
     )
+    if line.is_one_hot:
+        return replace(some, best=_extreme_levels(drawn, weights), worst=_extreme_levels(-drawn, weights))
+    shapes, extreme = _probabilities(drawn, weights), _extreme(drawn, weights, line.values)
+    return replace(some, shapes=shapes, extreme=extreme)
+
+
+def least_effect(features: int) -> float:
+    """The least effect of one of so many features that matters."""
+    return max(OF_AVERAGE / features, MATTERS)
 
 
 def _extreme_levels(drawn: Array, weights: Array) -> tuple[float, ...]:
