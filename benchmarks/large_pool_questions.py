@@ -17,10 +17,22 @@ from prefero._support.optional import need
 from prefero._support.parallel import core_count
 from prefero.acquisition.pool_search import best_question
 from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.posterior import Distribution
 from prefero.models.reference import Reference
 
 FEATURES = 4
 NAMES = {"predictive": "predictive-information", "mutual": "mutual-information"}
+
+
+def asked(belief: Distribution, pool: AnyArray, name: str) -> str:
+    """The time of one question, its value, and the memory at most so far."""
+    start, before = time.perf_counter(), time.process_time()
+    found = best_question(belief, pool, acquisition=NAMES[name])
+    seconds, used = time.perf_counter() - start, time.process_time() - before
+    return (
+        f"{seconds:7.2f} s on the clock, {used:7.2f} s of the processor, {found.value:.4f} bits, "
+        f"gap {found.optimality_gap:.4f}, memory {peak_memory() / 2**30:.1f} GiB"
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -40,17 +52,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         for size in options.pools:
             x: AnyArray = np.random.default_rng(7).standard_normal((size, FEATURES))
             pool = torch.asarray(x, device="cuda") if torch else x
+            after = f"{size:8,d} trajectories, {len(belief.components)} components after {answers:3d} answers"
             for name in options.acquisition:
-                start, before = time.perf_counter(), time.process_time()
-                found = best_question(belief, pool, acquisition=NAMES[name])
-                seconds, used = time.perf_counter() - start, time.process_time() - before
-                print(
-                    f"{where}: {size:8,d} trajectories, {len(belief.components)} components after "
-                    f"{answers:3d} answers, {name:10s} {seconds:7.2f} s on the clock, {used:7.2f} s of the "
-                    f"processor, {found.value:.4f} bits, gap "
-                    f"{found.optimality_gap:.4f}, memory {peak_memory() / 2**30:.1f} GiB",
-                    flush=True,
-                )
+                print(f"{where}: {after}, {name:10s} {asked(belief, pool, name)}", flush=True)
 
 
 if __name__ == "__main__":

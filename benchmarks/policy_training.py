@@ -88,41 +88,52 @@ def of_prefero(name: str, steps: int, answers: int, seed: int, **options: Any) -
 
 def of_imitation(name: str, steps: int, answers: int, seed: int) -> float:
     """Its preference comparisons as its documentation sets them up, with SAC and its replay buffer for it."""
-    from imitation.algorithms import preference_comparisons as comparisons
+    import torch
     from imitation.data.wrappers import RolloutInfoWrapper
-    from imitation.policies.replay_buffer_wrapper import ReplayBufferRewardWrapper
     from imitation.rewards.reward_nets import BasicRewardNet
-    from imitation.util import logger
     from imitation.util.networks import RunningNorm
-    from stable_baselines3.common.buffers import ReplayBuffer
     from stable_baselines3.common.vec_env import DummyVecEnv
 
-    rng = np.random.default_rng(seed)
+    torch.manual_seed(seed)  # of the network's first weights
     venv = DummyVecEnv([lambda: RolloutInfoWrapper(gymnasium.make(name))])
     venv.seed(seed)
     network = BasicRewardNet(venv.observation_space, venv.action_space, normalize_input_layer=RunningNorm)
-    fragmenter = comparisons.RandomFragmenter(warning_threshold=0, rng=rng)
-    model = comparisons.PreferenceModel(network)
-    trainer = comparisons.BasicRewardTrainer(
-        preference_model=model, loss=comparisons.CrossEntropyRewardLoss(), epochs=3, rng=rng
-    )
+    agent = _agent_of_network(venv, network, name, seed)
+    loop = _comparisons_of_imitation(venv, network, agent, seed)
+    loop.train(total_timesteps=steps, total_comparisons=answers)
+    return evaluate(acts(agent), name)
+
+
+def _agent_of_network(venv: Any, network: Any, name: str, seed: int) -> Any:
+    """SAC whose replay buffer asks imitation's network for rewards."""
+    from imitation.policies.replay_buffer_wrapper import ReplayBufferRewardWrapper
+    from stable_baselines3.common.buffers import ReplayBuffer
 
     def rewards(state: Any, action: Any, next_state: Any, done: Any) -> Any:
         low, high = venv.action_space.low, venv.action_space.high  # the buffer has actions between -1 and 1
         return network.predict_processed(state, low + (action + 1) / 2 * (high - low), next_state, done)
 
     relabelled = {"replay_buffer_class": ReplayBuffer, "reward_fn": rewards}
-    agent = sac(
-        venv,
-        name,
-        seed,
-        replay_buffer_class=ReplayBufferRewardWrapper,
-        replay_buffer_kwargs=relabelled,
+    return sac(
+        venv, name, seed, replay_buffer_class=ReplayBufferRewardWrapper, replay_buffer_kwargs=relabelled
+    )
+
+
+def _comparisons_of_imitation(venv: Any, network: Any, agent: Any, seed: int) -> Any:
+    """Imitation's loop of comparing fragments, training the network, and training the agent."""
+    from imitation.algorithms import preference_comparisons as comparisons
+    from imitation.util import logger
+
+    rng = np.random.default_rng(seed)
+    fragmenter = comparisons.RandomFragmenter(warning_threshold=0, rng=rng)
+    model = comparisons.PreferenceModel(network)
+    trainer = comparisons.BasicRewardTrainer(
+        preference_model=model, loss=comparisons.CrossEntropyRewardLoss(), epochs=3, rng=rng
     )
     generator = comparisons.AgentTrainer(
         algorithm=agent, reward_fn=network, venv=venv, exploration_frac=0.05, rng=rng
     )
-    loop = comparisons.PreferenceComparisons(
+    return comparisons.PreferenceComparisons(
         generator,
         network,
         num_iterations=8,
@@ -137,8 +148,6 @@ def of_imitation(name: str, steps: int, answers: int, seed: int) -> float:
         query_schedule="hyperbolic",
         custom_logger=logger.configure(format_strs=[]),
     )
-    loop.train(total_timesteps=steps, total_comparisons=answers)
-    return evaluate(acts(agent), name)
 
 
 def measure(kind: str, name: str, steps: int, answers: int, seed: int) -> float:

@@ -35,7 +35,6 @@ from prefero._support.arrays import Array, Indices
 from prefero.datasets.features.step_embedding import StepEmbedding
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
-from prefero.questions import Question
 
 CHECKPOINTS = (10, 20, 50, 100, 200)
 METHODS = ("steps, random", "steps, chosen", "network", "imitation")
@@ -68,14 +67,9 @@ def prefero(task: SegmentTask, seed: int, most: int, chosen: bool) -> Iterator[R
     embedding = StepEmbedding.fit(pool, 0)
     rows, held_out = (np.stack([list(embedding(one).values()) for one in side]) for side in (pool, tested))
     learner = Learner(Pool(rows, embedding.of_steps.names), seed=seed)
-    place = {int(at): number for number, at in enumerate(task.pool)}
-    pairs = task.random_pairs(most, seed)
-    for number in range(most):
-        question = learner.ask() if chosen else Question(*(place[int(at)] for at in pairs[number]))
-        asked = task.pool[[question.left, question.right]]
-        learner.tell(question, "left" if task.prefers_first(asked[None])[0] else "right")
-        if number + 1 in CHECKPOINTS:
-            yield {"answers": number + 1, "accuracy": task.accuracy(learner.reward()(held_out))}
+    for answers, _ in task.teach(learner, most, seed, chosen=chosen):
+        if answers in CHECKPOINTS:
+            yield {"answers": answers, "accuracy": task.accuracy(learner.reward()(held_out))}
 
 
 # --- networks ---------------------------------------------------------------------------------------------

@@ -14,7 +14,6 @@ are for choosing a design.
 """
 
 import argparse
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -27,7 +26,6 @@ from prefero.datasets.features.embeddings import Embedding
 from prefero.datasets.features.library import extractor_for, features_of
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
-from prefero.questions import Question
 
 CHECKPOINTS = (10, 20, 50, 100, 200)
 EXAMPLES = 512
@@ -77,21 +75,12 @@ def work(job: Job) -> list[Row]:
 def _taught(
     task: SegmentTask, learner: Learner, tested: Array, questions: str, seed: int, most: int
 ) -> Iterator[Row]:
-    place = {int(at): number for number, at in enumerate(task.pool)}
-    pairs = task.random_pairs(most, seed)
-    seconds = 0.0
-    for number in range(most):
-        started = time.process_time()
-        if questions == "random":
-            question = Question(*(place[int(at)] for at in pairs[number]))
-        else:
-            question = learner.ask()
-            seconds = max(seconds, time.process_time() - started)
-        asked = task.pool[[question.left, question.right]]
-        learner.tell(question, "left" if task.prefers_first(asked[None])[0] else "right")
-        if number + 1 in CHECKPOINTS:
+    longest = 0.0
+    for answers, seconds in task.teach(learner, most, seed, chosen=questions == "chosen"):
+        longest = max(longest, seconds)
+        if answers in CHECKPOINTS:
             accuracy = task.accuracy(learner.reward()(tested))
-            yield {"answers": number + 1, "accuracy": accuracy, "d": tested.shape[1], "seconds": seconds}
+            yield {"answers": answers, "accuracy": accuracy, "d": tested.shape[1], "seconds": longest}
 
 
 def table(rows: Sequence[Row], tasks: Sequence[str]) -> Iterator[str]:

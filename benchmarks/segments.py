@@ -12,7 +12,8 @@ environment, and those of seeds from 1000 on, which are for choosing a design, h
 """
 
 import argparse
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -26,6 +27,8 @@ import numpy as np
 from prefero._support.arrays import Array, Flags, Indices
 from prefero._support.names import no_such
 from prefero.datasets.episode import Episode
+from prefero.learner import Learner
+from prefero.questions import Question
 
 FOLDER = Path("results/segments")
 STEPS = 50
@@ -319,6 +322,20 @@ class SegmentTask:
         true = self.returns[self.tested][self.pairs]
         right = np.sign(true[:, 0] - true[:, 1]) * np.sign(values[self.pairs] @ [1.0, -1.0])
         return float(np.mean((1 + right) / 2))
+
+    def teach(self, learner: Learner, count: int, seed: int, *, chosen: bool) -> Iterator[tuple[int, float]]:
+        """Answer the learner's own questions, or random ones that are the same for every learner.
+
+        Yields after each answer how many there are, and the processor time that the question took.
+        """
+        place = {int(at): number for number, at in enumerate(self.pool)}
+        for number, pair in enumerate(self.random_pairs(count, seed), 1):
+            started = time.process_time()
+            question = learner.ask() if chosen else Question(*(place[int(at)] for at in pair))
+            seconds = time.process_time() - started
+            asked = self.pool[[question.left, question.right]]
+            learner.tell(question, "left" if self.prefers_first(asked[None])[0] else "right")
+            yield number, seconds
 
     def random_pairs(self, count: int, seed: int) -> Indices:
         """Random questions, (count, 2): places in the recording of segments of the pool that differ."""

@@ -44,6 +44,15 @@ def video_features(folder: Path, word: str, states: str) -> Array:
     return extract_features(dataset, options).without_redundant().features
 
 
+def extracted_sets(world: str, count: int, parallel: Parallel) -> dict[str, Array]:
+    """Features of videos of a world's trajectories, extracted in several ways."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        parallel(delayed(write_video)(folder, world, count, number) for number in range(count))
+        sets = {word or "default, pca(8)": video_features(folder, word, "statistics") for word in WORDS}
+        return sets | {"pca(8) of pixels": video_features(folder, "pca(8)", "pixels")}
+
+
 def accuracy(features: Array, rewards: Array, seed: int, questions: int) -> float:
     """With the first half of the trajectories to ask about, of all pairs of the second half."""
     half, rng = len(features) // 2, np.random.default_rng([seed, 1])
@@ -75,14 +84,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     warnings.simplefilter("ignore")
     for world in options.worlds:
+        parallel = Parallel(options.jobs)
         true = Pool.simulate(make(world), options.videos).features
-        with tempfile.TemporaryDirectory() as name:
-            folder, count = Path(name), options.videos
-            parallel = Parallel(options.jobs)
-            parallel(delayed(write_video)(folder, world, count, number) for number in range(count))
-            sets = {"the world's own features": true}
-            sets |= {word or "default, pca(8)": video_features(folder, word, "statistics") for word in WORDS}
-            sets["pca(8) of pixels"] = video_features(folder, "pca(8)", "pixels")
+        sets = {"the world's own features": true} | extracted_sets(world, options.videos, parallel)
         for label, features in sets.items():
             work = (
                 delayed(accuracy)(features, rewards_of(true, seed), seed, options.questions)
