@@ -4,7 +4,8 @@
     unsettled   earlier answers are at random, so that many structures stay possible
     ties        20 features, and three in ten answers are "about equal"
 
-A real server (`prefero study serve`) runs in a process of its own, with its workers. Processor time and
+A real server (`prefero study serve`) runs in a process of its own, with its workers. It starts as after a
+restart: everybody has answered before, and has a question open. Processor time and
 memory are those of all its processes, on Linux; the clients' are not counted.
 """
 
@@ -122,11 +123,13 @@ def invite(store: Store, scenario: Scenario, people: int, before: list[Answer]) 
 
 
 def _answer_before(store: Store, person: Participant, answers: list[Answer]) -> None:
+    """The answers, and the question that the person looked at when the last server was stopped."""
     log = store.event_log(person)
     for answered, answer in enumerate(answers):
         log = store.add_question(person, log, Proposal(answered, "Prefero", answer.question.items))
         assert log.open_question is not None
         log = store.add_event(person, log.open_question.id, answer.choice, secrets.token_hex(8), 1.0)
+    store.add_question(person, log, Proposal(len(answers), "Prefero", (0, 1)))
 
 
 class PersonWhoAnswers(threading.Thread):

@@ -4,6 +4,7 @@ import os
 import shutil
 import sqlite3
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -13,9 +14,10 @@ import pytest
 from sqlalchemy import text
 
 from prefero._support.commands import upgrade_command
+from prefero.studies.storage import database
 from prefero.studies.storage.database import DatabaseError, open_database, reading, writing
 from prefero.studies.storage.store import Store
-from studies.fake_study import answer, invited, study_of
+from studies.fake_study import answer, in_parallel, invited, study_of
 from studies.postgres import Server
 from systems import posix_only
 
@@ -65,6 +67,25 @@ def test_a_writing_transaction_takes_its_lock_at_the_start(file_store: Store, tm
         with reading(file_store.engine):
             other.execute("BEGIN IMMEDIATE")
             other.execute("ROLLBACK")
+
+
+def test_threads_write_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if SQLite itself would give up: it only looks now and then, and some would never get a chance."""
+    with monkeypatch.context() as patch:
+        patch.setattr(database, "WAIT", 0.01)
+        engine = open_database(tmp_path / "studies.db")
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE written (number INTEGER)"))
+
+    def write(number: int) -> None:
+        with writing(engine) as connection:
+            connection.execute(text("INSERT INTO written VALUES (:number)"), {"number": number})
+            time.sleep(0.05)
+
+    assert in_parallel(4, write) == [None] * 4
+    with reading(engine) as connection:
+        assert sorted(connection.execute(text("SELECT number FROM written")).scalars()) == [0, 1, 2, 3]
+    engine.dispose()
 
 
 def test_a_reading_transaction_sees_one_consistent_state(store: Store) -> None:

@@ -5,12 +5,14 @@ and so does PostgreSQL. A transaction that writes takes its lock at the start, n
 """
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from alembic import command
 from alembic.config import Config
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 FILE = "prefero.file"  # in what a connection knows: the file that it was opened with
 WAIT = 5.0  # seconds for another writer
 MIGRATIONS = Path(__file__).parent / "migrations"
+
+_WRITERS: "WeakKeyDictionary[Engine, threading.Lock]" = WeakKeyDictionary()
 
 
 class DatabaseError(ValueError):
@@ -91,6 +95,7 @@ def _engine(where: str) -> Engine:
     engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": WAIT})
     event.listen(engine, "connect", partial(_prepare_sqlite, path))
     event.listen(engine, "begin", _begin_sqlite)
+    _WRITERS[engine] = threading.Lock()
     return engine
 
 
@@ -167,10 +172,28 @@ def reading(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes: all of it is on disk when this ends well, and nothing of it otherwise."""
-    with _clear_errors(), engine.connect().execution_options(writes=True) as connection, connection.begin():
-        yield connection
-        if not connection.closed:
-            _check_file(connection)  # before the commit
+    with _clear_errors(), _one_writer(engine), engine.connect() as connection:
+        connection.execution_options(writes=True)
+        with connection.begin():
+            yield connection
+            if not connection.closed:
+                _check_file(connection)  # before the commit
+
+
+@contextmanager
+def _one_writer(engine: Engine) -> Iterator[None]:
+    """Let the threads of this process write one after the other.
+
+    SQLite has one writer, and another one looks only now and then whether it has finished: with many people
+    at once some would wait for seconds, and be refused.
+    """
+    lock = _WRITERS.get(engine)
+    held = lock is not None and lock.acquire(timeout=WAIT)  # if not, SQLite says that it is locked
+    try:
+        yield
+    finally:
+        if lock is not None and held:
+            lock.release()
 
 
 @contextmanager
