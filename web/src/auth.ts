@@ -108,6 +108,6 @@ export function secretFromPaste(text: string): string {
 }
 
 /** Remove the secret from the URL, so that it is in no bookmark and no screenshot. */
-export function clearHash(): void {
+function clearHash(): void {
   history.replaceState(history.state, "", location.pathname + location.search);
 }

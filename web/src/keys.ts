@@ -71,16 +71,6 @@ export function commandsOf(keyPress: KeyPress): Command[] {
   return found.filter((command) => command !== undefined);
 }
 
-/** The command of a key press without regard to Shift; null if there is none. */
-export function commandOf(keyPress: KeyPress): Command | null {
-  return commandsOf({ ...pressed(keyPress), shiftKey: false })[0] ?? null;
-}
-
-/** The fields of an event, which are not its own and would not be copied. */
-function pressed({ key, ctrlKey, altKey, metaKey, target }: KeyPress): KeyPress {
-  return { key, ctrlKey, altKey, metaKey, target };
-}
-
 /** Run commands on key presses in `place`. A key that is held down counts once. */
 export function listen(commands: () => Partial<Record<Command, () => void>>, place: EventTarget = window): () => void {
   const onKey = (event: Event): void => {
@@ -101,7 +91,7 @@ function isHeldEnter(event: KeyboardEvent): boolean {
 }
 
 /** Does the focused element use this key itself? Text fields use every key, buttons Space and Enter. */
-export function usesKey(target: EventTarget | null, key: string): boolean {
+function usesKey(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
   if (target.closest("dialog")) return true;
   if (target.matches("input[type=radio]")) return key === " " || key.startsWith("Arrow");

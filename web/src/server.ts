@@ -10,8 +10,8 @@ export type Fetcher = (path: string, request: RequestInit) => Promise<Response>;
 type Sent = RequestInit & { method: keyof typeof TIMEOUTS };
 
 const RETRYABLE = new Set([408, 429, 502, 503, 504]);
-export const FIRST_DELAY = 0.5; // seconds; doubled with every try
-export const LONGEST_DELAY = 5;
+const FIRST_DELAY = 0.5; // seconds; doubled with every try
+const LONGEST_DELAY = 5;
 
 /** The server rejected the request; sending it again would not help. */
 export class RejectedError extends Error {

@@ -55,14 +55,6 @@ class AnswerLikelihood(NamedTuple):
     by_margins: Array
 
 
-class Regions(NamedTuple):
-    """The regions of a group under every model, (n, q) and (n, q, q) with n = K P."""
-
-    low: Array
-    high: Array
-    covariance: Array
-
-
 class JointLikelihood:
     """The likelihood of a group of answers under several models; it keeps the inner sites as warm starts.
 

@@ -7,7 +7,8 @@ import { useKeys } from "../hooks";
 import type { Command } from "../keys";
 import type { Action, LastAction } from "./announcements";
 import { answerCommands, type AnswerOption, answerOptions, formOf, strongChoice } from "./kinds";
-import { rankingWord, type RankingState } from "./ranking";
+import { rankingWord } from "./order";
+import type { RankingState } from "./ranking";
 
 const DAY = 86_400; // the server takes no longer response times
 

@@ -39,7 +39,7 @@ function featureRow(feature: FeatureRange, items: FeatureTrajectory[]): FeatureR
 }
 
 /** Which of two items has more, and how much more; "" for more items, whose marks show it. */
-export function differenceText({ feature, values }: Pick<FeatureRow, "feature" | "values">): string {
+function differenceText({ feature, values }: Pick<FeatureRow, "feature" | "values">): string {
   const [a, b] = values;
   if (values.length !== 2 || a === undefined || b === undefined) return "";
   if (formatNumber(a) === formatNumber(b)) return "equal";

@@ -1,63 +1,12 @@
 /** A ranking in the making: tap, press a number or drag, from the best to the worst. */
 
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 
 import { keepFocus } from "../player/controls";
+import { type Drag, useDrag } from "./drag";
 import { itemLabel } from "./layout";
-
-/** The items that have a place so far, the best first; `tied[i]`: item i shares its place with the one before it. */
-export interface Order {
-  items: readonly number[];
-  tied: readonly boolean[];
-}
-
-const NOTHING: Order = { items: [], tied: [] };
-
-/** Put an item at the end, or take it out. The last item that is left follows by itself. */
-export function toggled({ items, tied }: Order, item: number, count: number, together: boolean): Order {
-  const at = items.indexOf(item);
-  if (at >= 0) return cleaned(without(items, at), without(tied, at));
-  const order = { items: [...items, item], tied: [...tied, together && items.length > 0] };
-  if (order.items.length !== count - 1 || together) return order;
-  const last = Array.from({ length: count }, (_, i) => i).filter((i) => !order.items.includes(i));
-  return { items: [...order.items, ...last], tied: [...order.tied, false] };
-}
-
-/** Put an item at a place, wherever it was. */
-export function movedTo({ items, tied }: Order, item: number, place: number): Order {
-  const at = items.indexOf(item);
-  const rest = at < 0 ? [...items] : without(items, at);
-  const marks = at < 0 ? [...tied] : without(tied, at);
-  const to = Math.min(Math.max(place, 0), rest.length);
-  return cleaned([...rest.slice(0, to), item, ...rest.slice(to)], [...marks.slice(0, to), false, ...marks.slice(to)]);
-}
-
-/** Join an item with the one before it, or separate them. */
-export function tieToggled({ items, tied }: Order, place: number): Order {
-  return { items, tied: tied.map((mark, i) => (i === place && i > 0 ? !mark : mark)) };
-}
-
-/** The answer's word: "2>1=3" names items by their positions, from 1. */
-export function rankingWord({ items, tied }: Order): string {
-  return items.map((item, i) => (i === 0 ? "" : tied[i] ? "=" : ">") + String(item + 1)).join("");
-}
-
-/** The place of each item, as people count it; null without one. */
-export function placesOf({ items, tied }: Order, count: number): (number | null)[] {
-  const places: (number | null)[] = Array.from({ length: count }, () => null);
-  items.forEach((item, i) => (places[item] = tied[i] ? (places[items[i - 1] ?? 0] ?? 1) : i + 1));
-  return places;
-}
-
-function without<T>(list: readonly T[], at: number): T[] {
-  return [...list.slice(0, at), ...list.slice(at + 1)];
-}
-
-/** The first item shares its place with nobody before it. */
-function cleaned(items: number[], tied: boolean[]): Order {
-  return { items, tied: tied.map((mark, i) => i > 0 && mark) };
-}
+import { movedTo, NOTHING, type Order, tieToggled, toggled } from "./order";
 
 export interface RankingState {
   order: Order;
@@ -171,56 +120,4 @@ function Chip({ item, place, drag, onClick }: ChipProps): JSX.Element {
       {name}
     </button>
   );
-}
-
-interface Drag {
-  list: { current: HTMLOListElement | null };
-  item: number | null;
-  moved: () => boolean;
-  start: (event: PointerEvent, item: number) => void;
-}
-
-const FAR = 8; // pixels: a shorter way is a tap
-
-/** Drag a chip with the mouse or a finger: it takes the place of the chip that it is dragged over. */
-function useDrag(ranking: RankingState): Drag {
-  const list = useRef<HTMLOListElement>(null);
-  const [item, setItem] = useState<number | null>(null);
-  const moved = useRef(false);
-  const latest = useRef(ranking);
-  latest.current = ranking;
-  const start = (event: PointerEvent, dragged: number): void => {
-    const from = { x: event.clientX, y: event.clientY };
-    moved.current = false;
-    const onMove = (to: PointerEvent): void => {
-      if (!moved.current && Math.hypot(to.clientX - from.x, to.clientY - from.y) < FAR) return;
-      moved.current = true;
-      setItem(dragged);
-      const place = placeUnder(list.current, to, dragged, latest.current.order);
-      if (place !== null) latest.current.move(dragged, place);
-    };
-    const onEnd = (): void => {
-      setItem(null);
-      window.removeEventListener("pointermove", onMove);
-      window.removeEventListener("pointerup", onEnd);
-      window.removeEventListener("pointercancel", onEnd);
-    };
-    window.addEventListener("pointermove", onMove);
-    window.addEventListener("pointerup", onEnd);
-    window.addEventListener("pointercancel", onEnd);
-  };
-  return { list, item, moved: () => moved.current, start };
-}
-
-/** The place among the ranked items that the pointer is at; null if it is where the item is already. */
-function placeUnder(list: HTMLElement | null, { clientX, clientY }: PointerEvent, dragged: number, order: Order): number | null {
-  if (!list) return null;
-  const ranked = order.items.filter((item) => item !== dragged);
-  const before = ranked.filter((item) => {
-    const chip = list.querySelector(`[data-item="${item}"]`)?.getBoundingClientRect();
-    if (!chip) return false;
-    const sameRow = clientY >= chip.top - 4 && clientY <= chip.bottom + 4;
-    return sameRow ? clientX > chip.left + chip.width / 2 : clientY > chip.bottom;
-  });
-  return order.items.indexOf(dragged) === before.length ? null : before.length;
 }

@@ -17,7 +17,7 @@ const ICONS = {
   faster: "M10.7 5h2.6v5.7H19v2.6h-5.7V19h-2.6v-5.7H5v-2.6h5.7z",
 } as const;
 
-export function Icon({ name }: { name: keyof typeof ICONS }): JSX.Element {
+function Icon({ name }: { name: keyof typeof ICONS }): JSX.Element {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
       <path d={ICONS[name]} fill="currentColor" />

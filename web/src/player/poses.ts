@@ -1,6 +1,6 @@
 /** Poses interpolated between frames: screens are faster than recordings, and slow motion would show every jump. */
 
-import type { Point, Pose, Replay } from "../api";
+import type { Pose, Replay } from "../api";
 
 const LENGTH_2D = 3; // x, y, angle
 const REST = 0.005; // a part has arrived when it is nearer to its last position than this fraction of its path
@@ -66,14 +66,4 @@ function distance(a: number[], b: number[]): number {
 /** `count` evenly spaced times from the start to the end, for a still image. */
 export function keyTimes(replay: Replay, count: number): number[] {
   return Array.from({ length: count }, (_, i) => (replayDuration(replay) * i) / Math.max(count - 1, 1));
-}
-
-/** The bounding box of points: [[left, bottom], [right, top]]. */
-export function boundingBox(points: readonly (readonly number[])[]): [Point, Point] {
-  const xs = points.map((point) => point[0] ?? 0);
-  const ys = points.map((point) => point[1] ?? 0);
-  return [
-    [Math.min(...xs), Math.min(...ys)],
-    [Math.max(...xs), Math.max(...ys)],
-  ];
 }

@@ -6,7 +6,7 @@ import type { Playback, PlaybackTarget } from "./playback";
 import { replayDuration } from "./poses";
 import type { Renderer } from "./renderer";
 
-export const NO_WEBGL =
+const NO_WEBGL =
   "This browser cannot draw three-dimensional scenes, because WebGL is missing or disabled. " +
   "Try another browser, or enable hardware acceleration in its settings.";
 const PROCESSORS = /swiftshader|llvmpipe|softpipe|software|basic render/i; // programs that draw without a graphics card

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { movedTo, type Order, placesOf, rankingWord, tieToggled, toggled } from "../src/compare/ranking";
-
-const NOTHING: Order = { items: [], tied: [] };
+import { movedTo, NOTHING, placesOf, rankingWord, tieToggled, toggled } from "../src/compare/order";
 
 describe("a ranking", () => {
   it("takes items in the order of their taps, and the last one by itself", () => {

@@ -1,0 +1,54 @@
+/** An order of some items, from the best to the worst, and what a person does to it. */
+
+/** The items that have a place so far, the best first; `tied[i]`: item i shares its place with the one before it. */
+export interface Order {
+  items: readonly number[];
+  tied: readonly boolean[];
+}
+
+export const NOTHING: Order = { items: [], tied: [] };
+
+/** Put an item at the end, or take it out. The last item that is left follows by itself. */
+export function toggled({ items, tied }: Order, item: number, count: number, together: boolean): Order {
+  const at = items.indexOf(item);
+  if (at >= 0) return cleaned(without(items, at), without(tied, at));
+  const order = { items: [...items, item], tied: [...tied, together && items.length > 0] };
+  if (order.items.length !== count - 1 || together) return order;
+  const last = Array.from({ length: count }, (_, i) => i).filter((i) => !order.items.includes(i));
+  return { items: [...order.items, ...last], tied: [...order.tied, false] };
+}
+
+/** Put an item at a place, wherever it was. */
+export function movedTo({ items, tied }: Order, item: number, place: number): Order {
+  const at = items.indexOf(item);
+  const rest = at < 0 ? [...items] : without(items, at);
+  const marks = at < 0 ? [...tied] : without(tied, at);
+  const to = Math.min(Math.max(place, 0), rest.length);
+  return cleaned([...rest.slice(0, to), item, ...rest.slice(to)], [...marks.slice(0, to), false, ...marks.slice(to)]);
+}
+
+/** Join an item with the one before it, or separate them. */
+export function tieToggled({ items, tied }: Order, place: number): Order {
+  return { items, tied: tied.map((mark, i) => (i === place && i > 0 ? !mark : mark)) };
+}
+
+/** The answer's word: "2>1=3" names items by their positions, from 1. */
+export function rankingWord({ items, tied }: Order): string {
+  return items.map((item, i) => (i === 0 ? "" : tied[i] ? "=" : ">") + String(item + 1)).join("");
+}
+
+/** The place of each item, as people count it; null without one. */
+export function placesOf({ items, tied }: Order, count: number): (number | null)[] {
+  const places: (number | null)[] = Array.from({ length: count }, () => null);
+  items.forEach((item, i) => (places[item] = tied[i] ? (places[items[i - 1] ?? 0] ?? 1) : i + 1));
+  return places;
+}
+
+function without<T>(list: readonly T[], at: number): T[] {
+  return [...list.slice(0, at), ...list.slice(at + 1)];
+}
+
+/** The first item shares its place with nobody before it. */
+function cleaned(items: number[], tied: boolean[]): Order {
+  return { items, tied: tied.map((mark, i) => i > 0 && mark) };
+}
