@@ -11,6 +11,7 @@ from scipy.stats import multivariate_normal
 from models.joint_reference import reweighted_moments
 from prefero._support.arrays import Array
 from prefero.kernels import RBF, Linear
+from prefero.models import joint_ep
 from prefero.models.answer_probabilities import People, answer_probabilities
 from prefero.models.answer_regions import layout_of
 from prefero.models.inference import infer, posterior_from_sites
@@ -228,3 +229,51 @@ def test_strengths_need_a_strong_margin(strength: int) -> None:
 def test_laplace_knows_pairs_only() -> None:
     with pytest.raises(ValueError, match="'laplace' knows answers about pairs only"):
         infer(KERNEL, Comparisons.from_answers(X, MIXED), PERSON, "laplace")
+
+
+CONTRADICTORY = [
+    Answer.ranking([0, 1, 2, 3]),
+    Answer.ranking([3, 2, (1, 0)]),
+    Answer.ranking([4, (5, 0), 6]),
+    Answer.ranking([6, 0, 5, 4]),
+    Answer.ranking([1, 7, 3, (2, 5)]),
+]
+
+
+@pytest.fixture
+def sweeps(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The noise of every sweep of a single model, in the order in which they are made."""
+    made: list[float] = []
+    sweep = joint_ep._Iteration._sweep
+
+    def counted(self: joint_ep._Iteration, sites: list[Array], shift: Array) -> joint_ep._Sweep | None:
+        made.append(self.probit.noise)
+        return sweep(self, sites, shift)
+
+    monkeypatch.setattr(joint_ep._Iteration, "_sweep", counted)
+    return made
+
+
+def test_rankings_that_contradict_each_other_take_few_sweeps(sweeps: list[float]) -> None:
+    """Full steps overshoot there."""
+    data = Comparisons.from_answers(X, CONTRADICTORY)
+    probits = [Probit(noise, noise, 0.1) for noise in (0.1, 0.3)]
+    basis = pivoted_cholesky(covariance_of_differences(KERNEL, data), 0.1).basis
+    nothing = [WarmStart.zeros(len(data))] * len(probits)
+    starts = joint_warm_starts([basis] * len(probits), layout_of(data), probits, nothing)
+    found = [
+        joint_propagation(basis, layout_of(data), probit, start, 1e-5)
+        for probit, start in zip(probits, starts, strict=True)
+    ]
+    assert max(solution.residual for solution in found) <= 1e-5
+    assert len(sweeps) <= 30 * len(probits)
+
+
+def test_a_residual_of_rounding_ends_the_sweeps(sweeps: list[float]) -> None:
+    """A tie within a tiny margin has sites whose rounding alone is more than the tolerance."""
+    answers = [Answer.ranking([0, (1, 2), 3]), Answer.ranking([3, 1, 2, 4]), Answer.preferred(5, 0)]
+    data, probit = Comparisons.from_answers(X, answers), Probit(0.1, 1e-4)
+    basis = pivoted_cholesky(covariance_of_differences(Linear(), data), 0.1).basis
+    found = joint_propagation(basis, layout_of(data), probit, WarmStart.zeros(len(data)), 1e-12)
+    assert found.residual <= joint_ep.ROUNDING
+    assert len(sweeps) <= 40

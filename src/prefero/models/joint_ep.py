@@ -10,16 +10,21 @@
 This is `prefero.models.ep` with matrices instead of numbers, for data in which not every answer is a plain
 pair. Several models of the same answers are solved at once, to find sites to start from. Where likelihoods
 are not log-concave (lapses, and rankings with ties of three), S may be indefinite; where that leads nowhere,
-only positive semidefinite ones are allowed.
+only positive semidefinite ones are allowed. That happens where answers contradict each other, and there full
+steps overshoot, so the batch has positive semidefinite sites and takes smaller steps where the residual of a
+model grows.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Flags
 from prefero.models.answer_regions import Group, Layout
 from prefero.models.ep import (
     CAUTIOUS,
@@ -37,9 +42,15 @@ from prefero.questions.answer_kinds import MOST_ITEMS
 
 WIDTH = MOST_ITEMS - 1
 SWEEPS = 300
-BATCHED_SWEEPS = 12
+BOUNDED_SWEEPS = 100
+BATCHED_SWEEPS = 60
 CLOSE = 1e-3  # standard deviations: a batch stops here, since each model makes its last sweeps alone
 MISLED = 0.3  # standard deviations: sites of a batch that are farther from a fixed point are not used
+SMALLER, LARGER, SMALLEST = 0.7, 1.05, 0.1  # the share of a step, when the residual has grown; and has not
+TRIAL = 15  # sweeps with indefinite sites, from a start where semidefinite ones have converged
+NEARLY = 1.0  # standard deviations: this close to a fixed point, more sweeps are made
+ROUNDING, UNCHANGED = 1e-7, 6  # a residual below this that has not fallen for so many sweeps is rounding
+CIRCLING = 20  # sweeps after which a residual that does not fall any more is not expected to
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +69,11 @@ class JointSolution(Solution):
 def joint_propagation(
     basis: Array, layout: Layout, probit: Probit, start: WarmStart, tolerance: float, limit: int = SWEEPS
 ) -> JointSolution:
-    """EP from a start; where it does not converge, with more noise first, and at last with bounded sites."""
+    """EP from a start; where it does not converge, with more noise first, and at last with bounded sites.
+
+    Bounded sites may circle around a fixed point. Then those that came closest are taken, whose distance from
+    it is the solution's `residual`.
+    """
     start = widened(start)
 
     def free(start: WarmStart, factor: float, tolerance: float) -> JointSolution:
@@ -66,13 +81,19 @@ def joint_propagation(
         sweeps = FREE_SWEEPS if probit.lapse else limit
         return _Iteration(basis, layout, louder, bounded=False).run(start, tolerance, sweeps)
 
+    def bounded() -> _Iteration:
+        return _Iteration(basis, layout, probit, bounded=True, damping=CAUTIOUS)
+
     if start.precision.any():
-        return free(start, 1.0, tolerance)
+        if not probit.lapse:
+            return free(start, 1.0, tolerance)
+        with suppress(ConvergenceError):
+            return _Iteration(basis, layout, probit, bounded=False).run(start, tolerance, TRIAL, NEARLY)
+        return bounded().run(start, tolerance, BOUNDED_SWEEPS)
     found = free_solution(free, start, tolerance)
     if found is not None:
         return found
-    bounded = _Iteration(basis, layout, probit, bounded=True, damping=CAUTIOUS)
-    return closest_solution(bounded, widened(WarmStart.zeros(len(basis))), tolerance, limit)
+    return closest_solution(bounded(), start, tolerance, min(limit, BOUNDED_SWEEPS))
 
 
 def widened(start: WarmStart) -> WarmStart:
@@ -148,6 +169,13 @@ class _Sweeps:
         self.bases, self.layout, self.bounded = bases, layout, bounded
         self.likelihoods = likelihoods(layout, probits, PASSES_PER_SWEEP)
         self.parts = [bases[:, group.rows] for group in layout.groups]  # (K, B, q, r)
+
+    def of_models(self, which: Flags) -> Self:
+        """The same of some models, (K,)."""
+        other = copy(self)
+        other.bases, other.parts = self.bases[which], [part[which] for part in self.parts]
+        other.likelihoods = [likelihood.of_models(which) for likelihood in self.likelihoods]
+        return other
 
     def precision(self, sites: Sequence[Array]) -> Array:
         """Lambda, the posterior precision of u, (K, r, r)."""
@@ -250,27 +278,39 @@ class _Iteration:
         self.acceleration = AndersonAcceleration(damping)
         self.last: _Sweep | None = None
         self.closest: _Sweep | None = None
-        self.improper = 0
+        self.improper = self.unchanged = 0
 
-    def run(self, start: WarmStart, tolerance: float, limit: int) -> JointSolution:
-        """The fixed point that it comes to."""
+    def run(
+        self, start: WarmStart, tolerance: float, limit: int, nearly: float | None = None
+    ) -> JointSolution:
+        """The fixed point that it comes to; after the limit only where the residual is small and falls."""
         sites, shift = [S[None] for S in blocks_of(self.layout, start.precision)], start.shift
+        if self.sweeps.bounded:
+            sites = [_not_negative(S) for S in sites]
         residual = np.inf
-        for sweep in range(1, limit + 1):
+        for sweep in range(1, SWEEPS + 1):
             at = self._sweep(sites, shift)
             if at is None:
                 sites, shift = self._back(sites, shift)
                 continue
             residual = at.residual
-            if residual <= tolerance:
+            if residual <= tolerance or self._is_rounding(residual):
                 return at.solution(sweep)
+            if sweep >= limit and not (nearly and residual < nearly and self.unchanged < CIRCLING):
+                break
             sites, shift = self._next(at)
         raise ConvergenceError(
-            f"expectation propagation did not converge in {limit} sweeps: the moments are still off by "
+            f"expectation propagation did not converge in {sweep} sweeps: the moments are still off by "
             f"{residual:.1e} standard deviations, asked for {tolerance:.1e} "
             f"({self.layout.n_answers} answers, noise {self.probit.noise:g}): "
             "is the noise tiny relative to the reward?"
         )
+
+    def _is_rounding(self, residual: float) -> bool:
+        """Whether a small residual falls no more."""
+        fell = self.closest is None or residual < self.closest.residual
+        self.unchanged = 0 if fell else self.unchanged + 1
+        return residual <= ROUNDING and self.unchanged >= UNCHANGED
 
     def _sweep(self, sites: list[Array], shift: Array) -> _Sweep | None:
         """The moments that these sites give; None if a distribution would be improper."""
@@ -352,25 +392,62 @@ def joint_warm_starts(
     """Sites near the fixed point of every model, where they are found; otherwise those it started from."""
     rank = max((basis.shape[1] for basis in bases), default=0)
     padded = np.stack([np.pad(basis, ((0, 0), (0, rank - basis.shape[1]))) for basis in bases])
-    sweeps = _Sweeps(padded, layout, probits, bounded=True)
-    starts = [widened(start) for start in starts]
-    given = zip(*(blocks_of(layout, start.precision) for start in starts), strict=True)
-    sites = [_not_negative(np.stack(some)) for some in given]
-    shift = np.array([start.shift for start in starts])
-    best, found = np.full(len(bases), MISLED), list(starts)
+    found = [widened(start) for start in starts]
+    batch = _Batch(_Sweeps(padded, layout, probits, bounded=True), found)
+    closest = np.full(len(bases), MISLED)
     for _ in range(BATCHED_SWEEPS):
-        if best.max() <= CLOSE:
-            break
-        covariance = np.asarray(np.linalg.inv(sweeps.precision(sites)), float)
-        blocks = sweeps.blocks(sites, shift, covariance)
+        blocks = batch.blocks()
         residual = np.max([block.residual.max(axis=1) for block in blocks], axis=0)
-        for k in np.flatnonzero(residual < best):
-            found[k] = WarmStart(stored(layout, [S[k] for S in sites]), shift[k].copy())
-            best[k] = residual[k]
-        sites = [_not_negative(S + block.to_site) for S, block in zip(sites, blocks, strict=True)]
-        for block in blocks:
-            shift[:, block.group.rows] += np.where(np.isfinite(block.to_linear), block.to_linear, 0.0)
+        for place in np.flatnonzero(residual < closest[batch.models]).tolist():
+            model = batch.models[place]
+            found[model], closest[model] = batch.start(place), residual[place]
+        batch.step(blocks, residual)
+        if not len(batch.models):
+            break
     return found
+
+
+class _Batch:
+    """Positive semidefinite sites of several models, each with steps of its own length.
+
+    A model leaves the batch when it is close to its fixed point.
+    """
+
+    def __init__(self, sweeps: _Sweeps, starts: Sequence[WarmStart]) -> None:
+        self.sweeps, self.models = sweeps, np.arange(len(starts))
+        given = zip(*(blocks_of(sweeps.layout, start.precision) for start in starts), strict=True)
+        self.sites = [_not_negative(np.stack(some)) for some in given]
+        self.shift = np.array([start.shift for start in starts])
+        self.damping, self.last = np.ones(len(starts)), np.full(len(starts), np.inf)
+
+    def start(self, place: int) -> WarmStart:
+        """The sites of one of the models."""
+        precision = stored(self.sweeps.layout, [S[place] for S in self.sites])
+        return WarmStart(precision, self.shift[place].copy())
+
+    def blocks(self) -> list[_Block]:
+        """A sweep over all answers."""
+        covariance = np.asarray(np.linalg.inv(self.sweeps.precision(self.sites)), float)
+        return self.sweeps.blocks(self.sites, self.shift, covariance)
+
+    def step(self, blocks: Sequence[_Block], residual: Array) -> None:
+        """Move the sites of the models that are not close; where the residual grew, by less than before."""
+        grew = residual > self.last
+        damping = np.where(grew, np.maximum(SMALLER * self.damping, SMALLEST), LARGER * self.damping)
+        self.damping, self.last = np.minimum(damping, 1.0), residual
+        for group, block in enumerate(blocks):
+            to_site = self.damping[:, None, None, None] * block.to_site
+            self.sites[group] = _not_negative(self.sites[group] + to_site)
+            to_shift = np.where(np.isfinite(block.to_linear), block.to_linear, 0.0)
+            self.shift[:, block.group.rows] += self.damping[:, None, None] * to_shift
+        self._keep(~(residual <= CLOSE))
+
+    def _keep(self, which: Flags) -> None:
+        if which.all():
+            return
+        self.sweeps, self.models = self.sweeps.of_models(which), self.models[which]
+        self.sites, self.shift = [S[which] for S in self.sites], self.shift[which]
+        self.damping, self.last = self.damping[which], self.last[which]
 
 
 def _not_negative(S: Array) -> Array:

@@ -18,12 +18,13 @@ The probability of an answer is a sum over its regions, and with lapses the unif
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from copy import copy
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import logsumexp
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, Flags
 from prefero.models.answer_regions import BELOW, MARGIN, STRONG, Group, Layout, bounds_of
 from prefero.models.likelihood import (
     LOG_SQRT_2PI,
@@ -71,6 +72,16 @@ class JointLikelihood:
         with_ties = [int(probit.margin > 0) for probit in probits]
         self.answers = group.answers.T[with_ties]  # (K, B)
         self.sites: tuple[Array, Array] | None = None
+
+    def of_models(self, which: Flags) -> Self:
+        """The same under some of the models, (K,), with their inner sites."""
+        other = copy(self)
+        other.low, other.high, other.variance = self.low[which], self.high[which], self.variance[which]
+        other.lapse, other.answers = self.lapse[which], self.answers[which]
+        if self.sites is not None and self.sites[0].size:
+            rows = np.repeat(which, self.low.shape[1])
+            other.sites = self.sites[0][rows], self.sites[1][rows]
+        return other
 
     def __call__(self, mean: Array, covariance: Array) -> AnswerLikelihood:
         """The answers' probabilities where the differences have this mean (K, B, q) and covariance."""
