@@ -78,24 +78,30 @@ Policies = Annotated[
     ),
 ]
 PolicyColumn = Annotated[
-    str | None, option(ROLLOUTS, "The column that says which policy a rollout is of; policy.")
+    str | None, option(ROLLOUTS, "The column that says which policy a rollout is of; by default policy.")
 ]
 TaskColumn = Annotated[
-    str | None, option(ROLLOUTS, "The column of the task; rollouts are compared within one. task.")
+    str | None,
+    option(ROLLOUTS, "The column of the task, within which rollouts are compared; by default task."),
 ]
 StartColumn = Annotated[
     str | None,
-    option(ROLLOUTS, "The column of the start; rollouts from the same one are compared. start or seed."),
+    option(
+        ROLLOUTS,
+        "The column of the start: rollouts from the same one are compared; by default start or seed.",
+    ),
 ]
 WantedGoal = Annotated[
-    Goal | None, option(SESSION, "What is to be known: the order of all policies, or the best; order.")
+    Goal | None,
+    option(SESSION, "What is to be known: the order of all policies, or the best; by default the order."),
 ]
 Confidence = Annotated[
     float | None,
-    option(SESSION, f"Stop when that is known with this probability; {CONFIDENCE}.", min=0.5, max=1.0),
+    option(SESSION, f"Stop when that is known with this probability; by default {CONFIDENCE}.", min=0.5, max=1.0),
 ]
 Questions = Annotated[
-    int | None, option(SESSION, "Stop after so many answers at the latest; 60 for each policy.", min=1)
+    int | None,
+    option(SESSION, "Stop after so many answers at the latest; by default 60 for each policy.", min=1),
 ]
 Judge = Annotated[str, option(SESSION, "Who answers; several judges may answer in turn.")]
 TaskDescription = Annotated[

@@ -142,7 +142,9 @@ def feature_options(
     skip_bad: Annotated[
         bool, _feature_option("Leave out bad episodes instead of stopping.", "--skip-bad")
     ] = False,
-    jobs: Annotated[int | None, _feature_option("The number of processes; all cores.", min=1)] = None,
+    jobs: Annotated[
+        int | None, _feature_option("The number of processes; by default all cores.", min=1)
+    ] = None,
     backend: Annotated[Backend, _feature_option("Where features are extracted: here or on a cluster.")] = (
         "local"
     ),

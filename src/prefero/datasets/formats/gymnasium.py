@@ -70,12 +70,12 @@ class GymnasiumOptions(FormatOptions):
         record_video: Record a video of every episode while it is played.
     """
 
-    episodes: int = option(100, "How many episodes are played; 100.", minimum=1)
+    episodes: int = option(100, "How many episodes are played; by default 100.", minimum=1)
     policy: str | None = option(
         None, "The policy that plays: module:function of an observation; random actions without one."
     )
     max_steps: int | None = option(None, "The largest number of steps of an episode.", minimum=1)
-    seed: int = option(0, "The seed of the environment and of random actions; 0.", minimum=0)
+    seed: int = option(0, "The seed of the environment and of random actions; by default 0.", minimum=0)
     record_video: bool = option(
         False, "Record videos of all episodes while they are played, not only of those that do not repeat."
     )

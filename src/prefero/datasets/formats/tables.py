@@ -49,7 +49,9 @@ class TableOptions(FormatOptions):
         ids: The column of the trajectories' ids.
     """
 
-    ids: str | None = option(None, "The column of the trajectories' ids; id, episode, trajectory or name.")
+    ids: str | None = option(
+        None, "The column of the trajectories' ids; by default id, episode, trajectory or name."
+    )
 
 
 class TableDataset(FeatureDataset, DatasetFormat):

@@ -47,9 +47,12 @@ class VideoFolderOptions(FormatOptions):
         None, "The table of features, if not the one in the folder; none for features of the frames."
     )
     frame_states: str | None = option(
-        None, f"Without a table, what is measured in every frame: {' or '.join(KINDS)}; {KINDS[0]}."
+        None,
+        f"Without a table, what is measured in every frame: {' or '.join(KINDS)}; by default {KINDS[0]}.",
     )
-    video_column: str | None = option(None, "The table's column of the videos; video, clip, file or path.")
+    video_column: str | None = option(
+        None, "The table's column of the videos; by default video, clip, file or path."
+    )
 
 
 class VideoFolder(FeatureDataset, DatasetFormat):

@@ -14,7 +14,7 @@ from prefero._support.optional import need
 from prefero.datasets.media.video_files import VideoError
 
 NO_VIDEO, ALL_CAMERAS = "none", "all"  # instead of a camera's name
-CAMERA_HELP = "The cameras whose videos are shown, by their names, separated by commas; all, or none."
+CAMERA_HELP = "The cameras whose videos are shown, by name and separated by commas, or none; by default all."
 MOST_CAMERAS = 4  # that are shown side by side, unless they are named
 SMALLEST = 32  # pixels: a smaller array of bytes is a board or a map, not a camera's view
 CHANNELS_LAST, CHANNELS_FIRST = (1, 3, 4), (1, 3)  # four in front are images one after the other
