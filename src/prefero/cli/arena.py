@@ -97,7 +97,7 @@ WantedGoal = Annotated[
 ]
 Confidence = Annotated[
     float | None,
-    option(SESSION, f"Stop when that is known with this probability; by default {CONFIDENCE}.", min=0.5, max=1.0),
+    option(SESSION, f"Stop when that is this probable; by default {CONFIDENCE}.", min=0.5, max=1.0),
 ]
 Questions = Annotated[
     int | None,
