@@ -21,7 +21,7 @@ from prefero._support.arrays import Array
 from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardized
 from prefero.models.feature_selection import feature_shares
 from prefero.models.likelihood import Probit
-from prefero.models.marginal_likelihood import fit_hyperparameters
+from prefero.models.marginal_likelihood import HyperparameterFit, fit_hyperparameters
 from prefero.models.structures import MANY, Candidate, Margins, ModelSettings, noise_grid, typical_kernel
 from prefero.questions import Comparisons
 
@@ -56,19 +56,25 @@ class SearchedStructure:
         return last
 
 
-def search_ard(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
-    """The ARD kernel of largest evidence."""
-    d = settings.reference.features
-    start = settings.anchored(RBF((0.6 / d,) * d))
-    # a learned margin is a multiple of the noise, so with ties the noise is fixed
-    fit = fit_hyperparameters(
+def fit_variances(
+    settings: ModelSettings, data: Comparisons, margin: Margins, start: Kernel
+) -> HyperparameterFit:
+    """The hyper-parameters of largest evidence, from a start on and with the typical noise."""
+    return fit_hyperparameters(
         start,
         data,
         settings.typical_probit(margin),
         settings.inference,
+        # a learned margin is a multiple of the noise, so with ties the noise is fixed
         learn_noise=settings.noise is None and not any(margin),
         iterations=12,
     )
+
+
+def search_ard(settings: ModelSettings, data: Comparisons, margin: Margins) -> list[Candidate]:
+    """The ARD kernel of largest evidence."""
+    d = settings.reference.features
+    fit = fit_variances(settings, data, margin, settings.anchored(RBF((0.6 / d,) * d)))
     # the share of the prior's volume that fits as well, if each answer adds a tenth of the prior's precision
     log_volume = -0.5 * fit.free_parameters * float(np.log1p(0.1 * data.n_answers))
     kernel = RBF(tuple(np.exp(fit.kernel.log_parameters)))

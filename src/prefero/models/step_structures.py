@@ -21,9 +21,8 @@ from typing import Self
 import numpy as np
 
 from prefero.kernels import Kernel, Linear, Selected
-from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.reference import UNCHANGED, Reference
-from prefero.models.searched_structures import SearchedStructure, log_selections
+from prefero.models.searched_structures import SearchedStructure, fit_variances, log_selections
 from prefero.models.structures import Candidate, Margins, ModelSettings, noise_grid
 from prefero.questions import Comparisons
 from prefero.trajectories.step_features import CURVES, LINEAR, QUADRATIC, RBF
@@ -165,14 +164,7 @@ def search_step_ard(settings: ModelSettings, data: Comparisons, margin: Margins)
     columns, reference = StepColumns.of(settings.reference), settings.reference
     parts = [_unit(reference, columns.squares([number])) for number in range(columns.numbers)]
     whole: Kernel = reduce(add, [(1.0 / len(parts)) * part for part in parts])
-    fit = fit_hyperparameters(
-        reference.standardized(whole),
-        data,
-        settings.typical_probit(margin),
-        settings.inference,
-        learn_noise=settings.noise is None and not any(margin),
-        iterations=12,
-    )
+    fit = fit_variances(settings, data, margin, reference.standardized(whole))
     learned = whole.with_log_parameters(fit.kernel.log_parameters)
     varies = reference.varies(learned) if settings.noise is None else 1.0
     log_volume = -0.25 * fit.free_parameters * float(np.log1p(0.1 * data.n_answers))
