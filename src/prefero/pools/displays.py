@@ -1,7 +1,7 @@
 """How the trajectories of a pool are shown: replayed in their scene, as videos, or by their features."""
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,17 +34,7 @@ def display_of(pool: Pool) -> dict[str, Any]:
                 **texts,
             }
     if pool.clips is not None:
-        absent = missing_clips(pool.clips)  # and not to be cut from a dataset on demand
-        if absent:
-            raise ValueError(f"{len(absent)} clips of the pool are missing, the first is {absent[0]}")
-        others = [clip for clip in pool.clips if Path(clip).suffix.lower() != ".mp4"]
-        if others:
-            raise ValueError(f"clips are .mp4 files, but one of them is {others[0]}")
-        folder = clip_folder_of(pool.clips)
-        outside = [c for c in pool.clips if not Path(c).resolve().is_relative_to(Path(folder).resolve())]
-        if outside:
-            raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the video itself there")
-        return {"kind": "clips", "features": units, "folder": folder, **texts}
+        return {"kind": "clips", "features": units, "folder": _checked_folder(pool.clips), **texts}
     if not variables:
         raise ValueError(
             "these trajectories have features of steps and no videos, so a person would see nothing: "
@@ -54,6 +44,24 @@ def display_of(pool: Pool) -> dict[str, Any]:
     ranges = [{"low": float(column.min()), "high": float(column.max())} for column in values]
     features = [unit | ends for unit, ends in zip(units, ranges, strict=True)]
     return {"kind": "features", "features": features, "no_video": pool.no_video, **texts}
+
+
+def _checked_folder(clips: Sequence[str]) -> str:
+    """The folder of clips; an error unless all of them are videos in it."""
+    absent = missing_clips(clips)  # and not to be cut from a dataset on demand
+    if absent:
+        raise ValueError(
+            f"{len(absent)} clips of the pool are missing, the first is {absent[0]}: put them there again, or "
+            "make the pool anew"
+        )
+    others = [clip for clip in clips if Path(clip).suffix.lower() != ".mp4"]
+    if others:
+        raise ValueError(f"clips are .mp4 files, but one of them is {others[0]}: convert it")
+    folder = clip_folder_of(clips)
+    outside = [clip for clip in clips if not Path(clip).resolve().is_relative_to(Path(folder).resolve())]
+    if outside:
+        raise ValueError(f"{outside[0]} is a link out of the clips' folder: put the video itself there")
+    return folder
 
 
 def _feature(variable: Variable, unit: str = "") -> dict[str, Any]:

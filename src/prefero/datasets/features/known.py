@@ -26,9 +26,25 @@ def known_features(dataset: FeatureDataset, options: FeatureOptions) -> FeatureT
             warnings.warn(line, stacklevel=4)
     chosen = declared.select([_column(declared, word) for word in options.features or declared.names])
     _check_chosen(chosen, options)
+    rows = _usable_rows(chosen, options)
+    return FeatureTable(
+        chosen,
+        chosen.features[rows.numbers],
+        chosen.names,
+        tuple(rows.numbers),
+        (None,) * len(rows.numbers),
+        None,
+        rows.bad,
+        spec=dataset.feature_spec,
+        categories=chosen.categories,
+    )
+
+
+def _usable_rows(chosen: FeatureDataset, options: FeatureOptions) -> FeatureRows:
+    """The numbers of the rows whose features are all there, and what is wrong with the others."""
     rows = FeatureRows()
-    with progress(f"reading {dataset.name}", len(dataset), options.progress) as advance:
-        for number in range(len(dataset)):
+    with progress(f"reading {chosen.name}", len(chosen), options.progress) as advance:
+        for number in range(len(chosen)):
             try:
                 chosen.check(number)
                 rows.numbers.append(number)
@@ -38,20 +54,8 @@ def known_features(dataset: FeatureDataset, options: FeatureOptions) -> FeatureT
             advance(1)
     if not rows.numbers:
         reasons = skipped_reasons(rows.bad) or "it has no rows"
-        raise ValueError(f"{dataset.name} has no trajectory that can be used: {reasons}")
-    whole = (None,) * len(rows.numbers)
-    matrix, numbers = chosen.features[rows.numbers], tuple(rows.numbers)
-    return FeatureTable(
-        chosen,
-        matrix,
-        chosen.names,
-        numbers,
-        whole,
-        None,
-        rows.bad,
-        spec=dataset.feature_spec,
-        categories=chosen.categories,
-    )
+        raise ValueError(f"{chosen.name} has no trajectory that can be used: {reasons}")
+    return rows
 
 
 def _declared(dataset: FeatureDataset, options: FeatureOptions) -> list[Categories]:
