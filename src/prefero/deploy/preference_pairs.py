@@ -264,7 +264,9 @@ def fragment(side: PairedTrajectory) -> dict[str, Any]:
     episode = side.episode
     steps = len(episode.states) - 1
     if steps < 1:
-        raise ValueError(f"episode {episode.id} has a single state, and imitation needs two or more")
+        raise ValueError(
+            f"episode {episode.id} has a single state, and imitation needs two or more: leave it out"
+        )
     rewards: Array = np.zeros(len(episode)) if episode.rewards is None else episode.rewards
     return {
         "obs": episode.states,

@@ -56,7 +56,9 @@ def rate_episodes(reward: Reward, features: Array, count: int = 20, *, seed: int
         The quality of each.
     """
     if len(features) < 2:
-        raise ValueError(f"episodes are compared with each other, but there is {len(features)}")
+        raise ValueError(
+            f"episodes are compared with each other, so there must be two or more, not {len(features)}"
+        )
     count = min(count, len(features))
     x = reward.scaling(features)
     mean, variance = reward.belief.marginals(x)

@@ -39,7 +39,10 @@ class RecordedSteps(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._images: list[Image] = []
         for name, space in (("observations", env.observation_space), ("actions", env.action_space)):
             if not isinstance(space, gymnasium.spaces.Box) or len(space.shape) != 1:
-                raise ValueError(f"the {name} must be arrays of numbers with one axis, but are of {space}")
+                raise ValueError(
+                    f"the {name} must be arrays of numbers with one axis, but are of {space}: use a wrapper "
+                    "of Gymnasium's, such as FlattenObservation or RescaleAction"
+                )
         self.finished: list[Recorded] = []
         self._states: list[Any] = []
         self._actions: list[Any] = []

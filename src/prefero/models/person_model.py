@@ -32,7 +32,9 @@ class PersonModel:
 
     def __init__(self, others: Comparisons, person: str) -> None:
         if others.people is None or others.rows is not None:
-            raise ValueError("others' answers must have names, and be about pairs without a strength")
+            raise ValueError(
+                "others' answers must have names, and be about pairs without a strength: leave out the others"
+            )
         if person in others.people:
             raise ValueError(f"{person!r} is the name of one of the others too: give everybody another name")
         self.others, self.person = others, person

@@ -51,8 +51,8 @@ def _checked_folder(clips: Sequence[str]) -> str:
     absent = missing_clips(clips)  # and not to be cut from a dataset on demand
     if absent:
         raise ValueError(
-            f"{len(absent)} clips of the pool are missing, the first is {absent[0]}: put them there again, or "
-            "make the pool anew"
+            f"{len(absent)} clips of the pool are missing, the first is {absent[0]}: put them back, or make "
+            "the pool anew"
         )
     others = [clip for clip in clips if Path(clip).suffix.lower() != ".mp4"]
     if others:

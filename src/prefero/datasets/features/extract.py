@@ -162,7 +162,10 @@ def _dataset_to_fit_on(dataset: EpisodeDataset, options: FeatureOptions) -> Epis
         return dataset
     found = open_dataset(given) if isinstance(given, str | Path) else given
     if not isinstance(found, EpisodeDataset):
-        raise ValueError(f"{found.name} has features and no states, so embeddings cannot be fitted on it")
+        raise ValueError(
+            f"{found.name} has features and no states, so embeddings cannot be fitted on it: give a dataset "
+            "of episodes"
+        )
     return found
 
 

@@ -105,7 +105,9 @@ def _extractor(word: str, spec: FeatureSpec, trust: bool) -> Extractor:
     embedding = Embedding.of(word)
     if embedding is not None and embedding.needs_examples:
         if word not in spec.fitted:
-            raise ValueError(f"{word} was fitted to other episodes, but its arrays are missing")
+            raise ValueError(
+                f"{word} was fitted to other episodes, but its arrays are missing: save the reward again"
+            )
         if embedding.runs_code:
             _named_code(word, spec, trust)  # which is an error unless that is allowed
         return embedding.from_arrays(spec.fitted[word])

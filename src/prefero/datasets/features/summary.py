@@ -85,7 +85,9 @@ def save_histograms(path: Path, table: FeatureTable) -> None:
     """A figure with the histogram of every feature; those with problems say so."""
     summaries = summarize(table)
     if not summaries:
-        raise ValueError("features of steps mean nothing alone, so there are no histograms to draw")
+        raise ValueError(
+            "features of steps mean nothing alone, so there are no histograms to draw: leave out the figure"
+        )
     columns = min(COLUMNS, len(summaries))
     rows = -(-len(summaries) // columns)
     figures = need("matplotlib.figure", extra="plots")
