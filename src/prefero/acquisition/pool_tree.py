@@ -15,12 +15,11 @@ groups.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
 
 from prefero._support.arrays import Array, Indices
 from prefero._support.parallel import blocks_of, map_parallel
 from prefero.acquisition.base import Component
-from prefero.models.linalg import triangular_inverse
+from prefero.models.linalg import leading_pivots, triangular_inverse
 from prefero.models.posterior import Distribution, Gaussian
 
 SAMPLE = 1000  # trajectories whose covariances determine an embedding
@@ -55,11 +54,8 @@ class Embedding:
         _, known = gaussian.project(x[sample])
         covariance = kernel(x[sample], x[sample]) - known @ known.T
         smallest = max(NEGLECTED * scale**2, 1e-12 * float(covariance.diagonal().max()))
-        lower, order, rank, _ = dpstrf(covariance, tol=smallest, lower=1)
-        rank = min(rank, MAX_RANK)
-        place = order[:rank] - 1
-        pivots, learned = x[sample[place]], known[place]
-        whitening = triangular_inverse(np.tril(lower[:rank, :rank])).T
+        place, factor = leading_pivots(covariance, smallest, MAX_RANK)
+        pivots, learned, whitening = x[sample[place]], known[place], triangular_inverse(factor).T
 
         def embedded(b: slice) -> tuple[Array, Array, Array]:
             mean, along = gaussian.project(x[b])

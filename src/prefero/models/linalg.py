@@ -40,6 +40,13 @@ def pivoted_cholesky(C: Array, noise: float) -> PivotedCholesky:
     return PivotedCholesky(basis, order[:rank].astype(np.intp) - 1)
 
 
+def leading_pivots(C: Array, smallest: float, most: int) -> tuple[Indices, Array]:
+    """Pivots that have more variance than `smallest` left, at most so many, and their Cholesky factor."""
+    lower, order, rank, _ = dpstrf(C, tol=smallest, lower=1)
+    rank = min(rank, most)
+    return order[:rank] - 1, np.tril(lower[:rank, :rank])
+
+
 def positive_root(C: Array) -> Array:
     """A root of the positive part of C: root @ root.T is C without its negative eigenvalues."""
     values, vectors = np.linalg.eigh(C)
@@ -76,7 +83,12 @@ def precision_factor(basis: Array | TallMatrix, W: Array) -> Array:
         scaled = np.sqrt(W)[:, None] * basis
         precision = scaled.T @ scaled
     precision.ravel()[:: len(precision) + 1] += 1.0  # the diagonal of a new, and so contiguous, matrix
-    factor, failed = dpotrf(precision, lower=1, clean=1)  # GPML 3.1, line 5, in terms of u
+    return cholesky_factor(precision)  # GPML 3.1, line 5, in terms of u
+
+
+def cholesky_factor(precision: Array) -> Array:
+    """The lower Cholesky factor of a posterior precision; LinAlgError if it has none."""
+    factor, failed = dpotrf(precision, lower=1, clean=1)
     if failed > 0:
         raise LinAlgError("the posterior precision is not positive definite")
     return np.asarray(factor)

@@ -18,7 +18,6 @@ others of their block explain are left out (accelerated randomly pivoted Cholesk
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpstrf
 
 from prefero._support.arrays import (
     AnyArray,
@@ -31,7 +30,7 @@ from prefero._support.arrays import (
     to_numpy,
 )
 from prefero.kernels import Kernel
-from prefero.models.linalg import triangular_inverse
+from prefero.models.linalg import ROUNDING, leading_pivots, triangular_inverse
 from prefero.models.posterior import covariance_of_differences, covariance_with_differences
 from prefero.models.tall_matrix import TallMatrix, map_blocks
 from prefero.questions import Comparisons
@@ -39,7 +38,6 @@ from prefero.questions import Comparisons
 FROM = 500  # answers: with fewer, nothing is neglected
 TOLERANCE = 0.1  # of the neglected variances' sum, in variances of the noise
 MAX_RANK = 1500
-ROUNDING = 1e-12  # of the largest variance: pivots with less left of theirs follow from the others
 CANDIDATES = 160  # pivots that are drawn at once
 EXPLAINED = 0.05  # candidates with less than this share of the largest variance left are no pivots yet
 
@@ -135,7 +133,8 @@ def low_rank_basis(
 def basis_of_pivots(kernel: Kernel, data: Comparisons, pivots: Indices) -> LowRank:
     """The basis with these pivots, without those that follow from the others."""
     growing = _Growing(kernel, data, len(pivots), None)
-    order, factor = _pivoted(covariance_of_differences(growing.kernel, data[pivots]), ROUNDING, len(pivots))
+    covariance = covariance_of_differences(growing.kernel, data[pivots])
+    order, factor = leading_pivots(covariance, ROUNDING * float(covariance.diagonal().max()), len(pivots))
     growing.add(pivots[order], factor)
     return growing.finished(-np.inf)
 
@@ -153,15 +152,8 @@ def _independent(growing: "_Growing", candidates: Indices, most: int) -> tuple[I
     """The candidates that do not explain each other, and the Cholesky factor of what they have left."""
     known = growing.rows(candidates)
     left = covariance_of_differences(growing.kernel, growing.data[candidates]) - to_numpy(known @ known.T)
-    order, factor = _pivoted(left, EXPLAINED, most)
+    order, factor = leading_pivots(left, EXPLAINED * float(left.diagonal().max()), most)
     return candidates[order], factor
-
-
-def _pivoted(covariance: Array, smallest: float, most: int) -> tuple[Indices, Array]:
-    """Pivots with more than this share of the largest variance left, and their Cholesky factor."""
-    lower, order, rank, _ = dpstrf(covariance, tol=smallest * float(covariance.diagonal().max()), lower=1)
-    rank = min(rank, most)
-    return order[:rank] - 1, np.tril(lower[:rank, :rank])
 
 
 class _Growing:

@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtrs
+from scipy.linalg.lapack import dpotrs, dtrtrs
 
 from prefero._support.arrays import Array, Flags
 from prefero.models import ep
 from prefero.models.likelihood import Probit
+from prefero.models.linalg import cholesky_factor
 from prefero.models.low_rank import LowRank
 from prefero.models.solution import Solution
 
@@ -73,16 +74,16 @@ def _bordered(rows: Array, old: Solution) -> _State:
         Lambda[:rank, rank:], Lambda[rank:, :rank] = border, border.T
         Lambda[rank:, rank:] += C.T @ weighted
         along = dpotrs(old.factor, border, lower=1)[0]
-        left = _factor(Lambda[rank:, rank:] - border.T @ along)
+        left = cholesky_factor(Lambda[rank:, rank:] - border.T @ along)
         variance = variance + np.sum(_solved(left, (C - B @ along).T) ** 2, axis=0)
-    new = np.sum(_solved(_factor(Lambda), rows[known:].T) ** 2, axis=0)
+    new = np.sum(_solved(cholesky_factor(Lambda), rows[known:].T) ** 2, axis=0)
     more = len(rows) - known
     return _State(np.pad(W, (0, more)), np.pad(old.shift, (0, more)), Lambda, np.concatenate([variance, new]))
 
 
 def _run(state: _State, rows: Array, tied: Flags, probit: Probit, tolerance: float) -> Solution | None:
     for step in range(1, STEPS + 1):
-        factor = _factor(state.Lambda)
+        factor = cholesky_factor(state.Lambda)
         u_mean = dpotrs(factor, rows.T @ state.shift, lower=1)[0]
         mean, variance, lowest = rows @ u_mean, state.variance, -np.inf if probit.lapse else 0.0
         if np.min(1.0 - state.precision * variance) < ep.PROPER:
@@ -112,13 +113,6 @@ def _moved(
     shift[moved] += to_shift
     variance = state.variance - np.sum((along @ gain) * along, axis=1)
     return _State(precision, shift, state.Lambda + own.T @ (to_precision[:, None] * own), variance)
-
-
-def _factor(matrix: Array) -> Array:
-    factor, failed = dpotrf(matrix, lower=1, clean=1)
-    if failed > 0:
-        raise LinAlgError("the posterior precision is not positive definite")
-    return np.asarray(factor)
 
 
 def _solved(factor: Array, right: Array) -> Array:
