@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array, Indices
 from prefero.deploy.planning import lower_confidence_bound
-from prefero.deploy.reward_terms import Path, Step, Term, Transformation, expand
+from prefero.deploy.reward_terms import Path, Step, Term, Transformation, terms_of_mean
 from prefero.kernels import RBF, Additive, Linear, Quadratic
 from prefero.models.posterior import Posterior
 from prefero.reward import Reward
@@ -118,9 +118,7 @@ class _Inputs:
         return A, points[0]
 
 
-def _split(
-    path: Path,
-) -> tuple[Path, Path]:
+def _split(path: Path) -> tuple[Path, Path]:
     """A path up to its last warp, and the rest of it."""
     last = max((place for place, (kind, *_) in enumerate(path) if kind == "warped"), default=-1)
     return path[: last + 1], path[last + 1 :]
@@ -279,16 +277,7 @@ class CompiledReward:
         Raises:
             ValueError: If the reward is not made of Gaussians, as with `LinearPreference`.
         """
-        terms: list[Term] = []
-        constant = 0.0
-        for weight, part in reward.belief.components:
-            if not isinstance(part, Posterior):
-                raise ValueError(
-                    f"the mean of {type(part).__name__} cannot be compiled: call the reward itself"
-                )
-            points = np.concatenate([part.pivots.winners, part.pivots.losers])
-            more, shift = expand(part.kernel, points, weight * np.concatenate([part.alpha, -part.alpha]))
-            terms, constant = terms + more, constant + shift
+        terms, constant = terms_of_mean(reward.belief)
         center, scale = reward.scaling.center, reward.scaling.scale
         scaled: Transformation = ("standardized", (0.0,), scale)
         paths = dict.fromkeys(term.path for term in terms)

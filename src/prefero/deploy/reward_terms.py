@@ -25,6 +25,7 @@ from prefero.kernels import (
     Sum,
     Warped,
 )
+from prefero.models.posterior import Distribution, Posterior
 
 Transformation = tuple[str, tuple[float, ...], tuple[float, ...]]  # its kind, and its numbers
 Path = tuple[Transformation, ...]
@@ -38,6 +39,19 @@ class Term:
     leaf: Kernel
     points: Array
     coefficients: Array
+
+
+def terms_of_mean(belief: Distribution) -> tuple[list[Term], float]:
+    """The terms and the constant of a posterior mean; an error if a component is no Gaussian process."""
+    terms: list[Term] = []
+    constant = 0.0
+    for weight, part in belief.components:
+        if not isinstance(part, Posterior):
+            raise ValueError(f"the mean of {type(part).__name__} cannot be compiled: call the reward itself")
+        points = np.concatenate([part.pivots.winners, part.pivots.losers])
+        more, shift = expand(part.kernel, points, weight * np.concatenate([part.alpha, -part.alpha]))
+        terms, constant = terms + more, constant + shift
+    return terms, constant
 
 
 def expand(kernel: Kernel, points: Array, coefficients: Array) -> tuple[list[Term], float]:
