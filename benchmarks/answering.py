@@ -33,7 +33,7 @@ from prefero._support.arrays import Array
 from prefero.learner import Learner
 from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
-from prefero.questions import Answer
+from prefero.questions import Answer, Question
 from prefero.server.auth import SESSION_HEADER
 from prefero.studies.protocol import teaching_protocol
 from prefero.studies.start import pool_of
@@ -76,8 +76,11 @@ class Scenario:
     def earlier(self, count: int) -> list[Answer]:
         """Answers that everybody has given before; questions are chosen where answers are a person's."""
         learner, rng = Learner(self.pool, seed=0), np.random.default_rng(0)
-        for _ in range(count):
-            question = learner.ask(strategy="active" if self.name == "settled" else "random")
+        for number in range(count):
+            pair = rng.choice(len(self.pool), 2, replace=False)
+            question = (
+                learner.ask() if self.name == "settled" else Question(*pair.tolist(), number=number + 1)
+            )
             random_choice = "left" if rng.random() < 0.5 else "right"
             choice = random_choice if self.name == "unsettled" else self.answer(question.items, rng)
             learner.tell(question, choice)

@@ -18,7 +18,7 @@ from prefero.studies.storage.database import DatabaseUnavailable
 from prefero.studies.storage.store import Proposal
 from prefero.studies.workspace import Workspace, next_question
 
-FIRST_PATIENCE = 1.0  # seconds, where only a random question could be asked instead
+FIRST_PATIENCE = 1.0  # seconds for the first question, while the page opens
 
 
 class QuestionPreparation:
@@ -83,10 +83,10 @@ class QuestionPreparation:
             raise DatabaseUnavailable("stopping", "the server is stopping: try again in a moment") from None
 
     def _patience(self, log: EventLog) -> float | None:
-        patience, schedule = self.computing.patience, self._drawn
-        if patience is None or schedule is None:
+        patience = self.computing.patience
+        if patience is None or self._drawn is None:
             return None
-        return patience if self._good.get(schedule.label(log)) else max(patience, FIRST_PATIENCE)
+        return patience if log.answers else max(patience, FIRST_PATIENCE)
 
     def _substitute(self, log: EventLog, future: "Future[ChosenQuestion]") -> ChosenQuestion:
         """A good question; the best one, once it is found, is a good one for the time after."""
