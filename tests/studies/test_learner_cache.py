@@ -97,6 +97,25 @@ def test_another_answer_to_the_same_question_is_another_learner(pool: Pool) -> N
     assert not np.allclose(rewards(left), rewards(right))
 
 
+def test_after_a_restart_all_answers_but_the_last_are_learned_from_once(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache, made = cache_of(pool), []
+    learner_of = type(cache.protocol).learner
+
+    def counted(*arguments: Any) -> Learner:
+        made.append(1)
+        return learner_of(*arguments)
+
+    monkeypatch.setattr(type(cache.protocol), "learner", counted)
+    for last in ("left", "right"):
+        log = log_of("left", "right", "right", last)
+        np.testing.assert_allclose(
+            rewards(cache.learner("Active", log)), rewards(by_hand(log, pool, "Active", "ActiveGP 1 0.1"))
+        )
+    assert len(made) == 1
+
+
 def test_a_skip_that_was_undone_and_answered_is_not_a_skip(pool: Pool) -> None:
     cache = cache_of(pool)
     skipped = log_of("left", "skip")

@@ -27,10 +27,9 @@ from prefero.models.answer_regions import layout_of
 from prefero.models.batched_ep import MOST_ANSWERS, warm_starts
 from prefero.models.inference import SOLVERS, Inference, check_answers, factored, infer
 from prefero.models.joint_ep import joint_warm_starts
-from prefero.models.likelihood import Probit
+from prefero.models.learned_margins import LearnedMargins, bytes_of
 from prefero.models.linalg import PivotedCholesky
 from prefero.models.low_rank import FROM, LowRank, are_many, low_rank_basis
-from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.mixture import MixturePosterior
 from prefero.models.mixture_reduction import pair_moments, reduced_weights
 from prefero.models.posterior import Posterior
@@ -38,17 +37,8 @@ from prefero.models.reference import Reference
 from prefero.models.screening import Screening
 from prefero.models.searched_structures import SEARCHED, SearchedStructure
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
-from prefero.models.step_structures import STEP_SEARCHED, step_candidates, typical_step_kernels
-from prefero.models.structures import (
-    TYPICAL_NOISE,
-    Candidate,
-    Margins,
-    ModelSettings,
-    grid_candidates,
-    noise_grid,
-    typical_forms,
-    typical_kernel,
-)
+from prefero.models.step_structures import STEP_SEARCHED, step_candidates
+from prefero.models.structures import Candidate, Margins, ModelSettings, grid_candidates, noise_grid
 from prefero.questions import Comparisons
 
 STALE = -1  # in place of a fit's number of answers, when some were taken back: it serves only as a warm start
@@ -57,7 +47,6 @@ PAIRS = 200  # of trajectories, whose predictions the components have in common 
 NEGLIGIBLE = 1e-3  # of the largest weight
 FEW = 1000  # of very many answers, so many find the margin and search structures
 ROUGH, ROUGH_BASIS = 0.01, 2.0  # tolerances of EP, and of its basis, when candidates are screened
-TYPICAL_BEYOND = 0.7  # from the margin to the strong margin, in units of the reward
 ALLOWANCE = 0.05  # by which EP's log evidence may rise with an answer
 
 Key = tuple[int, int]
@@ -104,6 +93,7 @@ class MixtureFitter:
         self._grid = step_candidates(self.settings) if of_steps else grid_candidates(self.settings)
         self._kinds = STEP_SEARCHED if of_steps else SEARCHED
         self._pairs = self.reference.pairs(PAIRS)
+        self._margins = LearnedMargins(self.settings)
         self._factors: dict[Kernel, PivotedCholesky | LowRank] = {}
         self._last_factors: dict[Kernel, PivotedCholesky | LowRank] = {}
         self._screening: Screening[Candidate] = Screening()
@@ -117,6 +107,7 @@ class MixtureFitter:
         other._found, other._factors = dict(self._found), dict(self._factors)
         other._last_factors, other._starts = dict(self._last_factors), dict(self._starts)
         other._smallest, other._screening = dict(self._smallest), self._screening.copy()
+        other._margins = copy(self._margins)
         return other
 
     @one_thread
@@ -124,7 +115,7 @@ class MixtureFitter:
         """The posterior after these answers."""
         self._forget_unless_continued(data)
         self._last_factors, self._factors, self._starts, self._smallest = self._factors, {}, {}, {}
-        margin = self._margin(_first_of_many(data))
+        margin = self._margins.of(_first_of_many(data))
         candidates = self._candidates(data, margin)
         structures = dict.fromkeys((candidate.structure for candidate in candidates.values()), 0.0)
         if are_many(data):
@@ -198,7 +189,7 @@ class MixtureFitter:
     ) -> list[Candidate]:
         """The candidates of a searched structure, from the answers up to its last milestone."""
         some = _first_of_many(data.first(kind.milestone(data.n_answers) or 0))
-        searched_in = (b"".join(part.tobytes() for part in _parts(some)), margin)
+        searched_in = bytes_of(some), margin
         if number not in self._found or self._found[number][0] != searched_in:
             self._found[number] = searched_in, kind.search(self.settings, some, margin)
             self._fits = {key: fit for key, fit in self._fits.items() if key[0] != number}
@@ -318,46 +309,6 @@ class MixtureFitter:
         left = set(self._screening.left(list(candidates.values()), len(data), log_weight))
         return {key: candidate for key, candidate in candidates.items() if candidate in left}
 
-    def _margin(self, data: Comparisons) -> Margins:
-        """What the answers need of margins, learned with the best typical model."""
-        learn_margin = self.margin is None and data.has_ties
-        learn_strong = self.strong_margin is None and data.has_strengths
-        if not learn_margin and not learn_strong:
-            return Margins()
-        noise = self.noise or TYPICAL_NOISE
-        margin = noise if learn_margin else self.margin or 0.0
-        strong = margin + TYPICAL_BEYOND if learn_strong else self.strong_margin or 0.0
-        guess = Probit(noise, margin, strong_margin=strong)
-        kernel = max(
-            self._typical_kernels(), key=lambda kernel: self.settings.log_evidence(kernel, data, guess)
-        )
-        fit = fit_hyperparameters(
-            kernel,
-            data,
-            guess,
-            self.inference,
-            learn_kernel=False,
-            learn_margin=learn_margin,
-            learn_strong_margin=learn_strong,
-        ).probit
-        return Margins(
-            _in_steps(fit.margin / fit.noise) if learn_margin else 0.0,
-            _in_steps(fit.strong_margin - fit.margin) if learn_strong else 0.0,
-        )
-
-    def _typical_kernels(self) -> list[Kernel]:
-        """A kernel of each structure on the grid."""
-        if self.reference.step_blocks:
-            return typical_step_kernels(self.settings)
-        d, unit = self.reference.features, self.reference.unit
-        forms = typical_forms(self.reference)
-        return [self.settings.anchored(typical_kernel(form, d, unit)) for form in forms]
-
-
-def _in_steps(value: float) -> float:
-    """In steps of a tenth of the logarithm, so that most answers change no candidate's likelihood."""
-    return float(np.exp(0.1 * np.round(10 * np.log(value))))
-
 
 def _first_of_many(data: Comparisons) -> Comparisons:
     """All answers, or of very many some of the first: the same until there are half as many more."""
@@ -369,17 +320,7 @@ def _first_of_many(data: Comparisons) -> Comparisons:
     return data[: first : -(-first // FEW)]
 
 
-def _parts(data: Comparisons) -> tuple[np.ndarray, ...]:
-    """All that is told of the answers."""
-    return (data.winners, data.losers, data.tied, *(data.rows or ()))
-
-
 def _continues(old: Comparisons, new: Comparisons) -> bool:
     """Whether one of the two is the beginning of the other."""
     n = min(len(old), len(new))
-    some, others = _parts(old[:n]), _parts(new[:n])
-    return (
-        old.scaling == new.scaling
-        and len(some) == len(others)
-        and all(np.array_equal(a, b) for a, b in zip(some, others, strict=True))
-    )
+    return old.scaling == new.scaling and bytes_of(old[:n]) == bytes_of(new[:n])

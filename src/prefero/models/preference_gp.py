@@ -18,10 +18,11 @@ from prefero._support.arrays import Array
 from prefero.kernels import Kernel
 from prefero.models.answer_times import TimeLaw, check_timed, with_answer_times
 from prefero.models.inference import Inference, check_inference, infer
+from prefero.models.learned_margins import TYPICAL_BEYOND
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
 from prefero.models.mixture import MixturePosterior
-from prefero.models.mixture_fitter import TYPICAL_BEYOND, MixtureFitter
+from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.people import posterior_of
 from prefero.models.people_candidates import given_kernel
 from prefero.models.people_fitter import PeopleFitter

@@ -144,17 +144,25 @@ class LearnerCache:
     def _learner(self, key: LearnerKey, log: EventLog) -> Learner:
         if key in self._learners:
             self._learners.move_to_end(key)
-        else:
-            _keep(self._learners, key, self._build(key, log))
+            return self._learners[key]
+        if not self._subsets(key) and len(key.answers) > 1:
+            # learning from all answers anew takes a while, and other answers to the last question need it too
+            before = key._replace(answers=key.answers - {max(key.answers)})
+            _keep(self._learners, before, self._build(before, log))
+        _keep(self._learners, key, self._build(key, log))
         return self._learners[key]
 
-    def _build(self, key: LearnerKey, log: EventLog) -> Learner:
-        """From the cached learner that lacks the fewest answers and has no others, or from none."""
-        subsets = [
+    def _subsets(self, key: LearnerKey) -> list[tuple[int, Learner]]:
+        """The cached learners with some of these answers and skips and no others, each with their number."""
+        return [
             (len(other.answers) + len(other.skipped), learner)
             for other, learner in self._learners.items()
             if other.label == key.label and other.answers <= key.answers and other.skipped <= key.skipped
         ]
+
+    def _build(self, key: LearnerKey, log: EventLog) -> Learner:
+        """From the cached learner that lacks the fewest answers and has no others, or from none."""
+        subsets = self._subsets(key)
         if subsets:
             learner = max(subsets, key=lambda pair: pair[0])[1].fork()
         else:

@@ -1,0 +1,90 @@
+"""The margins of a person's answers, learned for the default model before its candidates are fitted.
+
+A margin decides what is "about equal", a strong margin what is "much better". They are the same for all
+candidates, relative to each candidate's noise, and are learned with the typical model that explains the
+answers best. One answer more changes them little, so they are learned anew at milestones.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from prefero.kernels import Kernel
+from prefero.models.likelihood import Probit
+from prefero.models.marginal_likelihood import fit_hyperparameters
+from prefero.models.step_structures import typical_step_kernels
+from prefero.models.structures import TYPICAL_NOISE, Margins, ModelSettings, typical_forms, typical_kernel
+from prefero.questions import Comparisons
+
+TYPICAL_BEYOND = 0.7  # from the margin to the strong margin, in units of the reward
+EIGHTH = 8  # a milestone comes whenever there are an eighth more answers
+
+
+class LearnedMargins:
+    """The margins after some answers; the last ones are kept until the next milestone."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self.settings = settings
+        self._last: tuple[bytes, Margins] | None = None
+
+    def of(self, data: Comparisons) -> Margins:
+        """What the answers need of margins, from those up to the last milestone."""
+        some = data.first(milestone(data.n_answers))
+        if (some.has_ties, some.has_strengths) != (data.has_ties, data.has_strengths):
+            some = data  # the first answer of a kind cannot wait
+        told = bytes_of(some)
+        if self._last is None or self._last[0] != told:
+            self._last = told, self._learned(some)
+        return self._last[1]
+
+    def _learned(self, data: Comparisons) -> Margins:
+        given = self.settings
+        learn_margin = given.margin is None and data.has_ties
+        learn_strong = given.strong_margin is None and data.has_strengths
+        if not learn_margin and not learn_strong:
+            return Margins()
+        noise = given.noise or TYPICAL_NOISE
+        margin = noise if learn_margin else given.margin or 0.0
+        strong = margin + TYPICAL_BEYOND if learn_strong else given.strong_margin or 0.0
+        guess = Probit(noise, margin, strong_margin=strong)
+        kernel = max(_typical_kernels(given), key=lambda kernel: given.log_evidence(kernel, data, guess))
+        fit = fit_hyperparameters(
+            kernel,
+            data,
+            guess,
+            given.inference,
+            learn_kernel=False,
+            learn_margin=learn_margin,
+            learn_strong_margin=learn_strong,
+        ).probit
+        return Margins(
+            _in_steps(fit.margin / fit.noise) if learn_margin else 0.0,
+            _in_steps(fit.strong_margin - fit.margin) if learn_strong else 0.0,
+        )
+
+
+def milestone(answers: int) -> int:
+    """The last number of answers, up to this one, at which margins are learned."""
+    last = 0
+    while (following := last + max(last // EIGHTH, 1)) <= answers:
+        last = following
+    return last
+
+
+def bytes_of(data: Comparisons) -> bytes:
+    """All that is told of the answers, to see whether they are the same."""
+    return b"".join(part.tobytes() for part in (data.winners, data.losers, data.tied, *(data.rows or ())))
+
+
+def _typical_kernels(settings: ModelSettings) -> Sequence[Kernel]:
+    """A kernel of each structure on the grid."""
+    reference = settings.reference
+    if reference.step_blocks:
+        return typical_step_kernels(settings)
+    forms = typical_forms(reference)
+    return [settings.anchored(typical_kernel(form, reference.features, reference.unit)) for form in forms]
+
+
+def _in_steps(value: float) -> float:
+    """In steps of a tenth of the logarithm, so that most answers change no candidate's likelihood."""
+    return float(np.exp(0.1 * np.round(10 * np.log(value))))

@@ -1,0 +1,54 @@
+"""Margins are learned at milestones, from the answers alone."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from prefero.models import learned_margins
+from prefero.models.learned_margins import LearnedMargins, milestone
+from prefero.models.reference import Reference
+from prefero.models.structures import Margins, ModelSettings
+from prefero.questions import Comparisons
+
+RNG = np.random.default_rng(0)
+WINNERS, LOSERS = RNG.standard_normal((2, 40, 2))
+TIED = RNG.random(40) < 0.3
+TIED[:5] = False
+
+
+def first(answers: int) -> Comparisons:
+    return Comparisons(WINNERS[:answers], LOSERS[:answers], TIED[:answers])
+
+
+def margins() -> LearnedMargins:
+    return LearnedMargins(ModelSettings(Reference.of(WINNERS), None, None, "ep"))
+
+
+@given(answers=st.integers(1, 10**6))
+def test_a_milestone_is_at_most_an_eighth_of_the_answers_ago(answers: int) -> None:
+    last = milestone(answers)
+    assert last <= answers < last + max(last // 8, 1)
+    assert milestone(last) == last
+
+
+def test_one_more_answer_learns_nothing_anew_between_milestones(monkeypatch: pytest.MonkeyPatch) -> None:
+    learned = []
+    whole = LearnedMargins._learned
+
+    def counted(self: LearnedMargins, data: Comparisons) -> Margins:
+        learned.append(len(data))
+        return whole(self, data)
+
+    monkeypatch.setattr(learned_margins.LearnedMargins, "_learned", counted)
+    told, alone = margins(), {}
+    for answers in range(30, 41):
+        alone[answers] = told.of(first(answers))
+    assert learned == [30, 33, 37]
+    assert alone[40] == margins().of(first(40)) == margins().of(first(37))
+
+
+def test_the_first_tie_is_not_ignored() -> None:
+    tie = int(np.flatnonzero(TIED)[0]) + 1
+    assert margins().of(first(tie - 1)) == Margins()
+    assert margins().of(first(tie)).equal > 0.0
