@@ -32,6 +32,7 @@ from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_
 from prefero.trajectories.features import Scaling
 
 FORMAT, VERSION = "prefero reward", 1
+REMEDY = "give a file that Reward.save wrote, or save the reward again"
 ROUNDING = 1e-9
 
 
@@ -64,7 +65,7 @@ def to_json(parts: RewardParts) -> str:
 
 def read(path: Path) -> RewardParts:
     """What a reward's file says, or an error that says what is wrong with the file."""
-    document = read_document(path, "reward", FORMAT, VERSION, RewardFileError)
+    document = read_document(path, "reward", FORMAT, VERSION, RewardFileError, REMEDY)
     try:
         belief = _posterior_from_json(document)
         _check_predictions(belief)

@@ -30,6 +30,7 @@ from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 
 FORMAT, VERSION = "prefero learner", 1
+REMEDY = "give a file that Learner.save wrote, or save the learner again"
 MODELS: dict[str, type[PreferenceModel]] = {
     "PreferenceGP": PreferenceGP,
     "LinearPreference": LinearPreference,
@@ -86,7 +87,7 @@ def read(
     Returns:
         The state.
     """
-    document = read_document(path, "learner", FORMAT, VERSION, LearnerFileError)
+    document = read_document(path, "learner", FORMAT, VERSION, LearnerFileError, REMEDY)
     try:
         state = _state(document, path)
     except DAMAGED as error:

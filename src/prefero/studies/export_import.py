@@ -29,9 +29,10 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, IntegrityError
 
 import prefero
-from prefero._support.commands import prefero_command, upgrade_command
+from prefero._support.commands import prefero_command
 from prefero._support.files import csv_text, missing_folder, read_csv, write_atomically
 from prefero._support.folders import whole_folder
+from prefero._support.json_documents import read_document
 from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
@@ -270,22 +271,10 @@ def _document(folder: Path) -> dict[str, Any]:
     path = folder / DOCUMENT
     if not folder.exists():
         raise missing_folder(folder)
+    remedy = f"give a folder that  {prefero_command('study', 'export')}  wrote"
     if not path.is_file():
-        raise StudyFolderError(
-            f"{folder} is not an exported study, since it has no {DOCUMENT}: give a folder that  "
-            f"{prefero_command('study', 'export')}  wrote"
-        )
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise StudyFolderError(f"{path} is damaged: {error}") from error
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise StudyFolderError(f"{path} is not a study: wanted JSON with format {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise StudyFolderError(
-            f"{path} has version {document.get('version')}, but this Prefero reads version {VERSION}: "
-            f"upgrade with  {upgrade_command()}"
-        )
+        raise StudyFolderError(f"{folder} is not an exported study, since it has no {DOCUMENT}: {remedy}")
+    document = read_document(path, "study", FORMAT, VERSION, StudyFolderError, remedy)
     try:
         protocol = Protocol.from_json(document["protocol"]).to_json()
         files = {str(name): str(digest) for name, digest in document["files"].items()}
