@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from prefero.cli.console import console
+from prefero.cli.console import say
 from prefero.cli.options import RewardArgument
 from prefero.deploy.export import export_reward, target_for
 from prefero.reward import load_reward
@@ -29,4 +29,4 @@ def export(
         path.parent.mkdir(parents=True, exist_ok=True)
         export_reward(learned, path)
         names = ", ".join(learned.scaling.names)
-        console.print(f"The reward of {names} is in {path}.", soft_wrap=True, markup=False)
+        say(f"The reward of {names} is in {path}.")

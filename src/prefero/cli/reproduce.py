@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from prefero._support.engine import Backend
-from prefero.cli.console import console
+from prefero.cli.console import console, say
 from prefero.cli.options import ClusterAddress
 from prefero.cli.study_tables import print_study_table
 
@@ -59,7 +59,7 @@ def reproduce(
     chosen = figures_named(figure or [])
     scale = QUICK if quick else Scale(runs=runs, questions=questions, test_size=test_size, first_seed=seed)
     missing = Results(out).missing(plan_of(chosen, scale))
-    console.print(f"{len(missing)} runs to do; finished runs are saved in {out}.")
+    say(f"{len(missing)} runs to do; finished runs are saved in {out}.")
     with _run_progress(missing) as done:
         run_and_report(
             chosen,
@@ -71,7 +71,7 @@ def reproduce(
             command=shlex.join(["prefero", *sys.argv[1:]]),
             done=done,
         )
-    console.print(f"The report is in {out / 'report.html'} and {out / 'report.md'}.")
+    say(f"The report is in {out / 'report.html'} and {out / 'report.md'}.")
 
 
 def _study_table(study: Path, out: Path) -> None:
@@ -82,7 +82,7 @@ def _study_table(study: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     draw_study(outcomes, out / "golf-study.png")
     print_study_table(study_table(outcomes))
-    console.print(f"The figure is in {out / 'golf-study.png'}.")
+    say(f"The figure is in {out / 'golf-study.png'}.")
 
 
 @contextmanager

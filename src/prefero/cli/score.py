@@ -151,7 +151,7 @@ def _score_in_blocks(
 
 def _say_scored(learned: Reward, what: str, skipped: dict[str, str]) -> None:
     say(UNIT)
-    console.print(f"{what} were scored; {learned.describe()}.", markup=False)
+    say(f"{what} were scored; {learned.describe()}.")
     say_skipped(skipped)
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 import prefero
 from prefero._support.sentences import percent, pluralize
 from prefero.acquisition.base import Purpose
-from prefero.cli.console import check_paths, console
+from prefero.cli.console import check_paths, console, say
 from prefero.learner import Learner
 from prefero.models.learning_progress import check_goal
 from prefero.plots.learning import save_learning
@@ -74,10 +74,10 @@ def simulate(
         console.print(line)
     if save:
         learned.save(save)
-        console.print(f"The reward is in {save}: prefero.load_reward({str(save)!r}) reads it.")
+        say(f"The reward is in {save}: prefero.load_reward({str(save)!r}) reads it.")
     if out:
         save_learning(out, curves, task, active)
-        console.print(f"The figure is in {out}.")
+        say(f"The figure is in {out}.")
 
 
 def _goal_lines(learner: Learner, questions: int, goal: float | None) -> Iterator[str]:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 import prefero
 from prefero._support.files import cache_folder
-from prefero.cli.console import check_paths, console
+from prefero.cli.console import check_paths, console, say
 from prefero.pools.pool import Pool
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def worlds() -> None:
             name, _summary(world.action_space.names), features, f"{world.duration:g} s", world.physics
         )
     console.print(table)
-    console.print(f"Simulated pools are cached in {cache_folder()}, which can be deleted.")
+    say(f"Simulated pools are cached in {cache_folder()}, which can be deleted.")
 
 
 def _summary(names: tuple[str, ...]) -> str:
