@@ -26,14 +26,16 @@ def run_without(package: str, *words: str) -> subprocess.CompletedProcess[str]:
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("simulated")
     done = run(
-        "simulate", "--reward", "linear", *SMALL, "--out", "new/p.png", "--save", "reward.json", folder=folder
+        *("simulate", "--reward", "linear", *SMALL, "--out", "new[1]/p.png", "--save", "reward.json"),
+        folder=folder,
     )
     assert done.returncode == 0, done.stderr
     return folder, done
 
 
 def test_simulate_draws_a_image(simulated: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
-    image = (simulated[0] / "new" / "p.png").read_bytes()
+    image = (simulated[0] / "new[1]" / "p.png").read_bytes()
+    assert "new[1]" in simulated[1].stdout  # brackets are no markup
     assert image.startswith(b"\x89PNG\r\n\x1a\n")
     assert len(image) > 10_000
 
