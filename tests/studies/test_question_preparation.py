@@ -32,6 +32,7 @@ class Postponed:
         self.patience = patience
         self.waiting: list[tuple[int, Future[Any], Callable[[], Any], tuple[Any, ...]]] = []
         self.now = True  # whether what somebody waits for is computed at once
+        self.people = 1  # who wait
 
     def submit(
         self, workspace: Workspace, function: Callable[..., Any], *arguments: Any, priority: int = NOW
@@ -47,6 +48,9 @@ class Postponed:
         else:
             self.waiting.append((priority, future, run, arguments))
         return future
+
+    def people_waiting(self, _: Workspace) -> int:
+        return self.people
 
     def set_priority(self, _: Workspace, future: "Future[Any]", priority: int) -> None:
         self.waiting = [(priority if row[1] is future else row[0], *row[1:]) for row in self.waiting]
@@ -165,6 +169,17 @@ def test_tests_are_not_replaced_and_who_computes_here_waits(file_store: Store, p
     assert session._preparation._patience(session.event_log()) is not None
     computing.patience = None
     assert session._preparation._patience(session.event_log()) is None
+
+
+def test_the_more_people_wait_the_sooner_a_good_question_is_asked(file_store: Store, pool: Pool) -> None:
+    computing = Postponed(patience=0.3)
+    session = session_of(file_store, pool, computing)
+    patience = session._preparation._patience
+    assert patience(session.event_log()) == 1.0  # while the page opens
+    respond(session, session.state())
+    assert patience(session.event_log()) == 0.3
+    computing.people = 3
+    assert patience(session.event_log()) == pytest.approx(0.1)
 
 
 def test_a_substitute_is_one_that_was_not_asked(session: Session) -> None:

@@ -2,12 +2,14 @@
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from prefero._support import worker_pool
 from prefero._support.systems import usable_cores
 from prefero._support.worker import Worker
 from prefero._support.worker_pool import WorkerDied, WorkerPool
@@ -130,6 +132,28 @@ def test_a_task_that_ends_every_worker_is_given_up(shared: WorkerPool, tmp_path:
     with pytest.raises(WorkerDied):
         shared.submit(0, tasks.die).result(TIMEOUT)
     assert shared.submit(0, tasks.remember, "on").result(TIMEOUT)[-1] == "on"
+
+
+def test_nobody_waits_for_a_worker_that_cannot_be_started(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun, may_fail = threading.Event(), threading.Event()
+
+    def start(_: object) -> None:
+        begun.set()
+        may_fail.wait(TIMEOUT)
+        raise OSError("no process")
+
+    monkeypatch.setattr(worker_pool._Handle, "_start", start)
+    pool = WorkerPool(1, tasks.new_state)
+    assert begun.wait(TIMEOUT)
+    future = pool.submit(0, tasks.remember, "word")
+    may_fail.set()
+    with pytest.raises(WorkerDied, match="no worker process can be started"):
+        future.result(TIMEOUT)
+    assert "no process" in caplog.text
+    assert wait_until(lambda: pool.submit(0, tasks.remember, "word").cancelled())
+    pool.close()
 
 
 def test_closing_ends_the_workers_and_cancels_what_waits(tmp_path: Path) -> None:

@@ -85,6 +85,10 @@ class WorkerPool:
         """Make a task more or less urgent."""
         self._workers[place % len(self._workers)].change(future, "priority", priority)
 
+    def unfinished(self, place: int, priority: int) -> int:
+        """How many tasks of this priority the worker of this place has."""
+        return self._workers[place % len(self._workers)].unfinished(priority)
+
     def cancel(self, place: int, future: "Future[Any]") -> None:
         """Drop a task, if it has not begun."""
         if future.cancel():
@@ -141,6 +145,11 @@ class _Handle:
                 task.priority = rest[0]
             self._send((kind, task.number, *rest))
 
+    def unfinished(self, priority: int) -> int:
+        """How many tasks of this priority it has."""
+        with self._lock:
+            return sum(task.priority == priority for task in self._sent.values())
+
     def close(self) -> None:
         """End the worker."""
         with self._lock:
@@ -180,6 +189,16 @@ class _Handle:
                 self._connection.send(message)
 
     def _read(self) -> None:
+        try:
+            self._work()
+        except Exception:  # a process cannot be started: nobody should wait for what will not come
+            with self._lock:
+                if not self._closed:
+                    LOGGER.exception("no worker process can be started")
+                self._closed = True
+                self._give_up(list(self._sent.values()), "no worker process can be started")
+
+    def _work(self) -> None:
         self._start()
         while True:
             try:
@@ -210,19 +229,18 @@ class _Handle:
             self._failed_starts += 1
             self._connection.close()
             self._connection = None
-            self._give_up(
-                [t for t in self._sent.values() if max(t.attempts, self._failed_starts) >= ATTEMPTS]
-            )
+            hopeless = [t for t in self._sent.values() if max(t.attempts, self._failed_starts) >= ATTEMPTS]
+            self._give_up(hopeless, f"{ATTEMPTS} workers died, one after the other")
             for task in self._sent.values():
                 task.attempts += 1
         time.sleep(min(PAUSE * (self._failed_starts - 1), END_SECONDS))  # none is able to start, perhaps
         self._start()
 
-    def _give_up(self, tasks: list[_Sent]) -> None:
+    def _give_up(self, tasks: list[_Sent], why: str) -> None:
         for task in tasks:
             del self._sent[task.number]
             if task.future.set_running_or_notify_cancel():
-                task.future.set_exception(WorkerDied(f"{ATTEMPTS} workers died, one after the other"))
+                task.future.set_exception(WorkerDied(why))
 
 
 def _exit_code(process: Any) -> int | None:

@@ -54,6 +54,11 @@ class ComputeSlots:
             compute()
         return future
 
+    def people_waiting(self, workspace: Workspace) -> int:
+        """How many requests wait for a slot."""
+        del workspace
+        return len(self._waiting)
+
     def set_priority(self, workspace: Workspace, future: "Future[Any]", priority: int) -> None:
         """Preparations stay preparations."""
 

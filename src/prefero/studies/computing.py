@@ -30,6 +30,9 @@ class Computing(Protocol):
     ) -> "Future[Any]":
         """Compute `function(workspace, *arguments)`."""
 
+    def people_waiting(self, workspace: Workspace) -> int:
+        """How many people wait for the process that computes for this one."""
+
     def set_priority(self, workspace: Workspace, future: "Future[Any]", priority: int) -> None:
         """Make a computation more or less urgent."""
 

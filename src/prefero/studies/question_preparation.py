@@ -83,10 +83,14 @@ class QuestionPreparation:
             raise DatabaseUnavailable("stopping", "the server is stopping: try again in a moment") from None
 
     def _patience(self, log: EventLog) -> float | None:
+        """The seconds to wait for the best question, which is being computed; None: for ever."""
         patience = self.computing.patience
         if patience is None or self._drawn is None:
             return None
-        return patience if log.answers else max(patience, FIRST_PATIENCE)
+        if not log.answers:
+            return max(patience, FIRST_PATIENCE)
+        # the more people wait for the same worker, the less probable it is that the best one comes in time
+        return patience / max(self.computing.people_waiting(self.workspace), 1)
 
     def _substitute(self, log: EventLog, future: "Future[ChosenQuestion]") -> ChosenQuestion:
         """A good question; the best one, once it is found, is a good one for the time after."""

@@ -44,6 +44,10 @@ class StudyWorkers:
         sent = (workspace.name, function, *arguments)
         return self.pool.submit(workspace.participant.id, in_workspace, *sent, priority=priority)
 
+    def people_waiting(self, workspace: Workspace) -> int:
+        """How many people wait for the participant's worker."""
+        return self.pool.unfinished(workspace.participant.id, NOW)
+
     def set_priority(self, workspace: Workspace, future: "Future[Any]", priority: int) -> None:
         """Make a computation more or less urgent."""
         self.pool.set_priority(workspace.participant.id, future, priority)
