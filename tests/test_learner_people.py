@@ -95,6 +95,12 @@ def test_questions_are_for_a_person_or_for_the_group(learner: Learner) -> None:
         asked.ask(person="ann", about="everybody")  # type: ignore[call-overload]
 
 
+def test_several_questions_at_once_are_for_anybody(learner: Learner) -> None:
+    for whom in ({"person": "ann"}, {"about": "group"}):
+        with pytest.raises(ValueError, match="leave out person and about"):
+            learner.fork().ask(count=2, **whom)  # type: ignore[call-overload]
+
+
 def test_whom_prefers_the_one_whose_answer_tells_most(learner: Learner) -> None:
     people, x = learner.people_belief(), learner.pool.scaled
     bits = {name: best_group_question(people, name, x).value for name in (*PEOPLE, "new")}

@@ -33,7 +33,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subproces
     return folder, done
 
 
-def test_simulate_draws_a_image(simulated: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_simulate_draws_an_image(simulated: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     image = (simulated[0] / "new[1]" / "p.png").read_bytes()
     assert "new[1]" in simulated[1].stdout  # brackets are no markup
     assert image.startswith(b"\x89PNG\r\n\x1a\n")
@@ -56,7 +56,7 @@ def test_simulate_says_what_was_learned_and_where_it_is(
     assert "random questions" in told
     assert "it is too early to say how many further answers" in " ".join(told.split())
     assert "prefero.load_reward('reward.json')" in told
-    assert f"The figure is in {Path('new', 'p.png')}." in told
+    assert f"The figure is in {Path('new[1]', 'p.png')}." in told
     assert simulated[1].stderr == ""
 
 

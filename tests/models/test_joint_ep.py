@@ -14,8 +14,10 @@ from prefero.kernels import RBF, Linear
 from prefero.models import joint_ep
 from prefero.models.answer_probabilities import People, answer_probabilities
 from prefero.models.answer_regions import layout_of
+from prefero.models.batched_joint_ep import joint_warm_starts
 from prefero.models.inference import infer, posterior_from_sites
-from prefero.models.joint_ep import joint_propagation, joint_warm_starts, widened
+from prefero.models.joint_ep import joint_propagation
+from prefero.models.joint_sites import widened
 from prefero.models.leave_one_out import leave_one_out
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import pivoted_cholesky

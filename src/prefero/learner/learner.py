@@ -159,8 +159,6 @@ class Learner:
         *,
         kind: Kind = "pair",
         count: int,
-        person: str = "",
-        about: About = "person",
     ) -> tuple[Question, ...]: ...
 
     def ask(
@@ -193,6 +191,11 @@ class Learner:
         check_strategy(strategy)
         check_kind(kind)
         check_about(about)
+        if count is not None and (person or about == "group"):
+            raise ValueError(
+                "questions that are asked several at once are for anybody: leave out person and about, and "
+                "say who answered with tell(question, choice, person=...)"
+            )
         self._beliefs.check_kind(kind)
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
         beliefs, asked = self._beliefs, self._questions

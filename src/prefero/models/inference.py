@@ -19,7 +19,8 @@ from prefero._support.arrays import AnyArray, Array, Flags, Indices, one_thread
 from prefero.kernels import Kernel
 from prefero.models.answer_regions import layout_of
 from prefero.models.ep import expectation_propagation
-from prefero.models.joint_ep import joint_factor, joint_propagation
+from prefero.models.joint_ep import joint_propagation
+from prefero.models.joint_sites import joint_factor
 from prefero.models.laplace import laplace
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, posterior_mean, precision_factor

@@ -12,7 +12,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, one_thread
 from prefero.models.answer_regions import layout_of
-from prefero.models.joint_ep import cavity_log_likelihood
+from prefero.models.joint_sites import cavity_log_likelihood
 from prefero.models.posterior import Distribution, Gaussian, Posterior, covariance_of_differences
 from prefero.questions import Comparisons
 

@@ -25,8 +25,8 @@ from prefero._support.arrays import one_thread
 from prefero.kernels import Kernel
 from prefero.models.answer_regions import layout_of
 from prefero.models.batched_ep import MOST_ANSWERS, warm_starts
+from prefero.models.batched_joint_ep import joint_warm_starts
 from prefero.models.inference import SOLVERS, Inference, check_answers, factored, infer
-from prefero.models.joint_ep import joint_warm_starts
 from prefero.models.learned_margins import LearnedMargins, bytes_of
 from prefero.models.linalg import PivotedCholesky
 from prefero.models.low_rank import FROM, LowRank, are_many, low_rank_basis

@@ -54,7 +54,7 @@ class Workspace:
         return QuestionSchedule(self.pool, self.protocol, self.participant.seed, others)
 
     @property
-    def name(self) -> "WorkspaceName":
+    def name(self) -> WorkspaceName:
         """What it is made anew by, in another process."""
         return WorkspaceName(self.study, self.participant, self.about)
 
