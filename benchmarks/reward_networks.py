@@ -165,7 +165,7 @@ def work(job: Job) -> list[Row]:
     """The accuracies of one teacher."""
     task, seed, most = segment_task(job["task"], job["seed"]), job["seed"], job["most"]
     if job["method"] == "network":
-        return list(network(task, seed, most, **job.get("tuned", {})))
+        return list(network(task, seed, most, **{name: job[name] for name in CHOICES if name in job}))
     if job["method"] == "imitation":
         return list(imitation(task, seed, most))
     return list(prefero(task, seed, most, chosen=job["method"] == "steps, chosen"))
@@ -189,17 +189,18 @@ def _cells(rows: Sequence[Row]) -> Iterator[str]:
             yield f"{f'{mean:.3f}±{error:.3f}':>16s}"
 
 
-def tune(tasks: Sequence[str], seeds: Sequence[int], jobs: int, file: RowFile) -> None:
+def tune(options: argparse.Namespace, seeds: Sequence[int]) -> None:
     """The mean accuracy of each choice of hyper-parameters, the best last."""
+    file = RowFile(options.rows)
     choices = [dict(zip(CHOICES, chosen, strict=True)) for chosen in product(*CHOICES.values())]
     wanted = [
-        {"label": f"tune {choice}", "task": task, "method": "network", "seed": 1000 + seed, "most": 100}
-        | {"tuned": choice}
-        for choice in choices
-        for task in tasks
+        {"label": f"tune {choice}", "task": task, "method": "network", "seed": 1000 + seed}
+        | {"most": options.answers, **choice}
         for seed in seeds
+        for task in options.tasks
+        for choice in choices
     ]
-    measure(file, wanted, work, jobs, "teachers")
+    measure(file, wanted, work, options.jobs, "teachers")
     found = {
         label: [r["accuracy"] for r in file.rows if r["label"] == label]
         for label in {w["label"] for w in wanted}
@@ -221,7 +222,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
     seeds = seeds_of(options)
     if options.tune:
-        tune(options.tasks, seeds, options.jobs, RowFile(options.rows))
+        tune(options, seeds)
         return
     wanted = [
         {"label": options.label, "task": task, "method": method, "seed": seed, "most": options.answers}
