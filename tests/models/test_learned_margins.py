@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero.models import learned_margins
-from prefero.models.learned_margins import LearnedMargins, milestone
+from prefero.models.learned_margins import GROWTH, LearnedMargins
+from prefero.models.milestones import last_milestone
 from prefero.models.reference import Reference
 from prefero.models.structures import Margins, ModelSettings
 from prefero.questions import Comparisons
@@ -27,9 +28,15 @@ def margins() -> LearnedMargins:
 
 @given(answers=st.integers(1, 10**6))
 def test_a_milestone_is_at_most_an_eighth_of_the_answers_ago(answers: int) -> None:
-    last = milestone(answers)
+    last = last_milestone(answers, 1, GROWTH)
+    assert last is not None
     assert last <= answers < last + max(last // 8, 1)
-    assert milestone(last) == last
+    assert last_milestone(last, 1, GROWTH) == last
+
+
+def test_before_the_first_milestone_there_is_none() -> None:
+    assert last_milestone(9, 10, 2) is None
+    assert [last_milestone(answers, 10, 2) for answers in (10, 14, 15, 22)] == [10, 10, 15, 22]
 
 
 def test_one_more_answer_learns_nothing_anew_between_milestones(monkeypatch: pytest.MonkeyPatch) -> None:

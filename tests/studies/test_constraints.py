@@ -276,7 +276,7 @@ def test_a_new_file_that_another_program_is_making_is_waited_for(tmp_path: Path)
     other.execute("BEGIN IMMEDIATE")
     release = threading.Timer(0.1, other.close)
     release.start()
-    try:
-        open_database(tmp_path / "studies.db").dispose()
-    finally:
-        release.join()
+    engine = open_database(tmp_path / "studies.db")
+    release.join()
+    assert set(reflected(engine)) == set(FILLED)
+    engine.dispose()

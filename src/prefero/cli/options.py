@@ -145,9 +145,7 @@ def feature_options(
     jobs: Annotated[
         int | None, _feature_option("The number of processes; by default all cores.", min=1)
     ] = None,
-    backend: Annotated[Backend, _feature_option("Where features are extracted: here or on a cluster.")] = (
-        "local"
-    ),
+    backend: Annotated[Backend, _feature_option("Extract features here, or on a cluster.")] = "local",
     address: Annotated[
         str | None, _feature_option("The address of the dask scheduler or the ray cluster.")
     ] = None,

@@ -39,25 +39,19 @@ def warm_starts(
         return list(starts)
     sweeps = _Sweeps(_stacked(bases), tied, probits)
     precision = np.maximum([start.precision for start in starts], sweeps.lowest)
-    shift = np.array([start.shift for start in starts])
-    acceleration = _Acceleration(sweeps.scale, sweeps.lowest)
-    best = _Sites(precision, shift), np.full(len(bases), MISLED)
-    proper = best[0]
+    sites = best = proper = _Sites(precision, np.array([start.shift for start in starts]))
+    smallest, acceleration = np.full(len(bases), MISLED), _Acceleration(sweeps.scale, sweeps.lowest)
     for _ in range(SWEEPS):
-        sites = _Sites(precision, shift)
         steps, residual = sweeps.steps(sites)
         is_proper = np.isfinite(residual)
-        proper = sites.where(is_proper, proper)
-        best = sites.where(residual < best[1], best[0]), np.fmin(residual, best[1])
-        if np.all(best[1] <= tolerance):
+        proper, best = sites.where(is_proper, proper), sites.where(residual < smallest, best)
+        smallest = np.fmin(residual, smallest)
+        if np.all(smallest <= tolerance):
             break
-        ahead = _Sites(*acceleration(sites, steps, is_proper))
-        halfway = _Sites(0.5 * (precision + proper.precision), 0.5 * (shift + proper.shift))
-        precision, shift = ahead.where(is_proper, halfway)
-    found = best[1] < MISLED
+        sites = acceleration(sites, steps, is_proper).where(is_proper, sites.halfway_to(proper))
+    found = smallest < MISLED
     return [
-        WarmStart(best[0].precision[k], best[0].shift[k]) if found[k] else start
-        for k, start in enumerate(starts)
+        WarmStart(best.precision[k], best.shift[k]) if found[k] else start for k, start in enumerate(starts)
     ]
 
 
@@ -76,6 +70,10 @@ class _Sites(NamedTuple):
         """These sites for some models, and the others for the rest."""
         chosen = models[:, None]
         return _Sites(*(np.where(chosen, a, b) for a, b in zip(self, others, strict=True)))
+
+    def halfway_to(self, others: "_Sites") -> "_Sites":
+        """The mean of these sites and the others."""
+        return _Sites(*(0.5 * (a + b) for a, b in zip(self, others, strict=True)))
 
 
 class _Sweeps:
@@ -140,12 +138,12 @@ class _Acceleration:
         self.scale, self.lowest = scale, lowest
         self.points: list[_Point] = []
 
-    def __call__(self, sites: _Sites, steps: _Sites, is_proper: Flags) -> tuple[Array, Array]:
+    def __call__(self, sites: _Sites, steps: _Sites, is_proper: Flags) -> _Sites:
         """The next sites of every model."""
         new = _Point(self._scaled(sites), self._scaled(steps), is_proper)
         self.points = [*self.points[-MEMORY:], new]
         scaled, shift = np.split(new.at + new.step - self._correction(), 2, axis=1)
-        return np.maximum(scaled / self.scale, self.lowest), shift
+        return _Sites(np.maximum(scaled / self.scale, self.lowest), shift)
 
     def _scaled(self, sites: _Sites) -> Array:
         return np.concatenate([self.scale * sites.precision, sites.shift], axis=1)

@@ -12,12 +12,13 @@ import numpy as np
 from prefero.kernels import Kernel
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
+from prefero.models.milestones import last_milestone
 from prefero.models.step_structures import typical_step_kernels
 from prefero.models.structures import TYPICAL_NOISE, Margins, ModelSettings, typical_forms, typical_kernel
 from prefero.questions import Comparisons
 
 TYPICAL_BEYOND = 0.7  # from the margin to the strong margin, in units of the reward
-EIGHTH = 8  # a milestone comes whenever there are an eighth more answers
+GROWTH = 8  # they are learned anew when there are an eighth more answers
 
 
 class LearnedMargins:
@@ -29,12 +30,12 @@ class LearnedMargins:
 
     def of(self, data: Comparisons) -> Margins:
         """What the answers need of margins, from those up to the last milestone."""
-        some = data.first(milestone(data.n_answers))
+        some = data.first(last_milestone(data.n_answers, 1, GROWTH) or 0)
         if (some.has_ties, some.has_strengths) != (data.has_ties, data.has_strengths):
             some = data  # the first answer of a kind cannot wait
-        told = bytes_of(some)
-        if self._last is None or self._last[0] != told:
-            self._last = told, self._learned(some)
+        content = some.tobytes()
+        if self._last is None or self._last[0] != content:
+            self._last = content, self._learned(some)
         return self._last[1]
 
     def _learned(self, data: Comparisons) -> Margins:
@@ -61,19 +62,6 @@ class LearnedMargins:
             _in_steps(fit.margin / fit.noise) if learn_margin else 0.0,
             _in_steps(fit.strong_margin - fit.margin) if learn_strong else 0.0,
         )
-
-
-def milestone(answers: int) -> int:
-    """The last number of answers, up to this one, at which margins are learned."""
-    last = 0
-    while (following := last + max(last // EIGHTH, 1)) <= answers:
-        last = following
-    return last
-
-
-def bytes_of(data: Comparisons) -> bytes:
-    """All that is told of the answers, to see whether they are the same."""
-    return b"".join(part.tobytes() for part in (data.winners, data.losers, data.tied, *(data.rows or ())))
 
 
 def _typical_kernels(settings: ModelSettings) -> Sequence[Kernel]:

@@ -27,9 +27,10 @@ from prefero.models.answer_regions import layout_of
 from prefero.models.batched_ep import MOST_ANSWERS, warm_starts
 from prefero.models.batched_joint_ep import joint_warm_starts
 from prefero.models.inference import SOLVERS, Inference, check_answers, factored, infer
-from prefero.models.learned_margins import LearnedMargins, bytes_of
+from prefero.models.learned_margins import LearnedMargins
 from prefero.models.linalg import PivotedCholesky
 from prefero.models.low_rank import FROM, LowRank, are_many, low_rank_basis
+from prefero.models.milestones import last_milestone
 from prefero.models.mixture import MixturePosterior
 from prefero.models.mixture_reduction import pair_moments, reduced_weights
 from prefero.models.posterior import Posterior
@@ -189,7 +190,7 @@ class MixtureFitter:
     ) -> list[Candidate]:
         """The candidates of a searched structure, from the answers up to its last milestone."""
         some = _first_of_many(data.first(kind.milestone(data.n_answers) or 0))
-        searched_in = bytes_of(some), margin
+        searched_in = some.tobytes(), margin
         if number not in self._found or self._found[number][0] != searched_in:
             self._found[number] = searched_in, kind.search(self.settings, some, margin)
             self._fits = {key: fit for key, fit in self._fits.items() if key[0] != number}
@@ -314,13 +315,11 @@ def _first_of_many(data: Comparisons) -> Comparisons:
     """All answers, or of very many some of the first: the same until there are half as many more."""
     if not are_many(data):
         return data
-    first = FROM
-    while first + first // 2 <= len(data):
-        first += first // 2
+    first = last_milestone(len(data), FROM, 2) or FROM
     return data[: first : -(-first // FEW)]
 
 
 def _continues(old: Comparisons, new: Comparisons) -> bool:
     """Whether one of the two is the beginning of the other."""
     n = min(len(old), len(new))
-    return old.scaling == new.scaling and bytes_of(old[:n]) == bytes_of(new[:n])
+    return old.scaling == new.scaling and old[:n].tobytes() == new[:n].tobytes()

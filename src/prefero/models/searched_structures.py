@@ -22,6 +22,7 @@ from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardiz
 from prefero.models.feature_selection import feature_shares
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import HyperparameterFit, fit_hyperparameters
+from prefero.models.milestones import last_milestone
 from prefero.models.structures import MANY, Candidate, Margins, ModelSettings, noise_grid, typical_kernel
 from prefero.questions import Comparisons
 
@@ -50,10 +51,7 @@ class SearchedStructure:
 
     def milestone(self, answers: int) -> int | None:
         """The number of answers of the last search: `min_answers`, some more, and so on; None before."""
-        last, milestone = None, self.min_answers
-        while milestone <= answers:
-            last, milestone = milestone, milestone + max(milestone // self.growth, 1)
-        return last
+        return last_milestone(answers, self.min_answers, self.growth)
 
 
 def fit_variances(

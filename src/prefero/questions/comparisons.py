@@ -92,6 +92,10 @@ class Comparisons:
             self if answers >= len(known) else self[: int(np.searchsorted(self.rows.answer, known[answers]))]
         )
 
+    def tobytes(self) -> bytes:
+        """All that the answers say, to see whether they are the same as others."""
+        return b"".join(part.tobytes() for part in (self.winners, self.losers, self.tied, *(self.rows or ())))
+
     @property
     def has_ties(self) -> bool:
         """Whether any answer was "about equal"."""
