@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from prefero import Pool
+from prefero._support.sentences import unwrap
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.methods import method_named
 from prefero.studies.protocol import (
@@ -25,7 +26,6 @@ from prefero.studies.protocol import (
     StudyMethod,
     read_protocol,
     teaching_protocol,
-    unwrap,
 )
 from prefero.studies.protocol_toml import protocol_toml
 from studies.fake_study import FAST_METHOD, protocol_of
