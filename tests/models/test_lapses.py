@@ -194,6 +194,13 @@ def test_a_batch_of_models_starts_at_the_fixed_point_of_each() -> None:
         cold = expectation_propagation(basis, data.tied, probit, zeros, 1e-5)
         assert warm.iterations == 1 < cold.iterations
         assert warm.log_evidence == pytest.approx(cold.log_evidence, abs=1e-5)
+        solved = start.solved(len(data), 1e-5)
+        assert solved is not None
+        assert solved.log_evidence == pytest.approx(warm.log_evidence, abs=1e-9)
+        np.testing.assert_allclose(solved.u_mean, warm.u_mean, atol=1e-9)
+        np.testing.assert_allclose(solved.factor, warm.factor, atol=1e-9)
+        assert start.solved(len(data) + 1, 1e-5) is None
+        assert start.solved(len(data), 1e-12) is None
 
 
 @both_inferences

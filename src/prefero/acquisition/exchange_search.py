@@ -18,9 +18,10 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from prefero._support.arrays import Array, Indices, one_thread
+from prefero._support.arrays import Array, Flags, Indices, one_thread
 from prefero._support.parallel import blocks_of, map_parallel
 from prefero.acquisition.base import PairMoments
+from prefero.acquisition.projection import picked_moments
 from prefero.acquisition.runners_up import offer_runners_up
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
@@ -98,20 +99,20 @@ class ExchangeSearch:
         return np.column_stack([np.full(len(others), kept), others])
 
     def _look_at(self, places: Indices) -> None:
-        places = places[[not self._is_excluded(a, b) for a, b in places]] if self.excluded else places
+        places = places[self._are_free(places)]
         if not len(places):
             return
-        estimates = self.scorer.estimates(self.scorer.moments(places), places)
-        places = places[np.argsort(-estimates, kind="stable")[:SCORED]]
-        scores = self.scorer.scores(self.scorer.moments(places), places)
+        moments = self.scorer.moments(places)
+        promising = np.argsort(-self.scorer.estimates(moments, places), kind="stable")[:SCORED]
+        places = places[promising]
+        scores = self.scorer.scores(picked_moments(moments, promising), places)
         self.scored.append((places, scores))
         best = int(np.argmax(scores))
         if scores[best] > self.value:
             self.value, self.pair = float(scores[best]), (int(places[best, 0]), int(places[best, 1]))
 
-    def _is_excluded(self, a: int, b: int) -> bool:
-        pair = int(self.scorer.considered[a]), int(self.scorer.considered[b])
-        return (min(pair), max(pair)) in self.excluded
+    def _are_free(self, places: Indices) -> Flags:
+        return are_free(self.scorer.considered[places], self.excluded)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +148,7 @@ class _WholeExchange:
 
     def _promising(self, kept: int, block: Indices) -> tuple[Array, Indices]:
         """The best estimates of questions with one side kept, and their other sides."""
-        if self.excluded:
-            free = [(min(kept, one), max(kept, one)) not in self.excluded for one in block.tolist()]
-            block = block[free]
+        block = block[are_free(np.column_stack([np.full(len(block), kept), block]), self.excluded)]
         scorer, pairs = self._questions(kept, block)
         estimates = scorer.estimates(scorer.moments(pairs), pairs) if len(block) else np.empty(0)
         top = np.argsort(-estimates, kind="stable")[:SCORED]
@@ -203,6 +202,13 @@ def random_part(size: int, rng: np.random.Generator, most: int | None = None) ->
     if size <= most:
         return np.arange(size)
     return np.sort(rng.choice(size, most, replace=False))
+
+
+def are_free(pairs: Indices, excluded: set[tuple[int, int]]) -> Flags:
+    """Which pairs (Q, 2) are not excluded, in either order."""
+    taken = np.array(sorted(excluded), dtype=np.intp).reshape(-1, 2)
+    size = 1 + max(int(pairs.max(initial=0)), int(taken.max(initial=0)))
+    return ~np.isin(pairs.min(axis=1) * size + pairs.max(axis=1), taken[:, 0] * size + taken[:, 1])
 
 
 def features_of(belief: Distribution, pool: Pool | Array) -> Array:

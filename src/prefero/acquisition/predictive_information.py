@@ -27,9 +27,11 @@ covariance c and variances v, w is c^2 / (2 ln(2) v w) for small c.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices
@@ -93,8 +95,15 @@ class _TargetMoments:
             view.kernel.diagonal(left) + view.kernel.diagonal(right) - 2.0 * view.kernel.rowwise(left, right)
         )
         deviation = np.sqrt(np.maximum(prior - np.sum(learned * learned, axis=1), TINY))
-        covariance = view.kernel(view.x, left) - view.kernel(view.x, right) - view.learned @ learned.T
+        with_points = view.kernel(view.x, points.x)
+        covariance = with_points[:, first] - with_points[:, second]
+        covariance -= view.learned @ learned.T
         return cls((points.mean[first] - points.mean[second]) / deviation, deviation, covariance)
+
+    @cached_property
+    def slopes(self) -> npt.NDArray[np.float32]:
+        """By how much P(the target's first is preferred) changes with each reward, (M, T), for estimates."""
+        return ((_density(self.a) / self.deviation) * self.covariance).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +131,10 @@ class TargetScorer:
         bonus: Callable[[Sequence[PairMoments]], Array],
     ) -> Self:
         """For a pool x, (M, d), in the units of the belief."""
-        views, points = projections(belief, x[considered]), projections(belief, targets.points)
+        both = projections(belief, np.concatenate([x[considered], targets.points]))
+        views, points = zip(*(view.split(len(considered)) for view in both), strict=True)
         moments = [_TargetMoments.of(v, p, targets.pairs) for v, p in zip(views, points, strict=True)]
-        return cls(considered, views, moments, bonus)
+        return cls(considered, list(views), moments, bonus)
 
     @property
     def priority(self) -> Array:
@@ -138,27 +148,46 @@ class TargetScorer:
     def estimates(self, moments: Sequence[PairMoments], places: Indices) -> Array:
         """Cheap estimates of the scores."""
         a, b = places.T
-        first, target = np.zeros(len(places)), np.zeros(len(self.targets[0].a))
-        joint = np.zeros((len(first), len(target)))
+        chosen, preferred = [], [ndtr(at.a) for at in self.targets]
+        shared = np.zeros((len(places), len(preferred[0])), dtype=np.float32)
+        change, other = np.empty_like(shared), np.empty_like(shared)  # new memory would take longer
         for part, at in zip(moments, self.targets, strict=True):
             root = np.sqrt(part.gap_variance + part.probit.scale**2)
             z = (part.gap - part.probit.margin) / root
-            meant = part.weight * (1.0 - part.probit.lapse)
-            by_target = (meant * _density(at.a) / at.deviation) * at.covariance
-            chosen = part.weight * part.probit.with_lapses(ndtr(z))
-            joint += np.outer(chosen, ndtr(at.a))
-            joint += (_density(z) / root)[:, None] * (by_target[a] - by_target[b])
-            first += chosen
-            target += part.weight * ndtr(at.a)
-        variances = np.outer(first * (1.0 - first), target * (1.0 - target)) + TINY
-        information = (joint - np.outer(first, target)) ** 2 / (2.0 * np.log(2.0) * variances)
-        return self._with_bonus(np.minimum(information, 1.0), moments)
+            slope = part.weight * (1.0 - part.probit.lapse) * _density(z) / root
+            np.subtract(_rows(at.slopes, a, change), _rows(at.slopes, b, other), out=change)
+            change *= slope.astype(np.float32)[:, None]
+            shared += change
+            chosen.append(part.weight * part.probit.with_lapses(ndtr(z)))
+        weights = np.array([part.weight for part in moments])
+        first, target = np.sum(chosen, axis=0), weights @ preferred
+        shared += _single(np.transpose(chosen)) @ _single(preferred - target)
+        np.square(shared, out=shared)
+        shared *= _single(0.5 / np.log(2.0) / (first * (1.0 - first) + TINY))[:, None]
+        shared *= _single(1.0 / (target * (1.0 - target) + TINY))
+        return self._with_bonus(np.minimum(shared, 1.0, out=shared), moments)
 
     def scores(self, moments: Sequence[PairMoments], places: Indices) -> Array:
         """The questions' predictive information, and the bonus."""
+        roots = np.array([np.sqrt(part.gap_variance + part.probit.scale**2) for part in moments])
+        covariance = np.array(
+            [at.covariance[places[:, 0]] - at.covariance[places[:, 1]] for at in self.targets]
+        )
+        covariance /= roots[:, :, None]
+        covariance /= np.array([at.deviation for at in self.targets])[:, None, :]
+        target = np.array([at.a for at in self.targets])[:, None, :]
+        answers = [
+            np.array([sign * part.gap - part.probit.margin for part in moments]) / roots
+            for sign in (1.0, -1.0)
+        ]
+        both = bivariate_normal_cdf(answers[0][:, :, None], target, covariance)
+        preferred = ndtr(target)
+        if any(part.probit.margin for part in moments):
+            other = bivariate_normal_cdf(answers[1][:, :, None], target, -covariance)
+        else:
+            other = preferred - both
         joints = [
-            _joint(part, at, at.covariance[places[:, 0]] - at.covariance[places[:, 1]])
-            for part, at in zip(moments, self.targets, strict=True)
+            _joint(*each) for each in zip(moments, *map(ndtr, answers), preferred, both, other, strict=True)
         ]
         mixed = _Joint(*(np.sum(same, axis=0) for same in zip(*joints, strict=True)))
         return self._with_bonus(_mutual_information(mixed), moments)
@@ -178,17 +207,12 @@ class _Joint(NamedTuple):
     second_and_target: Array  # (Q, T)
 
 
-def _joint(part: PairMoments, at: _TargetMoments, covariance: Array) -> _Joint:
-    """The probabilities under one component, multiplied by its weight."""
-    probit = part.probit
-    root = np.sqrt(part.gap_variance + probit.scale**2)
-    first, second = (((sign * part.gap - probit.margin) / root)[:, None] for sign in (1.0, -1.0))
-    correlation, target = covariance / np.outer(root, at.deviation), at.a[None, :]
-    preferred = ndtr(target)
-    both = bivariate_normal_cdf(first, target, correlation)
-    other = bivariate_normal_cdf(second, target, -correlation) if probit.margin else preferred - both
-    chosen = (probit.with_lapses(ndtr(answer)) for answer in (first, second))
-    together = (probit.with_lapses(p, preferred) for p in (both, other))
+def _joint(
+    part: PairMoments, first: Array, second: Array, preferred: Array, both: Array, other: Array
+) -> _Joint:
+    """The probabilities with lapses under one component, multiplied by its weight."""
+    chosen = (part.probit.with_lapses(answer)[:, None] for answer in (first, second))
+    together = (part.probit.with_lapses(p, preferred) for p in (both, other))
     return _Joint(*(part.weight * p for p in (*chosen, preferred, *together)))
 
 
@@ -201,6 +225,19 @@ def _mutual_information(joint: _Joint) -> Array:
     entropy = -np.sum([np.maximum(p, 0.0) * np.log2(np.maximum(p, TINY)) for p in cells], axis=0)
     separate = entropy_of_probabilities(first, second) + entropy_of_probabilities(target, 1.0 - target)
     return np.asarray(np.maximum(separate - entropy, 0.0))
+
+
+def _rows(
+    matrix: npt.NDArray[np.float32], rows: Indices, out: npt.NDArray[np.float32]
+) -> npt.NDArray[np.float32]:
+    """These rows; one is enough where they are all the same."""
+    return (
+        matrix[rows[:1]] if np.all(rows == rows[:1]) else np.take(matrix, rows, axis=0, out=out, mode="clip")
+    )
+
+
+def _single(values: Array) -> npt.NDArray[np.float32]:
+    return np.asarray(values, dtype=np.float32)
 
 
 def _density(z: Array) -> Array:

@@ -7,7 +7,8 @@
 A tile is a rectangle of the M x M square of pairs, given by a slice of rows and a slice of columns.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,6 +50,14 @@ class Projection:
             take(v, order, axis=0) for v in (self.x, self.mean, self.variance, self.diagonal, self.learned)
         )
         return Projection(self.component, self.kernel, *columns)
+
+    def split(self, place: int) -> tuple["Projection", "Projection"]:
+        """The same of the first trajectories, and of the others."""
+        arrays = self.x, self.mean, self.variance, self.diagonal, self.learned
+        first, others = ([v[part] for v in arrays] for part in (slice(place), slice(place, None)))
+        return Projection(self.component, self.kernel, *first), Projection(
+            self.component, self.kernel, *others
+        )
 
     @property
     def is_certain(self) -> bool:
@@ -97,6 +106,14 @@ def moments_of(views: list[Projection], places: Indices) -> list[PairMoments]:
             np.maximum(view.diagonal[a] + view.diagonal[b] - 2.0 * _covariance(view, a, b), 0.0),
         )
         for view in views
+    ]
+
+
+def picked_moments(moments: Sequence[PairMoments], which: Indices) -> list[PairMoments]:
+    """Those of some of the pairs."""
+    return [
+        replace(part, left=part.left[which], right=part.right[which], gap_variance=part.gap_variance[which])
+        for part in moments
     ]
 
 

@@ -1,27 +1,32 @@
-"""EP for many models of the same answers at once: sites from which each model's own EP needs one sweep.
+"""EP for many models of the same answers at once.
 
     K, N, r              models, answers, and the largest rank of a basis
     bases      (K, N, r)   as in `prefero.models.ep`; columns beyond a model's rank are 0, and change nothing
     precision  (K, N)      of the sites
     shift      (K, N)      of the sites
 
-With few answers a sweep of one model is mostly overhead, so all models make theirs together. It need not
-converge: what it finds is a place to start from, and `expectation_propagation` decides when to stop. Models
-with lapses may have negative precisions; one whose distributions become improper goes halfway back.
+With few answers a sweep of one model is mostly overhead, so all models make theirs together; a model leaves
+the batch when it has converged. Some may not: what is found of these is a place to start from for
+`expectation_propagation`. Models with lapses may have negative precisions; one whose distributions become
+improper goes halfway back.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
-from prefero._support.arrays import Array, Flags
-from prefero.models.ep import MEMORY, PROPER
-from prefero.models.likelihood import Probit
-from prefero.models.solution import WarmStart
+from prefero._support.arrays import Array, Flags, Indices
+from prefero.models.ep import MEMORY, PROPER, log_evidence
+from prefero.models.likelihood import Likelihood, Probit
+from prefero.models.linalg import cholesky_factor, posterior_mean
+from prefero.models.solution import Solution, WarmStart
 
-SWEEPS = 15
+SWEEPS = 40
+FOR_ALL, FEW = 12, 3  # after so many sweeps, so few models go on alone: for them a batch saves nothing
 MOST_ANSWERS = 50  # with more, the linear algebra of one model outweighs the overhead
+CLOSER = 0.1  # of the tolerance: a batch goes so far, so that results hardly depend on the start
 MISLED = (
     0.1  # standard deviations: sites farther from a fixed point than this are no better than the old ones
 )
@@ -34,30 +39,58 @@ def warm_starts(
     starts: Sequence[WarmStart],
     tolerance: float,
 ) -> list[WarmStart]:
-    """Sites near the fixed point of every model, where they are found; otherwise those it started from."""
+    """Sites near the fixed point of every model, with their solution; otherwise those it started from.
+
+    Args:
+        bases: The basis of every model, (N, r) each.
+        tied: Whether an answer was "about equal", (N,).
+        probits: The likelihood of answers in every model.
+        starts: The sites to start from.
+        tolerance: When a model has converged, in standard deviations of the differences.
+
+    Returns:
+        The sites; the residual of a solution says whether the model has converged.
+    """
     if not len(tied) or len(tied) > MOST_ANSWERS or len(bases) < 2:
         return list(starts)
     sweeps = _Sweeps(_stacked(bases), tied, probits)
     precision = np.maximum([start.precision for start in starts], sweeps.lowest)
-    sites = best = proper = _Sites(precision, np.array([start.shift for start in starts]))
-    smallest, acceleration = np.full(len(bases), MISLED), _Acceleration(sweeps.scale, sweeps.lowest)
-    for _ in range(SWEEPS):
-        steps, residual = sweeps.steps(sites)
-        is_proper = np.isfinite(residual)
-        proper, best = sites.where(is_proper, proper), sites.where(residual < smallest, best)
-        smallest = np.fmin(residual, smallest)
-        if np.all(smallest <= tolerance):
+    sites = _Sites(precision, np.array([start.shift for start in starts]))
+    best = _Sites(*(part.copy() for part in sites))
+    batch, smallest = _Batch(sweeps, sites), np.full(len(bases), MISLED)
+    for sweep in range(1, SWEEPS + 1):
+        at, residual = batch.sweep()
+        closer = residual < smallest[batch.models]
+        best.set(batch.models[closer], at.of(closer))
+        smallest[batch.models[closer]] = residual[closer]
+        batch.keep(~(residual <= CLOSER * tolerance))
+        if len(batch.models) <= (FEW if sweep > FOR_ALL else 0):
             break
-        sites = acceleration(sites, steps, is_proper).where(is_proper, sites.halfway_to(proper))
-    found = smallest < MISLED
-    return [
-        WarmStart(best.precision[k], best.shift[k]) if found[k] else start for k, start in enumerate(starts)
-    ]
+    close, found = np.flatnonzero(smallest < MISLED), list(starts)
+    for model, solution in zip(close, _solutions(sweeps, best, bases, close), strict=True):
+        if solution is not None:
+            found[model] = WarmStart(solution.W, solution.shift, solution)
+    return found
 
 
 def _stacked(bases: Sequence[Array]) -> Array:
     rank = max(basis.shape[1] for basis in bases)
     return np.stack([np.pad(basis, ((0, 0), (0, rank - basis.shape[1]))) for basis in bases])
+
+
+def _solutions(
+    sweeps: "_Sweeps", sites: "_Sites", bases: Sequence[Array], close: Indices
+) -> Iterator[Solution | None]:
+    """Those of some of the models; None where the posterior would be improper."""
+    if not len(close):
+        return
+    sweeps, sites = sweeps.of_models(close), sites.of(close)
+    moments, Lambda = sweeps.moments(sites), sweeps.precision(sites)
+    for place, model in enumerate(close):
+        try:
+            yield sweeps.solution(place, bases[model].shape[1], sites, moments, Lambda)
+        except LinAlgError:
+            yield None
 
 
 class _Sites(NamedTuple):
@@ -75,12 +108,60 @@ class _Sites(NamedTuple):
         """The mean of these sites and the others."""
         return _Sites(*(0.5 * (a + b) for a, b in zip(self, others, strict=True)))
 
+    def of(self, models: Flags | Indices) -> "_Sites":
+        """The sites of some models."""
+        return _Sites(self.precision[models], self.shift[models])
+
+    def set(self, models: Indices, others: "_Sites") -> None:
+        """Take the sites of some models from others."""
+        self.precision[models], self.shift[models] = others
+
+
+class _Batch:
+    """The models that have not converged, and their sites."""
+
+    def __init__(self, sweeps: "_Sweeps", sites: _Sites) -> None:
+        self.sweeps, self.models = sweeps, np.arange(len(sites.shift))
+        self.sites = self.proper = sites
+        self.acceleration = _Acceleration(sweeps.scale, sweeps.lowest)
+
+    def sweep(self) -> tuple[_Sites, Array]:
+        """The present sites and how far the moments are off; then it moves on."""
+        at = self.sites
+        moments = self.sweeps.moments(at)
+        is_proper = np.isfinite(moments.residual)
+        self.proper = at.where(is_proper, self.proper)
+        moved = self.acceleration(at, moments.steps, is_proper)
+        self.sites = moved.where(is_proper, at.halfway_to(self.proper))
+        return at, moments.residual
+
+    def keep(self, which: Flags) -> None:
+        """Let the other models leave."""
+        if which.all():
+            return
+        self.sweeps, self.models = self.sweeps.of_models(np.flatnonzero(which)), self.models[which]
+        self.sites, self.proper = self.sites.of(which), self.proper.of(which)
+        self.acceleration = self.acceleration.of_models(which)
+
+
+class _Moments(NamedTuple):
+    """What sites say of the differences, and the steps to sites that match the tilted distributions.
+
+    The residual, (K,), says how far the moments are off; it is infinite where a distribution is improper.
+    """
+
+    mean: Array
+    cavity: tuple[Array, Array]
+    tilted: Likelihood
+    steps: _Sites
+    residual: Array
+
 
 class _Sweeps:
     """The steps of all sites of all models."""
 
     def __init__(self, bases: Array, tied: Flags, probits: Sequence[Probit]) -> None:
-        self.bases, self.tied = bases, tied
+        self.bases, self.tied, self.probits = bases, tied, probits
         self.scale = np.array([[probit.scale] for probit in probits])
         self.lowest = np.array([[-np.inf if probit.lapse else 0.0] for probit in probits])
         self.groups = [
@@ -88,41 +169,55 @@ class _Sweeps:
             for probit in dict.fromkeys(probits)
         ]
 
-    def steps(self, sites: _Sites) -> tuple[_Sites, Array]:
-        """The steps to sites that match the moments, and how far the moments are off, (K,).
+    def of_models(self, models: Indices) -> "_Sweeps":
+        """The same for some of the models."""
+        return _Sweeps(self.bases[models], self.tied, [self.probits[model] for model in models])
 
-        That is infinite where a distribution would be improper.
-        """
-        (precision, shift), (mean, variance) = sites, self._moments(sites)
+    def moments(self, sites: _Sites) -> _Moments:
+        """The moments of the differences, and the steps of the sites."""
+        (precision, shift), (mean, variance) = sites, self._mean_and_variance(sites)
         rest = 1.0 - precision * variance
         improper = np.any((rest < PROPER) | (variance <= 0.0), axis=1)
         rest, variance = np.maximum(rest, PROPER), np.maximum(variance, 0.0)
         m, v = (mean - shift * variance) / rest, variance / rest
-        gradient, curvature = self._tilted(m, v)
-        curvature = np.maximum(curvature, self.lowest)
+        tilted = self._tilted(m, v)
+        curvature = np.maximum(tilted.curvature, self.lowest)
         left_over = 1.0 - v * curvature
         to_precision = curvature / left_over - precision
-        to_shift = (gradient + m * curvature) / left_over - shift
+        to_shift = (tilted.gradient + m * curvature) / left_over - shift
         off = np.abs(to_precision) * variance + np.abs(to_shift - mean * to_precision) * np.sqrt(variance)
-        return _Sites(to_precision, to_shift), np.where(improper, np.inf, off.max(axis=1))
+        residual = np.where(improper, np.inf, off.max(axis=1))
+        return _Moments(mean, (m, v), tilted, _Sites(to_precision, to_shift), residual)
 
-    def _moments(self, sites: _Sites) -> tuple[Array, Array]:
-        """Means and variances of the differences."""
-        bases, rank = self.bases, self.bases.shape[2]
-        transposed = np.swapaxes(bases, 1, 2)
-        inverse = np.linalg.inv(np.eye(rank) + (transposed * sites.precision[:, None, :]) @ bases)
-        along = bases @ inverse
-        mean = (along @ (transposed @ sites.shift[:, :, None]))[:, :, 0]
-        return mean, np.sum(along * bases, axis=2)
+    def solution(self, model: int, rank: int, sites: _Sites, moments: "_Moments", Lambda: Array) -> Solution:
+        """Everything that the sites of a model say; LinAlgError if its posterior is improper."""
+        factor = cholesky_factor(Lambda[model, :rank, :rank])
+        W, shift, mean = (part[model] for part in (*sites, moments.mean))
+        cavity = moments.cavity[0][model], moments.cavity[1][model]
+        tilted = Likelihood(*(part[model] for part in moments.tilted))
+        u_mean = posterior_mean(self.bases[model, :, :rank], factor, shift)
+        evidence = log_evidence(tilted, cavity, W, shift, mean, factor)
+        return Solution(u_mean, W, shift, factor, evidence, 1, float(moments.residual[model]), tilted, cavity)
 
-    def _tilted(self, mean: Array, variance: Array) -> tuple[Array, Array]:
-        gradient, curvature = np.empty_like(mean), np.empty_like(mean)
+    def precision(self, sites: _Sites) -> Array:
+        """Lambda of every model, (K, r, r)."""
+        weighted = np.swapaxes(self.bases, 1, 2) * sites.precision[:, None, :]
+        return np.eye(self.bases.shape[2]) + weighted @ self.bases
+
+    def _mean_and_variance(self, sites: _Sites) -> tuple[Array, Array]:
+        """Of the differences."""
+        along = np.linalg.solve(self.precision(sites), np.swapaxes(self.bases, 1, 2))
+        mean = (self.bases @ (along @ sites.shift[:, :, None]))[:, :, 0]
+        return mean, np.einsum("knr,krn->kn", self.bases, along)
+
+    def _tilted(self, mean: Array, variance: Array) -> Likelihood:
+        found = Likelihood(*(np.empty_like(mean) for _ in Likelihood._fields))
         for probit, models in self.groups:
             tied = np.tile(self.tied, len(models))
             likelihood = probit(mean[models].ravel(), tied, variance[models].ravel())
-            gradient[models] = likelihood.gradient.reshape(len(models), -1)
-            curvature[models] = likelihood.curvature.reshape(len(models), -1)
-        return gradient, curvature
+            for whole, part in zip(found, likelihood, strict=True):
+                whole[models] = part.reshape(len(models), -1)
+        return found
 
 
 class _Point(NamedTuple):
@@ -137,6 +232,14 @@ class _Acceleration:
     def __init__(self, scale: Array, lowest: Array) -> None:
         self.scale, self.lowest = scale, lowest
         self.points: list[_Point] = []
+
+    def of_models(self, which: Flags) -> "_Acceleration":
+        """The same for some of the models."""
+        other = _Acceleration(self.scale[which], self.lowest[which])
+        other.points = [
+            _Point(point.at[which], point.step[which], point.is_proper[which]) for point in self.points
+        ]
+        return other
 
     def __call__(self, sites: _Sites, steps: _Sites, is_proper: Flags) -> _Sites:
         """The next sites of every model."""

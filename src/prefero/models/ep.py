@@ -136,15 +136,13 @@ class Sweep:
 
     def solution(self, sweep: int) -> Solution:
         """What the sites say, when they are as they should be."""
-        log_evidence = _log_evidence(
-            self.tilted, self.cavity, self.precision, self.shift, self.mean, self.factor
-        )
+        evidence = log_evidence(self.tilted, self.cavity, self.precision, self.shift, self.mean, self.factor)
         return Solution(
             self.u_mean,
             self.precision,
             self.shift,
             self.factor,
-            log_evidence,
+            evidence,
             sweep,
             self.residual,
             self.tilted,
@@ -289,7 +287,7 @@ def site_residuals(to_precision: Array, to_shift: Array, mean: Array, variance: 
     return np.asarray(np.abs(to_precision) * variance + by_mean)
 
 
-def _log_evidence(
+def log_evidence(
     tilted: Likelihood,
     cavity: tuple[Array, Array],
     precision: Array,

@@ -184,6 +184,9 @@ def solve(
     solver, default = SOLVERS[inference]
     goal = default if tolerance is None else tolerance
     if start is not None:
+        solved = start.solved(len(basis), goal)
+        if solved is not None:
+            return solved
         try:
             return solver(basis, tied, probit, start, goal)
         except ConvergenceError:

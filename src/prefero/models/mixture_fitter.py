@@ -32,7 +32,7 @@ from prefero.models.linalg import PivotedCholesky
 from prefero.models.low_rank import FROM, LowRank, are_many, low_rank_basis
 from prefero.models.milestones import last_milestone
 from prefero.models.mixture import MixturePosterior
-from prefero.models.mixture_reduction import pair_moments, reduced_weights
+from prefero.models.mixture_reduction import ReferencePairs, reduced_weights
 from prefero.models.posterior import Posterior
 from prefero.models.reference import Reference
 from prefero.models.screening import Screening
@@ -48,6 +48,7 @@ PAIRS = 200  # of trajectories, whose predictions the components have in common 
 NEGLIGIBLE = 1e-3  # of the largest weight
 FEW = 1000  # of very many answers, so many find the margin and search structures
 ROUGH, ROUGH_BASIS = 0.01, 2.0  # tolerances of EP, and of its basis, when candidates are screened
+EXPECTED_FALL = 1.0  # of the largest log weight, by the answers since the last fit
 ALLOWANCE = 0.05  # by which EP's log evidence may rise with an answer
 
 Key = tuple[int, int]
@@ -93,7 +94,7 @@ class MixtureFitter:
         of_steps = bool(self.reference.step_blocks)
         self._grid = step_candidates(self.settings) if of_steps else grid_candidates(self.settings)
         self._kinds = STEP_SEARCHED if of_steps else SEARCHED
-        self._pairs = self.reference.pairs(PAIRS)
+        self._pairs = ReferencePairs(*self.reference.pairs(PAIRS))
         self._margins = LearnedMargins(self.settings)
         self._factors: dict[Kernel, PivotedCholesky | LowRank] = {}
         self._last_factors: dict[Kernel, PivotedCholesky | LowRank] = {}
@@ -108,7 +109,7 @@ class MixtureFitter:
         other._found, other._factors = dict(self._found), dict(self._factors)
         other._last_factors, other._starts = dict(self._last_factors), dict(self._starts)
         other._smallest, other._screening = dict(self._smallest), self._screening.copy()
-        other._margins = copy(self._margins)
+        other._margins, other._pairs = copy(self._margins), self._pairs.copy()
         return other
 
     @one_thread
@@ -162,7 +163,7 @@ class MixtureFitter:
         posteriors = [posterior for posterior in found if posterior is not None]
         if len(keys) <= MAX_COMPONENTS:
             return tuple((weights[key], part) for key, part in zip(keys, posteriors, strict=True))
-        moments = pair_moments(posteriors, *self._pairs)
+        moments = self._pairs.moments(posteriors)
         shares = reduced_weights(moments, np.array([weights[key] for key in keys]), MAX_COMPONENTS)
         parts = [(float(share), part) for share, part in zip(shares, posteriors, strict=True) if share > 0.0]
         return tuple(sorted(parts, key=lambda part: -part[0]))
@@ -201,7 +202,7 @@ class MixtureFitter:
     ) -> dict[Key, float]:
         """Log weights of all candidates but negligible ones, fitted in the order of their upper bounds."""
         bounds = {key: self._upper_bound(key, candidate, margin) for key, candidate in candidates.items()}
-        likely = max(bounds.values()) + np.log(NEGLIGIBLE)
+        likely = max(bounds.values()) + np.log(NEGLIGIBLE) - EXPECTED_FALL
         self._warm_up({key: candidates[key] for key in candidates if bounds[key] >= likely}, data, margin)
         log_weights: dict[Key, float] = {}
         best = -np.inf

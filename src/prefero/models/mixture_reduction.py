@@ -24,23 +24,25 @@ from prefero.models.posterior import Posterior, covariance_with_differences
 
 PREDICTIONS = 16.0  # how much more the predictions count than the other moments
 TINY = 1e-12
+RIDGE = 1e-12  # of the products' trace, where candidates are the same
 EXCHANGES = 2  # times that one candidate is exchanged for a better one
 EXACT_ENOUGH = 1e-4  # root mean square error of the moments: more candidates would not be noticed
 
 
 def reduced_weights(moments: Array, weights: Array, count: int) -> Array:
     """Weights of which at most `count` are not 0, with which the mixture has the same moments, (K,)."""
-    moments = _in_units(moments, weights)
-    wanted = weights @ moments
-    choice = _Choice.of(moments, wanted, [int(np.argmax(weights))])
+    apart = _in_units(moments, weights)
+    apart -= weights @ apart  # what is wanted is now 0
+    products = apart @ apart.T / max(apart.shape[1], 1)
+    choice = _Choice.of(products, [int(np.argmax(weights))])
     while len(choice.chosen) < min(count, len(weights)) and choice.error > EXACT_ENOUGH**2:
-        wider = choice.with_another(moments, wanted)
+        wider = choice.with_another(products)
         if wider.error >= choice.error:
             break
         choice = wider
     for _ in range(EXCHANGES):
-        others = [choice.without(place, moments, wanted) for place in range(len(choice.chosen))]
-        best = min((other.with_another(moments, wanted) for other in others), key=lambda other: other.error)
+        others = [choice.without(place, products) for place in range(len(choice.chosen))]
+        best = min((other.with_another(products) for other in others), key=lambda other: other.error)
         if best.error >= choice.error:
             break
         choice = best
@@ -58,87 +60,131 @@ def _in_units(moments: Array, weights: Array) -> Array:
 
 
 class _Choice(NamedTuple):
-    """Some candidates, their weights, and the mean squared error of the moments with these."""
+    """Some candidates, their weights, and the mean squared error of the moments with these.
+
+    The products, (K, K), are those of the candidates' errors, so that weights w have the error w' products w.
+    """
 
     chosen: list[int]
     shares: Array
     error: float
 
     @classmethod
-    def of(cls, moments: Array, wanted: Array, chosen: list[int]) -> "_Choice":
-        chosen, shares = _simplex_fit(moments, wanted, chosen)
-        return cls(chosen, shares, float(np.mean((wanted - shares @ moments[chosen]) ** 2)))
+    def of(cls, products: Array, chosen: list[int]) -> "_Choice":
+        chosen, shares = _simplex_fit(products, chosen)
+        return cls(chosen, shares, float(shares @ products[np.ix_(chosen, chosen)] @ shares))
 
-    def with_another(self, moments: Array, wanted: Array) -> "_Choice":
+    def with_another(self, products: Array) -> "_Choice":
         """With the candidate in whose direction most of what is wrong lies."""
-        found = self.shares @ moments[self.chosen]
-        apart = moments - found
-        gain = apart @ (wanted - found) / np.maximum(np.linalg.norm(apart, axis=1), 1e-12)
+        with_error = self.shares @ products[self.chosen]
+        distance = np.sqrt(np.maximum(products.diagonal() - 2.0 * with_error + self.error, TINY**2))
+        gain = (self.error - with_error) / distance
         gain[self.chosen] = -np.inf
-        return _Choice.of(moments, wanted, [*self.chosen, int(np.argmax(gain))])
+        return _Choice.of(products, [*self.chosen, int(np.argmax(gain))])
 
-    def without(self, place: int, moments: Array, wanted: Array) -> "_Choice":
+    def without(self, place: int, products: Array) -> "_Choice":
         """Without one of them, unless it is the only one."""
         rest = [one for at, one in enumerate(self.chosen) if at != place]
-        return _Choice.of(moments, wanted, rest) if rest else self
+        return _Choice.of(products, rest) if rest else self
 
 
-def _simplex_fit(moments: Array, wanted: Array, chosen: list[int]) -> tuple[list[int], Array]:
+def _simplex_fit(products: Array, chosen: list[int]) -> tuple[list[int], Array]:
     """Least squares with weights that are positive and add up to 1; what would be negative is left out."""
     while True:
-        last, others = moments[chosen[-1]], moments[chosen[:-1]]
-        shares = np.linalg.lstsq((others - last).T, wanted - last, rcond=1e-10)[0]
-        shares = np.append(shares, 1.0 - shares.sum())
+        shares = _smallest_error(products[np.ix_(chosen, chosen)])
         if np.all(shares > 0):
             return chosen, shares
         smallest = int(np.argmin(shares))
         chosen = [*chosen[:smallest], *chosen[smallest + 1 :]]
 
 
-def pair_moments(posteriors: Sequence[Posterior], a: Array, b: Array) -> Array:
-    """The moments of pairs of trajectories under each posterior, (K, 4, T).
+def _smallest_error(products: Array) -> Array:
+    """The weights, which add up to 1, of the smallest error: a linear system with one condition."""
+    size = len(products)
+    system = np.ones((size + 1, size + 1))
+    system[:size, :size], system[size, size] = products, 0.0
+    system.ravel()[: size * (size + 2) : size + 2] += RIDGE * products.trace()  # the diagonal
+    shares: Array = np.linalg.solve(system, np.append(np.zeros(size), 1.0))[:size]
+    return shares
 
-    Posteriors with the same kernel share their prior covariances, which are most of the work.
+
+class ReferencePairs:
+    """Pairs of trajectories that stand for all, and what is known of their differences a priori.
+
+    Args:
+        a: The features of the first trajectories, (T, d).
+        b: The features of the others, (T, d).
     """
-    shared: dict[int, _Prior] = {}
-    found = []
-    for posterior in posteriors:
-        key = id(posterior.cholesky)
-        if key not in shared:
-            shared[key] = _Prior.of(posterior, a, b)
-        found.append(_moments(posterior, shared[key]))
-    return np.array(found)
+
+    def __init__(self, a: Array, b: Array) -> None:
+        self.a, self.b = a, b
+        self._variances: dict[Kernel, tuple[Array, Array]] = {}
+
+    def copy(self) -> "ReferencePairs":
+        """The same pairs, and what is known of them so far."""
+        other = ReferencePairs(self.a, self.b)
+        other._variances = dict(self._variances)
+        return other
+
+    def moments(self, posteriors: Sequence[Posterior]) -> Array:
+        """The moments of the pairs under each posterior, (K, 4, T).
+
+        Posteriors with the same kernel share their prior covariances, which are most of the work.
+        """
+        shared: dict[int, _Prior] = {}
+        found = []
+        for posterior in posteriors:
+            key = id(posterior.cholesky)
+            if key not in shared:
+                shared[key] = self._prior(posterior)
+            found.append(shared[key].moments(posterior))
+        return np.array(found)
+
+    def _prior(self, posterior: Posterior) -> "_Prior":
+        kernel, count = posterior.kernel.for_differences, len(self.a)
+        both = covariance_with_differences(kernel, np.concatenate([self.a, self.b]), posterior.pivots)
+        along = (both[:count] - both[count:]) @ posterior.unpivot
+        variance, covariance = self._of_differences(kernel)
+        unknown = variance - np.sum(along**2, axis=1), covariance - _with_next(along)
+        return _Prior(*unknown, along)
+
+    def _of_differences(self, kernel: Kernel) -> tuple[Array, Array]:
+        """The variance of each difference, and its covariance with the next; the same for all answers."""
+        if kernel not in self._variances:
+            a, b = self.a, self.b
+            c, d = np.roll(a, -1, axis=0), np.roll(b, -1, axis=0)
+            variance = kernel.diagonal(a) + kernel.diagonal(b) - 2.0 * kernel.rowwise(a, b)
+            same, across = (
+                kernel.rowwise(a, c) + kernel.rowwise(b, d),
+                kernel.rowwise(a, d) + kernel.rowwise(b, c),
+            )
+            self._variances[kernel] = variance, same - across
+        return self._variances[kernel]
 
 
 class _Prior(NamedTuple):
-    """Differences of pairs a priori: variances (T,), covariances with the next (T,), and with u (T, r)."""
+    """Differences of pairs before the answers: what the answers are not about, and covariances with u.
+
+    Args:
+        variance: Of each difference, without the part that u explains, (T,).
+        covariance: With the next difference, without that part, (T,).
+        along: Covariances with u, (T, r).
+    """
 
     variance: Array
     covariance: Array
     along: Array
 
-    @classmethod
-    def of(cls, posterior: Posterior, a: Array, b: Array) -> "_Prior":
-        kernel, pivots = posterior.kernel.for_differences, posterior.pivots
-        cross = covariance_with_differences(kernel, a, pivots) - covariance_with_differences(
-            kernel, b, pivots
-        )
-        next_a, next_b = np.roll(a, -1, axis=0), np.roll(b, -1, axis=0)
-        variance = kernel.diagonal(a) + kernel.diagonal(b) - 2.0 * kernel.rowwise(a, b)
-        return cls(variance, _covariance(kernel, a, b, next_a, next_b), cross @ posterior.unpivot)
+    def moments(self, posterior: Posterior) -> Array:
+        """Given the answers, u has the mean `u_mean` and the covariance (factor factor')^-1."""
+        known = self.along @ triangular_inverse(posterior.factor).T
+        mean = self.along @ posterior.u_mean
+        variance = np.maximum(self.variance + np.sum(known**2, axis=1), 0.0)
+        product = self.covariance + _with_next(known) + mean * np.roll(mean, -1)
+        predicted = posterior.probit.probabilities(mean, variance)[0] - 0.5
+        return np.array([predicted, mean, variance + mean**2, product])
 
 
-def _covariance(kernel: Kernel, a: Array, b: Array, c: Array, d: Array) -> Array:
-    """Cov[f(a) - f(b), f(c) - f(d)], row by row."""
-    return kernel.rowwise(a, c) - kernel.rowwise(a, d) - kernel.rowwise(b, c) + kernel.rowwise(b, d)
-
-
-def _moments(posterior: Posterior, prior: _Prior) -> Array:
-    """u has the mean `u_mean` and the covariance (factor factor')^-1."""
-    known, along = prior.along @ triangular_inverse(posterior.factor).T, prior.along
-    mean = along @ posterior.u_mean
-    variance = np.maximum(prior.variance + np.sum(known**2 - along**2, axis=1), 0.0)
-    shared = np.sum(known * np.roll(known, -1, axis=0) - along * np.roll(along, -1, axis=0), axis=1)
-    covariance = prior.covariance + shared
-    predicted = posterior.probit.probabilities(mean, variance)[0] - 0.5
-    return np.array([predicted, mean, variance + mean**2, covariance + mean * np.roll(mean, -1)])
+def _with_next(rows: Array) -> Array:
+    """The product of each row with the next, and of the last with the first."""
+    return np.asarray(np.einsum("ij,ij->i", rows, np.roll(rows, -1, axis=0)))

@@ -43,11 +43,11 @@ def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
     """C = Cov[differences, differences], shape (N, N)."""
     if not len(data):
         return np.empty((0, 0))
-    across: Array = kernel(data.winners, data.losers)
-    C: Array = kernel(data.winners, data.winners)
-    C += kernel(data.losers, data.losers)
-    C -= across
-    C -= across.T
+    points, n = np.concatenate([data.winners, data.losers]), len(data)
+    K: Array = kernel.for_differences(points, points)
+    C: Array = K[:n, :n] + K[n:, n:]
+    C -= K[:n, n:]
+    C -= K[n:, :n]
     return C
 
 
@@ -55,9 +55,8 @@ def covariance_with_differences(kernel: Kernel, x: AnyArray, data: Comparisons) 
     """Cov[f(x), differences], shape (M, N)."""
     if not len(data):
         return like(np.empty((x.shape[0], 0)), x)
-    covariance = kernel(x, like(data.winners, x))
-    covariance -= kernel(x, like(data.losers, x))
-    return covariance
+    both = kernel(x, like(np.concatenate([data.winners, data.losers]), x))
+    return both[:, : len(data)] - both[:, len(data) :]
 
 
 class Distribution(Protocol):

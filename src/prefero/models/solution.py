@@ -60,6 +60,19 @@ class WarmStart:
     shift: Array
     solution: Solution | None = None
 
+    def solved(self, count: int, tolerance: float) -> Solution | None:
+        """What the sites are from, if it is of so many answers and has converged.
+
+        Args:
+            count: How many answers there are.
+            tolerance: The largest residual that is allowed.
+
+        Returns:
+            The solution; None if there is more to do.
+        """
+        found = self.solution
+        return found if found and len(found.W) == count and found.residual <= tolerance else None
+
     @classmethod
     def zeros(cls, count: int) -> Self:
         """The prior: no site says anything yet."""
