@@ -17,7 +17,7 @@ from prefero.studies.session import Session
 from prefero.studies.storage.store import Participant, Store, Study
 from prefero.studies.study_workers import StudyWorkers
 from prefero.studies.workspace import Workspace, WorkspaceName, Workspaces, next_question
-from studies.fake_study import FAST_METHOD, invited, respond, study_of
+from studies.fake_study import FAST_METHOD, invited, new_key, respond, study_of
 from systems import ON_WINDOWS
 
 PREFERO = (StudyMethod("P", "Prefero", 9),)
@@ -33,6 +33,7 @@ class Postponed:
         self.waiting: list[tuple[int, Future[Any], Callable[[], Any], tuple[Any, ...]]] = []
         self.now = True  # whether what somebody waits for is computed at once
         self.people = 1  # who wait
+        self.busy = False
 
     def submit(
         self, workspace: Workspace, function: Callable[..., Any], *arguments: Any, priority: int = NOW
@@ -51,6 +52,9 @@ class Postponed:
 
     def people_waiting(self, _: Workspace) -> int:
         return self.people
+
+    def is_busy(self, _: Workspace) -> bool:
+        return self.busy
 
     def set_priority(self, _: Workspace, future: "Future[Any]", priority: int) -> None:
         self.waiting = [(priority if row[1] is future else row[0], *row[1:]) for row in self.waiting]
@@ -101,6 +105,27 @@ def test_the_likelier_answer_is_prepared_first(session: Session, postponed: Post
     session.state()
     assert len(postponed.waiting) == 2  # it is not prepared twice
     respond(session, now)
+
+
+def test_a_busy_processor_prepares_for_the_likelier_answer_alone(
+    session: Session, postponed: Postponed
+) -> None:
+    postponed.busy = True
+    now = session.state()
+    assert [priority for priority, *_ in postponed.waiting] == [LIKELY]
+    assert session.prefetch() == ([], False)
+    postponed.work()
+    trajectories, complete = session.prefetch()
+    assert complete
+    assert len(trajectories) == 2
+    for choice in ("left", "right"):
+        assert now.question is not None
+        now = session.answer(now.question.id, choice, new_key(), 2.0)
+    assert selections(session) == ["best"] * 3
+    again = Session(session.store, session.study, session.participant, postponed)
+    postponed.waiting = []
+    again.state()  # which answer is likely to a question that another process chose is not known
+    assert [priority for priority, *_ in postponed.waiting] == [POSSIBLE, POSSIBLE]
 
 
 def test_a_prepared_question_is_asked_without_computing(session: Session, postponed: Postponed) -> None:

@@ -85,8 +85,8 @@ class WorkerPool:
         """Make a task more or less urgent."""
         self._workers[place % len(self._workers)].change(future, "priority", priority)
 
-    def unfinished(self, place: int, priority: int) -> int:
-        """How many tasks of this priority the worker of this place has."""
+    def unfinished(self, place: int, priority: int | None = None) -> int:
+        """How many tasks the worker of this place has; of this priority, or of any."""
         return self._workers[place % len(self._workers)].unfinished(priority)
 
     def cancel(self, place: int, future: "Future[Any]") -> None:
@@ -145,10 +145,10 @@ class _Handle:
                 task.priority = rest[0]
             self._send((kind, task.number, *rest))
 
-    def unfinished(self, priority: int) -> int:
-        """How many tasks of this priority it has."""
+    def unfinished(self, priority: int | None) -> int:
+        """How many tasks it has; of this priority, or of any."""
         with self._lock:
-            return sum(task.priority == priority for task in self._sent.values())
+            return sum(priority in (None, task.priority) for task in self._sent.values())
 
     def close(self) -> None:
         """End the worker."""

@@ -40,11 +40,10 @@ def answer_shares(belief: Distribution, x: Array, question: Question) -> Array:
 
 def likely_answer(belief: Distribution, x: Array, question: Question) -> Answer:
     """The most probable answer, in which nothing is about equal."""
-    if len(question.items) == 2:
-        first, second = (x[[item]] for item in question.items)
-        side = "left" if belief.difference(first, second)[0][0] >= 0 else "right"
-        return Answer(question, side if question.kind == "pair" else f"{side}-slightly")
     rewards = belief.marginals(x[list(question.items)])[0]
+    if len(question.items) == 2:
+        side = "left" if rewards[0] >= rewards[1] else "right"
+        return Answer(question, side if question.kind == "pair" else f"{side}-slightly")
     order = np.argsort(-rewards, kind="stable") + 1
     if question.kind.startswith("rank"):
         return Answer(question, ">".join(map(str, order)))

@@ -59,6 +59,11 @@ class ComputeSlots:
         del workspace
         return len(self._waiting)
 
+    def is_busy(self, workspace: Workspace) -> bool:
+        """Whether a request waits, or a preparation."""
+        del workspace
+        return bool(self._waiting) or not self._preparations.empty()
+
     def set_priority(self, workspace: Workspace, future: "Future[Any]", priority: int) -> None:
         """Preparations stay preparations."""
 

@@ -33,6 +33,9 @@ class Computing(Protocol):
     def people_waiting(self, workspace: Workspace) -> int:
         """How many people wait for the process that computes for this one."""
 
+    def is_busy(self, workspace: Workspace) -> bool:
+        """Whether that process has something to compute."""
+
     def set_priority(self, workspace: Workspace, future: "Future[Any]", priority: int) -> None:
         """Make a computation more or less urgent."""
 

@@ -1,13 +1,14 @@
 """The questions of one participant: computed before they are needed, and what is asked when one is not ready.
 
-While the participant looks at a question, the question after each likely answer is computed, after the most
-probable answer first. If an answer comes before that is done, the participant waits a moment (`patience`).
-If the best question is not found by then, a good one is asked at once: a runner-up of an earlier search, or
-where there is none a random one. The log says so (`AskedQuestion.selection`).
+While the participant looks at a question, the question after the most probable answer to it is computed, and
+those after the other answers if nobody else needs the processor. If an answer comes before that is done, the
+participant waits a moment (`patience`). If the best question is not found by then, a good one is asked at
+once: a runner-up of an earlier search, or where there is none a random one. The log says so
+(`AskedQuestion.selection`).
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import CancelledError, Future
 
 from prefero.studies.chosen_question import ChosenQuestion
@@ -54,17 +55,29 @@ class QuestionPreparation:
         return chosen
 
     def prepare(self, log: EventLog, after: Mapping[str, EventLog]) -> None:
-        """Compute the question that comes after each of these answers to the open one."""
+        """Compute the question that comes after some of these answers to the open one."""
         assert log.open_question is not None
         likely = self._likely.get(log.open_question.items)
         with self._lock:
             self._drop({supposed.state for supposed in after.values()})
+            if likely is not None and likely in after and self.computing.is_busy(self.workspace):
+                after = {likely: after[likely]}
             for choice, supposed in sorted(after.items(), key=lambda item: item[0] != likely):
                 if supposed.state not in self._prepared and self.ready(supposed) is None:
                     priority = LIKELY if choice == likely else POSSIBLE
                     self._prepared[supposed.state] = self.computing.submit(
                         self.workspace, next_question, log.length, choice, priority=priority
                     )
+
+    def coming(self, after: Iterable[EventLog]) -> tuple[list[ChosenQuestion], bool]:
+        """The questions that are known to come after some answers, and whether these are all it prepares."""
+        with self._lock:
+            expected = [supposed for supposed in after if self._is_expected(supposed)]
+        known = [chosen for chosen in map(self.ready, expected) if chosen is not None]
+        return known, bool(known) and len(known) == len(expected)
+
+    def _is_expected(self, supposed: EventLog) -> bool:
+        return supposed.state in self._prepared or self.ready(supposed) is not None
 
     def _drop(self, wanted: set[LogState]) -> None:
         """Forget what was prepared for answers that were not given."""

@@ -153,10 +153,9 @@ class Session:
         log = self.event_log()
         if self._asks(log) and log.open_question is None:
             return [], False
-        next_ones = [self._preparation.ready(after) for after in self._likely_logs(log).values()]
-        known = [chosen.proposal for chosen in next_ones if chosen is not None]
-        items = {item for proposal in known for item in proposal.items}
-        return sorted(items), len(known) == len(next_ones)
+        after = self._likely_logs(log)
+        known, complete = self._preparation.coming(after.values())
+        return sorted({item for chosen in known for item in chosen.proposal.items}), complete or not after
 
     # --- what is known of it ------------------------------------------------------------------------------
 

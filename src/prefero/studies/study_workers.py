@@ -48,6 +48,10 @@ class StudyWorkers:
         """How many people wait for the participant's worker."""
         return self.pool.unfinished(workspace.participant.id, NOW)
 
+    def is_busy(self, workspace: Workspace) -> bool:
+        """Whether the participant's worker has something to compute."""
+        return self.pool.unfinished(workspace.participant.id) > 0
+
     def set_priority(self, workspace: Workspace, future: "Future[Any]", priority: int) -> None:
         """Make a computation more or less urgent."""
         self.pool.set_priority(workspace.participant.id, future, priority)
