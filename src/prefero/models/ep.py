@@ -31,6 +31,7 @@ from prefero.models.likelihood import Likelihood, Probit
 from prefero.models.linalg import precision_factor, triangular_inverse
 from prefero.models.solution import ConvergenceError, Solution, WarmStart
 
+SiteSteps = tuple[Likelihood, tuple[Array, Array], Array, Array]
 S = TypeVar("S", bound=Solution)
 S_co = TypeVar("S_co", bound=Solution, covariant=True)
 
@@ -240,7 +241,7 @@ def site_steps(
     tied: Flags,
     probit: Probit,
     lowest: float,
-) -> tuple[Likelihood, tuple[Array, Array], Array, Array]:
+) -> SiteSteps:
     """The tilted distributions, their cavities, and the steps of the sites that match the moments."""
     rest = 1.0 - precision * variance
     cavity = (mean - shift * variance) / rest, variance / rest

@@ -19,12 +19,13 @@ from prefero._support.arrays import AnyArray, Array, Flags, Indices, one_thread
 from prefero.kernels import Kernel
 from prefero.models.answer_regions import layout_of
 from prefero.models.ep import expectation_propagation
+from prefero.models.growing_basis import basis_of_pivots, low_rank_basis
 from prefero.models.joint_ep import joint_propagation
 from prefero.models.joint_sites import joint_factor
 from prefero.models.laplace import laplace
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, posterior_mean, precision_factor
-from prefero.models.low_rank import LowRank, are_many, basis_of_pivots, low_rank_basis
+from prefero.models.low_rank import LowRank, are_many
 from prefero.models.low_rank_ep import solve_low_rank
 from prefero.models.posterior import Posterior, covariance_of_differences
 from prefero.models.solution import ConvergenceError, Solution, WarmStart

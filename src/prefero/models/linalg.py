@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError
-from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, dtrtri, dtrtrs
 
 from prefero._support.arrays import Array, Indices
 from prefero.models.tall_matrix import TallMatrix
@@ -69,6 +69,15 @@ def triangular_inverse(factor: Array) -> Array:
     inverse[:half, :half], inverse[half:, half:] = top, bottom
     inverse[half:, :half] = -(bottom @ (factor[half:, :half] @ top))
     return inverse
+
+
+def triangular_solution(factor: Array, right: Array) -> Array:
+    """factor^-1 right, for a lower triangular factor; only with many columns its inverse pays."""
+    if not right.size:
+        return right
+    if right.shape[1] > SMALL:
+        return triangular_inverse(factor) @ right
+    return np.asarray(dtrtrs(factor, right, lower=1)[0])
 
 
 def precision_factor(basis: Array | TallMatrix, W: Array) -> Array:

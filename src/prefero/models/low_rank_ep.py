@@ -21,7 +21,7 @@ from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.tall_matrix import TallMatrix
 
 TOLERANCE = {"ep": 1e-3, "laplace": 1e-6}  # EP: then posterior means are within about 0.001 deviations
-LADDER = ((128, 0.03), (384, 0.01))  # ranks to begin with, and the tolerance there
+LADDER = ((128, 0.03), (384, 0.01), (700, 0.003))  # ranks to begin with, and the tolerance there
 SWEEPS = 60
 
 
@@ -78,8 +78,9 @@ def solve_low_rank(
     goal = TOLERANCE[inference] if tolerance is None else tolerance
     if start is not None:
         found = _updated(low, tied, probit, inference, start, goal)
-        if found is not None:
+        if isinstance(found, Solution):
             return found
+        start = found or start
         with suppress(ConvergenceError):
             return _solve(low, tied, probit, inference, start, goal)
     with suppress(ConvergenceError):
@@ -90,8 +91,8 @@ def solve_low_rank(
 
 def _updated(
     low: LowRank, tied: Flags, probit: Probit, inference: str, start: WarmStart, goal: float
-) -> Solution | None:
-    """The solution before the last answers, with only the sites updated that move; None if that is none."""
+) -> Solution | WarmStart | None:
+    """The solution before the last answers, if it is known, with only the sites updated that move."""
     if start.solution is None or inference != "ep":
         return None
     return updated_solution(low, tied, BlurredProbit.of(probit, low.neglected), start.solution, goal)
@@ -99,12 +100,14 @@ def _updated(
 
 def _with_few_columns(low: LowRank, tied: Flags, probit: Probit, inference: str, goal: float) -> WarmStart:
     """The sites that are found with the first columns of the basis, roughly."""
-    start = WarmStart.zeros(len(tied))
-    for rank, rough in LADDER:
+    start, rungs = WarmStart.zeros(len(tied)), [(low, 0.0)]
+    for rank, rough in reversed(LADDER):
         if 2 * rank < len(low.pivots):
-            with suppress(ConvergenceError):
-                found = _solve(low.of_rank(rank), tied, probit, inference, start, max(rough, goal))
-                start = WarmStart(found.W, found.shift)
+            rungs.append((rungs[-1][0].of_rank(rank), max(rough, goal)))
+    for fewer, tolerance in reversed(rungs[1:]):
+        with suppress(ConvergenceError):
+            found = _solve(fewer, tied, probit, inference, start, tolerance)
+            start = WarmStart(found.W, found.shift)
     return start
 
 
@@ -139,7 +142,7 @@ class _Iteration(ep.Iteration):
         factor = precision_factor(self.matrix, precision)
         inverse = triangular_inverse(factor)
         u_mean = inverse.T @ (inverse @ (self.matrix.T @ shift))
-        return factor, inverse, u_mean, self.matrix @ u_mean, self.matrix.squared_norms(inverse.T)
+        return factor, inverse, u_mean, self.matrix @ u_mean, self.matrix.squared_norms(inverse)
 
     def _one_by_one(self, at: ep.Sweep) -> tuple[Array, Array]:
         raise ConvergenceError(

@@ -87,7 +87,7 @@ def _weights(
     if inference == "ep":
         return _Weights(alpha, np.zeros_like(alpha), by_neglected, float(by_margin.log.sum()))
     # the mode moves with everything, and with it the curvatures there (GPML 5.23)
-    variances = low.basis.squared_norms(triangular_inverse(solution.factor).T)
+    variances = low.basis.squared_norms(triangular_inverse(solution.factor))
     pull = 0.5 * variances * at.third
     moved = low.basis @ (covariance @ (low.basis.T @ pull))
     curvature_by_variance = _curvature_by_variance(probit, mean, tied)

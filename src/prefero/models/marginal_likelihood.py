@@ -25,12 +25,13 @@ from scipy.linalg import LinAlgError
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.kernels import Kernel
 from prefero.models.answer_regions import layout_of
+from prefero.models.growing_basis import basis_of_pivots, low_rank_basis
 from prefero.models.inference import Inference, solve, solve_answers
 from prefero.models.joint_ep import JointSolution
 from prefero.models.joint_sites import joint_marginal_precision, site_product
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import marginal_precision, pivoted_cholesky
-from prefero.models.low_rank import LowRank, are_many, basis_of_pivots, low_rank_basis
+from prefero.models.low_rank import LowRank, are_many
 from prefero.models.low_rank_evidence import low_rank_log_evidence
 from prefero.models.posterior import covariance_of_differences
 from prefero.models.solution import ConvergenceError, Solution, WarmStart

@@ -22,14 +22,16 @@ import numpy as np
 from scipy.special import logsumexp
 
 from prefero._support.arrays import one_thread
+from prefero._support.parallel import map_parallel
 from prefero.kernels import Kernel
 from prefero.models.answer_regions import layout_of
 from prefero.models.batched_ep import MOST_ANSWERS, warm_starts
 from prefero.models.batched_joint_ep import joint_warm_starts
+from prefero.models.growing_basis import low_rank_basis
 from prefero.models.inference import SOLVERS, Inference, check_answers, factored, infer
 from prefero.models.learned_margins import LearnedMargins
 from prefero.models.linalg import PivotedCholesky
-from prefero.models.low_rank import FROM, LowRank, are_many, low_rank_basis
+from prefero.models.low_rank import FROM, LowRank, are_many
 from prefero.models.milestones import last_milestone
 from prefero.models.mixture import MixturePosterior
 from prefero.models.mixture_reduction import ReferencePairs, reduced_weights
@@ -202,14 +204,18 @@ class MixtureFitter:
     ) -> dict[Key, float]:
         """Log weights of all candidates but negligible ones, fitted in the order of their upper bounds."""
         bounds = {key: self._upper_bound(key, candidate, margin) for key, candidate in candidates.items()}
-        likely = max(bounds.values()) + np.log(NEGLIGIBLE) - EXPECTED_FALL
-        self._warm_up({key: candidates[key] for key in candidates if bounds[key] >= likely}, data, margin)
+        likely = max(bounds.values()) + np.log(NEGLIGIBLE)
+        self._warm_up(
+            {k: c for k, c in candidates.items() if bounds[k] >= likely - EXPECTED_FALL}, data, margin
+        )
+        first = {key: candidate for key, candidate in candidates.items() if bounds[key] >= likely}
+        fits = self._inferred_together(first, data, margin)
         log_weights: dict[Key, float] = {}
         best = -np.inf
         for key in sorted(bounds, key=lambda key: (-bounds[key], key)):
             if bounds[key] < best + np.log(NEGLIGIBLE):
                 break
-            fit = self._infer(key, candidates[key], data, margin)
+            fit = fits[key] if key in fits else self._infer(key, candidates[key], data, margin)
             if fit is not None:
                 log_weights[key] = candidates[key].log_prior + fit.log_evidence
                 best = max(best, log_weights[key])
@@ -243,6 +249,18 @@ class MixtureFitter:
         else:
             found = joint_warm_starts(bases, layout_of(data), probits, starts)
         self._starts = dict(zip(waiting, found, strict=True))
+
+    def _inferred_together(
+        self, candidates: dict[Key, Candidate], data: Comparisons, margin: Margins
+    ) -> dict[Key, _Fit | None]:
+        """Of very many answers: the fits of several candidates, one on each core."""
+        if not are_many(data):
+            return {}
+        waiting = {k: c for k, c in candidates.items() if not self._is_fitted(k, data, margin)}
+        kernels = dict.fromkeys(candidate.kernel for candidate in waiting.values())
+        map_parallel(lambda kernel: self._factored(kernel, data), kernels)
+        fits = map_parallel(lambda item: self._infer(*item, data, margin), waiting.items())
+        return dict(zip(waiting, fits, strict=True))
 
     def _start(self, key: Key, candidate: Candidate, data: Comparisons) -> WarmStart | None:
         """The sites of fewer answers; not where lapses may give EP several fixed points."""
