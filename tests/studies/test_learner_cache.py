@@ -190,7 +190,7 @@ def test_only_the_newest_few_learners_of_each_method_are_kept(pool: Pool) -> Non
     for log in logs:
         learners.append(cache.learner("Active", log))
         cache.next_question("Active", log)
-    assert [key.label for key in cache._learners].count("Active") == CAPACITY == 6
+    assert [key.label for key in cache._learners].count("Active") == CAPACITY == 4
     assert [key.label for key in cache._next].count("Active") == CAPACITY
     assert cache.learner("Random", EventLog()) is other
     assert cache.learner("Active", logs[-CAPACITY]) is learners[-CAPACITY]

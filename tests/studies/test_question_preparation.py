@@ -11,6 +11,7 @@ import pytest
 
 from prefero import Pool
 from prefero._support.steps import completed
+from prefero.studies import workspace
 from prefero.studies.computing import LATE, LIKELY, NOW, POSSIBLE
 from prefero.studies.protocol import StudyMethod
 from prefero.studies.session import Session
@@ -254,6 +255,23 @@ def test_workers_ask_the_same_as_this_process_also_when_one_is_killed_during_an_
 
 def name_of(study: Study, person: Participant) -> WorkspaceName:
     return WorkspaceName(study, person, "person")
+
+
+def test_a_workspace_that_nobody_uses_is_forgotten(
+    file_store: Store, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = study_of(file_store, pool=pool, methods=(StudyMethod("A", FAST_METHOD, 9),))
+    names = [name_of(study, invited(file_store, f"P{n}", study, n)) for n in range(2)]
+    now = [0.0]
+    monkeypatch.setattr("prefero.studies.workspace.time.monotonic", lambda: now[0])
+    workspaces = Workspaces(file_store)
+    first = workspaces.of(names[0])
+    now[0] = workspace.FORGOTTEN
+    workspaces.of(names[1])
+    assert workspaces.of(names[0]) is first
+    now[0] *= 3
+    workspaces.of(names[1])
+    assert workspaces.of(names[0]) is not first
 
 
 def test_a_process_keeps_few_workspaces_and_makes_others_anew(file_store: Store, pool: Pool) -> None:

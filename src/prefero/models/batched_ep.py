@@ -192,12 +192,14 @@ class _Sweeps:
     def solution(self, model: int, rank: int, sites: _Sites, moments: "_Moments", Lambda: Array) -> Solution:
         """Everything that the sites of a model say; LinAlgError if its posterior is improper."""
         factor = cholesky_factor(Lambda[model, :rank, :rank])
-        W, shift, mean = (part[model] for part in (*sites, moments.mean))
-        cavity = moments.cavity[0][model], moments.cavity[1][model]
-        tilted = Likelihood(*(part[model] for part in moments.tilted))
+        mean = moments.mean[model]
+        # copies, for a row of a matrix would keep all of it in memory
+        W, shift, *cavity = (part[model].copy() for part in (*sites, *moments.cavity))
+        tilted = Likelihood(*(part[model].copy() for part in moments.tilted))
         u_mean = posterior_mean(self.bases[model, :, :rank], factor, shift)
-        evidence = log_evidence(tilted, cavity, W, shift, mean, factor)
-        return Solution(u_mean, W, shift, factor, evidence, 1, float(moments.residual[model]), tilted, cavity)
+        evidence = log_evidence(tilted, (cavity[0], cavity[1]), W, shift, mean, factor)
+        residual = float(moments.residual[model])
+        return Solution(u_mean, W, shift, factor, evidence, 1, residual, tilted, (cavity[0], cavity[1]))
 
     def precision(self, sites: _Sites) -> Array:
         """Lambda of every model, (K, r, r)."""

@@ -146,7 +146,7 @@ class MixtureFitter:
             if fit.posterior is None or id(fit.posterior) in kept:
                 continue
             if not isinstance(fit.posterior.cholesky, LowRank):
-                fit.posterior, fit.solution = None, replace(fit.solution, factor=np.empty((0, 0)))
+                fit.posterior, fit.solution = None, fit.solution.sites_alone()
         self._factors = {kernel: low for kernel, low in self._factors.items() if isinstance(low, LowRank)}
         self._last_factors, self._starts = {}, {}
 

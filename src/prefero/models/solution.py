@@ -6,7 +6,7 @@ shift     (N,)     precision times mean of each site: the posterior mean of u is
 Lambda    (r, r)   I + basis.T W basis, the posterior precision of u; `factor` is its Cholesky factor
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -44,6 +44,17 @@ class Solution:
     residual: float
     likelihood: Likelihood  # of the answers, at the mode or at EP's cavity distributions
     cavity: tuple[Array, Array]  # means and variances; for Laplace the mode, without variance
+
+    def sites_alone(self) -> "Solution":
+        """What another inference starts from, without the arrays that it computes anew."""
+        nothing = np.empty(0)
+        return replace(
+            self,
+            u_mean=nothing,
+            factor=np.empty((0, 0)),
+            likelihood=Likelihood(*[nothing] * len(Likelihood._fields)),
+            cavity=(nothing, nothing),
+        )
 
 
 @dataclass(frozen=True, eq=False)

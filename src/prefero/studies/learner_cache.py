@@ -25,7 +25,7 @@ from prefero.questions import Answer, Comparisons, Question
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import Protocol
 
-CAPACITY = 6  # learners a method: the last one, this one, and one for each possible answer
+CAPACITY = 4  # learners a method: the last one, this one, and one for each of two possible answers
 RUNNERS_UP = 4  # good questions that are kept beside the best
 Value = TypeVar("Value")
 

@@ -5,6 +5,7 @@ takes a workspace, and the length of the log that it is about. They can be sent 
 """
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
@@ -23,6 +24,7 @@ from prefero.studies.storage.database import attach_database
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 
 WORKSPACES = 64  # that a process keeps; others are made anew from the database
+FORGOTTEN = 1800.0  # seconds without use after which one is not kept either
 Result = TypeVar("Result")
 
 
@@ -74,11 +76,12 @@ class Workspace:
 
 
 class Workspaces:
-    """The workspaces of a process, made when they are needed; those unused for longest are dropped."""
+    """The workspaces of a process, made when they are needed; those unused for long are dropped."""
 
     def __init__(self, store: Store, most: int = WORKSPACES) -> None:
         self.store, self.most = store, most
         self._known: OrderedDict[int, Workspace] = OrderedDict()
+        self._used: dict[int, float] = {}  # when each was used last
 
     @classmethod
     def attached(cls, database: str) -> "Workspaces":
@@ -87,12 +90,14 @@ class Workspaces:
 
     def of(self, name: WorkspaceName) -> Workspace:
         """A participant's; another one if the study's settings have changed."""
-        found = self._known.pop(name.participant.id, None)
+        person, now = name.participant.id, time.monotonic()
+        found = self._known.pop(person, None)
         if found is None or found.name != name:
             found = Workspace(self.store, *name)
-        self._known[name.participant.id] = found
-        while len(self._known) > self.most:
-            self._known.popitem(last=False)
+        self._known[person], self._used[person] = found, now
+        while len(self._known) > self.most or now - self._used[next(iter(self._known))] > FORGOTTEN:
+            oldest, _ = self._known.popitem(last=False)
+            del self._used[oldest]
         return found
 
 
