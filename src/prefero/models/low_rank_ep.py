@@ -21,7 +21,8 @@ from prefero.models.solution import ConvergenceError, Solution, WarmStart
 from prefero.models.tall_matrix import TallMatrix
 
 TOLERANCE = {"ep": 1e-3, "laplace": 1e-6}  # EP: then posterior means are within about 0.001 deviations
-LADDER = ((128, 0.03), (384, 0.01), (700, 0.003))  # ranks to begin with, and the tolerance there
+LADDER = ((96, 0.03), (250, 0.01), (500, 0.005), (900, 0.003))  # ranks to begin with, and the tolerance there
+WORTH = 1.2  # times as many columns there must be
 SWEEPS = 60
 
 
@@ -102,7 +103,7 @@ def _with_few_columns(low: LowRank, tied: Flags, probit: Probit, inference: str,
     """The sites that are found with the first columns of the basis, roughly."""
     start, rungs = WarmStart.zeros(len(tied)), [(low, 0.0)]
     for rank, rough in reversed(LADDER):
-        if 2 * rank < len(low.pivots):
+        if WORTH * rank < len(low.pivots):
             rungs.append((rungs[-1][0].of_rank(rank), max(rough, goal)))
     for fewer, tolerance in reversed(rungs[1:]):
         with suppress(ConvergenceError):
