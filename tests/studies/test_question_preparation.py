@@ -208,6 +208,21 @@ def test_the_more_people_wait_the_sooner_a_good_question_is_asked(file_store: St
     assert patience(session.event_log()) == pytest.approx(0.1)
 
 
+def test_who_waited_in_vain_waits_less_the_next_time(file_store: Store, pool: Pool) -> None:
+    computing = Postponed(patience=0.02)
+    session = session_of(file_store, pool, computing)
+    now = respond(session, session.state())
+    computing.now = False
+    for wanted in (0.02, 0.01, 0.005, 0.0025, 0.00125, 0.00125):
+        computing.waiting = []
+        assert session._preparation._patience(session.event_log()) == pytest.approx(wanted)
+        now = respond(session, now)
+    computing.work()
+    respond(session, now)  # what was prepared is there
+    assert selections(session)[-1] == "best"
+    assert session._preparation._patience(session.event_log()) == pytest.approx(0.02)
+
+
 def test_a_substitute_is_one_that_was_not_asked(session: Session) -> None:
     session.state()
     log = session.event_log()

@@ -19,6 +19,7 @@ from prefero.studies.storage.database import DatabaseUnavailable
 from prefero.studies.storage.store import Proposal
 from prefero.studies.workspace import Workspace, next_question
 
+MOST_HALVINGS = 4  # of the patience
 FIRST_PATIENCE = 1.0  # seconds for the first question, while the page opens
 
 
@@ -31,6 +32,7 @@ class QuestionPreparation:
         self._late: list[Future[ChosenQuestion]] = []  # somebody waited for them in vain
         self._good: dict[str, tuple[Proposal, ...]] = {}  # questions to ask at once, by method
         self._likely: dict[tuple[int, ...], str] = {}  # the most probable answer to the last question
+        self._waited_in_vain = 0  # times in a row
         self._lock = threading.Lock()
 
     @property
@@ -51,6 +53,7 @@ class QuestionPreparation:
         ready = None if self._drawn is None else self.ready(log)
         chosen = ready or self._computed(log)
         if chosen.proposal.selection == "best":
+            self._waited_in_vain = 0
             self._remember(chosen)
         return chosen
 
@@ -102,12 +105,15 @@ class QuestionPreparation:
             return None
         if not log.answers:
             return max(patience, FIRST_PATIENCE)
-        # the more people wait for the same worker, the less probable it is that the best one comes in time
-        return patience / max(self.computing.people_waiting(self.workspace), 1)
+        # the more people wait for the same worker, and the more often this one did in vain, the less probable
+        # it is that the best one comes in time
+        people = max(self.computing.people_waiting(self.workspace), 1)
+        return patience / people / 2**self._waited_in_vain
 
     def _substitute(self, log: EventLog, future: "Future[ChosenQuestion]") -> ChosenQuestion:
         """A good question; the best one, once it is found, is a good one for the time after."""
         assert self._drawn is not None
+        self._waited_in_vain = min(self._waited_in_vain + 1, MOST_HALVINGS)
         self.computing.set_priority(self.workspace, future, LATE)
         self._late.append(future)
         future.add_done_callback(self._remember_late)
