@@ -1,7 +1,7 @@
 """How long a question about a large pool takes under a mixture of eight, and how good it is known to be.
 
 predictive   the default: each side is exchanged for every trajectory (of at most 20,000)
-mutual       mutual information, within 0.5 %: every pair of up to 20,000 trajectories, then branch and bound
+mutual       mutual information, within 0.5 %, by branch and bound over groups of trajectories
 gap          how much better another question may be; nan where nothing is proven
 """
 

@@ -1,22 +1,29 @@
 """Searches of large pools within a tolerance, against brute force over pools that are small enough for it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from acquisition.searched_pools import learned
+from kernels.periodic_kernel import Periodic
 from prefero._support.arrays import Array
-from prefero.acquisition import branch_and_bound, pool_search
+from prefero.acquisition import group_search, pool_search
 from prefero.acquisition.base import Box, Component, PairMoments
-from prefero.acquisition.branch_and_bound import BranchAndBound
-from prefero.acquisition.coarse_search import CoarseSearch, suffices
+from prefero.acquisition.group_search import GroupSearch
 from prefero.acquisition.incumbent import Incumbent
 from prefero.acquisition.mutual_information import MutualInformation, mutual_information
+from prefero.acquisition.pool_groups import PoolGroups, similar_rows
 from prefero.acquisition.pool_search import best_question, score_all
-from prefero.acquisition.pool_tree import PoolTree
+from prefero.acquisition.prepared import Prepared
+from prefero.acquisition.projection import Projection, projections
+from prefero.kernels import RBF, Matern
 from prefero.models.likelihood import Probit
 from prefero.models.mixture import MixturePosterior
 from prefero.models.mixture_fitter import MixtureFitter
+from prefero.models.posterior import Distribution
 from prefero.models.reference import Reference
 from prefero.questions import Comparisons
 
@@ -35,13 +42,20 @@ def pool(count: int = 150, seed: int = 3) -> Array:
     return np.random.default_rng(seed).standard_normal((count, 2))
 
 
-def brute_force(mixture: MixturePosterior, x: Array) -> float:
+def brute_force(mixture: Distribution, x: Array) -> float:
     return float(np.triu(score_all(mixture, x), 1).max())
+
+
+def scaled_variances(part: Any, x: Array) -> Array:
+    """V_ij by the covariance matrix."""
+    covariance = part(x)[1]
+    diagonal = covariance.diagonal()
+    return np.asarray((diagonal[:, None] + diagonal - 2.0 * covariance) / part.probit.scale**2)
 
 
 @given(
     st.lists(
-        st.tuples(st.floats(-9, 9), st.floats(0, 6), st.floats(0, 12), st.floats(0, 5)),
+        st.tuples(st.floats(-9, 9), st.floats(0, 6), st.floats(0, 99), st.floats(0, 40)),
         min_size=2,
         max_size=3,
     ),
@@ -56,77 +70,90 @@ def test_no_question_in_a_box_exceeds_its_bound(
     for k, (low, width, least, more) in enumerate(ranges):
         person = Component(1.0 / len(ranges), Probit(0.5**0.5, 0.0, lapse))  # the scale is 1
         boxes.append(Box(person, *(np.array([v]) for v in (low, low + width, least, least + more))))
-        gap, std = low + places[2 * k] * width, least + places[2 * k + 1] * more
+        gap, variance = low + places[2 * k] * width, least + places[2 * k + 1] * more
         pairs.append(
-            PairMoments(person.weight, person.probit, np.array([gap]), np.zeros(1), np.array([std**2]))
+            PairMoments(person.weight, person.probit, np.array([gap]), np.zeros(1), np.array([variance]))
         )
-    assert BITS.box_bound(boxes)[0] >= mutual_information(pairs)[0] - 1e-9
+    value = mutual_information(pairs)[0]
+    for known in range(len(pairs) + 1):  # of some components the question itself, of the others its box
+        of_questions, of_boxes = map(BITS.question_part, pairs[:known]), map(BITS.box_part, boxes[known:])
+        questions = [sum(same) for same in zip(*of_questions, strict=True)] if known else [0.0, 0.0]
+        rest = [sum(same) for same in zip(*of_boxes, strict=True)]
+        assert BITS.part_bound(questions, rest)[0] >= value - 1e-9
 
 
-def test_the_tree_bounds_every_difference() -> None:
+@pytest.mark.parametrize(
+    "kernel", [Matern((0.7, 1.5)), Periodic(1.3), RBF(0.8) + Periodic(1.3)], ids=["terms", "none", "some"]
+)
+def test_prepared_variances_are_those_of_the_posterior(kernel: Any) -> None:
+    x, part = pool(20), learned(1, kernel, Probit(0.4))
+    prepared = Prepared.of(Projection.of(1.0, part, x))
+    V = prepared.variances(prepared.left, prepared.right)
+    np.testing.assert_allclose(V, scaled_variances(part, x), atol=2 * prepared.rounding)
+    order = np.array([1, 3])
+    stacked = prepared.variances(prepared.left.stacked(5, order), prepared.right.stacked(5, order[::-1]))
+    np.testing.assert_allclose(stacked, [V[5:10, 15:20], V[15:20, 5:10]], atol=2 * prepared.rounding)
+
+
+def test_rewards_far_larger_than_the_noise_are_looked_at_in_double_precision() -> None:
+    part = learned(1, RBF(0.8), Probit(0.4))
+    kinds = [Prepared.of(Projection.of(1.0, part, x)).left.mean.dtype for x in (pool(), 1e6 * pool())]
+    assert kinds == [np.float32, np.float64]
+
+
+@pytest.mark.parametrize("count", [1, 4, 16])
+def test_groups_hold_every_row_and_are_alike(count: int) -> None:
+    rows = pool(101)
+    groups = similar_rows(rows, count)
+    assert groups.shape == (count, -(-101 // count))
+    assert set(groups.ravel().tolist()) == set(range(101))
+    inside = np.mean([rows[group].var(axis=0).sum() for group in groups])
+    assert inside < 2.0 * rows.var(axis=0).sum() / count**0.5
+
+
+def test_boxes_hold_every_question_between_two_groups() -> None:
     mixture, x = belief(), pool(100)
-    tree = PoolTree.of(mixture, x)
-    assert sorted(tree.order.tolist()) == list(range(100))
-    assert len(tree.levels[-1].starts) == 100
-    for place, (_, part) in enumerate(mixture.components):
-        mean, covariance = part(x[tree.order])
-        std = np.sqrt(
-            np.maximum(covariance.diagonal()[:, None] + covariance.diagonal() - 2 * covariance, 0.0)
-        )
-        std /= part.probit.scale
-        for level in tree.levels:
-            groups, group = (
-                level.components[place],
-                np.repeat(np.arange(len(level.starts)), level.ends - level.starts),
-            )
-            apart = np.linalg.norm(groups.center[group][:, None] - groups.center[group][None], axis=2)
-            reach = groups.radius[group][:, None] + groups.radius[group]
-            assert np.all(std <= apart + reach + 1e-6)
-            assert np.all(std >= apart - reach - 1e-6)
-            assert np.all(mean / part.probit.scale <= groups.high[group] + 1e-9)
-            assert np.all(mean / part.probit.scale >= groups.low[group] - 1e-9)
+    groups = PoolGroups.of(mixture, projections(mixture, x), 16)
+    members = groups.members
+    for (_, part), one in zip(mixture.components, groups.components, strict=True):
+        box = one.box(slice(2, 9), slice(5, 16))
+        mean, V = part(x)[0] / part.probit.scale, scaled_variances(part, x)
+        for a, b in np.ndindex(7, 11):
+            first, second = np.ix_(members[2 + a], members[5 + b])
+            gap = mean[first] - mean[second]
+            assert box.low[a, b] <= gap.min() + 1e-5
+            assert box.high[a, b] >= gap.max() - 1e-5
+            assert box.least[a, b] <= V[first, second].min()
+            assert box.most[a, b] >= V[first, second].max()
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_branch_and_bound_finds_the_best_question_within_the_tolerance(seed: int) -> None:
-    mixture, x = belief(5 + 5 * seed, seed), pool(seed=seed)
-    found = BranchAndBound(Incumbent(mixture, x, BITS, [], 0.005)).run()
+def test_the_search_finds_the_best_question_within_the_tolerance(seed: int) -> None:
+    mixture, x = belief(5 + 5 * seed, seed), pool(300, seed=seed)
+    found = GroupSearch(Incumbent(mixture, x, BITS, [], 0.005), x).run()
     assert found.optimality_gap == 0.005
     assert brute_force(mixture, x) <= found.value * 1.005
     assert found.value == pytest.approx(score_all(mixture, x)[found.left, found.right], abs=1e-9)
 
 
 def test_what_is_given_up_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(branch_and_bound.MOST_PAIRS, "cpu", 300)
+    monkeypatch.setitem(group_search.MOST_QUESTIONS, "cpu", 300)
+    monkeypatch.setattr(group_search, "EXCHANGES", 0)
+    monkeypatch.setattr(group_search, "FIRST_LOOK", 10)
     mixture, x = belief(), pool()
-    search = BranchAndBound(Incumbent(mixture, x, BITS, [], 1e-4))
+    search = GroupSearch(Incumbent(mixture, x, BITS, [], 1e-4), x)
     found = search.run()
     assert np.isfinite(search.given_up)
     assert found.optimality_gap > 1e-4
     assert brute_force(mixture, x) <= found.value * (1.0 + found.optimality_gap)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_coarse_search_finds_the_best_question_within_the_tolerance(seed: int) -> None:
-    mixture, x = belief(5 + 5 * seed, seed), pool(300, seed=seed)
-    incumbent = Incumbent(mixture, x, BITS, [], 0.005)
-    assert suffices(incumbent)
-    assert brute_force(mixture, x) <= CoarseSearch(incumbent, x).run().value * 1.005
-
-
 def test_excluded_questions_are_not_found() -> None:
     mixture, x = belief(), pool(100)
     first = best_question(mixture, x)
     excluded = [(first.right, first.left)]
-    for search in (
-        BranchAndBound(Incumbent(mixture, x, BITS, excluded, 0.005)),
-        CoarseSearch(Incumbent(mixture, x, BITS, excluded, 0.005), x),
-    ):
-        assert search.run().items != first.items
-
-
-def test_single_precision_does_not_suffice_for_rewards_far_larger_than_the_noise() -> None:
-    assert not suffices(Incumbent(belief(), 1e4 * pool(), BITS, [], 0.005))
+    found = GroupSearch(Incumbent(mixture, x, BITS, excluded, 0.005), x).run()
+    assert found.items != first.items
 
 
 def test_large_pools_are_searched_within_the_tolerance_and_small_ones_exactly(
@@ -137,17 +164,13 @@ def test_large_pools_are_searched_within_the_tolerance_and_small_ones_exactly(
     assert exact.optimality_gap == 0.0
     monkeypatch.setattr(pool_search, "LARGE_POOL", 100)
     assert best_question(mixture, x).optimality_gap == 0.005
-    monkeypatch.setitem(pool_search.BRANCHED, "cpu", 100)
-    assert best_question(mixture, x).optimality_gap == 0.005
     assert best_question(mixture, x, tolerance=0.0) == exact
 
 
 @pytest.mark.parametrize("library", ["array_api_strict", "torch"])
 def test_the_bounds_can_be_computed_by_another_array_library(library: str) -> None:
     xp = pytest.importorskip(library)
-    mixture, x = belief(), pool(80)
-    here = BranchAndBound(Incumbent(mixture, x, BITS, [], 0.005)).run()
-    there = BranchAndBound(Incumbent(mixture, x, BITS, [], 0.005), xp.empty(0, dtype=xp.float64)).run()
+    mixture, x = belief(), pool(200)
+    here = GroupSearch(Incumbent(mixture, x, BITS, [], 0.005), x).run()
+    there = GroupSearch(Incumbent(mixture, x, BITS, [], 0.005), xp.asarray(x)).run()
     assert there.value == pytest.approx(here.value, rel=0.005)
-    coarse = CoarseSearch(Incumbent(mixture, x, BITS, [], 0.005), xp.asarray(x)).run()
-    assert coarse.value == pytest.approx(here.value, rel=0.005)

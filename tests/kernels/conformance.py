@@ -54,6 +54,16 @@ def has_the_diagonal_of_its_matrix(kernel: Kernel, features: int) -> None:
     np.testing.assert_allclose(kernel.diagonal(x), kernel(x, x).diagonal(), rtol=1e-12, atol=1e-12)
 
 
+def is_the_sum_of_its_terms(kernel: Kernel, features: int) -> None:
+    x = points(9, 5, features)
+    total = np.zeros((9, 9))
+    for left, right, profile, scale in kernel.terms(x) or []:
+        product = left @ right.T
+        total += scale * (product if profile is None else profile(product))
+    if kernel.terms(x) is not None:
+        np.testing.assert_allclose(total, kernel(x, x), rtol=1e-9, atol=1e-9)
+
+
 def computes_each_pair_alone(kernel: Kernel, features: int) -> None:
     x, y = shared_points(features)
     np.testing.assert_allclose(kernel(x[2:3], y[1:2]), kernel(x, y)[2:3, 1:2], rtol=1e-12, atol=1e-12)
@@ -148,6 +158,7 @@ CHECKS: tuple[Callable[[Kernel, int], None], ...] = (
     is_symmetric,
     is_positive_semi_definite,
     has_the_diagonal_of_its_matrix,
+    is_the_sum_of_its_terms,
     computes_each_pair_alone,
     computes_rows_like_its_matrix,
     leaves_its_arguments_unchanged,

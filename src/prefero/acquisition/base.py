@@ -182,14 +182,14 @@ class HasMomentBound(Protocol):
 
 
 class Box(NamedTuple):
-    """Ranges of the gap and of its standard deviation under one component, in units of the noise.
+    """Ranges of the gap and of its variance under one component, in units of the noise.
 
     Args:
         component: Weight, and how the person answers.
         low: The smallest gap.
         high: The largest gap.
-        least: The smallest standard deviation.
-        most: The largest standard deviation.
+        least: The smallest variance.
+        most: The largest variance.
     """
 
     component: Component
@@ -201,13 +201,27 @@ class Box(NamedTuple):
 
 @runtime_checkable
 class HasBoxBound(Protocol):
-    """An acquisition function that can be bounded over ranges of gaps and standard deviations."""
+    """An acquisition function that can be bounded over ranges of gaps and their variances.
+
+    Every component contributes numbers to the bound, its part, and parts are added over the components.
+    """
 
     def can_bound(self, components: Sequence[Component]) -> bool:
         """Whether it can under these components."""
 
-    def box_bound(self, boxes: Sequence[Box]) -> AnyArray:
-        """A number that no question in the boxes exceeds."""
+    def question_part(self, pairs: PairMoments) -> list[AnyArray]:
+        """What one component contributes to the bounds of single questions."""
+
+    def box_part(self, box: Box) -> list[AnyArray]:
+        """What one component contributes to the bounds of all questions in a box."""
+
+    def part_bound(self, questions: Sequence[AnyArray], boxes: Sequence[AnyArray] = ()) -> AnyArray:
+        """What no question exceeds.
+
+        Args:
+            questions: The sum of the parts of single questions, over some components.
+            boxes: The sum of the parts of boxes with these questions in them, over the other components.
+        """
 
 
 ACQUISITION_FUNCTIONS: Registry[Callable[[], AnyAcquisitionFunction]] = Registry(

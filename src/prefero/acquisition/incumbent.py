@@ -1,4 +1,4 @@
-"""The best question that a search has found so far, and how a search begins."""
+"""The best question that a search has found so far."""
 
 import threading
 from collections.abc import Iterable
@@ -12,8 +12,6 @@ from prefero.acquisition.projection import moments_of, projections
 from prefero.models.posterior import Distribution
 from prefero.questions import Question
 
-FIRST_LOOK = 300  # trajectories whose questions are all scored first
-EXCHANGES = 4  # times that one side of the best question is exchanged for every other trajectory
 SCORED = 4096  # questions that are scored together
 
 
@@ -45,17 +43,6 @@ class Incumbent:
     def threshold(self) -> float:
         """Questions up to this value are not better by more than the tolerance."""
         return self.value * (1.0 + self.tolerance) if self.value > 0.0 else self.value
-
-    def first_look(self) -> None:
-        """A good question: the best of a sample, of which one side at a time is exchanged."""
-        rng = np.random.default_rng(len(self.x))
-        sample = rng.choice(len(self.x), min(FIRST_LOOK, len(self.x)), replace=False)
-        one, other = np.triu_indices(len(sample), 1)
-        self.score(np.column_stack([sample[one], sample[other]]))
-        for exchange in range(EXCHANGES if self.pair[0] >= 0 else 0):
-            kept = self.pair[exchange % 2]
-            others = np.delete(np.arange(len(self.x)), kept)
-            self.score(np.column_stack([np.full(len(others), kept), others]))
 
     def score(self, questions: Indices) -> None:
         """Score questions, and keep the best."""

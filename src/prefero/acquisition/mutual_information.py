@@ -42,7 +42,6 @@ from prefero.models.likelihood import Probit
 Formula = Literal["exact", "houlsby", "paper"]
 PI_LN_2, ONE_OVER_LN_4 = float(np.pi * np.log(2.0)), float(1.0 / np.log(4.0))
 # Phi(z) = (1 + tanh(z (LINEAR + CUBIC z^2))) / 2 to 2e-4: in entropy below ALLOWANCE, rounding included
-ROUNDING = 2e-5  # in bits, of bounds in single precision
 LINEAR, CUBIC, ALLOWANCE = 0.79788456, 0.03567741, 3e-3
 
 
@@ -151,31 +150,8 @@ class MutualInformation:
         """With three answers the answer's entropy; with two a bound of both terms, in single precision."""
         if any(part.probit.margin for part in pairs):
             return _entropy_bound(pairs)
-        tilt, remains, xp = 0.0, 0.0, namespace_of(pairs[0].gap_variance)
-        for part in pairs:
-            variance = xp.astype(part.gap_variance, xp.float32)
-            root, gap = xp.sqrt(variance + part.probit.scale**2), _single_precision_gap(part)
-            z = gap / root
-            square = z * z
-            if part.probit.lapse:
-                entropy = part.weight * _least_entropy(gap, variance, part.probit)
-            elif self.formula == "exact":  # E[h] is at least this, since h(Phi(x)) >= exp(-x^2 / 2)
-                entropy = xp.exp(-0.5 * square)
-                entropy *= (part.weight * part.probit.scale) / root
-            else:
-                entropy = part.weight * expected_entropy(gap, variance, part.probit, self.formula)
-            entropy += remains
-            remains = entropy
-            square *= CUBIC
-            square += LINEAR
-            z *= square
-            lean = xp.tanh(z)
-            lean *= part.weight * (1.0 - part.probit.lapse)
-            lean += tilt
-            tilt = lean  # 2 p - 1
-        unsure = xp.clip(1.0 - tilt * tilt, min=TINY)
-        # h(p) <= (4 p (1 - p))^(1 / ln 4)
-        return xp.exp(xp.log(unsure) * ONE_OVER_LN_4) + ALLOWANCE - remains
+        parts = [self.question_part(part) for part in pairs]
+        return self.part_bound([sum(numbers) for numbers in zip(*parts, strict=True)])
 
     def least_variance(self, components: Sequence[Component], value: float) -> float:
         """Bits rise with the gap variance and are highest at gap 0, where they depend on nothing else."""
@@ -202,25 +178,52 @@ class MutualInformation:
         """With two answers, by the exact formula."""
         return self.formula == "exact" and not any(component.probit.margin for component in components)
 
-    def box_bound(self, boxes: Sequence[Box]) -> AnyArray:
-        """The most of the answer's entropy, less the least that may remain of it.
+    def question_part(self, pairs: PairMoments) -> list[AnyArray]:
+        """Of single questions, in single precision: how far the answer leans to A, and what remains."""
+        xp, probit = namespace_of(pairs.gap_variance), pairs.probit
+        variance, gap = xp.astype(pairs.gap_variance, xp.float32, copy=False), _single_precision_gap(pairs)
+        root = xp.sqrt(variance + probit.scale**2)
+        z = gap / root
+        if self.formula != "exact":
+            remains = expected_entropy(gap, variance, probit, self.formula)
+        elif probit.lapse:
+            remains = _least_entropy(gap, variance, probit)
+        else:  # E[h] is at least this, since h(Phi(x)) >= exp(-x^2 / 2)
+            remains = xp.exp(-0.5 * (z * z))
+            remains *= probit.scale / root
+        remains *= pairs.weight
+        lean = _lean(z)
+        lean *= pairs.weight * (1.0 - probit.lapse)
+        return [lean, remains]
 
-        Probabilities are monotone in the gap, and the remaining entropy falls with its size. As the standard
-        deviation grows, both rise or fall, or the entropy rises and then falls: ends of ranges suffice.
+    def box_part(self, box: Box) -> list[AnyArray]:
+        """Of all questions in a box: how far the answer leans to A at least and at most, and what remains.
+
+        Probabilities are monotone in the gap, and the remaining entropy falls with its size. As the variance
+        grows, both rise or fall, or the entropy rises and then falls: ends of ranges suffice.
         """
-        low, high, remains, xp = 0.0, 0.0, 0.0, namespace_of(boxes[0].low)
-        for box in boxes:
-            probit, weight = box.component.probit, box.component.weight
-            narrow, wide = (xp.sqrt(1.0 + std * std) for std in (box.least, box.most))
-            lowest = box.low / xp.where(box.low > 0.0, wide, narrow)
-            highest = box.high / xp.where(box.high > 0.0, narrow, wide)
-            low = low + weight * probit.with_lapses(ndtr(lowest))
-            high = high + weight * probit.with_lapses(ndtr(highest))
-            far, entropy = xp.maximum(xp.abs(box.low), xp.abs(box.high)), entropy_of_answers(probit)
-            ends = (entropy.expectation(far, std * std) for std in (box.least, box.most))
-            remains = remains + weight * xp.minimum(*ends)
-        nearest = xp.minimum(xp.maximum(low, 0.5 + 0.0 * low), high)
-        return entropy_of_probabilities(nearest, 1.0 - nearest) - remains + ROUNDING
+        xp, weight, probit = namespace_of(box.low), box.component.weight, box.component.probit
+        narrow, wide = (xp.sqrt(1.0 + variance) for variance in (box.least, box.most))
+        lowest = _lean(box.low / xp.where(box.low > 0.0, wide, narrow))
+        highest = _lean(box.high / xp.where(box.high > 0.0, narrow, wide))
+        far = xp.maximum(xp.abs(box.low), xp.abs(box.high))
+        remains = xp.minimum(*(_least_entropy(far, variance, probit) for variance in (box.least, box.most)))
+        meant = weight * (1.0 - probit.lapse)
+        return [meant * lowest, meant * highest, weight * remains]
+
+    def part_bound(self, questions: Sequence[AnyArray], boxes: Sequence[AnyArray] = ()) -> AnyArray:
+        """The most entropy that the answer may have, less what remains at least.
+
+        Args:
+            questions: The sum of the parts of single questions, over some components.
+            boxes: The sum of the parts of boxes with these questions in them, over the other components.
+        """
+        lean, remains = questions
+        if boxes:
+            xp, (low, high, others) = namespace_of(boxes[0]), boxes
+            lean = xp.minimum(xp.maximum(lean + low, 0.0 * low), lean + high)
+            remains = remains + others
+        return _most_entropy(lean) - remains
 
 
 def _entropy_bits(p: Array) -> Array:
@@ -228,12 +231,42 @@ def _entropy_bits(p: Array) -> Array:
     return np.asarray(entropy_of_probabilities(p, 1.0 - p))
 
 
+def _lean(z: AnyArray) -> AnyArray:
+    """2 Phi(z) - 1, approximately."""
+    square = z * z
+    square *= CUBIC
+    square += LINEAR
+    square *= z
+    return namespace_of(z).tanh(square)
+
+
+def _most_entropy(lean: AnyArray) -> AnyArray:
+    """An upper bound of the entropy of an answer with probability p, given 2 p - 1 approximately."""
+    xp = namespace_of(lean)
+    unsure = lean * lean
+    unsure *= -1.0
+    unsure += 1.0
+    entropy = xp.log(xp.clip(unsure, min=TINY))
+    entropy *= ONE_OVER_LN_4  # h(p) <= (4 p (1 - p))^(1 / ln 4)
+    entropy = xp.exp(entropy)
+    entropy += ALLOWANCE
+    return entropy
+
+
 def _least_entropy(gap: AnyArray, gap_variance: AnyArray, probit: Probit) -> AnyArray:
     """A lower bound of the expected entropy of two answers with lapses."""
     xp, (constant, variance) = namespace_of(gap_variance), entropy_bound(probit.lapse)
     narrow = variance * probit.scale**2
-    wide = gap_variance + narrow
-    return constant + (1.0 - constant) * xp.sqrt(narrow / wide) * xp.exp(-0.5 * gap**2 / wide)
+    precision = 1.0 / (gap_variance + narrow)
+    least = gap * gap
+    least *= precision
+    least *= -0.5
+    least = xp.exp(least)
+    precision *= narrow
+    least *= xp.sqrt(precision)
+    least *= 1.0 - constant
+    least += constant
+    return least
 
 
 def _single_precision_gap(part: PairMoments) -> AnyArray:

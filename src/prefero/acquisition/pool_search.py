@@ -31,8 +31,7 @@ from prefero.acquisition.base import (
     PoolAcquisitionFunction,
     acquisition_named,
 )
-from prefero.acquisition.branch_and_bound import BranchAndBound
-from prefero.acquisition.coarse_search import CoarseSearch, suffices
+from prefero.acquisition.group_search import GroupSearch
 from prefero.acquisition.incumbent import Incumbent
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.projection import WHOLE, Projection, projections
@@ -48,7 +47,6 @@ TIE_TOLERANCE = 1e-10  # scores this close are equal: the pair with the smaller 
 SPARSE = 0.03  # a share of a tile's pairs whose scores are cheaper than the whole tile's upper bound
 TOLERANCE = 0.005  # of the value: how much better another question about a large pool may be
 LARGE_POOL = 2000  # trajectories: smaller pools are searched exactly
-BRANCHED = {"cpu": 20_000, "gpu": 150_000}  # and of larger ones than these, groups of them
 TILE_SIZE = {"cpu": 256, "gpu": 8192}
 FIRST_LOOK = 48  # trajectories whose pairs are scored first
 
@@ -138,10 +136,7 @@ def _within_tolerance(incumbent: Incumbent, x: AnyArray) -> Question | None:
     known = any(isinstance(part.kernel, ZeroKernel) for _, part in incumbent.belief.components)
     if not bounded or known or len(components) == 1:
         return None
-    here = isinstance(x, np.ndarray)
-    if x.shape[0] > BRANCHED["cpu" if here else "gpu"]:
-        return BranchAndBound(incumbent, None if here else x).run()
-    return CoarseSearch(incumbent, x).run() if suffices(incumbent) else None
+    return GroupSearch(incumbent, x).run()
 
 
 def _features_of(belief: Distribution, pool: Any) -> AnyArray:

@@ -7,7 +7,7 @@
 A tile is a rectangle of the M x M square of pairs, given by a slice of rows and a slice of columns.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -46,47 +46,61 @@ class Projection:
     def taken(self, order: AnyArray) -> "Projection":
         """The same of some trajectories, in another order."""
         take = namespace_of(self.x).take
-        columns = (
-            take(v, order, axis=0) for v in (self.x, self.mean, self.variance, self.diagonal, self.learned)
+        return self.changed(lambda array: take(array, order, axis=0))
+
+    def part(self, rows: slice) -> "Projection":
+        """The same of a range of the trajectories."""
+        return self.changed(lambda array: array[rows, ...])
+
+    def followed_by(self, other: "Projection") -> "Projection":
+        """These trajectories, and then those of another projection of the same component."""
+        concat = namespace_of(self.x).concat
+        mine, others = (
+            (view.x, view.mean, view.variance, view.diagonal, view.learned) for view in (self, other)
         )
-        return Projection(self.component, self.kernel, *columns)
+        return Projection(self.component, self.kernel, *map(concat, zip(mine, others, strict=True)))
+
+    def changed(self, change: Callable[[AnyArray], AnyArray]) -> "Projection":
+        """With every array changed in the same way."""
+        arrays = (self.x, self.mean, self.variance, self.diagonal, self.learned)
+        return Projection(self.component, self.kernel, *map(change, arrays))
 
     def split(self, place: int) -> tuple["Projection", "Projection"]:
         """The same of the first trajectories, and of the others."""
-        arrays = self.x, self.mean, self.variance, self.diagonal, self.learned
-        first, others = ([v[part] for v in arrays] for part in (slice(place), slice(place, None)))
-        return Projection(self.component, self.kernel, *first), Projection(
-            self.component, self.kernel, *others
-        )
+        return self.part(slice(place)), self.part(slice(place, None))
 
     @property
     def is_certain(self) -> bool:
         """Whether the reward is known under this component."""
         return isinstance(self.kernel, ZeroKernel)
 
-    def gap_variance(self, rows: slice, columns: slice) -> AnyArray:
-        """Var[f(x_i) - f(x_j)] for a tile, or one 0 for all of it where the reward is certain.
+    def gap_variance(self, other: "Projection") -> AnyArray:
+        """Var[f(x_i) - f(y_j)] for the y of another projection.
 
-        Rounding may leave it slightly below 0.
+        It is one 0 for all where the reward is certain. Rounding may leave it slightly below 0.
         """
         if self.is_certain:
             return self.learned[:1, :] @ self.learned[:1, :].T
-        covariance = self.kernel(self.x[rows, :], self.x[columns, :])
-        covariance -= self.learned[rows, :] @ self.learned[columns, :].T
+        covariance = self.kernel(self.x, other.x)
+        covariance -= self.learned @ other.learned.T
         covariance *= -2.0
-        covariance += self.diagonal[rows, None]
-        covariance += self.diagonal[None, columns]
+        covariance += self.diagonal[:, None]
+        covariance += other.diagonal[None, :]
         return covariance
 
-    def pairs(self, rows: slice, columns: slice) -> PairMoments:
-        """What an acquisition function sees of a tile; gap variances may be slightly below 0."""
+    def pairs_with(self, other: "Projection") -> PairMoments:
+        """What an acquisition function sees of these pairs; gap variances may be slightly below 0."""
         return PairMoments(
             self.component.weight,
             self.component.probit,
-            self.mean[rows, None],
-            self.mean[None, columns],
-            self.gap_variance(rows, columns),
+            self.mean[:, None],
+            other.mean[None, :],
+            self.gap_variance(other),
         )
+
+    def pairs(self, rows: slice, columns: slice) -> PairMoments:
+        """The same of a tile."""
+        return self.part(rows).pairs_with(self.part(columns))
 
 
 def projections(belief: Distribution, x: AnyArray) -> list[Projection]:

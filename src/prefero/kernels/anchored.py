@@ -5,8 +5,8 @@ from typing import Literal
 
 import numpy as np
 
-from prefero._support.arrays import AnyArray, Array, like
-from prefero.kernels.base import Kernel, Wrapped
+from prefero._support.arrays import AnyArray, Array, like, namespace_of
+from prefero.kernels.base import Kernel, Term, Wrapped
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,15 @@ class Anchored(Wrapped):
             covariance -= with_x[:, None]
             covariance += (self._variance_at_anchor - with_y)[None, :]
         return covariance
+
+    def terms(self, x: AnyArray) -> list[Term] | None:
+        inner, with_anchor = self.kernel.terms(x), self._with_anchor(x)[:, None]
+        if inner is None:
+            return None
+        variance, ones = self._variance_at_anchor, namespace_of(x).ones_like(with_anchor)
+        if self.mode == "condition":
+            return [*inner, Term(with_anchor, with_anchor, scale=-1.0 / variance)]
+        return [*inner, Term(ones, 0.5 * variance - with_anchor), Term(0.5 * variance - with_anchor, ones)]
 
     def diagonal(self, x: AnyArray) -> AnyArray:
         variance, with_x = self.kernel.diagonal(x), self._with_anchor(x)

@@ -1,8 +1,9 @@
 """The interface of a kernel, and what kernels that wrap another one share."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,22 @@ if TYPE_CHECKING:
     from prefero.kernels.composed import Scaled, Sum
 
 BLOCK = 32  # rows whose covariances are computed together
+
+
+class Term(NamedTuple):
+    """A part of a covariance: scale * profile(left_i . right_j).
+
+    Args:
+        left: Of every trajectory, (M, q).
+        right: Of every trajectory, (M, q).
+        profile: An elementwise function; None: the inner product itself.
+        scale: A factor.
+    """
+
+    left: AnyArray
+    right: AnyArray
+    profile: Callable[[AnyArray], AnyArray] | None = None
+    scale: float = 1.0
 
 
 class Kernel(ABC):
@@ -38,6 +55,17 @@ class Kernel(ABC):
     @abstractmethod
     def diagonal(self, x: AnyArray) -> AnyArray:
         """Var[f(x)], shape (M,)."""
+
+    def terms(self, x: AnyArray) -> list[Term] | None:  # noqa: ARG002
+        """Cov[f(x_i), f(x_j)] as a sum of terms, for a search that looks at many tiles of the pairs of x.
+
+        Args:
+            x: Features, (M, d).
+
+        Returns:
+            The terms; None where the kernel has no such form, and is called for every tile.
+        """
+        return None
 
     def rowwise(self, x: Array, y: Array) -> Array:
         """Cov[f(x_i), f(y_i)] for every row i; a kernel that has a faster way overrides this one.

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import AnyArray, Array, like, like_indices, namespace_of
-from prefero.kernels.base import Kernel, Wrapped
+from prefero.kernels.base import Kernel, Term, Wrapped
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,9 @@ class Scaled(Kernel):
         covariance = self.kernel(x, y)
         covariance *= self.variance
         return covariance
+
+    def terms(self, x: AnyArray) -> list[Term] | None:
+        return _scaled(self.kernel.terms(x), self.variance)
 
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.variance * self.kernel.diagonal(x)
@@ -91,6 +94,9 @@ class Sum(Kernel):
         covariance += self.second(x, y)
         return covariance
 
+    def terms(self, x: AnyArray) -> list[Term] | None:
+        return _added([self.first.terms(x), self.second.terms(x)])
+
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.first.diagonal(x) + self.second.diagonal(x)
 
@@ -114,6 +120,9 @@ class Transformed(Wrapped):
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
         return self.kernel(self._transform(x), self._transform(y))
+
+    def terms(self, x: AnyArray) -> list[Term] | None:
+        return self.kernel.terms(self._transform(x))
 
     def diagonal(self, x: AnyArray) -> AnyArray:
         return self.kernel.diagonal(self._transform(x))
@@ -249,6 +258,10 @@ class Additive(Wrapped):
         covariance /= x.shape[1]
         return covariance
 
+    def terms(self, x: AnyArray) -> list[Term] | None:
+        features = x.shape[1]
+        return _scaled(_added([self.kernel.terms(x[:, j : j + 1]) for j in range(features)]), 1.0 / features)
+
     def diagonal(self, x: AnyArray) -> AnyArray:
         features = x.shape[1]
         return sum(self.kernel.diagonal(x[:, j : j + 1]) for j in range(features)) / features
@@ -269,6 +282,15 @@ class Additive(Wrapped):
     @property
     def for_differences(self) -> Kernel:
         return replace(self, kernel=self.kernel.for_differences)
+
+
+def _scaled(terms: list[Term] | None, scale: float) -> list[Term] | None:
+    return terms and [term._replace(scale=scale * term.scale) for term in terms]
+
+
+def _added(parts: list[list[Term] | None]) -> list[Term] | None:
+    known = [part for part in parts if part is not None]
+    return [term for part in known for term in part] if len(known) == len(parts) else None
 
 
 def _check_center_and_scale(kernel: "Standardized | Warped") -> None:

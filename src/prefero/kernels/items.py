@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, like, namespace_of
+from prefero.kernels.base import Term
 from prefero.kernels.polynomial import Parameterless
 
 
@@ -26,6 +27,9 @@ class ItemEffects(Parameterless):
 
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
         return self._which(x) @ self._which(y).T
+
+    def terms(self, x: AnyArray) -> list[Term]:
+        return [Term(self._which(x), self._which(x))]
 
     def diagonal(self, x: AnyArray) -> AnyArray:
         return namespace_of(x).sum(self._which(x), axis=1)

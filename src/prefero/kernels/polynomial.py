@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from prefero._support.arrays import AnyArray, Array, namespace_of
-from prefero.kernels.base import Kernel
+from prefero._support.arrays import AnyArray, Array, like_indices, namespace_of
+from prefero.kernels.base import Kernel, Term
 
 
 class Parameterless(Kernel):
@@ -33,6 +33,9 @@ class Linear(Parameterless):
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
         return x @ y.T
 
+    def terms(self, x: AnyArray) -> list[Term]:
+        return [Term(x, x)]
+
     def diagonal(self, x: AnyArray) -> AnyArray:
         return namespace_of(x).sum(x * x, axis=1)
 
@@ -50,6 +53,12 @@ class Quadratic(Parameterless):
     def __call__(self, x: AnyArray, y: AnyArray) -> AnyArray:
         product = x @ y.T
         return 0.5 * (product * product + (x * x) @ (y * y).T)
+
+    def terms(self, x: AnyArray) -> list[Term]:
+        xp = namespace_of(x)
+        i, j = (like_indices(places, x) for places in np.triu_indices(x.shape[1]))
+        products = xp.take(x, i, axis=1) * xp.take(x, j, axis=1)
+        return [Term(products, products)]
 
     def diagonal(self, x: AnyArray) -> AnyArray:
         xp = namespace_of(x)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import AnyArray, Array, like, namespace_of
-from prefero.kernels.base import Kernel
+from prefero.kernels.base import Kernel, Term
 
 SQRT_3, SQRT_5 = float(np.sqrt(3.0)), float(np.sqrt(5.0))
 
@@ -48,6 +48,9 @@ class Stationary(Kernel):
     def diagonal(self, x: AnyArray) -> AnyArray:
         return namespace_of(x).ones_like(x[:, 0])
 
+    def terms(self, x: AnyArray) -> list[Term]:
+        return [Term(*self._factors(x, x), self.profile)]
+
     def rowwise(self, x: Array, y: Array) -> Array:
         squares: Array = (x - y) ** 2 @ self._metric(x)
         return np.asarray(self.profile(squares))
@@ -86,14 +89,19 @@ class Stationary(Kernel):
         return like(np.broadcast_to(np.asarray(parameter) ** self.power, x.shape[1]), x)
 
     def _squared_distances(self, x: AnyArray, y: AnyArray) -> AnyArray:
-        """One matrix product: |x|^2 - 2 x.y + |y|^2. It may fall below 0 by rounding."""
+        """One matrix product. It may fall below 0 by rounding."""
+        left, right = self._factors(x, y)
+        return left @ right.T
+
+    def _factors(self, x: AnyArray, y: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Two arrays whose inner products are |x|^2 - 2 x.y + |y|^2, (M, d + 2) and (N, d + 2)."""
         xp = namespace_of(x)
         root = xp.sqrt(self._metric(x))
         center = xp.mean(y, axis=0) if y.shape[0] else 0.0  # distances do not change, their rounding does
         x, y = (x - center) * root, (y - center) * root
         left = xp.concat([x, xp.sum(x * x, axis=1, keepdims=True), xp.ones_like(x[:, :1])], axis=1)
         right = xp.concat([-2.0 * y, xp.ones_like(y[:, :1]), xp.sum(y * y, axis=1, keepdims=True)], axis=1)
-        return left @ right.T
+        return left, right
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,10 @@ class RBF(Stationary):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "theta", _positive(self.theta, "theta"))
+
+    def terms(self, x: AnyArray) -> list[Term]:
+        left, right = self._factors(x, x)
+        return [Term(-left, right, namespace_of(x).exp)]
 
     def profile(self, s: AnyArray) -> AnyArray:
         """exp(-s)."""
