@@ -181,6 +181,15 @@ def test_ep_with_lapses_agrees_with_a_long_markov_chain() -> None:
 # --- convergence ------------------------------------------------------------------------------------------
 
 
+def test_a_model_whose_precision_is_singular_does_not_stop_the_others() -> None:
+    probit, basis, tied = Probit(0.3, lapse=0.05), np.ones((1, 1)), np.zeros(1, dtype=bool)
+    singular = WarmStart(np.array([-1.0]), np.zeros(1))  # then Lambda is 0
+    found = warm_starts([basis] * 2, tied, [probit] * 2, [singular, WarmStart.zeros(1)], 1e-5)
+    assert found[0] is singular
+    alone = expectation_propagation(basis, tied, probit, WarmStart.zeros(1), 1e-5)
+    np.testing.assert_allclose(found[1].precision, alone.W, atol=1e-5)
+
+
 def test_a_batch_of_models_starts_at_the_fixed_point_of_each() -> None:
     """With lapses, an answer against many has a negative precision, so the batch must allow them."""
     data = joined(repeated("left", 6), repeated("right", 1))

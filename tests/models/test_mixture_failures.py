@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 from models.answers_of_known_rewards import (
@@ -12,11 +13,14 @@ from models.answers_of_known_rewards import (
     fresh,
     order,
 )
+from prefero import PreferenceGP
 from prefero.models import mixture_fitter as module
 from prefero.models.inference import infer
+from prefero.models.linalg import regular_solutions
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.reference import Reference
 from prefero.models.solution import ConvergenceError
+from prefero.questions import Answer
 
 
 def failing_for(fails: Callable[[str], bool]) -> Callable[..., Any]:
@@ -68,3 +72,20 @@ def test_when_all_fail_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "infer", failing_for(lambda _: True))
     with pytest.raises(ConvergenceError, match="inference did not converge for any structure"):
         fresh(first(answers("linear", 60), 5))
+
+
+def test_candidates_that_predict_exactly_the_same_are_reduced() -> None:
+    """With one constant feature, every candidate says that all trajectories are the same."""
+    fitted = PreferenceGP().fit(np.ones((3, 1)), [(0, 1), (1, 2), (1, 0)])
+    assert fitted.predict_proba([[1.0]], [[1.0]]) == pytest.approx(0.5)
+
+
+def test_an_answer_that_tells_nothing_is_learned_from() -> None:
+    fitted = PreferenceGP().fit(np.ones((3, 1)), answers=[Answer.best_of([0, 1, 2], best=2)])
+    assert fitted.predict_proba([[1.0]], [[1.0]]) == pytest.approx(0.5)
+
+
+def test_a_singular_system_does_not_stop_the_others() -> None:
+    matrices = np.array([[np.eye(2), np.ones((2, 2))], [2.0 * np.eye(2), np.zeros((2, 2))]])
+    found = regular_solutions(matrices, np.ones((2, 2, 2, 1)))
+    np.testing.assert_array_equal(found[..., 0], [[[1, 1], [0, 0]], [[0.5, 0.5], [0, 0]]])

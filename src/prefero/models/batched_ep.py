@@ -20,7 +20,7 @@ from scipy.linalg import LinAlgError
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.ep import MEMORY, PROPER, log_evidence
 from prefero.models.likelihood import Likelihood, Probit
-from prefero.models.linalg import cholesky_factor, posterior_mean
+from prefero.models.linalg import cholesky_factor, posterior_mean, regular_solutions
 from prefero.models.solution import Solution, WarmStart
 
 SWEEPS = 40
@@ -208,7 +208,8 @@ class _Sweeps:
 
     def _mean_and_variance(self, sites: _Sites) -> tuple[Array, Array]:
         """Of the differences."""
-        along = np.linalg.solve(self.precision(sites), np.swapaxes(self.bases, 1, 2))
+        # where Lambda is singular the variances become 0, which makes this model improper, and no other
+        along = regular_solutions(self.precision(sites), np.swapaxes(self.bases, 1, 2))
         mean = (self.bases @ (along @ sites.shift[:, :, None]))[:, :, 0]
         return mean, np.einsum("knr,krn->kn", self.bases, along)
 

@@ -13,6 +13,7 @@ from prefero._support.arrays import Array, Flags
 from prefero.models.answer_regions import Layout
 from prefero.models.joint_sites import Block, Sweeps, blocks_of, not_negative, stored, widened
 from prefero.models.likelihood import Probit
+from prefero.models.linalg import regular_solutions
 from prefero.models.solution import WarmStart
 
 SWEEPS = 60
@@ -62,7 +63,10 @@ class _Batch:
 
     def blocks(self) -> list[Block]:
         """A sweep over all answers."""
-        covariance = np.asarray(np.linalg.inv(self.sweeps.precision(self.sites)), float)
+        precision = self.sweeps.precision(self.sites)
+        covariance = regular_solutions(
+            precision, np.broadcast_to(np.eye(precision.shape[1]), precision.shape)
+        )
         return self.sweeps.blocks(self.sites, self.shift, covariance)
 
     def step(self, blocks: Sequence[Block], residual: Array) -> None:

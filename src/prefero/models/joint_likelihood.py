@@ -33,7 +33,7 @@ from prefero.models.likelihood import (
     choice_likelihood,
     interval_likelihood,
 )
-from prefero.models.linalg import symmetric
+from prefero.models.linalg import regular_solutions, symmetric
 
 INNER_TOLERANCE = 1e-10  # standard deviations by which a pass over the constraints may still move
 INNER_PASSES = 100
@@ -164,7 +164,7 @@ def region_probability(
     terms = step.log + 0.5 * np.log(shared) - 0.5 * (2.0 * m * nu + nu**2 * v - tau * m**2) / shared
     inner = np.eye(low.shape[1]) + tau[:, :, None] * K
     log_det = np.linalg.slogdet(inner)[1]
-    solved = np.linalg.solve(
+    solved = regular_solutions(
         inner, np.concatenate([nu[:, :, None], tau[:, :, None] * np.eye(low.shape[1])], 2)
     )
     curvature = solved[:, :, 1:]
@@ -210,7 +210,7 @@ def _inner_sites(
 
 def _inner_moments(K: Array, tau: Array, nu: Array) -> tuple[Array, Array]:
     """Mean and covariance of a region's constraints given its inner sites."""
-    covariance = symmetric(np.asarray(np.linalg.solve(np.eye(K.shape[1]) + K * tau[:, None, :], K), float))
+    covariance = symmetric(np.asarray(regular_solutions(np.eye(K.shape[1]) + K * tau[:, None, :], K), float))
     return np.einsum("nij,nj->ni", covariance, nu), covariance
 
 

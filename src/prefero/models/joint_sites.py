@@ -20,7 +20,7 @@ from prefero._support.arrays import Array, Flags
 from prefero.models.answer_regions import Group, Layout
 from prefero.models.joint_likelihood import PASSES_PER_SWEEP, AnswerLikelihood, likelihoods
 from prefero.models.likelihood import Probit
-from prefero.models.linalg import symmetric
+from prefero.models.linalg import regular_solutions, symmetric
 from prefero.models.solution import WarmStart
 from prefero.questions.answer_kinds import MOST_ITEMS
 
@@ -113,8 +113,9 @@ class Sweeps:
         K, rank = self.bases.shape[0], self.bases.shape[2]
         total = np.tile(np.eye(rank), (K, 1, 1))
         for part, S in zip(self.parts, sites, strict=True):
-            flat = (S @ part).reshape(K, -1, rank)
-            total += np.swapaxes(part.reshape(K, -1, rank), 1, 2) @ flat
+            rows = part.shape[1] * part.shape[2]  # a rank of 0 leaves nothing to tell it from
+            flat = (S @ part).reshape(K, rows, rank)
+            total += np.swapaxes(part.reshape(K, rows, rank), 1, 2) @ flat
         return 0.5 * (total + np.swapaxes(total, 1, 2))
 
     def blocks(self, sites: Sequence[Array], shift: Array, covariance: Array) -> list[Block]:
@@ -138,7 +139,7 @@ def cavities(mean: Array, cov: Array, S: Array, h: Array) -> tuple[Array, Array]
     """Mean and covariance of the differences without the answer's own site."""
     left = np.eye(S.shape[2]) - cov @ S
     right = np.concatenate([(mean - np.einsum("kbij,kbj->kbi", cov, h))[..., None], cov], axis=-1)
-    solved = np.linalg.solve(left, right)
+    solved = regular_solutions(left, right)
     V = solved[..., 1:]
     return solved[..., 0], 0.5 * (V + np.swapaxes(V, -1, -2))
 
@@ -157,7 +158,7 @@ def _matched(at: AnswerLikelihood, m: Array, V: Array, bounded: bool) -> tuple[A
         H = (vectors * np.maximum(values, 0.0)[..., None, :]) @ np.swapaxes(vectors, -1, -2)
     left = np.eye(H.shape[2]) - H @ V
     shifted = at.gradient + np.einsum("kbij,kbj->kbi", H, m)
-    solved = np.linalg.solve(left, np.concatenate([shifted[..., None], H], axis=-1))
+    solved = regular_solutions(left, np.concatenate([shifted[..., None], H], axis=-1))
     S = symmetric(solved[..., 1:])
     return not_negative(S) if bounded else S, solved[..., 0]
 

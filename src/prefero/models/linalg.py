@@ -80,6 +80,19 @@ def triangular_solution(factor: Array, right: Array) -> Array:
     return np.asarray(dtrtrs(factor, right, lower=1)[0])
 
 
+def regular_solutions(matrices: Array, right: Array) -> Array:
+    """The solutions of many linear systems, (..., n, m); 0 where a matrix is singular.
+
+    With a tiny noise, rounding may make the matrix of one model singular: it must not stop all others.
+    """
+    try:
+        return np.asarray(np.linalg.solve(matrices, right))
+    except LinAlgError:
+        if matrices.ndim == 2:
+            return np.zeros_like(right)
+        return np.stack([regular_solutions(*both) for both in zip(matrices, right, strict=True)])
+
+
 def precision_factor(basis: Array | TallMatrix, W: Array) -> Array:
     """The Cholesky factor of Lambda; LinAlgError if negative precisions in W make it indefinite."""
     if not basis.size:

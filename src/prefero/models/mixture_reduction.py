@@ -103,7 +103,8 @@ def _smallest_error(products: Array) -> Array:
     size = len(products)
     system = np.ones((size + 1, size + 1))
     system[:size, :size], system[size, size] = products, 0.0
-    system.ravel()[: size * (size + 2) : size + 2] += RIDGE * products.trace()  # the diagonal
+    # to the diagonal; where all candidates predict exactly the same, any weights do
+    system.ravel()[: size * (size + 2) : size + 2] += RIDGE * (products.trace() or 1.0)
     shares: Array = np.linalg.solve(system, np.append(np.zeros(size), 1.0))[:size]
     return shares
 
