@@ -108,7 +108,7 @@ class QuestionPreparation:
         # the more people wait for the same worker, and the more often this one did in vain, the less probable
         # it is that the best one comes in time
         people = max(self.computing.people_waiting(self.workspace), 1)
-        return patience / people / 2**self._waited_in_vain
+        return patience / people * 0.5**self._waited_in_vain
 
     def _substitute(self, log: EventLog, future: "Future[ChosenQuestion]") -> ChosenQuestion:
         """A good question; the best one, once it is found, is a good one for the time after."""
