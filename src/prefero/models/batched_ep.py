@@ -20,16 +20,14 @@ from scipy.linalg import LinAlgError
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.ep import MEMORY, PROPER, log_evidence
 from prefero.models.likelihood import Likelihood, Probit
-from prefero.models.linalg import cholesky_factor, posterior_mean, regular_solutions
+from prefero.models.linalg import cholesky_factor, posterior_mean, regular_solutions, stacked
 from prefero.models.solution import Solution, WarmStart
 
 SWEEPS = 40
 FOR_ALL, FEW = 12, 3  # after so many sweeps, so few models go on alone: for them a batch saves nothing
 MOST_ANSWERS = 50  # with more, the linear algebra of one model outweighs the overhead
 CLOSER = 0.1  # of the tolerance: a batch goes so far, so that results hardly depend on the start
-MISLED = (
-    0.1  # standard deviations: sites farther from a fixed point than this are no better than the old ones
-)
+MISLED = 0.1  # standard deviations: sites that are farther from a fixed point are no better than the old ones
 
 
 def warm_starts(
@@ -53,7 +51,7 @@ def warm_starts(
     """
     if not len(tied) or len(tied) > MOST_ANSWERS or len(bases) < 2:
         return list(starts)
-    sweeps = _Sweeps(_stacked(bases), tied, probits)
+    sweeps = _Sweeps(stacked(bases), tied, probits)
     precision = np.maximum([start.precision for start in starts], sweeps.lowest)
     sites = _Sites(precision, np.array([start.shift for start in starts]))
     best = _Sites(*(part.copy() for part in sites))
@@ -71,11 +69,6 @@ def warm_starts(
         if solution is not None:
             found[model] = WarmStart(solution.W, solution.shift, solution)
     return found
-
-
-def _stacked(bases: Sequence[Array]) -> Array:
-    rank = max(basis.shape[1] for basis in bases)
-    return np.stack([np.pad(basis, ((0, 0), (0, rank - basis.shape[1]))) for basis in bases])
 
 
 def _solutions(

@@ -13,7 +13,7 @@ from prefero._support.arrays import Array, Flags
 from prefero.models.answer_regions import Layout
 from prefero.models.joint_sites import Block, Sweeps, blocks_of, not_negative, stored, widened
 from prefero.models.likelihood import Probit
-from prefero.models.linalg import regular_solutions
+from prefero.models.linalg import regular_solutions, stacked
 from prefero.models.solution import WarmStart
 
 SWEEPS = 60
@@ -26,10 +26,8 @@ def joint_warm_starts(
     bases: Sequence[Array], layout: Layout, probits: Sequence[Probit], starts: Sequence[WarmStart]
 ) -> list[WarmStart]:
     """Sites near the fixed point of every model, where they are found; otherwise those it started from."""
-    rank = max((basis.shape[1] for basis in bases), default=0)
-    padded = np.stack([np.pad(basis, ((0, 0), (0, rank - basis.shape[1]))) for basis in bases])
     found = [widened(start) for start in starts]
-    batch = _Batch(Sweeps(padded, layout, probits, bounded=True), found)
+    batch = _Batch(Sweeps(stacked(bases), layout, probits, bounded=True), found)
     closest = np.full(len(bases), MISLED)
     for _ in range(SWEEPS):
         blocks = batch.blocks()

@@ -178,14 +178,14 @@ class _Growing:
         inverse = like(triangular_inverse(factor), self.winners)
         start, end = self.rank, self.rank + len(pivots)
 
-        def column(b: slice) -> Array:
+        def add_block(b: slice) -> Array:
             left = covariance_between(self.kernel, chosen, self.winners[b, :], self.losers[b, :])
             left -= known @ self.columns[:start, b]
             new = inverse @ left
             self.columns[start:end, b] = new
             return to_numpy(namespace_of(new).sum(new * new, axis=0))
 
-        explained = np.concatenate(map_blocks(column, self.winners))
+        explained = np.concatenate(map_blocks(add_block, self.winners))
         self.neglected = np.maximum(self.neglected - explained, 0.0)
         self.neglected[pivots] = 0.0
         self.pivots.append(pivots)

@@ -116,7 +116,7 @@ class Sweeps:
             rows = part.shape[1] * part.shape[2]  # a rank of 0 leaves nothing to tell it from
             flat = (S @ part).reshape(K, rows, rank)
             total += np.swapaxes(part.reshape(K, rows, rank), 1, 2) @ flat
-        return 0.5 * (total + np.swapaxes(total, 1, 2))
+        return symmetric(total)
 
     def blocks(self, sites: Sequence[Array], shift: Array, covariance: Array) -> list[Block]:
         """The moments of all answers, given the posterior covariance of u, and the steps of their sites."""
@@ -140,8 +140,7 @@ def cavities(mean: Array, cov: Array, S: Array, h: Array) -> tuple[Array, Array]
     left = np.eye(S.shape[2]) - cov @ S
     right = np.concatenate([(mean - np.einsum("kbij,kbj->kbi", cov, h))[..., None], cov], axis=-1)
     solved = regular_solutions(left, right)
-    V = solved[..., 1:]
-    return solved[..., 0], 0.5 * (V + np.swapaxes(V, -1, -2))
+    return solved[..., 0], symmetric(solved[..., 1:])
 
 
 def _proper(V: Array) -> bool:
@@ -175,7 +174,7 @@ def not_negative(S: Array) -> Array:
 def joint_factor(basis: Array, layout: Layout, precision: Array) -> Array:
     """The Cholesky factor of the posterior precision of u, given stored sites."""
     Lambda = np.eye(basis.shape[1]) + basis.T @ site_product(layout, precision, basis)
-    return np.asarray(np.linalg.cholesky(0.5 * (Lambda + Lambda.T)), dtype=float)
+    return np.asarray(np.linalg.cholesky(symmetric(Lambda)), dtype=float)
 
 
 def joint_marginal_precision(basis: Array, layout: Layout, precision: Array, factor: Array) -> Array:

@@ -8,6 +8,7 @@ Lambda      (r, r)   I + basis.T W basis, the posterior precision of u
 factor      (r, r)   lower Cholesky factor of Lambda
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -126,6 +127,12 @@ def marginal_precision(basis: Array, W: Array, factor: Array) -> Array:
     """(C + W^-1)^-1 = W - W basis Lambda^-1 basis.T W, shape (N, N)."""
     root = (basis * W[:, None]) @ triangular_inverse(factor).T
     return np.diag(W) - root @ root.T
+
+
+def stacked(bases: Sequence[Array]) -> Array:
+    """Bases of several models in one array, (K, N, r): columns beyond a model's rank are 0."""
+    rank = max((basis.shape[1] for basis in bases), default=0)
+    return np.stack([np.pad(basis, ((0, 0), (0, rank - basis.shape[1]))) for basis in bases])
 
 
 def symmetric(matrices: Array) -> Array:
