@@ -3,7 +3,8 @@
 `AcquisitionFunction` is the protocol that your own functions implement. Prefero's learn the reward,
 `PredictiveInformation` (EPIG) and `MutualInformation` (BALD), or find the best trajectory, `BestInformation`,
 `ExpectedUtility` (EUBO), `KnowledgeGradient` and `ThompsonDuel`. `best_question` maximizes one over the pairs
-of a pool, and `best_continuous_question` the mutual information over a box of features.
+of a pool, and `best_continuous_question` the mutual information over a box of features. `share_better` says
+how many questions may be better than one that a search has found.
 """
 
 from prefero.acquisition.base import (
@@ -24,6 +25,7 @@ from prefero.acquisition.knowledge_gradient import KnowledgeGradient
 from prefero.acquisition.mutual_information import MutualInformation, information_gain
 from prefero.acquisition.pool_search import best_question
 from prefero.acquisition.predictive_information import PredictiveInformation
+from prefero.acquisition.share_better import share_better
 from prefero.acquisition.thompson import ThompsonDuel
 
 __all__ = [
@@ -46,4 +48,5 @@ __all__ = [
     "best_continuous_question",
     "best_question",
     "information_gain",
+    "share_better",
 ]
