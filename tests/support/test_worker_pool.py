@@ -100,16 +100,17 @@ def test_a_worker_keeps_its_state_has_one_thread_and_reports_errors(shared: Work
 
 def test_a_waiting_task_can_be_made_more_urgent_or_cancelled(shared: WorkerPool, tmp_path: Path) -> None:
     gate = tmp_path / "go"
-    running = shared.submit(0, tasks.wait_for, str(gate), "first", priority=1)
-    wait_until((tmp_path / "go.began").exists, "the first task's beginning")
+    running = shared.submit(0, tasks.wait_in_steps, str(gate), "first", priority=1)
     late, urgent, dropped = (
-        shared.submit(0, tasks.remember, word, priority=1) for word in ("late", "urgent", "dropped")
+        shared.submit(0, tasks.remember, word, priority=3) for word in ("late", "urgent", "dropped")
     )
-    shared.set_priority(0, urgent, 0)
+    shared.set_priority(0, urgent, 2)
     shared.cancel(0, dropped)
+    # messages are read in their order: when this one has been, all have
+    assert shared.submit(0, tasks.remember, "meanwhile", priority=0).result(TIMEOUT)[-1] == "meanwhile"
     gate.touch()
-    assert running.result(TIMEOUT)[-1] == "first"
-    assert late.result(TIMEOUT)[-2:] == ["urgent", "late"]
+    assert running.result(TIMEOUT)[-2:] == ["meanwhile", "first"]
+    assert late.result(TIMEOUT)[-3:] == ["first", "urgent", "late"]
     assert dropped.cancelled()
     assert "dropped" not in shared.submit(0, tasks.remember, "end").result(TIMEOUT)
 

@@ -43,6 +43,14 @@ def in_steps(state: list[str], word: str, file: str) -> Generator[None, None, li
     return remember(state, f"{word} 2")
 
 
+def wait_in_steps(state: list[str], file: str, word: str) -> Generator[None, None, list[str]]:
+    """Wait until a file is there; more urgent tasks are run meanwhile."""
+    while not Path(file).exists():
+        time.sleep(0.002)
+        yield
+    return remember(state, word)
+
+
 def die(_: list[str]) -> None:
     os._exit(3)
 

@@ -20,7 +20,7 @@ from scipy.linalg import LinAlgError
 from prefero._support.arrays import Array, Flags, Indices
 from prefero.models.ep import MEMORY, PROPER, log_evidence
 from prefero.models.likelihood import Likelihood, Probit
-from prefero.models.linalg import cholesky_factor, posterior_mean, regular_solutions, stacked
+from prefero.models.linalg import posterior_mean, precision_factor, regular_solutions, stacked
 from prefero.models.solution import Solution, WarmStart
 
 SWEEPS = 40
@@ -77,13 +77,24 @@ def _solutions(
     """Those of some of the models; None where the posterior would be improper."""
     if not len(close):
         return
-    sweeps, sites = sweeps.of_models(close), sites.of(close)
-    moments, Lambda = sweeps.moments(sites), sweeps.precision(sites)
+    sites = sites.of(close)
+    moments = sweeps.of_models(close).moments(sites)
     for place, model in enumerate(close):
         try:
-            yield sweeps.solution(place, bases[model].shape[1], sites, moments, Lambda)
+            yield _solution(bases[model], place, sites, moments)
         except LinAlgError:
             yield None
+
+
+def _solution(basis: Array, place: int, sites: "_Sites", moments: "_Moments") -> Solution:
+    """Everything that the sites of a model say; LinAlgError if its posterior is improper."""
+    # copies, for a row of a matrix would keep all of it in memory
+    W, shift, m, v = (part[place].copy() for part in (*sites, *moments.cavity))
+    tilted = Likelihood(*(part[place].copy() for part in moments.tilted))
+    factor = precision_factor(basis, W)  # as for sites from a file, to the last bit
+    evidence = log_evidence(tilted, (m, v), W, shift, moments.mean[place], factor)
+    u_mean, residual = posterior_mean(basis, factor, shift), float(moments.residual[place])
+    return Solution(u_mean, W, shift, factor, evidence, 1, residual, tilted, (m, v))
 
 
 class _Sites(NamedTuple):
@@ -182,19 +193,7 @@ class _Sweeps:
         residual = np.where(improper, np.inf, off.max(axis=1))
         return _Moments(mean, (m, v), tilted, _Sites(to_precision, to_shift), residual)
 
-    def solution(self, model: int, rank: int, sites: _Sites, moments: "_Moments", Lambda: Array) -> Solution:
-        """Everything that the sites of a model say; LinAlgError if its posterior is improper."""
-        factor = cholesky_factor(Lambda[model, :rank, :rank])
-        mean = moments.mean[model]
-        # copies, for a row of a matrix would keep all of it in memory
-        W, shift, *cavity = (part[model].copy() for part in (*sites, *moments.cavity))
-        tilted = Likelihood(*(part[model].copy() for part in moments.tilted))
-        u_mean = posterior_mean(self.bases[model, :, :rank], factor, shift)
-        evidence = log_evidence(tilted, (cavity[0], cavity[1]), W, shift, mean, factor)
-        residual = float(moments.residual[model])
-        return Solution(u_mean, W, shift, factor, evidence, 1, residual, tilted, (cavity[0], cavity[1]))
-
-    def precision(self, sites: _Sites) -> Array:
+    def _precision(self, sites: _Sites) -> Array:
         """Lambda of every model, (K, r, r)."""
         weighted = np.swapaxes(self.bases, 1, 2) * sites.precision[:, None, :]
         return np.eye(self.bases.shape[2]) + weighted @ self.bases
@@ -202,7 +201,7 @@ class _Sweeps:
     def _mean_and_variance(self, sites: _Sites) -> tuple[Array, Array]:
         """Of the differences."""
         # where Lambda is singular the variances become 0, which makes this model improper, and no other
-        along = regular_solutions(self.precision(sites), np.swapaxes(self.bases, 1, 2))
+        along = regular_solutions(self._precision(sites), np.swapaxes(self.bases, 1, 2))
         mean = (self.bases @ (along @ sites.shift[:, :, None]))[:, :, 0]
         return mean, np.einsum("knr,krn->kn", self.bases, along)
 

@@ -50,7 +50,6 @@ PAIRS = 200  # of trajectories, whose predictions the components have in common 
 NEGLIGIBLE = 1e-3  # of the largest weight
 FEW = 1000  # of very many answers, so many find the margin and search structures
 ROUGH, ROUGH_BASIS = 0.01, 2.0  # tolerances of EP, and of its basis, when candidates are screened
-EXPECTED_FALL = 1.0  # of the largest log weight, by the answers since the last fit
 ALLOWANCE = 0.05  # by which EP's log evidence may rise with an answer
 
 Key = tuple[int, int]
@@ -202,25 +201,22 @@ class MixtureFitter:
     def _log_weights(
         self, candidates: dict[Key, Candidate], data: Comparisons, margin: Margins
     ) -> dict[Key, float]:
-        """Log weights of all candidates but negligible ones, fitted in the order of their upper bounds."""
+        """Log weights of all candidates but negligible ones, by their upper bounds.
+
+        First those are fitted that the largest bound leaves, and then those that the best of them leaves.
+        """
         bounds = {key: self._upper_bound(key, candidate, margin) for key, candidate in candidates.items()}
-        likely = max(bounds.values()) + np.log(NEGLIGIBLE)
-        self._warm_up(
-            {k: c for k, c in candidates.items() if bounds[k] >= likely - EXPECTED_FALL}, data, margin
-        )
-        first = {key: candidate for key, candidate in candidates.items() if bounds[key] >= likely}
-        fits = self._inferred_together(first, data, margin)
         log_weights: dict[Key, float] = {}
-        best = -np.inf
-        for key in sorted(bounds, key=lambda key: (-bounds[key], key)):
-            if bounds[key] < best + np.log(NEGLIGIBLE):
-                break
-            fit = fits[key] if key in fits else self._infer(key, candidates[key], data, margin)
-            if fit is not None:
-                log_weights[key] = candidates[key].log_prior + fit.log_evidence
-                best = max(best, log_weights[key])
+        best, waiting = max(bounds.values()), dict(candidates)
+        while some := {k: c for k, c in waiting.items() if bounds[k] >= best + np.log(NEGLIGIBLE)}:
+            waiting = {key: candidate for key, candidate in waiting.items() if key not in some}
+            self._warm_up(some, data, margin)
+            for key, fit in self._inferred_together(some, data, margin).items():
+                if fit is not None:
+                    log_weights[key] = candidates[key].log_prior + fit.log_evidence
+            best = max(log_weights.values(), default=-np.inf)
         # negligible candidates that were fitted all the same are left out like those that were not
-        return {key: value for key, value in log_weights.items() if value >= best + np.log(NEGLIGIBLE)}
+        return {k: log_weights[k] for k in sorted(log_weights) if log_weights[k] >= best + np.log(NEGLIGIBLE)}
 
     def _upper_bound(self, key: Key, candidate: Candidate, margin: Margins) -> float:
         """A bound on the log weight: that of the last fit, since further answers lower the evidence.
@@ -253,14 +249,18 @@ class MixtureFitter:
     def _inferred_together(
         self, candidates: dict[Key, Candidate], data: Comparisons, margin: Margins
     ) -> dict[Key, _Fit | None]:
-        """Of very many answers: the fits of several candidates, one on each core."""
+        """The fits of several candidates; of very many answers, one on each core."""
+
+        def inferred(key: Key) -> _Fit | None:
+            return self._infer(key, candidates[key], data, margin)
+
         if not are_many(data):
-            return {}
-        waiting = {k: c for k, c in candidates.items() if not self._is_fitted(k, data, margin)}
-        kernels = dict.fromkeys(candidate.kernel for candidate in waiting.values())
+            return {key: inferred(key) for key in candidates}
+        kernels = dict.fromkeys(
+            c.kernel for k, c in candidates.items() if not self._is_fitted(k, data, margin)
+        )
         map_parallel(lambda kernel: self._factored(kernel, data), kernels)
-        fits = map_parallel(lambda item: self._infer(*item, data, margin), waiting.items())
-        return dict(zip(waiting, fits, strict=True))
+        return dict(zip(candidates, map_parallel(inferred, candidates), strict=True))
 
     def _start(self, key: Key, candidate: Candidate, data: Comparisons) -> WarmStart | None:
         """The sites of fewer answers; not where lapses may give EP several fixed points."""
