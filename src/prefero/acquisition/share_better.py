@@ -7,7 +7,7 @@ about 3 / n.
 """
 
 import numpy as np
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.acquisition.base import AnyAcquisitionFunction, PoolAcquisitionFunction, acquisition_named
@@ -57,7 +57,9 @@ def share_better(
         used, places = np.unique(random, return_inverse=True)
         scores = function.score(moments_of(projections(belief, x[used]), places.reshape(random.shape)))
     better = int(np.count_nonzero(np.asarray(scores) > question.value))
-    return float(beta.ppf(confidence, better + 1, questions - better)) if better < questions else 1.0
+    if better == questions:
+        return 1.0
+    return float(betaincinv(better + 1, questions - better, confidence))  # a quantile of a beta distribution
 
 
 def _random_questions(size: int, count: int, rng: np.random.Generator) -> Indices:

@@ -16,7 +16,6 @@ precision is never negative.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 from prefero._support.arrays import Array, one_thread
@@ -107,6 +106,8 @@ def fit_law(part: Posterior, log_seconds: Array) -> TimeLaw | None:
     if len(known) < FEWEST:
         return None
     nodes, log_weights = _without_times(part)
+    from scipy.optimize import minimize  # slow to import, and seldom needed
+
     times, nodes, log_weights = log_seconds[known], nodes[known], log_weights[known]
     center, std = float(np.mean(times)), float(np.std(times)) + 0.05
 
