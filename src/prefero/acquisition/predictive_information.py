@@ -43,7 +43,7 @@ from prefero.acquisition.mutual_information import mutual_information
 from prefero.acquisition.projection import Projection, moments_of, projections
 from prefero.acquisition.targets import TargetQuestions, TargetSource, draw_targets
 from prefero.models.likelihood import SQRT_2PI
-from prefero.models.posterior import Distribution
+from prefero.models.posterior import Distribution, variance_of_differences
 from prefero.pools.pool import Pool
 
 MUTUAL_INFORMATION_SHARE = 0.05
@@ -89,11 +89,8 @@ class _TargetMoments:
     @classmethod
     def of(cls, view: Projection, points: Projection, pairs: Indices) -> "_TargetMoments":
         first, second = pairs.T
-        left, right = points.x[first], points.x[second]
         learned = points.learned[first] - points.learned[second]
-        prior = (
-            view.kernel.diagonal(left) + view.kernel.diagonal(right) - 2.0 * view.kernel.rowwise(left, right)
-        )
+        prior = variance_of_differences(view.kernel, points.x[first], points.x[second])
         deviation = np.sqrt(np.maximum(prior - np.sum(learned * learned, axis=1), TINY))
         with_points = view.kernel(view.x, points.x)
         covariance = with_points[:, first] - with_points[:, second]

@@ -28,7 +28,7 @@ from prefero._support.arrays import (
 from prefero.kernels import Kernel
 from prefero.models.linalg import ROUNDING, leading_pivots, triangular_inverse, triangular_solution
 from prefero.models.low_rank import TOLERANCE, LowRank
-from prefero.models.posterior import covariance_of_differences
+from prefero.models.posterior import covariance_of_differences, variance_of_differences
 from prefero.models.tall_matrix import TallMatrix, columns_at, map_blocks
 from prefero.questions import Comparisons
 
@@ -70,13 +70,6 @@ class StoredBasis(LowRank):
     def __reduce__(self) -> tuple[Any, ...]:
         """Elsewhere it has memory without room."""
         return LowRank, (self.basis, self.pivots, self.neglected)
-
-
-def variance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
-    """The diagonal of C, (N,)."""
-    k, a, b = kernel.for_differences, data.winners, data.losers
-    variance: Array = np.maximum(k.diagonal(a) + k.diagonal(b) - 2.0 * k.rowwise(a, b), 0.0)
-    return variance
 
 
 def covariance_between(kernel: Kernel, data: Comparisons, winners: AnyArray, losers: AnyArray) -> AnyArray:
@@ -164,7 +157,8 @@ class _Growing:
         self.store = self._memory()
         self.columns = self.store.columns[:, : len(data)]
         self.pivots: list[Indices] = []
-        self.neglected = variance_of_differences(kernel, data)
+        prior = variance_of_differences(kernel.for_differences, data.winners, data.losers)
+        self.neglected = np.maximum(prior, 0.0)
 
     def _memory(self) -> _Store:
         """Columns lie one after the other, so that memory is taken from the system as they come."""

@@ -20,7 +20,7 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero.kernels import Kernel
 from prefero.models.linalg import triangular_inverse
-from prefero.models.posterior import Posterior, covariance_with_differences
+from prefero.models.posterior import Posterior, covariance_with_differences, variance_of_differences
 
 PREDICTIONS = 16.0  # how much more the predictions count than the other moments
 TINY = 1e-12
@@ -154,7 +154,7 @@ class ReferencePairs:
         if kernel not in self._variances:
             a, b = self.a, self.b
             c, d = np.roll(a, -1, axis=0), np.roll(b, -1, axis=0)
-            variance = kernel.diagonal(a) + kernel.diagonal(b) - 2.0 * kernel.rowwise(a, b)
+            variance = variance_of_differences(kernel, a, b)
             same, across = (
                 kernel.rowwise(a, c) + kernel.rowwise(b, d),
                 kernel.rowwise(a, d) + kernel.rowwise(b, c),

@@ -59,6 +59,12 @@ def covariance_with_differences(kernel: Kernel, x: AnyArray, data: Comparisons) 
     return both[:, : len(data)] - both[:, len(data) :]
 
 
+def variance_of_differences(kernel: Kernel, a: Array, b: Array) -> Array:
+    """Var[f(a) - f(b)] a priori, row by row; rounding may leave it slightly below 0."""
+    variance: Array = kernel.diagonal(a) + kernel.diagonal(b) - 2.0 * kernel.rowwise(a, b)
+    return variance
+
+
 class Distribution(Protocol):
     """A posterior over rewards: one Gaussian, a mixture of several, or equally likely samples."""
 
@@ -193,7 +199,7 @@ class Posterior:
     def difference(self, a: Array, b: Array) -> tuple[Array, Array]:
         """Mean and variance of f(a) - f(b), row by row, shape (M,) each."""
         (mean_a, learned_a), (mean_b, learned_b) = self.project(a), self.project(b)
-        prior = self.kernel.diagonal(a) + self.kernel.diagonal(b) - 2 * self.kernel.rowwise(a, b)
+        prior = variance_of_differences(self.kernel, a, b)
         return mean_a - mean_b, np.maximum(prior - np.sum((learned_a - learned_b) ** 2, axis=1), 0.0)
 
     def probability(self, a: Array, b: Array) -> Array:
