@@ -2,7 +2,9 @@
 
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from itertools import permutations
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -11,11 +13,13 @@ from scipy import stats
 
 import question_reference
 from prefero import Answer, Learner, LinearPreference, PreferenceGP, Question, information_gain
+from prefero.acquisition import ACQUISITION_FUNCTIONS, PairMoments, PredictiveInformation, share_better
 from prefero.acquisition.best_information import BestInformation
 from prefero.acquisition.expected_utility import ExpectedUtility
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.pool_search import best_question
 from prefero.models.solution import ConvergenceError
+from prefero.questions.answer_kinds import Kind, choices_of
 from taught_learners import WANTED, choice_of, learner_of, pair, pool, quick, rewards, taught
 
 # --- asking and telling -----------------------------------------------------------------------------------
@@ -86,6 +90,117 @@ def test_other_formulas_can_be_asked_for(formula: Literal["houlsby", "paper"]) -
     exact = information_gain(mean, covariance, 0.1)[pair(question)]
     assert question.value == pytest.approx(exact, abs=1e-9)
     assert question.unit == "bits"
+
+
+# --- models, acquisition functions and kinds of answers that go together ----------------------------------
+
+MODELS: dict[str, Any] = {
+    "default": PreferenceGP(),
+    "noise": PreferenceGP(noise=0.1, learn=False),
+    "kernel": quick(margin=None),
+    "margin": quick(margin=0.1),
+    "lapse": quick(margin=None, lapse=0.05),
+    "no margin": quick(margin=0.0),
+    "laplace": quick(margin=None, inference="laplace"),
+    "linear": LinearPreference(draws=20),
+    "linear, margin": LinearPreference(draws=20, margin=0.1),
+    "linear, lapse": LinearPreference(draws=20, lapse=0.05),
+}
+ANSWERED_OTHERWISE = {"default", "margin", "lapse", "linear, margin", "linear, lapse"}
+PAIRS_ONLY = {"laplace", "linear", "linear, margin", "linear, lapse"}
+
+
+class LargestVariance:
+    """An acquisition function of a user's own."""
+
+    unit = "reward squared"
+
+    def score(self, pairs: Sequence[PairMoments]) -> Any:
+        return sum(part.weight * part.gap_variance for part in pairs)
+
+
+FUNCTIONS: dict[str, Any] = {
+    **{name: name for name in ACQUISITION_FUNCTIONS},
+    "paper": MutualInformation("paper"),
+    "houlsby": MutualInformation("houlsby"),
+    "own": LargestVariance(),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_and_an_acquisition_function_go_together_or_it_says_so_when_made(
+    model: str, function: str, tmp_path: Path
+) -> None:
+    together = {"model": MODELS[model], "acquisition": FUNCTIONS[function]}
+    if function in ("paper", "houlsby") and model in ANSWERED_OTHERWISE:
+        with pytest.raises(ValueError, match=f"'{function}' is for two possible answers"):
+            Learner(pool(6), **together)
+        Learner(pool(6)).save(tmp_path / "learner.json")
+        with pytest.raises(ValueError, match=f"'{function}' is for two possible answers"):
+            Learner.load(tmp_path / "learner.json", **together)
+        return
+    learner = Learner(pool(5), **together)
+    learner.tell(Question(0, 1), "left")
+    if learner.learns_from_ties:
+        learner.tell(Question(1, 2), "equal")
+    else:
+        with pytest.raises(ValueError, match="margin"):
+            learner.tell(Question(1, 2), "equal")
+    assert learner.ask().unit == learner.acquisition.unit
+
+
+@pytest.mark.parametrize("kind", ["strength", "best-of-3", "rank-3"])
+@pytest.mark.parametrize("model", sorted(PAIRS_ONLY))
+def test_a_model_of_pairs_is_not_asked_or_told_of_other_kinds(model: str, kind: Kind) -> None:
+    learner = Learner(pool(6), model=MODELS[model])
+    with pytest.raises(ValueError, match=f"learns from pairs, not from '{kind}'"):
+        learner.ask(kind=kind)
+    question = Question(0, 1, 2, kind=kind) if kind != "strength" else Question(0, 1, kind=kind)
+    with pytest.raises(ValueError, match=f"learns from pairs, not from '{kind}'"):
+        learner.tell(question, choices_of(kind)[0])
+    assert not learner.answers
+    assert not learner.open_questions
+
+
+@pytest.mark.parametrize("function", [LargestVariance(), MutualInformation("paper")], ids=["own", "paper"])
+def test_a_function_that_scores_pairs_is_never_replaced(function: Any) -> None:
+    learner = learner_of(6, model=quick(margin=0.0, strong_margin=0.5), acquisition=function)
+    plain, strong = learner.fork().ask(), learner.fork().ask(kind="strength")
+    assert (strong.items, strong.unit) == (plain.items, function.unit)
+    for kind in ("best-of-3", "worst-of-4", "rank-3"):
+        with pytest.raises(ValueError, match=f"scores pairs, not '{kind}'"):
+            learner.ask(kind=kind)
+        with pytest.raises(ValueError, match=f"scores pairs, not '{kind}'"):
+            learner.ask(kind=kind, count=2)
+        assert len(learner.fork().ask(kind=kind, strategy="random").items) > 2
+
+
+def test_the_value_of_a_question_about_strength_is_the_own_functions() -> None:
+    learner = learner_of(6, acquisition=LargestVariance())
+    learner.tell(learner.ask(), "left")
+    covariance = learner.belief()(learner.pool.scaled)[1]
+    question = learner.ask(kind="strength")
+    left, right = question.items
+    variance = covariance[left, left] + covariance[right, right] - 2 * covariance[left, right]
+    assert question.value == pytest.approx(variance)
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("BALD", MutualInformation()),
+        ("bald", MutualInformation()),
+        ("Epig", PredictiveInformation()),
+        ("EUBO", ExpectedUtility()),
+    ],
+)
+def test_acquisition_functions_have_the_fields_abbreviations(name: str, function: Any) -> None:
+    learner = learner_of(acquisition=name)
+    assert learner.acquisition == function
+    belief = learner.belief()
+    assert best_question(belief, learner.pool, acquisition=name).unit == function.unit
+    assert 0 <= share_better(belief, learner.pool, Question(0, 1), acquisition=name) <= 1
 
 
 def test_sides_are_left_to_chance() -> None:

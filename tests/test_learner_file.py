@@ -67,11 +67,12 @@ def test_a_learner_knows_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("acquisition", ["expected-utility", ExpectedUtility(), MutualInformation("paper")])
 def test_the_acquisition_function_is_kept(acquisition: Any, tmp_path: Path) -> None:
-    learner = Learner(features_pool(), acquisition=acquisition)
+    learner = Learner(features_pool(), model=PreferenceGP(noise=0.1), acquisition=acquisition)
     learner.save(tmp_path / "learner.json")
     assert Learner.load(tmp_path / "learner.json").acquisition == learner.acquisition
 
 
+@pytest.mark.filterwarnings("ignore:.* clips are missing")
 def test_simulated_trajectories_and_clips_are_kept(tmp_path: Path) -> None:
     driver = Pool.simulate("driver", 4, progress=False)
     clips = Pool([[1.0], [2.0]], clips=[tmp_path / "a.mp4", tmp_path / "b.mp4"])

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import ndtr
 
-from prefero import Learner, Pool, PreferenceGP, load_reward
+from prefero import Learner, LinearPreference, Pool, PreferenceGP, load_reward
 from prefero._support.arrays import Array
 from prefero.acquisition.group_questions import best_group_question, group_information
 from prefero.kernels import Linear
@@ -93,6 +93,29 @@ def test_questions_are_for_a_person_or_for_the_group(learner: Learner) -> None:
     assert 0 < shared.value < 1
     with pytest.raises(ValueError, match="'person' or about the 'group'"):
         asked.ask(person="ann", about="everybody")  # type: ignore[call-overload]
+
+
+def test_a_question_about_the_group_is_refused_where_it_would_be_another_one(learner: Learner) -> None:
+    asked = learner.fork()
+    for purpose, kind in (("best", "pair"), (None, "strength"), (None, "best-of-3")):
+        with pytest.raises(ValueError, match="a question about the 'group' is the most informative pair"):
+            asked.ask(purpose, kind=kind, person="ann", about="group")  # type: ignore[call-overload]
+    assert asked.open_questions == ()
+
+
+def test_a_model_of_one_reward_has_no_reward_of_each_person() -> None:
+    learner = Learner(pool(), model=LinearPreference(draws=20))
+    learner.tell(learner.ask(person="ann"), "left")
+    assert learner.reward("ann").diagnostics["person"] == "ann"  # only she has answered
+    learner.tell(learner.ask(person="ben"), "right")
+    assert learner.ask(person="ann").number == 3
+    assert "person" not in learner.reward().diagnostics
+    for method in (learner.reward, learner.belief):
+        with pytest.raises(ValueError, match="learns one reward from everybody's answers"):
+            method("ann")
+    for nobody in (learner.people_belief, learner.plot_agreement):
+        with pytest.raises(ValueError, match="learns one reward from everybody's answers"):
+            nobody()
 
 
 def test_several_questions_at_once_are_for_anybody(learner: Learner) -> None:

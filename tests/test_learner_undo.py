@@ -1,5 +1,6 @@
 """Open, skipped and undone questions of a learner, one by one and in any sequence."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,10 +9,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from prefero import Answer, Learner, Question, information_gain
+from prefero import Answer, Learner, PreferenceGP, Question, information_gain
 from prefero.acquisition.base import Purpose, Strategy
 from prefero.learner import AnswerConflict
 from prefero.questions import PairChoice
+from prefero.questions.answer_kinds import Kind, choices_of
 from taught_learners import learner_of, pair, pool, quick, rewards, taught
 
 # --- open, skipped, undone --------------------------------------------------------------------------------
@@ -105,6 +107,37 @@ def test_undo_takes_back_the_last_answer_and_opens_its_question(model: Any) -> N
     np.testing.assert_allclose(rewards(learner), before, atol=1e-4)
     learner.tell(question, "right")
     assert learner.answers[-1] == Answer(question, "right")
+
+
+@pytest.mark.parametrize("kind", ["pair", "strength", "best-of-3", "worst-of-3", "rank-3"])
+def test_a_learner_whose_only_answer_was_undone_knows_nothing_and_learns_again(
+    kind: Kind, tmp_path: Path
+) -> None:
+    learner = Learner(pool(), model=PreferenceGP(noise=0.3, learn=False))
+    question = learner.ask(strategy="random", kind=kind)
+    learner.tell(question, choices_of(kind)[0])
+    once = rewards(learner)
+    fork = learner.fork()
+    learner.save(tmp_path / "learner.json")
+    for each in (learner, fork, Learner.load(tmp_path / "learner.json")):
+        np.testing.assert_allclose(rewards(each), once, atol=1e-4)
+        each.undo()
+        np.testing.assert_array_equal(rewards(each), np.zeros(12))
+        each.tell(question, choices_of(kind)[0])
+        np.testing.assert_allclose(rewards(each), once, atol=1e-4)
+
+
+@pytest.mark.parametrize("answer_times", [False, True])
+def test_undo_of_everybodys_only_answers(answer_times: bool) -> None:
+    """One person with answer times, or two, whose answers leave the joint model one after the other."""
+    learner = Learner(pool(), model=PreferenceGP(noise=0.3, learn=False), answer_times=answer_times)
+    for person in ("ann",) if answer_times else ("ann", "ben"):
+        learner.tell(learner.ask(strategy="random"), "left", person=person, seconds=2.0)
+        rewards(learner)
+    while learner.answers:
+        learner.undo()
+        rewards(learner)
+    np.testing.assert_array_equal(rewards(learner), np.zeros(12))
 
 
 def test_undo_goes_back_in_the_order_of_telling() -> None:

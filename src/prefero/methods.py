@@ -110,7 +110,7 @@ def _fixed_methods(theta: float, sigma: float) -> list[Method]:
     printed = MutualInformation("paper")
     return [
         Method(full_name("ActiveGP", theta, sigma), laplace, acquisition=printed),
-        Method(full_name("RandomGP", theta, sigma), laplace, "random", printed),
+        Method(full_name("RandomGP", theta, sigma), laplace, "random"),
         Method(full_name("CorrectedGP", theta, sigma), laplace),
         Method(full_name("ActiveGP+EP", theta, sigma), ep),
     ]

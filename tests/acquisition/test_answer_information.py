@@ -45,18 +45,18 @@ def test_the_predictive_information_of_a_pair_equals_the_closed_form() -> None:
 def test_the_information_of_three_equals_a_simulation_of_impressions(kind: Kind) -> None:
     """H(answer) - H(answer | rewards), with the answers of many showings counted."""
     rng, items = np.random.default_rng(1), [4, 9, 17]
-    rewards = BELIEF.sample(POOL.scaled[items], 300, rng)
+    rewards = BELIEF.sample(POOL.scaled[items], 900, rng)
     words = choices_of(kind, ties=False)
     counts = np.zeros((len(rewards), len(words)))
     for draw, row in enumerate(rewards):
-        for seen in row + 0.3 * rng.standard_normal((300, 3)):
+        for seen in row + 0.3 * rng.standard_normal((100, 3)):
             counts[draw, words.index(choice_of(seen, kind, 0.0, 1.0))] += 1
     p = counts / counts.sum(axis=1, keepdims=True)
 
     def entropy(p: np.ndarray) -> np.ndarray:
         return np.asarray(-np.sum(np.where(p > 0, p * np.log2(np.maximum(p, 1e-12)), 0.0), axis=-1))
 
-    bias = (np.count_nonzero(p, axis=1) - 1).mean() / (2 * 300 * np.log(2))  # of counted entropies
+    bias = (np.count_nonzero(p, axis=1) - 1).mean() / (2 * 100 * np.log(2))  # of counted entropies
     simulated = float(entropy(p.mean(axis=0)) - entropy(p).mean()) - bias
     found = information_of(BELIEF, POOL.scaled, np.array([items]), kind, MutualInformation(), draws=2000)
     assert found[0] == pytest.approx(simulated, abs=0.06)

@@ -1,5 +1,6 @@
 """One conformance kit for every kernel (a new kernel is one row of KERNELS), and what each alone promises."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -129,6 +130,24 @@ def test_sums_and_scales_are_sums_and_multiples() -> None:
     np.testing.assert_allclose(kernel(x, y), 2.0 * RBF(theta=0.5)(x, y) + x @ y.T, rtol=1e-12, atol=1e-12)
     assert kernel == Sum(Scaled(RBF(theta=0.5), 2.0), Linear())
     assert kernel.parameter_names == ("variance", "theta")
+
+
+@pytest.mark.parametrize("two", [2, 2.0, np.float64(2.0), np.float32(2.0), np.int64(2)])
+def test_kernels_commute_with_numbers(two: Any) -> None:
+    kernel = RBF(theta=0.5)
+    assert two * kernel == kernel * two == kernel / (1 / two) == Scaled(kernel, 2.0)
+    assert sum([kernel, Linear()]) == kernel + Linear()
+
+
+@pytest.mark.parametrize("other", [RBF(), "2", None, np.ones(3)], ids=["kernel", "text", "nothing", "array"])
+def test_kernels_are_multiplied_by_numbers_only(other: Any) -> None:
+    for operation in (operator.mul, operator.truediv):
+        with pytest.raises(TypeError):
+            operation(Linear(), other)
+    for operation, one in ((operator.mul, other), (operator.add, 1), (operator.add, other)):
+        if not (isinstance(one, Kernel) and operation is operator.add):
+            with pytest.raises(TypeError):
+                operation(one, Linear())
 
 
 def test_conditioning_gives_the_kernel_printed_in_the_paper() -> None:

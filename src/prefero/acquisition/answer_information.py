@@ -28,19 +28,40 @@ import numpy as np
 
 from prefero._support.arrays import Array, Indices, one_thread
 from prefero.acquisition.base import AnyAcquisitionFunction
+from prefero.acquisition.best_information import BestInformation
 from prefero.acquisition.exchange_search import features_of, generator
+from prefero.acquisition.expected_utility import ExpectedUtility
+from prefero.acquisition.knowledge_gradient import KnowledgeGradient
+from prefero.acquisition.mutual_information import MutualInformation
 from prefero.acquisition.predictive_information import PredictiveInformation
 from prefero.acquisition.targets import draw_targets
+from prefero.acquisition.thompson import ThompsonDuel
 from prefero.models.answer_probabilities import People, answer_probabilities
 from prefero.models.draws import Draws, draw_rewards
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
-from prefero.questions.answer_kinds import Kind, choices_of, form_of
+from prefero.questions.answer_kinds import Kind, choices_of, form_of, items_of
 
 PRECISE = {"pair": 2000, "strength": 2000, "best": 2000, "worst": 2000, "rank": 300}  # draws, by form
 CHUNK = 100_000  # questions times draws times possible answers that are worked on at once
 LN_2 = float(np.log(2.0))
-UTILITY = ("ExpectedUtility", "BestInformation", "KnowledgeGradient", "ThompsonDuel")
+INFORMATION = (MutualInformation, PredictiveInformation)
+UTILITY = (ExpectedUtility, BestInformation, KnowledgeGradient, ThompsonDuel)
+
+
+def scores_answers(acquisition: AnyAcquisitionFunction) -> bool:
+    """Whether the value of a whole answer of any kind is known for it; other functions score pairs."""
+    exact = getattr(acquisition, "formula", "exact") == "exact"
+    return exact and type(acquisition) in (*INFORMATION, *UTILITY)
+
+
+def check_scored(acquisition: AnyAcquisitionFunction, kind: Kind) -> None:
+    """An error if an acquisition function cannot score questions of a kind."""
+    if items_of(kind) > 2 and not scores_answers(acquisition):
+        raise ValueError(
+            f"{acquisition!r} scores pairs, not {kind!r}: ask for 'pair' or 'strength', or take the "
+            "acquisition function 'mutual-information', 'predictive-information' or 'expected-utility'"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +112,7 @@ class AnswerInformation:
             (first > second).astype(float) if predictive else None,
             acquisition.mutual_information_share if isinstance(acquisition, PredictiveInformation) else 1.0,
             bool(np.any(drawn.margin > 0)),
-            type(acquisition).__name__ in UTILITY,
+            isinstance(acquisition, UTILITY),
         )
 
     @property

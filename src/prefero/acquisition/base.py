@@ -181,6 +181,19 @@ class HasMomentBound(Protocol):
         """
 
 
+@runtime_checkable
+class HasAnswerLimits(Protocol):
+    """An acquisition function that is not for every way in which people answer."""
+
+    def check_answers(self, *, margin: bool, lapses: bool) -> None:
+        """An error unless it can score questions to such people.
+
+        Args:
+            margin: Whether they may answer "about equal".
+            lapses: Whether some answers are at random.
+        """
+
+
 class Box(NamedTuple):
     """Ranges of the gap and of its variance under one component, in units of the noise.
 
@@ -235,6 +248,7 @@ ACQUISITION_FUNCTIONS: Registry[Callable[[], AnyAcquisitionFunction]] = Registry
         "thompson-duel": "prefero.acquisition.thompson:ThompsonDuel",
         "best-information": "prefero.acquisition.best_information:BestInformation",
     },
+    {"bald": "mutual-information", "epig": "predictive-information", "eubo": "expected-utility"},
 )
 PURPOSES: dict[Purpose, str] = {"learn": "predictive-information", "best": "best-information"}
 
@@ -247,7 +261,7 @@ def acquisition_for(purpose: Purpose) -> AnyAcquisitionFunction:
 
 
 def acquisition_named(given: AnyAcquisitionFunction | str) -> AnyAcquisitionFunction:
-    """An acquisition function by its registered name, or a user's own object as it is."""
+    """An acquisition function by its name or its abbreviation in the field, or an own object as it is."""
     function = ACQUISITION_FUNCTIONS.get(given)() if isinstance(given, str) else given
     if isinstance(function, type) or not isinstance(function, AnyAcquisitionFunction):
         raise TypeError(

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from prefero._support.arrays import Array, one_thread
+from prefero._support.ordering import largest_first
 from prefero.acquisition.base import PairMoments
 from prefero.acquisition.entropy import entropy_of_answers
 from prefero.acquisition.mutual_information import mutual_information
@@ -72,7 +73,7 @@ def best_continuous_question(
     bottom, top = _box(low, high, d)
     rng = np.random.default_rng(seed)
     tried = rng.uniform(np.tile(bottom, 2), np.tile(top, 2), (TRIED * starts, 2 * d))
-    first = np.argsort(-_bits_of_rows(belief, tried[:, :d], tried[:, d:]), kind="stable")[:starts]
+    first = largest_first(_bits_of_rows(belief, tried[:, :d], tried[:, d:]), starts)
     bounds = list(zip(np.tile(bottom, 2), np.tile(top, 2), strict=True))
     climbs = [
         minimize(lambda z: _negated(belief, z), tried[n], jac=True, method="L-BFGS-B", bounds=bounds)

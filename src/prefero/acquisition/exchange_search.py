@@ -19,6 +19,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from prefero._support.arrays import Array, Flags, Indices, one_thread
+from prefero._support.ordering import exceeds, first_largest, largest_first
 from prefero._support.parallel import blocks_of, map_parallel
 from prefero.acquisition.base import PairMoments
 from prefero.acquisition.projection import picked_moments
@@ -28,6 +29,7 @@ from prefero.pools.pool import Pool
 from prefero.questions import Question
 
 FIRST_LOOK = 64  # trajectories whose pairs are all estimated first
+ESTIMATED_EQUAL = 1e-4  # of the largest: estimates in single precision differ by less where they are equal
 SCORED = 48  # questions that are scored after an estimate of many
 EXCHANGES = 4  # times that one side of the best question is exchanged
 LARGE_POOL = 2000  # trajectories: of a larger pool, so many are considered first
@@ -86,9 +88,9 @@ class ExchangeSearch:
 
     def _sample(self) -> Indices:
         """All pairs of some trajectories: half of them of the highest priority, half of them random."""
-        order = np.argsort(-self.scorer.priority, kind="stable")
-        size = min(FIRST_LOOK, len(order))
-        first, others = np.split(order, [size // 2])
+        size = min(FIRST_LOOK, len(self.scorer.considered))
+        first = largest_first(self.scorer.priority, size // 2)
+        others = np.setdiff1d(np.arange(len(self.scorer.considered)), first)
         chosen = np.concatenate([first, self.rng.permutation(others)[: size - size // 2]])
         one, other = np.triu_indices(size, 1)
         return np.column_stack([chosen[one], chosen[other]])
@@ -103,12 +105,12 @@ class ExchangeSearch:
         if not len(places):
             return
         moments = self.scorer.moments(places)
-        promising = np.argsort(-self.scorer.estimates(moments, places), kind="stable")[:SCORED]
+        promising = largest_first(self.scorer.estimates(moments, places), SCORED, ESTIMATED_EQUAL)
         places = places[promising]
         scores = self.scorer.scores(picked_moments(moments, promising), places)
         self.scored.append((places, scores))
-        best = int(np.argmax(scores))
-        if scores[best] > self.value:
+        best = first_largest(scores)
+        if exceeds(scores[best], self.value):
             self.value, self.pair = float(scores[best]), (int(places[best, 0]), int(places[best, 1]))
 
     def _are_free(self, places: Indices) -> Flags:
@@ -135,13 +137,13 @@ class _WholeExchange:
         blocks = [others[b] for b in blocks_of(len(others), BLOCK)]
         found = map_parallel(lambda block: self._promising(kept, block), blocks)
         estimates, places = (np.concatenate(part) for part in zip(*found, strict=True))
-        others = places[np.argsort(-estimates, kind="stable")[:SCORED]]
+        others = places[largest_first(estimates, SCORED, ESTIMATED_EQUAL)]
         if not len(others):
             return question
         scorer, pairs = self._questions(kept, others)
         scores = scorer.scores(scorer.moments(pairs), pairs)
-        best = int(np.argmax(scores))
-        if scores[best] <= question.value:
+        best = first_largest(scores)
+        if not exceeds(scores[best], question.value):
             return question
         pair = sorted((kept, int(others[best])))
         return Question(*pair, value=float(scores[best]), unit=question.unit)
@@ -151,7 +153,7 @@ class _WholeExchange:
         block = block[are_free(np.column_stack([np.full(len(block), kept), block]), self.excluded)]
         scorer, pairs = self._questions(kept, block)
         estimates = scorer.estimates(scorer.moments(pairs), pairs) if len(block) else np.empty(0)
-        top = np.argsort(-estimates, kind="stable")[:SCORED]
+        top = largest_first(estimates, SCORED, ESTIMATED_EQUAL)
         return estimates[top], block[top]
 
     def _questions(self, kept: int, others: Indices) -> tuple[Scorer, Indices]:

@@ -17,11 +17,15 @@ import numpy as np
 from scipy.special import ndtr
 
 from prefero._support.arrays import Array, Indices, one_thread
+from prefero._support.ordering import first_largest
+from prefero.acquisition.answer_information import INFORMATION
+from prefero.acquisition.base import AnyAcquisitionFunction
 from prefero.acquisition.entropy import two_answers
 from prefero.models.answer_levels import Level
 from prefero.models.likelihood import lapsing
 from prefero.models.people import PeoplePosterior
 from prefero.questions import Question
+from prefero.questions.answer_kinds import Kind
 
 About = Literal["person", "group"]
 MOST_PAIRS = 20_000  # that are scored: of a larger pool, random ones
@@ -31,6 +35,16 @@ def check_about(about: str) -> None:
     """An error unless a question can be about this."""
     if about not in get_args(About):
         raise ValueError(f"a question is about the 'person' or about the 'group', but this is {about!r}")
+
+
+def check_group_question(about: str, acquisition: AnyAcquisitionFunction, kind: Kind) -> None:
+    """An error if a question about the group is wanted, but is not what an acquisition function chooses."""
+    if about == "group" and (kind != "pair" or not isinstance(acquisition, INFORMATION)):
+        raise ValueError(
+            f"a question about the 'group' is the most informative pair, but {acquisition!r} and {kind!r} "
+            "ask for another one: leave about out, or take kind 'pair' and the acquisition function "
+            "'predictive-information' or 'mutual-information'"
+        )
 
 
 def best_group_question(
@@ -49,7 +63,7 @@ def best_group_question(
     """
     pairs = _pairs(len(x), set(map(frozenset, exclude)))
     bits = group_information(people, person, x, pairs)
-    best = int(np.argmax(bits))
+    best = first_largest(bits)
     left, right = pairs[best].tolist()
     return Question(left, right, value=float(bits[best]))
 

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, Indices, like_indices, namespace_of, to_numpy
+from prefero._support.ordering import largest_first
 from prefero._support.parallel import blocks_of, map_parallel
 from prefero.acquisition.base import HasBoxBound
 from prefero.acquisition.incumbent import Incumbent
@@ -36,6 +37,8 @@ MOST_QUESTIONS = {"cpu": 500_000_000, "gpu": 20_000_000_000}  # whose bounds are
 FIRST_LOOK = 300  # trajectories of whose questions the best is taken first
 EXCHANGES = 4  # times that one side of the best question is exchanged for every other trajectory
 PROMISING = 64  # questions that are scored of those
+WAVE = {"cpu": 8, "gpu": 1}  # chunks between which the incumbent stays, however many cores there are
+NO_QUESTIONS: Indices = np.empty((0, 2), dtype=np.intp)
 T = TypeVar("T")
 R = TypeVar("R")
 FEW = 0.7  # of the pairs of groups: where fewer are left, the others are dropped
@@ -116,7 +119,7 @@ class GroupSearch:
         left, right = ([v.taken(like_indices(side, self.x)) for v in self.views] for side in (rows, columns))
         pairs = (a.pairs_with(b) for a, b in zip(left, right, strict=True))
         bound = to_numpy(self.bounded.part_bound(_added(map(self.bounded.question_part, pairs))))
-        best = np.argpartition(-bound.reshape(-1), min(PROMISING, bound.size) - 1)[:PROMISING]
+        best = largest_first(bound.reshape(-1), PROMISING)
         i, j = np.unravel_index(best, bound.shape)
         self.incumbent.score(np.column_stack([rows[i], columns[j]]))
 
@@ -133,7 +136,7 @@ class GroupSearch:
             np.concatenate([some.bounds for some in found]),
             concat([some.parts for some in found], axis=2),
         )
-        order = np.argsort(-pairs.bounds, kind="stable")
+        order = largest_first(pairs.bounds)
         kept = order[: MOST_QUESTIONS[self.kind] // self.groups.members.shape[1] ** 2]
         if len(kept) < len(order):
             self.given_up = float(pairs.bounds[order[len(kept)]]) + self.rounding
@@ -160,12 +163,12 @@ class GroupSearch:
         chunks = blocks_of(len(pairs.bounds), max(CHUNK[self.kind] // size**2, 1))
         order = self._order(pairs.at(np.arange(len(pairs.bounds))[chunks[0]])) if chunks else []
 
-        def look_into(chunk: slice) -> None:
+        def look_into(chunk: slice) -> Indices:
             left = chunk.start + np.flatnonzero(pairs.bounds[chunk] > self.threshold)
-            if len(left):
-                self._score_promising(pairs.at(left), order)
+            return self._may_be_better(pairs.at(left), order) if len(left) else NO_QUESTIONS
 
-        self._map(look_into, chunks)
+        for wave in blocks_of(len(chunks), WAVE[self.kind]):
+            self.incumbent.score(np.concatenate(self._map(look_into, chunks[wave])))
 
     def _order(self, pairs: GroupPairs) -> list[int]:
         """The components, first those whose closer look lowers the bounds most."""
@@ -174,10 +177,10 @@ class GroupSearch:
             self._bounds(self._question_part(pairs, k), boxes - pairs.parts[k, ...])
             for k in range(len(self.groups.components))
         ]
-        return [int(k) for k in np.argsort([np.mean(to_numpy(bound)) for bound in lowered], kind="stable")]
+        return [int(k) for k in largest_first(np.array([-np.mean(to_numpy(bound)) for bound in lowered]))]
 
-    def _score_promising(self, pairs: GroupPairs, order: list[int]) -> None:
-        """Look at one component after another, until no question can be better; score those that may."""
+    def _may_be_better(self, pairs: GroupPairs, order: list[int]) -> Indices:
+        """The questions that may be better, (Q, 2), found by looking at one component after another."""
         xp, boxes = namespace_of(self.x), namespace_of(self.x).sum(pairs.parts, axis=0)
         sums: list[AnyArray] = [0.0, 0.0]
         for k in order:
@@ -185,12 +188,12 @@ class GroupSearch:
             boxes = boxes - pairs.parts[k, ...]
             left = np.flatnonzero(to_numpy(self._bounds(sums, boxes)) > self.threshold)
             if not len(left):
-                return
+                return NO_QUESTIONS
             if len(left) < FEW * len(pairs.bounds):
                 chosen = like_indices(left, self.x)
                 pairs, boxes = pairs.at(left), xp.take(boxes, chosen, axis=1)
                 sums = [xp.take(one, chosen, axis=0) for one in sums]
-        self._score(pairs, self.bounded.part_bound(sums))
+        return self._questions(pairs, self.bounded.part_bound(sums))
 
     def _question_part(self, pairs: GroupPairs, component: int) -> list[AnyArray]:
         """What a component contributes to the bounds of all questions between each two groups, (P, g, g)."""
@@ -202,15 +205,13 @@ class GroupSearch:
         xp, rest = namespace_of(self.x), [boxes[c, :, None, None] for c in range(boxes.shape[0])]
         return xp.max(self.bounded.part_bound(questions, rest), axis=(1, 2))
 
-    def _score(self, pairs: GroupPairs, bounds: AnyArray) -> None:
-        """Score the questions, of (P, g, g), that may be better."""
+    def _questions(self, pairs: GroupPairs, bounds: AnyArray) -> Indices:
+        """The questions, of (P, g, g), whose bounds exceed the threshold."""
         xp, size = namespace_of(self.x), self.groups.members.shape[1]
         places = to_numpy(xp.nonzero(xp.reshape(bounds, (-1,)) > self.threshold)[0])
         pair, i, j = places // size**2, places // size % size, places % size
         members = to_numpy(self.groups.members)
-        self.incumbent.score(
-            np.column_stack([members[pairs.groups[pair, 0], i], members[pairs.groups[pair, 1], j]])
-        )
+        return np.column_stack([members[pairs.groups[pair, 0], i], members[pairs.groups[pair, 1], j]])
 
 
 def _added(parts: Iterable[list[AnyArray]]) -> list[AnyArray]:

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.acquisition.answer_information import information_of, people_of
+from prefero._support.ordering import largest_first
+from prefero.acquisition.answer_information import information_of, people_of, scores_answers
 from prefero.acquisition.base import AnyAcquisitionFunction
 from prefero.acquisition.pool_search import best_question, score_question
 from prefero.acquisition.set_search import best_set
@@ -44,7 +45,7 @@ def likely_answer(belief: Distribution, x: Array, question: Question) -> Answer:
     if len(question.items) == 2:
         side = "left" if rewards[0] >= rewards[1] else "right"
         return Answer(question, side if question.kind == "pair" else f"{side}-slightly")
-    order = np.argsort(-rewards, kind="stable") + 1
+    order = largest_first(rewards) + 1
     if question.kind.startswith("rank"):
         return Answer(question, ">".join(map(str, order)))
     return Answer(question, str(order[0] if question.kind.startswith("best") else order[-1]))
@@ -107,7 +108,7 @@ class ImaginedAnswers:
 def _value_of(
     question: Question, belief: Distribution, pool: Pool, acquisition: AnyAcquisitionFunction
 ) -> float:
-    if question.kind == "pair":
+    if question.kind == "pair" or not scores_answers(acquisition):
         return score_question(belief, pool, question.items[0], question.items[1], acquisition)
     items = np.array([question.items])
     return float(information_of(belief, pool, items, question.kind, acquisition, draws=400)[0])

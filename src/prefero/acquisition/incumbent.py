@@ -1,11 +1,15 @@
-"""The best question that a search has found so far."""
+"""The best question that a search has found so far.
 
-import threading
+Another question takes its place only if it is better by more than the tolerance. So the result does not
+depend on which of the others a search happens to score: rounded bounds decide that.
+"""
+
 from collections.abc import Iterable
 
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, to_numpy
+from prefero._support.ordering import first_largest
 from prefero._support.parallel import blocks_of, map_parallel
 from prefero.acquisition.base import AcquisitionFunction
 from prefero.acquisition.projection import moments_of, projections
@@ -37,7 +41,6 @@ class Incumbent:
         self.belief, self.x, self.acquisition, self.tolerance = belief, x, acquisition, tolerance
         self.excluded = {(min(pair), max(pair)) for pair in exclude}
         self.value, self.pair = -np.inf, (-1, -1)
-        self.lock = threading.Lock()
 
     @property
     def threshold(self) -> float:
@@ -45,20 +48,21 @@ class Incumbent:
         return self.value * (1.0 + self.tolerance) if self.value > 0.0 else self.value
 
     def score(self, questions: Indices) -> None:
-        """Score questions, and keep the best."""
+        """Score questions, and keep the best if it is better."""
         questions = questions[questions[:, 0] != questions[:, 1]]
         if self.excluded:
             free = [(min(q), max(q)) not in self.excluded for q in questions.tolist()]
             questions = questions[free]
         if not len(questions):
             return
+        questions = np.unique(
+            np.sort(questions, axis=1), axis=0
+        )  # of equal ones, that with the smallest indices
         blocks = [questions[b] for b in blocks_of(len(questions), SCORED)]
         scores = np.concatenate(map_parallel(self._scores, blocks))
-        best = int(np.argmax(scores))
-        first, second = sorted(questions[best].tolist())
-        with self.lock:
-            if scores[best] > self.value:
-                self.value, self.pair = float(scores[best]), (first, second)
+        best = first_largest(scores)
+        if scores[best] > self.threshold:
+            self.value, self.pair = float(scores[best]), (int(questions[best, 0]), int(questions[best, 1]))
 
     def _scores(self, questions: Indices) -> Array:
         used, places = np.unique(questions, return_inverse=True)

@@ -53,10 +53,14 @@ def check_formula(formula: str) -> None:
 
 def _check(formula: str, probit: Probit) -> None:
     check_formula(formula)
-    if formula != "exact" and (probit.margin or probit.lapse):
+    _check_answers(formula, bool(probit.margin), bool(probit.lapse))
+
+
+def _check_answers(formula: str, margin: bool, lapses: bool) -> None:
+    if formula != "exact" and (margin or lapses):
         raise ValueError(
             f"formula {formula!r} is for two possible answers without lapses: with a margin or a lapse rate, "
-            "use 'exact'"
+            "use 'exact', or a model without them, such as PreferenceGP(noise=0.1, margin=0.0)"
         )
 
 
@@ -141,6 +145,10 @@ class MutualInformation:
 
     def __post_init__(self) -> None:
         check_formula(self.formula)
+
+    def check_answers(self, *, margin: bool, lapses: bool) -> None:
+        """An error if the formula is only for two possible answers without lapses, and there are others."""
+        _check_answers(self.formula, margin, lapses)
 
     def score(self, pairs: Sequence[PairMoments]) -> AnyArray:
         """Bits."""

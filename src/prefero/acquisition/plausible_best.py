@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
+from prefero._support.ordering import first_largest, first_largest_of_rows, largest_first
 from prefero.acquisition.exchange_search import LARGE_POOL
 from prefero.acquisition.projection import Projection, projections
 from prefero.models.linalg import pivoted_cholesky
@@ -37,7 +38,7 @@ def optimistic(belief: Distribution, x: Array) -> Array:
 
 def by_promise(belief: Distribution, x: Array) -> Indices:
     """All trajectories, the most promising one first."""
-    return np.argsort(-optimistic(belief, x), kind="stable")
+    return largest_first(optimistic(belief, x))
 
 
 def promising(belief: Distribution, x: Array, rng: np.random.Generator) -> Indices:
@@ -50,13 +51,13 @@ def promising(belief: Distribution, x: Array, rng: np.random.Generator) -> Indic
 
 def draw_best(belief: Distribution, x: Array, count: int, rng: np.random.Generator) -> PlausibleBest:
     """The best trajectory in each of `count` draws from the posterior."""
-    reported = int(np.argmax(belief.marginals(x)[0]))
+    reported = first_largest(belief.marginals(x)[0])
     among = np.union1d(by_promise(belief, x)[:DRAWN], [reported])
     counts = rng.multinomial(count, [weight for weight, _ in belief.components])
     views, at = projections(belief, x[among]), int(np.searchsorted(among, reported))
     parts = [_draw_gains(view, at, int(n), rng) for view, n in zip(views, counts, strict=True) if n]
     gains = rng.permutation(np.concatenate(parts))
-    return PlausibleBest(reported, among[gains.argmax(axis=1)], gains.max(axis=1))
+    return PlausibleBest(reported, among[first_largest_of_rows(gains)], gains.max(axis=1))
 
 
 def _draw_gains(view: Projection, reported: int, count: int, rng: np.random.Generator) -> Array:

@@ -128,7 +128,7 @@ def similar_rows(coordinates: AnyArray, count: int) -> AnyArray:
     while groups < count:
         inside = xp.reshape(xp.take(coordinates, order, axis=0), (groups, -1, coordinates.shape[1]))
         widest = xp.argmax(xp.var(inside, axis=1), axis=1)
-        within = xp.argsort(_column(inside, widest), axis=1)
+        within = xp.argsort(_column(inside, widest), axis=1, stable=True)
         within = within + like_indices(np.arange(groups)[:, None] * within.shape[1], coordinates)
         order = xp.take(order, xp.reshape(within, (-1,)))
         groups *= 2

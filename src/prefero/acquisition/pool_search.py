@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, Indices, like_indices, namespace_of, one_thread, to_numpy
+from prefero._support.ordering import EQUAL, exceeds, largest_first
 from prefero.acquisition.base import (
     AcquisitionFunction,
     AnyAcquisitionFunction,
@@ -43,7 +44,6 @@ from prefero.trajectories.features import feature_matrix
 
 DEFAULT = "mutual-information"
 MUTUAL_INFORMATION = MutualInformation()
-TIE_TOLERANCE = 1e-10  # scores this close are equal: the pair with the smaller indices is taken
 SPARSE = 0.03  # a share of a tile's pairs whose scores are cheaper than the whole tile's upper bound
 TOLERANCE = 0.005  # of the value: how much better another question about a large pool may be
 LARGE_POOL = 2000  # trajectories: smaller pools are searched exactly
@@ -204,7 +204,7 @@ class _Search:
         views = projections(belief, x)
         self.components = [view.component for view in views]
         weighted = [view.component.weight * to_numpy(view.variance) for view in views]
-        self.order = np.argsort(-np.sum(weighted, axis=0), kind="stable")
+        self.order = largest_first(np.sum(weighted, axis=0))
         self.views = [view.taken(like_indices(self.order, x)) for view in views]
         self.std = np.sqrt(to_numpy(self.views[0].variance))
         place = np.argsort(self.order, kind="stable")
@@ -237,15 +237,20 @@ class _Search:
             scores = np.broadcast_to(to_numpy(scores), i.shape)
             self._remember(scores, at[rows][to_numpy(i)], at[columns][to_numpy(j)])
 
+    @property
+    def _floor(self) -> float:
+        """Values down to this one are equal to the best so far."""
+        return self.value - EQUAL * abs(self.value) if np.isfinite(self.value) else self.value
+
     def _least_variance(self) -> float:
         if not isinstance(self.acquisition, HasVarianceBound):
             return 0.0
-        return self.acquisition.least_variance(self.components, self.value)
+        return self.acquisition.least_variance(self.components, self._floor)
 
     def _moment_limits(self) -> MomentLimits | None:
         if not isinstance(self.acquisition, HasMomentBound):
             return None
-        return self.acquisition.moment_limits(self.components, self.value)
+        return self.acquisition.moment_limits(self.components, self._floor)
 
     def _within_moments(self, rows: slice, columns: slice) -> AnyArray | None:
         """Which pairs of a tile may be the best by the moments of the mixture; None if that is unknown."""
@@ -258,7 +263,7 @@ class _Search:
         if not isinstance(self.acquisition, HasUpperBound):
             return self.xp.ones(shape, dtype=self.xp.bool, device=tile[0].left.device)
         bound = self.acquisition.upper_bound(tile)
-        return self.xp.broadcast_to(bound, shape) >= self.value - TIE_TOLERANCE
+        return self.xp.broadcast_to(bound, shape) >= self._floor
 
     def _are_many(self, candidates: AnyArray) -> bool:
         found = int(self.xp.count_nonzero(candidates))
@@ -295,13 +300,13 @@ class _Search:
         top = float(scores.max())
         if not np.isfinite(top):
             raise ValueError("the value of a question is not finite: are the pool's features finite?")
-        if top < self.value - TIE_TOLERANCE:
+        if exceeds(self.value, top):
             return
-        best = np.flatnonzero(scores >= max(top, self.value) - TIE_TOLERANCE)
+        is_new, self.value = exceeds(top, self.value), max(top, self.value)
+        best = np.flatnonzero(scores >= self._floor)
         a, b = self.order[rows[best]], self.order[columns[best]]
         found = min(zip(np.minimum(a, b).tolist(), np.maximum(a, b).tolist(), strict=True))
-        self.pair = found if top > self.value + TIE_TOLERANCE else min(self.pair, found)
-        self.value = max(top, self.value)
+        self.pair = found if is_new else min(self.pair, found)
 
     def question(self) -> Question:
         """The best pair found."""

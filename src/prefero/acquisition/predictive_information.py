@@ -47,6 +47,7 @@ from prefero.models.posterior import Distribution, variance_of_differences
 from prefero.pools.pool import Pool
 
 MUTUAL_INFORMATION_SHARE = 0.05
+ROUNDING = 1e-12  # of the largest variance: that of a known difference, as between equal trajectories
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ class _TargetMoments:
         first, second = pairs.T
         learned = points.learned[first] - points.learned[second]
         prior = variance_of_differences(view.kernel, points.x[first], points.x[second])
-        deviation = np.sqrt(np.maximum(prior - np.sum(learned * learned, axis=1), TINY))
+        known = np.sum(learned * learned, axis=1)
+        deviation = np.sqrt(np.maximum(prior - known, ROUNDING * prior.max(initial=TINY)))
         with_points = view.kernel(view.x, points.x)
         covariance = with_points[:, first] - with_points[:, second]
         covariance -= view.learned @ learned.T

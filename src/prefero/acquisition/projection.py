@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from prefero._support.arrays import AnyArray, Array, Indices, namespace_of, one_thread
+from prefero._support.arrays import AnyArray, Array, Indices, as_probabilities, namespace_of, one_thread
 from prefero.acquisition.base import Component, PairMoments
 from prefero.kernels import Kernel
 from prefero.models.linear import ZeroKernel
@@ -147,4 +147,4 @@ def preference_probabilities(belief: Distribution, x: Array) -> Array:
         pairs = view.pairs(WHOLE, WHOLE)
         variance = np.maximum(pairs.gap_variance, 0.0)
         total += pairs.weight * pairs.probit.probabilities(pairs.gap, variance)[0]
-    return total
+    return as_probabilities(total)

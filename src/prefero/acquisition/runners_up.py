@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
+from prefero._support.ordering import largest_first
 from prefero.questions import Question
 
 
@@ -53,7 +54,7 @@ def offer_runners_up(best: Question, scored: Sequence[tuple[Indices, Array]]) ->
         return
     pairs, values = (np.concatenate(part) for part in zip(*scored, strict=True))
     taken, found = set(best.items), list[Question]()
-    for place in np.argsort(-values, kind="stable"):
+    for place in largest_first(values):
         pair = tuple(sorted(int(item) for item in pairs[place]))
         if len(found) < collected.count and taken.isdisjoint(pair):
             found.append(Question(*pair, value=float(values[place]), unit=best.unit))

@@ -11,7 +11,14 @@ from collections.abc import Iterable
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, one_thread
-from prefero.acquisition.answer_information import AnswerInformation, estimated_information, information_of
+from prefero._support.ordering import exceeds, first_largest, largest_first
+from prefero.acquisition.answer_information import (
+    AnswerInformation,
+    check_scored,
+    estimated_information,
+    information_of,
+    scores_answers,
+)
 from prefero.acquisition.base import AnyAcquisitionFunction
 from prefero.acquisition.exchange_search import features_of, generator
 from prefero.acquisition.pool_search import best_question
@@ -43,19 +50,22 @@ def best_set(
         kind: Of the answer.
         acquisition: What makes a question good. Of several trajectories, predictive information and mutual
             information are computed for the whole answer; functions that look for the best trajectory become
-            the expected utility of the best option shown; others choose the first pair only.
+            the expected utility of the best option shown; others score pairs only (`check_scored`).
         exclude: Trajectories that are not asked about together.
 
     Returns:
         The question, with its value and unit.
     """
+    check_scored(acquisition, kind)
     count, excluded = items_of(kind), {frozenset(items) for items in exclude}
     if len(pool) < count:
         raise ValueError(f"{kind!r} needs {count} trajectories, but the pool has {len(pool)}")
     pairs = [(min(items), max(items)) for items in excluded if len(items) == 2] if count == 2 else []
     pair = best_question(belief, pool, acquisition=acquisition, exclude=pairs)
     if count == 2:
-        value = float(information_of(belief, pool, np.array([pair.items]), kind, acquisition)[0])
+        value = pair.value
+        if scores_answers(acquisition):
+            value = float(information_of(belief, pool, np.array([pair.items]), kind, acquisition)[0])
         return Question(*pair.items, value=value, unit=pair.unit, kind=kind)
     search = _SetSearch(belief, pool, pair.items, acquisition, excluded)
     found = search.run(count, kind)
@@ -91,12 +101,12 @@ class _SetSearch:
         for _ in range(EXCHANGES):
             exchanged = self._best([new for at in range(count) for new in self._exchanged(places, at)])
             ranked = [*exchanged, *ranked]
-            if exchanged[0] == places or self._values([exchanged[0]])[0] <= self._values([places])[0]:
+            if not exceeds(*self._values([exchanged[0], places])):
                 break
             places = exchanged[0]
         if form_of(kind) == "rank" and not self.scorer.utility:
             shortlist = list(dict.fromkeys([places, *ranked]))[:SHORTLIST]
-            places = shortlist[int(np.argmax(self.precise.values(np.array(shortlist), kind)))]
+            places = shortlist[first_largest(self.precise.values(np.array(shortlist), kind))]
         return tuple(int(item) for item in self.considered[list(places)])
 
     def _others(self, places: tuple[int, ...]) -> list[int]:
@@ -114,5 +124,4 @@ class _SetSearch:
 
     def _best(self, sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
         """The best few of some sets, the best first."""
-        values = self._values(sets)
-        return [sets[i] for i in np.argsort(-values, kind="stable")[:SHORTLIST]]
+        return [sets[i] for i in largest_first(self._values(sets), SHORTLIST)]

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
@@ -33,7 +34,7 @@ class Term(NamedTuple):
 
 
 class Kernel(ABC):
-    """A prior covariance of rewards. Add two kernels with `+`, scale one with `2.0 *`.
+    """A prior covariance of rewards. Add kernels with `+` or `sum`, scale one by a number with `*` or `/`.
 
     A kernel of your own is a frozen dataclass that defines the methods below. Its hyper-parameters are
     positive; models learn their logarithms. `prefero.kernels.register` lets rewards with it be saved and
@@ -124,15 +125,35 @@ class Kernel(ABC):
         """A kernel, perhaps cheaper, under which every difference f(x) - f(y) has the same variance."""
         return self
 
+    __array_ufunc__ = None  # so that NumPy's numbers leave * and + to the kernel
+
     def __add__(self, other: "Kernel") -> "Sum":
         from prefero.kernels.composed import Sum
 
-        return Sum(self, other)
+        return Sum(self, other) if _is_kernel(other) else NotImplemented
 
-    def __rmul__(self, variance: float) -> "Scaled":
+    def __radd__(self, other: object) -> Self:
+        """With 0, from which `sum` starts."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __mul__(self, variance: float) -> "Scaled":
         from prefero.kernels.composed import Scaled
 
-        return Scaled(self, float(variance))
+        return Scaled(self, float(variance)) if _is_number(variance) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float) -> "Scaled":
+        return self * (1.0 / divisor) if _is_number(divisor) else NotImplemented
+
+
+def _is_kernel(value: object) -> bool:
+    return isinstance(value, Kernel)
+
+
+def _is_number(value: object) -> bool:
+    """Python's and NumPy's numbers; texts, which float() would take, are none."""
+    return isinstance(value, Real)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero.acquisition.base import AnyAcquisitionFunction, HasAnswerLimits
 from prefero.acquisition.imagined_answers import likely_answer
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.learner_file import unfitted
@@ -63,7 +64,39 @@ class Beliefs:
         return self._last[1]
 
     def of(self, person: str | None, answers: tuple[Answer, ...], pool: Pool) -> Distribution:
-        """The belief about a person's reward; about the one that people share for None."""
+        """The belief about a person's reward; about the one that people share for None.
+
+        Raises:
+            ValueError: If several people have answered, and the model learns one reward of all of them.
+        """
+        belief = self._about(person, answers, pool)
+        if person is not None and self.people is None and _are_several(answers):
+            raise ValueError(
+                f"{self.model!r} learns one reward from everybody's answers, so there is no reward of "
+                f"{person!r} alone: leave person out, or take a PreferenceGP with inference='ep'"
+            )
+        return belief
+
+    def of_people(self, answers: tuple[Answer, ...], pool: Pool) -> PeoplePosterior:
+        """The belief about everybody.
+
+        Raises:
+            ValueError: If fewer than two people have answered, or the model does not tell them apart.
+        """
+        self.given(answers, pool)
+        if self.people is not None:
+            return self.people
+        if _are_several(answers):
+            raise ValueError(
+                f"{self.model!r} learns one reward from everybody's answers, and not who differs from whom: "
+                "take a PreferenceGP with inference='ep'"
+            )
+        raise ValueError(
+            "several people must have answered: tell(question, choice, person=...), at least two names"
+        )
+
+    def _about(self, person: str | None, answers: tuple[Answer, ...], pool: Pool) -> Distribution:
+        """The belief about a person's reward, or about that of all where the model knows no other."""
         shared = self.given(answers, pool)
         return shared if person is None or self.people is None else self.people.person(person)
 
@@ -73,7 +106,7 @@ class Beliefs:
 
     def for_asking(self, asked: AskedQuestions, pool: Pool, person: str = "") -> Distribution:
         """With open questions, after their likely answers (fantasies), so that no question is repeated."""
-        belief = self.of(person or None, asked.answers, pool)
+        belief = self._about(person or None, asked.answers, pool)
         if not asked.open:
             return belief
         likely = (likely_answer(belief, pool.scaled, question) for question in asked.open.values())
@@ -102,6 +135,22 @@ class Beliefs:
             raise ValueError(
                 f"with answer_times a learner learns from pairs, not from {kind!r}: leave answer_times out"
             )
+        if kind != "pair" and not getattr(self.model, "learns_from_all_kinds", True):
+            raise ValueError(
+                f"{self.model!r} learns from pairs, not from {kind!r}: take a PreferenceGP with "
+                "inference='ep' for other kinds of answers"
+            )
+
+    def check_acquisition(self, function: AnyAcquisitionFunction, tied: bool = False) -> None:
+        """An error if an acquisition function cannot score questions to people who answer as in the model.
+
+        Args:
+            function: The acquisition function.
+            tied: Whether there are ties, with which a margin is learned.
+        """
+        if isinstance(function, HasAnswerLimits):
+            margin, lapses = getattr(self.model, "margin", None), getattr(self.model, "has_lapses", False)
+            function.check_answers(margin=tied or bool(margin), lapses=bool(lapses))
 
     def check_answer(self, answer: Answer, earlier: Iterable[Answer]) -> None:
         """An error if an answer cannot be learned from together with earlier ones."""
@@ -150,6 +199,10 @@ class Beliefs:
     def _comparisons(self, answers: tuple[Answer, ...], pool: Pool) -> Comparisons:
         """Answers about a pool as its scaled features."""
         return Comparisons.from_answers(pool.scaled, answers, pool.scaling, self.answer_times)
+
+
+def _are_several(answers: tuple[Answer, ...]) -> bool:
+    return len({answer.person for answer in answers}) > 1
 
 
 def diagnostics_of(belief: Distribution, asked: AskedQuestions, **more: object) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from prefero._support.arrays import Indices
 from prefero._support.frames import Rows
 from prefero._support.names import no_attribute
 from prefero._support.optional import need
+from prefero.acquisition.answer_information import check_scored
 from prefero.acquisition.base import (
     PURPOSES,
     AnyAcquisitionFunction,
@@ -25,7 +26,7 @@ from prefero.acquisition.base import (
     acquisition_named,
     check_strategy,
 )
-from prefero.acquisition.group_questions import About, check_about
+from prefero.acquisition.group_questions import About, check_about, check_group_question
 from prefero.learner import learner_file
 from prefero.learner.asked_questions import AskedQuestions
 from prefero.learner.beliefs import Beliefs, Model, diagnostics_of
@@ -67,8 +68,8 @@ class Learner:
         seed: Decides the sides of questions, and random questions.
         model: How rewards are modelled. None is the default, Bayesian model averaging over structures;
             `PreferenceGP(...)` and `LinearPreference(...)` are others.
-        acquisition: What makes a question good: "predictive-information" (EPIG), "mutual-information"
-            (BALD), "best-information", "expected-utility" (EUBO), "knowledge-gradient", "thompson-duel",
+        acquisition: What makes a question good: "predictive-information" or "EPIG", "mutual-information" or
+            "BALD", "best-information", "expected-utility" or "EUBO", "knowledge-gradient", "thompson-duel",
             another registered name, or an `AcquisitionFunction` of your own.
         answers: Of an earlier session, to continue it.
         answer_times: Whether to learn also from the seconds of `tell`, in which a person gave an answer: slow
@@ -94,6 +95,7 @@ class Learner:
         self.seed = int(seed)
         self.acquisition = acquisition_named(acquisition)
         self._beliefs = Beliefs(PreferenceGP() if model is None else model, answer_times)
+        self._beliefs.check_acquisition(self.acquisition)
         self._questions = AskedQuestions()
         self._file: Path | None = None
         for answer in answers:
@@ -122,7 +124,11 @@ class Learner:
 
     @property
     def learns_from_ties(self) -> bool:
-        """Whether its model can learn from "about equal": not if the model has no margin."""
+        """Whether "about equal" is an answer: not if the model has no margin, or the formula two answers."""
+        try:
+            self._beliefs.check_acquisition(self.acquisition, tied=True)
+        except ValueError:
+            return False
         return self._beliefs.learns_from_ties
 
     @property
@@ -178,15 +184,22 @@ class Learner:
                 learns the reward everywhere; "best" the information about which trajectory is best, which
                 finds it soon.
             strategy: "active", or "random": every pair is equally likely, for comparison.
-            kind: Of the answer: "pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5.
+            kind: Of the answer: "pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5. Functions
+                of your own, and formulas of the mutual information that are not exact, score pairs, and so
+                ask for "pair" and "strength" only. Of several trajectories, functions that find the best one
+                take the expected utility of the best of them.
             count: Ask so many questions at once, which do not repeat each other: for people who answer
                 later, or for several people.
             person: Who is asked, where several people answer.
             about: "person" takes the question that tells most about the person's own reward; "group" the
-                pair whose answer by this person tells most about the reward that all people share.
+                pair whose answer by this person tells most about the reward that all people share, for
+                acquisition functions that learn the reward.
 
         Returns:
             The question, or with `count` a tuple of them; they stay open until answered or skipped.
+
+        Raises:
+            ValueError: If the acquisition function cannot score such questions.
         """
         check_strategy(strategy)
         check_kind(kind)
@@ -198,6 +211,9 @@ class Learner:
             )
         self._beliefs.check_kind(kind)
         acquisition = self.acquisition if purpose is None else acquisition_for(purpose)
+        if strategy == "active":
+            check_scored(acquisition, kind)
+            check_group_question(about, acquisition, kind)
         beliefs, asked = self._beliefs, self._questions
         chooser = QuestionChooser(self.pool, asked, beliefs, acquisition, strategy, kind, self.seed)
         return chooser.ask(person, about) if count is None else chooser.ask_several(count)
@@ -234,11 +250,12 @@ class Learner:
 
         Raises:
             AnswerConflict: If the question has another answer already.
-            ValueError: If the model has no margin, and so cannot learn from "equal"; or if `seconds` is not a
-                positive number.
+            ValueError: If "equal" cannot be learned from, since the model has no margin or the acquisition
+                function is a formula for two answers; or if `seconds` is not a positive number.
         """
         answer = self._questions.answer_to(self._known(question), choice, str(person), seconds)
         self._beliefs.check_answer(answer, self._questions.answered.values())
+        self._beliefs.check_acquisition(self.acquisition, answer.tied)
         self._questions.tell(answer)
 
     def _tell_again(self, answer: Answer) -> None:
@@ -341,6 +358,9 @@ class Learner:
 
         Returns:
             The reward.
+
+        Raises:
+            ValueError: If the model learns one reward of several people, and a person's own is wanted.
         """
         belief, pool = self.belief(person), self.pool
         model = repr(self._beliefs.model)
@@ -402,6 +422,9 @@ class Learner:
 
         Returns:
             The posterior.
+
+        Raises:
+            ValueError: If the model learns one reward of several people, and a person's own is wanted.
         """
         return self._beliefs.of(person, self.answers, self.pool)
 
@@ -409,15 +432,9 @@ class Learner:
         """What is believed about everybody: rewards, how each one answers, and how alike people are.
 
         Raises:
-            ValueError: If fewer than two people have answered.
+            ValueError: If fewer than two people have answered, or the model does not tell them apart.
         """
-        self.belief()
-        people = self._beliefs.people
-        if people is None:
-            raise ValueError(
-                "several people must have answered: tell(question, choice, person=...), at least two names"
-            )
-        return people
+        return self._beliefs.of_people(self.answers, self.pool)
 
     def plot_agreement(self) -> Any:
         """How alike people are, as a matplotlib figure: on how many pairs they probably agree.

@@ -71,7 +71,7 @@ def write(path: Path, state: LearnerState) -> None:
         "answer_times": state.answer_times,
         "pool": pool_file.to_json(state.pool, path.parent),
     }
-    write_atomically(path, json.dumps(document, allow_nan=False, default=_plain) + "\n")
+    write_atomically(path, json.dumps(document, allow_nan=False, default=_plain) + "\n", private=True)
 
 
 def read(

@@ -127,7 +127,7 @@ class QuestionChooser:
 
     def _value(self, belief: Distribution, left: int, right: int) -> float:
         """The value of a pair; bits are exact, also if another formula chose it."""
-        exact = MutualInformation() if isinstance(self.acquisition, MutualInformation) else self.acquisition
+        exact = MutualInformation() if type(self.acquisition) is MutualInformation else self.acquisition
         return score_question(belief, self.pool, left, right, exact)
 
     def _excluded(self) -> list[tuple[int, ...]]:

@@ -15,6 +15,7 @@ from typing import Self
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
+from prefero._support.ordering import first_largest
 from prefero.kernels import Kernel
 from prefero.models.linalg import NEGLIGIBLE_VARIANCE, pivoted_cholesky, triangular_inverse
 
@@ -72,7 +73,7 @@ def _partly(kernel: Kernel, items: Array, most: int) -> tuple[Indices, Array]:
     least = SMALLEST * float(open_.max())
     basis, pivots = np.zeros((len(items), most)), np.zeros(most, dtype=np.intp)
     for j in range(most):
-        pivots[j] = p = int(np.argmax(open_))
+        pivots[j] = p = first_largest(open_)
         if open_[p] <= least:
             most = j
             break

@@ -7,7 +7,8 @@ highest reward of the pool.
 
 import numpy as np
 
-from prefero._support.arrays import Array, Indices, one_thread
+from prefero._support.arrays import Array, Indices, as_probabilities, one_thread
+from prefero._support.ordering import first_largest, first_largest_of_rows, largest_first
 from prefero.models.draws import draw_rewards
 from prefero.models.posterior import Distribution
 
@@ -27,11 +28,11 @@ def probability_of_best(
     likely = _likely(mean + WIDTH * np.sqrt(np.maximum(variance, 0.0)), mean)
     draws = draw_rewards(belief, x[likely])
     found = np.zeros(len(x))
-    np.add.at(found, likely[np.argmax(draws.rewards, axis=1)], draws.weights)
-    return found
+    np.add.at(found, likely[first_largest_of_rows(draws.rewards)], draws.weights)
+    return as_probabilities(found)
 
 
 def _likely(bound: Array, mean: Array) -> Indices:
     """The candidates: highest bound first, and always the highest mean."""
-    chosen = np.argsort(-bound, kind="stable")[:CANDIDATES]
-    return np.union1d(chosen, [np.argmax(mean)])
+    chosen = largest_first(bound, CANDIDATES)
+    return np.union1d(chosen, [first_largest(mean)])

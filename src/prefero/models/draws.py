@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero.models.linalg import symmetric_root
 from prefero.models.posterior import Distribution, Gaussian
 
 DRAWS = 800  # in all; the ends of an interval then have a standard error of a few hundredths of its width
@@ -60,7 +61,7 @@ def draw_rewards(belief: Distribution, x: Array, count: int = DRAWS, seed: int =
 
 def interval(values: Array, weights: Array, level: float = LEVEL) -> tuple[float, float]:
     """The central interval that holds this share of weighted values."""
-    order = np.argsort(values)
+    order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order]) - 0.5 * weights[order]
     tail = 0.5 * (1.0 - level)
     low, high = np.interp([tail, 1.0 - tail], below / np.sum(weights), values[order])
@@ -72,7 +73,5 @@ def _draw(part: Gaussian, x: Array, count: int, rng: np.random.Generator) -> Arr
     covariance = part.kernel(x, x) - learned @ learned.T
     if not covariance.any():  # a reward that is known
         return np.array([mean])
-    values, vectors = np.linalg.eigh(covariance)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    drawn: Array = mean + rng.standard_normal((count, len(x))) @ root.T
+    drawn: Array = mean + rng.standard_normal((count, len(x))) @ symmetric_root(covariance)
     return drawn

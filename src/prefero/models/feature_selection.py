@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import gammaln, log_ndtr, logsumexp
 
 from prefero._support.arrays import Array
+from prefero._support.ordering import largest_first
 from prefero.models.likelihood import LOG_SQRT_2PI, SQRT_2
 
 MAX_SIZE = 6  # terms of a set
@@ -96,7 +97,7 @@ def _searched(differences: Array, logs_of_terms: Array, noise: float) -> dict[Co
     for size in range(1, min(MAX_SIZE, terms) + 1):
         fits = _fit(np.stack([differences[:, list(columns)] for columns in sets]), noise)
         found |= dict(zip(sets, fits.evidence.tolist(), strict=True))
-        best = np.argsort(-(fits.evidence + log_priors(sets, logs_of_terms)), kind="stable")[:WIDTH].tolist()
+        best = largest_first(fits.evidence + log_priors(sets, logs_of_terms), WIDTH).tolist()
         grown = (
             _promising(differences, logs_of_terms, sets[b], fits.gradients[b], fits.curvatures[b])
             for b in best
@@ -145,5 +146,5 @@ def _promising(
     gain = 0.5 * ((D.T @ gradients) ** 2 * v / (1 + v * h) - np.log1p(v * h))
     gain += logs_of_terms
     gain[list(columns)] = -np.inf
-    best = np.argsort(-gain, kind="stable")[:GROWTH].tolist()
+    best = largest_first(gain, GROWTH).tolist()
     return [tuple(sorted((*columns, j))) for j in best if j not in columns]

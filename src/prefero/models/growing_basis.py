@@ -25,6 +25,7 @@ from prefero._support.arrays import (
     one_thread,
     to_numpy,
 )
+from prefero._support.ordering import largest_first
 from prefero.kernels import Kernel
 from prefero.models.linalg import ROUNDING, leading_pivots, triangular_inverse, triangular_solution
 from prefero.models.low_rank import TOLERANCE, LowRank
@@ -132,7 +133,7 @@ def _drawn(variances: Array, most: int, rng: np.random.Generator) -> Indices:
     with np.errstate(divide="ignore"):
         keys = np.log(variances) + rng.gumbel(size=len(variances))
     count = min(most, int(np.count_nonzero(variances)))
-    return np.argpartition(-keys, count - 1)[:count]
+    return largest_first(keys, count)
 
 
 def _independent(growing: "_Growing", candidates: Indices, most: int) -> tuple[Indices, Array]:

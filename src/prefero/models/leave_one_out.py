@@ -10,7 +10,7 @@ that factor. The weighted mean of p_kn is then 1 / sum_k w_k / p_kn. No model is
 
 import numpy as np
 
-from prefero._support.arrays import Array, one_thread
+from prefero._support.arrays import Array, as_probabilities, one_thread
 from prefero.models.answer_regions import layout_of
 from prefero.models.joint_sites import cavity_log_likelihood
 from prefero.models.posterior import Distribution, Gaussian, Posterior, covariance_of_differences
@@ -24,7 +24,7 @@ def leave_one_out(belief: Distribution, data: Comparisons) -> Array:
         (weight * np.exp(-_log_probability(part, data)) for weight, part in belief.components),
         np.zeros(data.n_answers),
     )
-    return 1.0 / unlikely
+    return as_probabilities(1.0 / unlikely)
 
 
 def _log_probability(part: Gaussian, data: Comparisons) -> Array:

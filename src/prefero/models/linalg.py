@@ -20,6 +20,7 @@ from prefero.models.tall_matrix import TallMatrix
 
 NEGLIGIBLE_VARIANCE = 1e-10  # directions of smaller prior variance, relative to the noise's, are left out
 ROUNDING = 1e-12  # and so are directions below the rounding error of the largest variance
+PREFERRED = 1e-7  # by so much the first variance may be smaller than the last, and be the pivot
 SMALL = 64  # triangular matrices up to this size are inverted by LAPACK directly
 
 
@@ -35,23 +36,38 @@ def pivoted_cholesky(C: Array, noise: float) -> PivotedCholesky:
     if not len(C):
         return PivotedCholesky(np.empty((0, 0)), np.empty(0, dtype=np.intp))
     smallest = max(NEGLIGIBLE_VARIANCE * noise**2, ROUNDING * float(C.diagonal().max()))
-    lower, order, rank, _ = dpstrf(C, tol=smallest, lower=1)
+    lower, order, rank = _pivoted(C, smallest)
     basis = np.empty((len(C), rank))
-    basis[order - 1] = np.tril(lower)[:, :rank]
-    return PivotedCholesky(basis, order[:rank].astype(np.intp) - 1)
+    basis[order] = np.tril(lower)[:, :rank]
+    return PivotedCholesky(basis, order[:rank])
 
 
 def leading_pivots(C: Array, smallest: float, most: int) -> tuple[Indices, Array]:
     """Pivots that have more variance than `smallest` left, at most so many, and their Cholesky factor."""
-    lower, order, rank, _ = dpstrf(C, tol=smallest, lower=1)
+    lower, order, rank = _pivoted(C, smallest)
     rank = min(rank, most)
-    return order[:rank] - 1, np.tril(lower[:rank, :rank])
+    return order[:rank], np.tril(lower[:rank, :rank])
 
 
-def positive_root(C: Array) -> Array:
-    """A root of the positive part of C: root @ root.T is C without its negative eigenvalues."""
+def _pivoted(C: Array, smallest: float) -> tuple[Array, Indices, int]:
+    """LAPACK's pivoted Cholesky factor, its pivots and its rank; of equal variances, the first is the pivot.
+
+    Rounding would decide between equal variances, so earlier ones are made larger by a little while LAPACK
+    chooses: the factor of S C S with a diagonal matrix S is S times that of C.
+    """
+    scale = np.linspace(1.0 + PREFERRED, 1.0, len(C))
+    lower, places, rank, _ = dpstrf(scale[:, None] * C * scale, tol=smallest, lower=1)
+    order = places.astype(np.intp) - 1
+    return lower / scale[order][:, None], order, int(rank)
+
+
+def symmetric_root(C: Array) -> Array:
+    """The symmetric root of the positive part of C: root @ root is C without its negative eigenvalues.
+
+    Unlike other roots it is unique, so that draws of a Gaussian are the same on every machine.
+    """
     values, vectors = np.linalg.eigh(C)
-    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
+    root: Array = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return root
 
 

@@ -151,6 +151,16 @@ class LinearPreference(PreferenceModel):
         self.seed = seed
         self.lapse = lapse
 
+    @property
+    def learns_from_all_kinds(self) -> bool:
+        """Whether it can learn from answers other than plain pairs: it cannot."""
+        return False
+
+    @property
+    def has_lapses(self) -> bool:
+        """Whether some answers may be at random."""
+        return self.lapse > 0
+
     def fit(self, items: npt.ArrayLike, pairs: npt.ArrayLike, ties: npt.ArrayLike | None = None) -> Self:
         """Learn from answers about rows of features.
 

@@ -25,6 +25,7 @@ from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrs
 
 from prefero._support.arrays import Array, Flags, Indices
+from prefero._support.ordering import largest_first
 from prefero.models import ep
 from prefero.models.likelihood import Probit
 from prefero.models.linalg import cholesky_factor, triangular_solution
@@ -168,7 +169,7 @@ class _Update:
         waiting = off.copy()
         waiting[self.moved] = 0.0
         count = min(max(further, int(np.count_nonzero(waiting > most))), len(off) - 1)
-        largest = np.argpartition(-waiting, count)[:count]
+        largest = largest_first(waiting, count)
         return np.union1d(self.moved, largest[waiting[largest] > least])
 
     def _moments(self) -> tuple[Array, Array, Array]:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefero._support.arrays import Array
+from prefero._support.arrays import Array, as_probabilities
 from prefero._support.sentences import percent, pluralize
 from prefero.models.likelihood import Probit
 from prefero.models.posterior import Posterior
-from prefero.models.structures import DESCRIPTIONS, LABELS
+from prefero.models.structures import DESCRIPTIONS, GIVEN, LABELS
 from prefero.trajectories.features import Scaling
 
 ENOUGH_ANSWERS = 5  # with fewer, a posterior is little more than its prior, and nothing is said about it
@@ -32,6 +32,13 @@ class MixturePosterior:
     components: tuple[tuple[float, Posterior], ...]
     structures: dict[str, float]  # the posterior probability of each structure
     log_evidence: float
+
+    def __post_init__(self) -> None:
+        unknown = set(self.structures) - {*DESCRIPTIONS, GIVEN}
+        if unknown:
+            raise ValueError(
+                f"there is no structure {min(unknown)!r}: the structures are {', '.join(DESCRIPTIONS)}"
+            )
 
     @property
     def probit(self) -> Probit:
@@ -71,8 +78,7 @@ class MixturePosterior:
 
     def probability(self, a: Array, b: Array) -> Array:
         """P(a is preferred to b), row by row."""
-        total: Array = np.asarray(sum(w * part.probability(a, b) for w, part in self.components))
-        return total
+        return as_probabilities(sum(w * part.probability(a, b) for w, part in self.components))
 
     def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
         """Joint samples of the rewards of x, shape (count, M)."""

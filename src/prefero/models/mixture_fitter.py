@@ -133,6 +133,7 @@ class MixtureFitter:
         weights = {key: float(np.exp(value - log_evidence)) for key, value in log_weights.items()}
         for key, weight in weights.items():
             structures[candidates[key].structure] += weight
+        structures = {name: min(total, 1.0) for name, total in structures.items()}
         log_evidence -= self._log_prior_total(data)
         components = self._components(weights)
         self._drop_large(components)

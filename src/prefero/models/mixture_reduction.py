@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.ordering import exceeds, first_largest
 from prefero.kernels import Kernel
 from prefero.models.linalg import triangular_inverse
 from prefero.models.posterior import Posterior, covariance_with_differences, variance_of_differences
@@ -30,20 +31,24 @@ EXACT_ENOUGH = 1e-4  # root mean square error of the moments: more candidates wo
 
 
 def reduced_weights(moments: Array, weights: Array, count: int) -> Array:
-    """Weights of which at most `count` are not 0, with which the mixture has the same moments, (K,)."""
+    """Weights of which at most `count` are not 0, with which the mixture has the same moments, (K,).
+
+    Of candidates that do equally well, as all noises do before the first answer, the first is chosen.
+    """
     apart = _in_units(moments, weights)
     apart -= weights @ apart  # what is wanted is now 0
     products = apart @ apart.T / max(apart.shape[1], 1)
-    choice = _Choice.of(products, [int(np.argmax(weights))])
+    choice = _Choice.of(products, [first_largest(weights)])
     while len(choice.chosen) < min(count, len(weights)) and choice.error > EXACT_ENOUGH**2:
         wider = choice.with_another(products)
-        if wider.error >= choice.error:
+        if not exceeds(choice.error, wider.error):
             break
         choice = wider
     for _ in range(EXCHANGES):
         others = [choice.without(place, products) for place in range(len(choice.chosen))]
-        best = min((other.with_another(products) for other in others), key=lambda other: other.error)
-        if best.error >= choice.error:
+        exchanged = [other.with_another(products) for other in others]
+        best = exchanged[first_largest(np.array([-other.error for other in exchanged]))]
+        if not exceeds(choice.error, best.error):
             break
         choice = best
     result = np.zeros(len(weights))
@@ -80,7 +85,7 @@ class _Choice(NamedTuple):
         distance = np.sqrt(np.maximum(products.diagonal() - 2.0 * with_error + self.error, TINY**2))
         gain = (self.error - with_error) / distance
         gain[self.chosen] = -np.inf
-        return _Choice.of(products, [*self.chosen, int(np.argmax(gain))])
+        return _Choice.of(products, [*self.chosen, first_largest(gain)])
 
     def without(self, place: int, products: Array) -> "_Choice":
         """Without one of them, unless it is the only one."""
@@ -92,9 +97,9 @@ def _simplex_fit(products: Array, chosen: list[int]) -> tuple[list[int], Array]:
     """Least squares with weights that are positive and add up to 1; what would be negative is left out."""
     while True:
         shares = _smallest_error(products[np.ix_(chosen, chosen)])
-        if np.all(shares > 0):
+        if np.all(shares > TINY):
             return chosen, shares
-        smallest = int(np.argmin(shares))
+        smallest = first_largest(-shares)
         chosen = [*chosen[:smallest], *chosen[smallest + 1 :]]
 
 

@@ -16,18 +16,18 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtr
 
-from prefero._support.arrays import Array, Indices, one_thread
+from prefero._support.arrays import Array, Indices, as_probabilities, one_thread
 from prefero._support.pairs import mixed_pairs
 from prefero._support.sentences import pluralize
 from prefero.models.answer_levels import Level, Margin, average_level
 from prefero.models.basis_functions import BasisFunctions
 from prefero.models.likelihood import Probit
 from prefero.models.mixture import MixturePosterior
-from prefero.models.people_candidates import GIVEN
 from prefero.models.people_ep import left_out
 from prefero.models.people_fitter import PeopleFit, PeopleFitter
 from prefero.models.person_weights import PersonWeights
 from prefero.models.posterior import Posterior
+from prefero.models.structures import GIVEN
 from prefero.models.summarized_posterior import SummarizedPosterior, points_as_data, summarized
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
@@ -121,7 +121,7 @@ class PeoplePosterior:
         """The posterior probability of each structure."""
         found: dict[str, float] = {}
         for fit in self.fits:
-            found[fit.candidate.structure] = found.get(fit.candidate.structure, 0.0) + fit.weight
+            found[fit.candidate.structure] = min(found.get(fit.candidate.structure, 0.0) + fit.weight, 1.0)
         return found
 
     @cached_property
@@ -171,7 +171,7 @@ class PeoplePosterior:
         total = np.zeros(len(who))
         for fit in self.fits:
             total += fit.weight * self._probability(fit, who, fit.basis(a) - fit.basis(b), noisy=True)
-        return total
+        return as_probabilities(total)
 
     def _probability(self, fit: PeopleFit, who: Indices, A: Array, noisy: bool) -> Array:
         """P(a preferred), or with `noisy=False` P(f_p(a) > f_p(b)), given a candidate."""
@@ -220,7 +220,7 @@ class PeoplePosterior:
             for block, found in zip(fit.ep.blocks, fit.ep.given, strict=True):
                 chances = left_out(block, found, fit.ep.hyper)
                 unlikely[block.rows[block.given]] += fit.weight * chances[block.given]
-        return 1.0 / unlikely
+        return as_probabilities(1.0 / unlikely)
 
     def _numbers(self, people: Sequence[str]) -> Indices:
         places = {name: place for place, name in enumerate(self.names)}
@@ -241,7 +241,7 @@ class PeoplePosterior:
             low=low,
             high=high,
             lapse=average.lapse,
-            careless=float(sum(chance for level, chance in chances.items() if level.is_careless)),
+            careless=min(sum(chance for level, chance in chances.items() if level.is_careless), 1.0),
             answers=0 if place == len(self.names) else int(self.answers[place]),
         )
 
@@ -259,7 +259,7 @@ class PeoplePosterior:
         pairs = mixed_pairs(x, PAIRS, np.random.default_rng(seed))
         first, second = x[pairs[:, 0]], x[pairs[:, 1]]
         each = (fit.weight * self._everybody(fit, fit.basis(first) - fit.basis(second)) for fit in self.fits)
-        prefers: Array = np.asarray(sum(each))
+        prefers = as_probabilities(sum(each))
         agree: Array = (prefers @ prefers.T + (1.0 - prefers) @ (1.0 - prefers).T) / len(pairs)
         np.fill_diagonal(agree, 1.0)
         return agree

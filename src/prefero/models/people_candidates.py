@@ -15,13 +15,12 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero.kernels import Anchored, ItemEffects, Kernel
 from prefero.models.answer_levels import Level
-from prefero.models.structures import ModelSettings, grid_weights, kernel_grid
+from prefero.models.structures import GIVEN, ModelSettings, grid_weights, kernel_grid
 from prefero.questions import Comparisons
 
 SHARES = {0.0: 0.1, 0.15: 0.1, 0.3: 0.15, 0.5: 0.2, 0.7: 0.15, 0.85: 0.1, 0.95: 0.1, 1.0: 0.1}  # with priors
 TYPICAL_SHARE = 0.5
 TYPICAL_PART = 0.5
-GIVEN = "given"  # in place of a structure: the user's own kernel
 ITEM_PARTS = {0.0: 0.4, 0.5: 0.4, 0.9: 0.2}  # of the prior variance, with priors
 MOST_ITEMS = 300  # with effects of their own
 FEWEST_SHOWINGS = 3.0  # of an item on average, for it to have an effect of its own

@@ -29,6 +29,7 @@ class PersonModel:
     """
 
     margin: None = None  # it is learned, so that "about equal" is an answer
+    has_lapses = True
 
     def __init__(self, others: Comparisons, person: str) -> None:
         if others.people is None or others.rows is not None:

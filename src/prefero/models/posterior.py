@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from prefero._support.arrays import AnyArray, Array, like
+from prefero._support.names import shortened
 from prefero._support.parallel import blocks_of, map_parallel
 from prefero.kernels import Kernel
 from prefero.models.likelihood import Probit
-from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, positive_root, triangular_inverse
+from prefero.models.linalg import PivotedCholesky, pivoted_cholesky, symmetric_root, triangular_inverse
 from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from prefero.models.low_rank import LowRank
 
 BLOCK = 20_000  # trajectories whose covariances with the answers are in memory at once
+LONGEST_KERNEL = 120  # letters of a kernel in a repr
 
 
 def covariance_of_differences(kernel: Kernel, data: Comparisons) -> Array:
@@ -177,7 +179,8 @@ class Posterior:
         return mean, covariance
 
     def __repr__(self) -> str:
-        return f"Posterior({self.kernel}, {self.probit}, {self.data.n_answers} answers)"
+        kernel = shortened(repr(self.kernel), LONGEST_KERNEL)
+        return f"Posterior({kernel}, {self.probit}, {self.data.n_answers} answers)"
 
     def marginals(self, x: Array) -> tuple[Array, Array]:
         """Mean (M,) and variance (M,) of the rewards of x, without the covariance between them."""
@@ -209,9 +212,7 @@ class Posterior:
     def sample(self, x: Array, count: int, rng: np.random.Generator) -> Array:
         """Joint samples of the rewards of x, shape (count, M)."""
         mean, covariance = self(x)
-        values, vectors = np.linalg.eigh(covariance)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        samples: Array = mean + rng.standard_normal((count, len(x))) @ root.T
+        samples: Array = mean + rng.standard_normal((count, len(x))) @ symmetric_root(covariance)
         return samples
 
     @property
@@ -242,7 +243,7 @@ class Posterior:
         fallen = np.eye(len(inverse)) - inverse.T @ inverse
         # after a lapse variances may rise above the prior's
         rises = np.min(self.sites[0], initial=0.0) < 0
-        return self.unpivot @ (positive_root(fallen) if rises else pivoted_cholesky(fallen, 0.0).basis)
+        return self.unpivot @ (symmetric_root(fallen) if rises else pivoted_cholesky(fallen, 0.0).basis)
 
     @cached_property
     def unpivot(self) -> Array:

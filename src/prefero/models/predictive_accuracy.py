@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 from scipy.special import ndtr
 
-from prefero._support.arrays import Array, Indices, one_thread
+from prefero._support.arrays import Array, Indices, as_probabilities, one_thread
 from prefero.models.draws import LEVEL, Estimate, draw_rewards, interval
 from prefero.models.likelihood import SQRT_2, lapsing
 from prefero.models.posterior import Distribution
@@ -113,4 +113,4 @@ def _chosen_first(belief: Distribution, x: Array, pairs: Indices) -> Array:
         gap_variance = variance[first] + variance[second] - 2.0 * covariance[first, second]
         gap = mean[first] - mean[second]
         total += weight * part.probit.forced.probabilities(gap, np.maximum(gap_variance, 0.0))[0]
-    return total
+    return as_probabilities(total)

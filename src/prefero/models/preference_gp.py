@@ -227,6 +227,17 @@ class PreferenceGP(PreferenceModel):
         """Whether it can learn from how long answers took."""
         return self.inference == "ep"
 
+    @property
+    def learns_from_all_kinds(self) -> bool:
+        """Whether it can learn from answers other than plain pairs."""
+        return self.inference == "ep"
+
+    @property
+    def has_lapses(self) -> bool:
+        """Whether some answers may be at random."""
+        averaged = self.kernel is None and self.noise is None
+        return averaged if self.lapse is None else self.lapse > 0
+
     def fit_comparisons(self, data: Comparisons, reference: Array | None = None) -> Self:
         """Learn from comparisons of features; refitting is quick when they continue the last ones.
 

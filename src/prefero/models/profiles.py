@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from prefero._support.arrays import Array, Flags, Indices, one_thread
+from prefero._support.ordering import largest_first
 from prefero.models.draws import Estimate, draw_rewards, interval
 from prefero.models.posterior import Distribution
 from prefero.trajectories.categories import Variable
@@ -173,7 +174,7 @@ def _leading(belief: Distribution, lines: Sequence[_Line]) -> Indices:
     if len(lines) <= MOST:
         return np.arange(len(lines))
     stds = [_std(belief.marginals(line.points)[0][None], line.weights)[0] for line in lines]
-    return np.sort(np.argsort(-np.array(stds), kind="stable")[:MOST])
+    return np.sort(largest_first(np.array(stds), MOST))
 
 
 def _std(rewards: Array, weights: Array) -> Array:

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from prefero._support.arrays import Array
+from prefero._support.ordering import first_largest, largest_first
 from prefero.kernels import RBF, Kernel, Linear, Quadratic, Selected, Standardized
 from prefero.models.feature_selection import feature_shares
 from prefero.models.likelihood import Probit
@@ -109,10 +110,12 @@ def _selected(settings: ModelSettings, data: Comparisons, margin: Margins) -> tu
         # about unit variance, found without looking at the pool: many selections are compared here
         form = 1.0 / (2 * size + size * (size + 1) / 2) * (Linear() + Quadratic())
         wider = [(*columns, i) for i in range(features) if i not in columns]
-        kernels = ((settings.anchored(Selected(form, c)), c) for c in wider)
-        evidence, columns = max((settings.log_evidence(kernel, data, probit), c) for kernel, c in kernels)
-        steps.append((evidence - log_selections(features, size), columns))
-    return max(steps)[1]
+        kernels = (settings.anchored(Selected(form, c)) for c in wider)
+        evidence = np.array([settings.log_evidence(kernel, data, probit) for kernel in kernels])
+        best = first_largest(evidence)
+        columns = wider[best]
+        steps.append((float(evidence[best]) - log_selections(features, size), columns))
+    return steps[first_largest(np.array([log_weight for log_weight, _ in steps]))][1]
 
 
 def _of_columns(settings: ModelSettings, form: str, columns: tuple[int, ...]) -> Kernel:
@@ -167,7 +170,7 @@ def _standardized(settings: ModelSettings, data: Comparisons) -> tuple[Array, Ar
 
 def _of_shares(settings: ModelSettings, form: str, shares: Array) -> Kernel:
     """The typical kernel of a structure, in which a feature's squared scale is its share."""
-    order = np.argsort(-shares, kind="stable")[:MOST_RELEVANT]
+    order = largest_first(shares, MOST_RELEVANT)
     columns = np.sort(order[shares[order] >= IRRELEVANT * shares.max()])
     scale = 1.0 / np.sqrt(shares[columns] / shares[columns].sum())
 

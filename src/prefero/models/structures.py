@@ -48,6 +48,7 @@ DESCRIPTIONS = {  # of a reward that looks ...
     "step sparse": "a mean over time in which only a few states or actions matter",
     "step ard": "a mean over time in which some states and actions matter more than others",
 }
+GIVEN = "given"  # in place of a structure: the user's own kernel
 LABELS = {  # short descriptions, for lists
     "linear": "linear",
     "quadratic": "quadratic",

@@ -13,7 +13,7 @@ from prefero.questions import Comparisons
 from prefero.trajectories.features import Scaling
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SummarizedPosterior(Posterior):
     """A Gaussian over rewards that is known by its mean and covariance at some points, not by its answers.
 

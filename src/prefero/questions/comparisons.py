@@ -93,8 +93,13 @@ class Comparisons:
         )
 
     def tobytes(self) -> bytes:
-        """All that the answers say, to see whether they are the same as others."""
-        return b"".join(part.tobytes() for part in (self.winners, self.losers, self.tied, *(self.rows or ())))
+        """All that the answers say, to see whether they are the same as others.
+
+        It begins with whether they are all plain pairs, since their sites have another shape than those of
+        other answers, also if there are none.
+        """
+        parts = (self.winners, self.losers, self.tied, *(self.rows or ()))
+        return b"".join([bytes([self.rows is None]), *(part.tobytes() for part in parts)])
 
     @property
     def has_ties(self) -> bool:

@@ -109,7 +109,7 @@ def choice_of(impressions: Array, kind: Kind, margin: float, strong_margin: floa
 
 def _ranked(impressions: Array, margin: float) -> str:
     """From the best to the worst; neighbours that differ by less than the margin are equal."""
-    order = np.argsort(-impressions)
+    order = np.argsort(-impressions, kind="stable")
     groups = [[int(order[0])]]
     for better, worse in pairwise(order.tolist()):
         if impressions[better] - impressions[worse] < margin:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags, Indices
+from prefero._support.ordering import largest_first
 from prefero.trajectories.features import feature_matrix
 
 BLOCK = 4096  # rows that are compared at a time
@@ -48,7 +49,7 @@ def diverse_best(features: npt.ArrayLike, scores: npt.ArrayLike, count: int) -> 
     further one is the best that keeps a radius from those before it, at about the largest radius that leaves
     `count` of them.
     """
-    matrix, order = feature_matrix(features), np.argsort(-np.asarray(scores), kind="stable")
+    matrix, order = feature_matrix(features), largest_first(np.asarray(scores))
     order = order[: max(2 * count, len(order) // 10)]
     some = matrix[order]
     return order[_disks_of_count(some, np.arange(len(order)), min(count, len(order)))]
