@@ -60,6 +60,29 @@ def test_a_table_with_columns_of_policies_tasks_and_seeds(tmp_path: Path) -> Non
         read_rollouts(source)
 
 
+def test_a_column_that_tells_the_policy_is_not_shown(tmp_path: Path) -> None:
+    """Otherwise the name of a feature would be "checkpoint=alice-9"."""
+    rows = [
+        f"{p}{i},{p},{p}-{9 if i < 6 else 7},{'wet' if i % 3 else 'dry'},{i}"
+        for i in range(12)
+        for p in ("alice", "bob")
+    ]
+    (tmp_path / "all.csv").write_text(
+        "id,policy,checkpoint,floor,speed\n" + "\n".join(rows), encoding="utf-8"
+    )
+    dataset = open_dataset(tmp_path / "all.csv")
+    assert {one.column for one in getattr(dataset, "categories", ())} == {"policy", "checkpoint", "floor"}
+    pool, _ = read_rollouts([RolloutSource(dataset)])
+    assert set(pool.names) == {"floor=wet", "speed"}
+
+
+def test_nobody_can_compute_the_order_in_which_rollouts_are_shuffled(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        np.savez(tmp_path / f"{name}.npz", features=np.random.default_rng(0).standard_normal((20, 1)))
+    orders = {read_rollouts(sources(tmp_path / "a.npz", tmp_path / "b.npz"))[1].policy_of for _ in range(3)}
+    assert len(orders) == 3
+
+
 def test_an_archive_of_states_is_shown_by_its_features(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "runs.npz", states=rng.standard_normal((4, 6, 2)), policy=["a", "b", "a", "b"])

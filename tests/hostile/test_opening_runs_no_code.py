@@ -95,6 +95,20 @@ def test_a_plan_beside_the_clips_of_a_pool(dataset: Any, tmp_path: Path, file_st
         cut_planned_clip(pool.clips[0])
 
 
+def test_a_plan_with_an_option_that_no_format_has(tmp_path: Path, file_store: Store) -> None:
+    path = samples.pool_with_plan(tmp_path, samples.ENVIRONMENT | {"options": {"polcy": "evil:policy"}})
+    clips = Pool.load(path).clips
+    assert clips is not None
+    for attempt in (
+        lambda: begin_teaching(file_store, str(path), "teach", 5),
+        lambda: cut_planned_clip(clips[0]),
+    ):
+        with pytest.raises(
+            ValueError, match=r"no gymnasium option 'polcy'; did you mean 'policy'\? The .* are videos"
+        ):
+            attempt()
+
+
 def test_a_pool(tmp_path: Path, file_store: Store) -> None:
     path = samples.pool_of_world(tmp_path)
     with pytest.raises(ValueError, match="there is no world 'evil:Env'"):

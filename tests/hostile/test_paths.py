@@ -16,8 +16,9 @@ from prefero.datasets import extract_features, open_dataset
 from prefero.datasets.scores.write import write_scores
 from prefero.pools.displays import display_of
 from prefero.server.app import create_app
-from prefero.server.auth import ServerContext
-from prefero.studies.start import pool_of
+from prefero.server.auth import ServerContext, Visitor
+from prefero.studies.clip_folders import is_served
+from prefero.studies.start import begin_teaching, own_folder, pool_of
 from prefero.studies.storage.store import Store, new_secret
 from server.served_studies import Client, error_of, serving
 from studies.fake_study import protocol_of
@@ -106,6 +107,29 @@ def test_a_pool_names_no_videos_outside(tmp_path: Path) -> None:
     Pool(np.eye(3), clips=[private / f"{n}.mp4" for n in range(3)]).save(tmp_path / "theirs" / "pool.npz")
     with pytest.raises(ValueError, match=r"names videos outside of its own folder.*add --trust"):
         pool_of(str(tmp_path / "theirs" / "pool.npz"))
+
+
+def test_a_pools_own_folder_is_not_allowed_for_ever(
+    file_store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be a folder of downloads: its videos are shown while the pool is taught."""
+    monkeypatch.setenv("PREFERO_DATA", str(tmp_path / "data"))
+    clips = [tmp_path / f"{number}.mp4" for number in range(3)]
+    for clip in clips:
+        clip.write_bytes(b"video")
+    what = str(tmp_path / "pool.npz")
+    Pool(np.eye(3), clips=clips).save(what)
+    for _ in ("begun", "continued"):
+        study, teacher, _ = begin_teaching(file_store, what, None, 3)
+        assert not is_served(clips[0])
+        assert is_served(clips[0], own_folder(what))
+    context = ServerContext(
+        file_store, guest=Visitor("teacher", study, teacher), clip_folders=own_folder(what)
+    )
+    with serving(create_app(context)) as address, Client(address) as page:
+        assert page.http.get("/api/clips/0.mp4").content == b"video"
+    begin_teaching(file_store, what, None, 3, trust=True)  # they are mine
+    assert is_served(clips[0])
 
 
 def test_a_database_of_others_sends_no_files_of_this_machine(file_store: Store, tmp_path: Path) -> None:

@@ -18,12 +18,17 @@ def environment(data: Path) -> dict[str, str]:
 class RunningCommand:
     """A command that runs until it is stopped; what it prints goes to files."""
 
-    def __init__(self, folder: Path, *words: str, data: Path | None = None) -> None:
+    def __init__(self, folder: Path, *words: str, data: Path | None = None, first: str = "") -> None:
         self.out, self.err = folder / "stdout.txt", folder / "stderr.txt"
         for file in (self.out, self.err):
             file.write_text("", encoding="utf-8")
         self.process = start_prefero(
-            *words, out=self.out, err=self.err, folder=folder, environment=environment(data or folder)
+            *words,
+            out=self.out,
+            err=self.err,
+            folder=folder,
+            environment=environment(data or folder),
+            first=first,
         )
 
     def __enter__(self) -> Self:
@@ -52,7 +57,7 @@ class RunningCommand:
 
     def address(self) -> str:
         """The address that `teach` prints once it serves."""
-        return self.wait_for(r"(?:browser: )(http://\S+)")[1]
+        return self.wait_for(r"(?:browser|answers at): (http://\S+)")[1]
 
     def stop(self) -> int:
         """Interrupt it as Ctrl+C does; the exit code."""

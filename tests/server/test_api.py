@@ -58,7 +58,7 @@ CONTRACT = {
 }
 STATE = {
     *("stage", "title", "text", "answered", "total", "question", "choices", "answers", "ties"),
-    *("undoable", "can_skip", "target_scores", "rating", "task_description", "own_scores"),
+    *("undoable", "can_skip", "watch_to_end", "target_scores", "rating", "task_description", "own_scores"),
     *("accuracy", "goal", "arena"),
 }
 

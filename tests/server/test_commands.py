@@ -2,21 +2,26 @@
 
 import csv
 import re
+import shlex
 import signal
 import socket
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 
 import plain_http
+from page.run_servers import free_port
 from prefero import Pool
 from prefero.studies.storage.store import Store
 from server.run_commands import RunningCommand, run, run_without
 from server.served_studies import Client, InvitedStudy, complete_stages, error_of, ok
 from systems import posix_only
+from waiting import TIMEOUT, wait_until
 
 NO_WORKERS = ["--port", "0", "--workers", "0"]
 TRAJECTORIES = ["--trajectories", "12"]
@@ -72,6 +77,28 @@ def test_a_server_that_the_system_stops_ends_quietly(tmp_path: Path) -> None:
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(timeout=30) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
         assert server.err.read_text(encoding="utf-8") == ""
+
+
+def test_a_server_that_renders_videos_ends_quietly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More are asked for than can be rendered in the time that requests have to end."""
+    monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
+    words = ["teach", "golf", "--trajectories", "49", "--port", "0"]
+    with RunningCommand(tmp_path, *words) as command, ThreadPoolExecutor(12) as threads:
+        address = command.address()
+        asked = [threads.submit(_status_of, f"{address}api/clips/{index}.mp4") for index in range(12)]
+        wait_until(lambda: any((tmp_path / "cache").rglob(".*.mp4")), "the first bytes of a video")
+        assert command.stop() == 0
+        assert 404 in [one.result() for one in asked]
+    assert "Traceback" not in command.output
+    assert "cannot be shown" not in command.output
+
+
+def _status_of(address: str) -> int | None:
+    """None if the server closed the connection."""
+    try:
+        return plain_http.get(address, timeout=TIMEOUT).status_code
+    except httpx.HTTPError:
+        return None
 
 
 def test_a_pool_in_a_file_is_taught_with_answers_kept_where_one_says(
@@ -138,6 +165,22 @@ def test_an_error_is_reported_in_one_line(words: str, message: str, tmp_path: Pa
     done = run(*words.split(), data=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
     assert message in one_line(done.stderr)
+
+
+def test_without_a_built_page_the_terminal_says_so_and_no_browser_is_opened(tmp_path: Path) -> None:
+    gone = "from pathlib import Path; from prefero.server import app, serve; app.PAGE = Path('nowhere')"
+    opened = "serve.open_browser = lambda url: print('opened', url)"
+    words = ["teach", "driver", *TRAJECTORIES, "--port", "0"]
+    with RunningCommand(tmp_path, *words, first=f"{gone}; {opened}") as server:
+        address = server.address()
+        told = server.output
+        assert re.search(r"^The page was not built, .* Type  make .*page  and start again\.$", told, re.M)
+        assert told.index("The page was not built") < told.index("Your answers are stored")
+        assert "opened" not in told
+        assert "in a browser" not in told
+        with Client(address) as page:
+            found = page.get("/")
+        assert (found.status_code, "page  and start again." in found.text) == (503, True)
 
 
 @pytest.mark.parametrize("command", [["teach", "driver", *TRAJECTORIES], ["study", "serve"]])
@@ -247,6 +290,23 @@ def test_a_study_from_its_protocol_to_its_report_and_to_another_machine(
     assert secret[1] not in come
     study("import", "away", "--into", "again", "--prefix", "B", data=elsewhere)
     assert re.search(r"again\W+study\W+6\W+4\W+4\W", study("list", data=elsewhere))
+
+
+def test_the_server_that_is_printed_answers_at_the_links_that_are_printed(
+    pool_file: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "walks.toml").write_text(PROTOCOL, encoding="utf-8")
+    assert pool_file.exists()
+    base = f"http://127.0.0.1:{free_port()}/"
+    words = ["--protocol", "walks.toml", "--participants", "1", "--base", base, "--database", "mine.db"]
+    told = run_study(tmp_path, "create", "walks", *words)
+    ((_, address, code),) = re.findall(LINK, told, flags=re.MULTILINE)
+    printed = re.search(r"^Next:  \S*prefero (study serve .*)$", told, flags=re.MULTILINE)
+    assert printed is not None
+    with RunningCommand(tmp_path, *shlex.split(printed[1]), "--workers", "0") as server:
+        server.wait_for("Serving")
+        with Client(address, code) as page:
+            assert page.session()["title"] == "Walks"
 
 
 def test_a_study_behind_a_proxy_goes_by_its_name_and_needs_https(

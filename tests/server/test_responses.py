@@ -1,8 +1,11 @@
 """Responses: the security headers of all of them, and no file but those that are meant."""
 
+import asyncio
 from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
+from unittest.mock import AsyncMock
 
 import httpx
 import numpy as np
@@ -11,6 +14,7 @@ import pytest
 from prefero import Pool
 from prefero.pools.displays import display_of
 from prefero.server.app import PAGE
+from prefero.server.middleware.internal_errors import InternalErrors
 from prefero.studies.clip_folders import remember_folder
 from prefero.studies.protocol import teaching_protocol
 from prefero.studies.storage.store import Store, new_secret
@@ -161,3 +165,27 @@ def test_a_clip_that_is_not_in_the_studys_folder_is_not_served(store: Store, cli
     with serving(guest_app(store, session)) as address, Client(address) as page:
         for number in range(2):
             assert error_of(page.get(f"/api/clips/{number}.mp4")) == (404, "no-trajectory")
+
+
+# --- requests that end otherwise --------------------------------------------------------------------------
+
+
+async def _cancelled(*_: object) -> None:
+    raise asyncio.CancelledError("timeout graceful shutdown exceeded")
+
+
+async def _failing(*_: object) -> None:
+    raise KeyError("a fault")
+
+
+@pytest.mark.parametrize(("app", "status"), [(_cancelled, 503), (_failing, 500)])
+def test_a_request_that_does_not_end_by_itself_is_answered(app: Any, status: int) -> None:
+    """What a server that stops does not wait for is no fault that a person should read about."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(InternalErrors(app)({"type": "http"}, AsyncMock(), send))
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+    assert sent[0]["status"] == status

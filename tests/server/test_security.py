@@ -326,6 +326,33 @@ def test_a_page_of_another_site_cannot_write(teacher: Client, origin: str, file:
     assert ok(teacher.http.post("/api/session/events", json=answer, headers={"origin": own}))["answered"] == 1
 
 
+SCHEMES: list[tuple[bool, list[str], str | None, str, int]] = [
+    # secure, trusted proxies, X-Forwarded-Proto, the origin's scheme, status
+    (True, [], None, "https", 200),
+    (True, [], None, "http", 403),
+    (False, [], None, "http", 200),
+    (False, [], None, "https", 403),
+    (False, [], "https", "https", 403),  # said by nobody who is trusted
+    (False, ["127.0.0.1"], "https", "https", 200),
+    (False, ["127.0.0.1"], "https", "http", 403),
+    (True, ["127.0.0.1"], "http", "http", 200),
+]
+
+
+@pytest.mark.parametrize(("secure", "proxies", "forwarded", "scheme", "status"), SCHEMES)
+def test_a_page_of_another_scheme_is_another_site(
+    store: Store, secure: bool, proxies: list[str], forwarded: str | None, scheme: str, status: int
+) -> None:
+    app = create_app(ServerContext(store, secure=secure), hosts=["lab.example"], proxies=proxies)
+    headers = {"host": "lab.example", "origin": f"{scheme}://lab.example"}
+    headers |= {} if forwarded is None else {"x-forwarded-proto": forwarded}
+    with serving(app) as address:
+        found = plain_http.post(f"{address}/api/leave", json={}, headers=headers)
+    assert found.status_code == status
+    if (secure, scheme, status) == (False, "https", 403):
+        assert "start it with --base https://... or --https" in found.text
+
+
 @pytest.mark.parametrize(
     "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "", None]
 )
@@ -354,7 +381,7 @@ def test_what_one_participant_did_is_not_stored_as_anothers(
         ok(browser.post("/api/enter", secret=invited.codes[1]))
         consent = browser.post("/api/session/stages", key=new_key(), stage="consent", data={"agreed": True})
         assert error_of(consent) == ANOTHER
-        assert "signed in as P2 of 'walks' now" in consent.json()["error"]["message"]
+        assert "signed in as P2 of 'Walks' now" in consent.json()["error"]["message"]
         assert error_of(browser.get("/api/session")) == ANOTHER
         assert rows(file) == []
         assert ok(browser.get("/api/me"))["session"] != first

@@ -16,9 +16,10 @@ from prefero.studies.arena_start import arena_name, begin_arena
 from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.export_import import export_study, import_study
 from prefero.studies.participant_progress import progress_of
+from prefero.studies.participant_texts import ARENA_THANKS
 from prefero.studies.report import write_study_report
 from prefero.studies.session import Session
-from prefero.studies.session_state import SessionState
+from prefero.studies.session_state import ArenaState, SessionState
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
 from studies.fake_study import new_key
 
@@ -55,25 +56,40 @@ def judge_all(session: Session, policy: str = "careful") -> SessionState:
     state = session.state()
     while state.stage == "compare":
         assert state.arena is not None
-        assert state.arena.standings is None
         assert not any(name in str(state) for name in POLICIES)
         state = prefer(session, state, policy)
     return state
 
 
-def test_a_judge_is_blind_until_the_order_is_known(file_store: Store) -> None:
+def test_an_invited_judge_is_blind_and_is_thanked_at_the_end(file_store: Store) -> None:
     study, judge = begun(file_store)
     state = judge_all(session_of(file_store, study, judge))
     assert (state.stage, state.undoable) == ("done", None)
-    assert state.arena is not None
-    assert state.arena.standings is not None
-    assert [one.policy for one in state.arena.standings] == ["careful", "hasty"]
-    assert state.arena.probability >= 0.95
-    assert state.arena.standings[0].better_than_next == pytest.approx(state.arena.probability, abs=0.02)
-    assert state.text is not None
-    assert state.text.startswith("The order is careful, hasty: 9")
+    assert state.arena == ArenaState(state.answered, 120, None)
+    assert state.text == ARENA_THANKS
     assert 4 <= state.answered <= 12
     assert progress_of(file_store, study)[0].stage == "done"
+
+
+def test_who_runs_an_arena_sees_the_result_at_its_end_and_goes_on(file_store: Store) -> None:
+    study, judge = begun(file_store, questions=8)
+    session = Session(file_store, study, judge, ComputeSlots(), arena_report="prefero arena report two")
+    state = session.state()
+    while state.arena is not None and state.arena.result is None:
+        state = prefer(session, state, "careful")
+    assert state.arena is not None
+    assert state.arena.result is not None
+    found, probability = state.arena.result, arena_of(file_store, study).standings().probability
+    assert probability >= 0.95
+    assert found.sentences[0].startswith("The order is careful, hasty: 9")
+    assert [one.policy for one in found.standings] == ["careful", "hasty"]
+    assert found.standings[0].better_than_next == pytest.approx(probability, abs=0.02)
+    assert found.report == "prefero arena report two"
+    for _ in range(8):  # more than were planned
+        assert (state.stage, state.can_skip) == ("compare", True)
+        state = prefer(session, state, "careful")
+    assert session.undo(new_key(), state.undoable).answered == state.answered - 1
+    assert session_of(file_store, study, judge).state().stage == "done"
 
 
 def test_undo_skip_and_another_server(file_store: Store) -> None:
@@ -112,8 +128,9 @@ def test_several_judges_share_an_arena(file_store: Store) -> None:
 def test_an_arena_ends_after_so_many_answers_and_continues_with_more(file_store: Store) -> None:
     study, judge = begun(file_store, questions=2, confidence=0.999)
     state = judge_all(session_of(file_store, study, judge))
-    assert state.text is not None
-    assert state.text.startswith("The order is not known yet. Most probable is careful, hasty: ")
+    assert (state.stage, state.answered) == ("done", 2)
+    sentence = arena_of(file_store, study).standings().sentences[0]
+    assert sentence.startswith("The order is not known yet. Most probable is careful, hasty: ")
     study, same, known = begin_arena(file_store, "two", None, rollouts, "anna", questions=4)
     assert known
     assert same == judge

@@ -110,6 +110,28 @@ UNFIT: dict[str, Damage] = {
     "not closed": replaced("events.csv", "left", '"left'),
     "somebody twice": replaced("participants.csv", "P10,", "P1,"),
 }
+IMPOSSIBLE: dict[str, tuple[Damage, str]] = {
+    "restored first": (
+        replaced("events.csv", ",1,0,left", ",1,0,restore"),
+        "row 1 of events.csv: there is no",
+    ),
+    "undone first": (replaced("events.csv", ",1,0,left", ",1,0,undo"), "row 1 of events.csv"),
+    "skipped places": (
+        replaced("events.csv", ",1,0,left", ",1,3,left"),
+        "row 1 of events.csv: its position is 3",
+    ),
+    "asked before": (
+        replaced("questions.csv", ",1,0,0,", ",1,77,0,"),
+        "row 1 of events.csv: this participant was never",
+    ),
+    "less than no time": (
+        replaced("events.csv", ",1.5,", ",-1e308,"),
+        r"of events.csv: its seconds are -1e\+308, and not from 0 to 86400",
+    ),
+    "ages": (replaced("events.csv", ",1.5,", ",1e300,"), "its seconds are 1e\\+300"),
+    "a word as a time": (replaced("events.csv", "Z", "Zzz"), "row 1 of events.csv: its time is"),
+    "a local time": (replaced("participants.csv", "Z", "+02:00"), "row 1 of participants.csv: its time is"),
+}
 
 
 def sign(folder: Path) -> None:
@@ -126,6 +148,19 @@ def test_inconsistent_rows_are_refused_and_nothing_is_imported(
     UNFIT[what](exported_copy)
     sign(exported_copy)
     assert_refused(file_store, exported_copy, "")
+
+
+@pytest.mark.parametrize("what", IMPOSSIBLE)
+def test_rows_that_no_server_records_are_refused_by_their_number(
+    exported_copy: Path, file_store: Store, what: str
+) -> None:
+    damage, message = IMPOSSIBLE[what]
+    damage(exported_copy)
+    sign(exported_copy)
+    before = rows(file_store)
+    with pytest.raises(StudyFolderError, match=message):
+        import_study(file_store, exported_copy, new_secret())
+    assert rows(file_store) == before
 
 
 def test_a_folder_of_something_else_is_refused(file_store: Store, tmp_path: Path) -> None:

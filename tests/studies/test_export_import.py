@@ -1,6 +1,8 @@
 """Exported studies: imported without a difference, and merged."""
 
 import json
+import os
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,10 @@ from sqlalchemy import select
 
 from prefero import Pool
 from prefero.studies.export_import import export_study, import_study
+from prefero.studies.report import write_study_report
 from prefero.studies.session import Session
 from prefero.studies.storage import schema
-from prefero.studies.storage.database import reading
+from prefero.studies.storage.database import open_database, reading
 from prefero.studies.storage.store import Refused, Store, new_secret
 from studies.exported_study import FILES, LABELS, files, rows, table
 from studies.fake_study import (
@@ -26,6 +29,7 @@ from studies.fake_study import (
     respond,
     study_of,
 )
+from systems import posix_only
 
 # --- out --------------------------------------------------------------------------------------------------
 
@@ -198,3 +202,23 @@ def test_a_prefix_that_makes_a_label_too_long_is_refused_in_every_database(
     with pytest.raises(Refused, match="100"):
         import_study(store, exported_copy, new_secret(), prefix="x" * 100)
     assert store.studies() == []
+
+
+@posix_only
+def test_what_people_answered_can_be_read_by_its_owner_only(tmp_path: Path) -> None:
+    """Whatever the account gives to new files; also the files that SQLite makes beside the database."""
+    before = os.umask(0o000)
+    try:
+        store = Store(open_database(tmp_path / "lab" / "studies.db"))
+        person = invited(store)
+        answer(store, person)
+        export_study(store, store.studies()[0], tmp_path / "export")
+        write_study_report(store, store.studies()[0], tmp_path / "report")
+    finally:
+        os.umask(before)
+    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.rglob("*")}
+    assert {path.name for path in modes if path.parent.name == "lab"} >= {"studies.db", "studies.db-wal"}
+    assert {
+        path.name: mode for path, mode in modes.items() if mode != (0o700 if path.is_dir() else 0o600)
+    } == {}
+    store.engine.dispose()

@@ -16,12 +16,10 @@ from prefero import Pool
 from prefero._support.sentences import unwrap
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.methods import method_named
+from prefero.studies.participant_texts import CONSENT, INSTRUCTIONS, THANKS
 from prefero.studies.protocol import (
     BUILT_IN,
-    CONSENT,
-    INSTRUCTIONS,
     STUDY_NAMES,
-    THANKS,
     Protocol,
     StudyMethod,
     read_protocol,
@@ -328,7 +326,7 @@ def test_a_learner_has_the_model_of_its_method(pool: Pool) -> None:
     first, again, other = (StudyMethod("A", FAST_METHOD, 3).learner(pool, seed) for seed in (1, 1, 2))
     assert first.answers == ()
     assert "theta=1" in repr(first)
-    assert first.acquisition == MutualInformation("paper")
+    assert first.acquisition == MutualInformation()
     assert first.ask(strategy="random") == again.ask(strategy="random")
     asked = [[learner.ask(strategy="random") for _ in range(5)] for learner in (first, other)]
     assert asked[0] != asked[1]

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,16 @@ def table(path: Path) -> list[dict[str, str]]:
 
 def test_outcomes_are_shares_of_a_participants_own_test_questions(store: Store) -> None:
     assert outcomes_of(store, tiny_study(store)) == OUTCOMES
+
+
+def test_a_bar_counts_the_participants_while_methods_learn_again(
+    file_store: Store, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = tiny_study(file_store)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    outcomes_of(file_store, study)
+    assert "learning as each method did" in (told := capsys.readouterr().err)
+    assert "2/2" in told
 
 
 def test_the_table_holds_means_standard_errors_and_the_papers_numbers(report: Path) -> None:

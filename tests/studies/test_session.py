@@ -1,5 +1,6 @@
 """Sessions: which stages are refused, and what the person should know and see."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,9 @@ import pytest
 
 from prefero import Pool
 from prefero.rendering.video import save_video
+from prefero.studies.participant_texts import INSTRUCTIONS
 from prefero.studies.protocol import StudyMethod
-from prefero.studies.session import BY_OWN_SCORES
+from prefero.studies.session import BY_OWN_SCORES, Session
 from prefero.studies.storage.store import Store
 from prefero.worlds.base import TASK_DESCRIPTION
 from studies.fake_study import (
@@ -66,7 +68,7 @@ def test_a_world_without_targets_has_no_scores(sessions: SessionFactory) -> None
     assert session.event_log().stage_events == ()
 
 
-@pytest.mark.parametrize("choice", [None, "skip", "equal", "LEFT", 3, ["left"]])
+@pytest.mark.parametrize("choice", [None, "undo", "equal", "LEFT", 3, ["left"]])
 def test_practice_accepts_the_answers_of_the_protocol(sessions: SessionFactory, choice: Any) -> None:
     session = sessions.new(practice=True)
     shown = session.state().question
@@ -75,6 +77,53 @@ def test_practice_accepts_the_answers_of_the_protocol(sessions: SessionFactory, 
         session.submit("practice", {"choice": choice}, new_key())
     now = session.submit("practice", {"choice": "right"}, new_key())
     assert (now.stage, now.answered) == ("compare", 0)
+
+
+def test_practice_can_be_skipped_as_every_question_can(sessions: SessionFactory) -> None:
+    session = sessions.new(practice=True)
+    assert session.state().can_skip
+    now = session.submit("practice", {"choice": "skip"}, new_key())
+    assert (now.stage, now.answered, now.undoable) == ("compare", 0, None)
+
+
+def test_participants_watch_to_the_end_unless_the_protocol_says_otherwise(sessions: SessionFactory) -> None:
+    assert sessions.new().state().watch_to_end
+    assert not sessions.new(watch_to_end=False).state().watch_to_end
+    assert not sessions.new(kind="teach").state().watch_to_end
+
+
+def test_another_kind_of_answers_replaces_the_open_question_which_an_undo_brings_back(
+    sessions: SessionFactory,
+) -> None:
+    before = sessions.new(kind="teach", methods=(StudyMethod("A", "Prefero", 5),), open_ended=True)
+    first = respond(before, before.state()).question
+    said: list[str] = []
+    now = with_best_of_3(before, said.append)
+    state = now.state()
+    assert state.question is not None
+    assert first is not None
+    assert (state.question.kind, len(state.question.items), state.answered) == ("best-of-3", 3, 1)
+    assert [asked.id for asked in now.event_log().skipped] == [first.id]
+    assert said == ["A question of the kind pair was open. It is skipped; Undo brings it back."]
+    assert now.undo(new_key()).question == first
+    assert now.state().question == first
+    assert respond(now, now.state()).answered == 2
+
+
+def test_an_answer_that_waited_in_a_browser_comes_before_another_kind_of_answers(
+    sessions: SessionFactory,
+) -> None:
+    before = sessions.new(kind="teach", methods=(StudyMethod("A", "Prefero", 5),), open_ended=True)
+    waiting = question_of(before)
+    state = with_best_of_3(before).answer(waiting, "left", new_key())
+    assert state.question is not None
+    assert (state.answered, state.question.kind) == (1, "best-of-3")
+
+
+def with_best_of_3(session: Session, report: Callable[[str], None] = lambda _: None) -> Session:
+    """The session as it continues after the kind of answers was changed."""
+    study = session.store.change_protocol(session.study, answers="best-of-3")
+    return Session(session.store, study, session.participant, session.computing, report=report)
 
 
 @pytest.mark.parametrize("rating", [None, 0, 10, 4.0, "4", True, [4]])
@@ -110,6 +159,19 @@ def test_a_submission_that_is_sent_twice_is_recorded_once(sessions: SessionFacto
     assert first.stage == "instructions"
     with refusal("wrong-stage"):
         session.submit("consent", {"agreed": True}, new_key())
+
+
+def test_the_general_instructions_follow_the_kind_of_answers(sessions: SessionFactory) -> None:
+    def read(**changed: Any) -> str | None:
+        return sessions.new(methods=(StudyMethod("A", "Prefero", 2),), **changed).state().text
+
+    pairs, ranked = read(instructions=INSTRUCTIONS), read(instructions=INSTRUCTIONS, answers="rank-3")
+    assert pairs == INSTRUCTIONS
+    assert "two examples of a robot's behavior, A and B." in INSTRUCTIONS
+    assert ranked is not None
+    assert "three examples of a robot's behavior, A, B and C." in ranked
+    assert "Rank them, the one that you like best first." in ranked
+    assert read(instructions="Do.", answers="rank-3") == "Do."
 
 
 def test_texts_that_are_empty_are_not_shown(sessions: SessionFactory) -> None:

@@ -186,6 +186,23 @@ def test_other_trajectories_under_the_same_name_are_refused(file_store: Store, t
     assert begin_teaching(file_store, str(path), None, 10)[2]
 
 
+def test_the_same_numbers_of_other_features_or_trajectories_are_another_pool(
+    file_store: Store, tmp_path: Path
+) -> None:
+    numbers = features_only().features
+    begun = Pool(numbers, ["speed", "distance"], ids=[f"run {row}" for row in range(12)])
+    others = [Pool(numbers, ["height", "effort"]), Pool(numbers, begun.names, ids=[*map(str, range(12))])]
+    for folder, pool in zip("abc", (begun, *others), strict=True):
+        (tmp_path / folder).mkdir()
+        pool.save(tmp_path / folder / "run.npz")
+    study, *_ = begin_teaching(file_store, str(tmp_path / "a" / "run.npz"), None, 10)
+    for folder in "bc":
+        with refusal("another-pool", "the session 'run' was begun with other trajectories"):
+            begin_teaching(file_store, str(tmp_path / folder / "run.npz"), None, 10)
+    assert begin_teaching(file_store, str(tmp_path / "a" / "run.npz"), None, 10)[0] == study
+    assert file_store.pool(study).has_same_trajectories(begun)
+
+
 def test_a_study_cannot_be_opened_as_a_teaching_session(file_store: Store, pool_file: str) -> None:
     study = study_of(file_store, "mine")
     with refusal("study-exists", "'mine' is a study, not a session: choose another --name"):
@@ -202,6 +219,7 @@ def test_a_session_without_its_participant_is_completed(file_store: Store, pool_
     assert file_store.participants(study) == [person]
 
 
+@pytest.mark.filterwarnings("ignore:.* clips are missing")
 def test_no_session_is_left_behind_by_a_pool_that_cannot_be_shown(file_store: Store, tmp_path: Path) -> None:
     videos = [tmp_path / f"{number}.mp4" for number in range(12)]
     path = tmp_path / "videos.npz"

@@ -97,7 +97,7 @@ def test_the_stages_come_in_order_and_each_shows_what_it_needs(whole: Whole) -> 
         assert (state.target_scores is not None) == (state.stage == "target_scores")
         assert (state.rating is not None) == (state.stage == "rate")
         assert state.choices == ["left", "right"]
-        assert state.can_skip == (state.stage == "compare")
+        assert state.can_skip == (state.stage in ("practice", "compare"))
         assert (state.undoable is not None) == (state.stage == "compare" and state.answered > 0)
     practice = next(state.question for state in shown if state.stage == "practice")
     assert practice is not None

@@ -118,3 +118,19 @@ def texts(tree: ast.Module) -> Iterator[str]:
 def test_no_message_names_a_command_that_may_not_work_here() -> None:
     found = [text for file in SOURCES for text in texts(ast.parse(file.read_text(encoding="utf-8")))]
     assert [text for text in found if TYPED.search(text) and not text.startswith("#")] == []
+
+
+def test_advice_of_other_packages_names_extras_as_these_are_declared(place: Place) -> None:
+    place.activate()
+    advice = 'pygame is not installed, run `pip install "gymnasium[classic_control,box2d]"`'
+    assert 'pip install "gymnasium[classic-control,box2d]"' in commands.pip_command(advice)
+    for other in ("pip install nowhere[extra_one]", "pip install gymnasium[no_such]", "values[0]"):
+        assert commands.pip_command(other) == other
+
+
+def test_the_page_is_built_from_anywhere(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.installed_from({"url": place.folder.as_uri(), "dir_info": {"editable": True}})
+    assert commands.page_command() == "make page"
+    (place.folder / "work").mkdir()
+    monkeypatch.chdir(place.folder / "work")
+    assert commands.page_command() == f"make -C {place.folder} page"

@@ -1,10 +1,12 @@
 """Folders that are written whole: killed at any step, they are the old or the new one, never a mixture."""
 
 from pathlib import Path
+from stat import S_IMODE
 
 import pytest
 
 from prefero._support.folders import whole_folder
+from systems import posix_only
 
 FILES = ("a.txt", "b.txt")
 OLD, NEW = {"a.txt": "old", "b.txt": "old"}, {"a.txt": "new"}  # the new one has a file less
@@ -95,7 +97,8 @@ def test_what_another_folder_left_is_not_touched(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_the_new_folder_has_the_usual_permissions(tmp_path: Path) -> None:
-    (tmp_path / "usual").mkdir()
+@posix_only
+def test_only_its_owner_can_read_the_new_folder(tmp_path: Path) -> None:
     write(tmp_path / "folder", NEW)
-    assert (tmp_path / "folder").stat().st_mode == (tmp_path / "usual").stat().st_mode
+    modes = {S_IMODE(path.stat().st_mode) for path in (tmp_path / "folder").iterdir()}
+    assert (S_IMODE((tmp_path / "folder").stat().st_mode), modes) == (0o700, {0o600})

@@ -1,12 +1,18 @@
 """Missing packages: one message names all extras that a command needs, and one command installs them."""
 
+import sys
+from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from prefero import Learner, Pool, Question
 from prefero import __main__ as program
 from prefero._support import optional
-from prefero._support.optional import MissingExtra, missing_packages, need
+from prefero._support.optional import WRITERS, MissingExtra, missing_packages, need
+from run_here import run_here
 
 DECLARED = [
     "numpy>=2.1",
@@ -83,7 +89,8 @@ def test_one_message_names_everything_that_a_command_lacks(
 
 
 def test_every_extra_that_a_command_may_name_is_declared() -> None:
-    named = {"cli", "datasets", "postgres", *program.WORD_EXTRAS.values(), *program.SUFFIX_EXTRAS.values()}
+    named = {"cli", "datasets", "postgres", *program.WORD_EXTRAS.values()}
+    named |= {extra for _, extra in WRITERS.values()}
     named |= {extra for extras in program.COMMAND_EXTRAS.values() for extra in extras}
     declared = {match[3] for match in map(optional.REQUIREMENT.match, requires("prefero") or []) if match}
     assert named <= declared
@@ -93,3 +100,57 @@ def test_a_package_that_is_missing_is_an_error_with_its_extra() -> None:
     with pytest.raises(MissingExtra, match="the package 'nowhere', which is not installed: type  ") as caught:
         need("nowhere.at.all", extra="plots")
     assert caught.value.extras == ("plots",)
+
+
+@pytest.fixture
+def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], None]:
+    """Takes a package away; the working folder has a reward and a pool."""
+    monkeypatch.chdir(tmp_path)
+    pool = Pool(np.random.default_rng(0).normal(size=(4, 2)), ["speed", "jerk"])
+    learner = Learner(pool)
+    learner.tell(Question(0, 1), "left")
+    learner.reward().save("reward.json")
+    pool.save("pool.npz")
+
+    def take(package: str) -> None:
+        for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, package, None)
+
+    return take
+
+
+@pytest.mark.parametrize(
+    ("words", "package"),
+    [
+        ("rank reward.json pool.npz --picture worst.png --out s.csv", "matplotlib"),
+        ("rank reward.json pool.npz --out s.parquet", "pyarrow"),
+        ("score reward.json pool.npz --out s.parquet", "pyarrow"),
+        ("score reward.json pool.npz --out s.csv --rabc p.parquet", "pyarrow"),
+        ("features pool.npz", "pyarrow"),
+        ("features pool.npz --figure f.png", "matplotlib"),
+        ("simulate --questions 1 --out f.png --save r.json", "matplotlib"),
+        ("show driver --out clip.png", "matplotlib"),
+        ("show driver --out clip.mp4", "av"),
+        ("export reward.json --out r.py --out r.onnx", "onnx"),
+        ("pairs pool.npz --out pairs.parquet", "pyarrow"),
+        ("study report mine", "matplotlib"),
+        ("arena report", "matplotlib"),
+        ("reproduce --quick", "matplotlib"),
+    ],
+)
+def test_a_missing_package_is_named_before_any_work_is_done(
+    words: str,
+    package: str,
+    without: Callable[[str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    without(package)
+    before = sorted(Path.cwd().iterdir())
+    assert run_here(monkeypatch, *words.split()) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"'{package}'" in said.err
+    assert "not installed: type  " in said.err
+    assert sorted(Path.cwd().iterdir()) == before

@@ -2,19 +2,24 @@
 
 import os
 import signal
-import threading
+import sys
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import forkserver
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import pytest
 
 from prefero._support import worker_pool
 from prefero._support.systems import usable_cores
-from prefero._support.worker import Worker
+from prefero._support.worker import Task, Worker
 from prefero._support.worker_pool import WorkerDied, WorkerPool
 from support import worker_tasks as tasks
-from systems import ON_WINDOWS
+from systems import ON_WINDOWS, posix_only
 from waiting import TIMEOUT, wait_until
 
 
@@ -38,12 +43,18 @@ class Outbox:
 def worker() -> tuple[Worker, list[tuple[Any, ...]]]:
     """A worker in this process, and what it has sent."""
     outbox: Any = Outbox()
-    return Worker(outbox, []), outbox.sent
+    return Worker(outbox, list), outbox.sent
 
 
 def run_all(here: Worker) -> None:
     while here.queue._waiting:
-        here._run(here.queue.take())
+        here._run(next_task(here))
+
+
+def next_task(here: Worker) -> Task:
+    task = here.queue.take()
+    assert task is not None
+    return task
 
 
 def test_urgent_tasks_come_first_and_equal_ones_in_their_order() -> None:
@@ -69,7 +80,7 @@ def test_between_two_steps_a_more_urgent_task_is_run(tmp_path: Path) -> None:
     here, sent = worker()
     (tmp_path / "go").touch()
     here.queue.receive(("run", 1, 2, tasks.in_steps, ("slow", str(tmp_path / "go"))))
-    slow = here.queue.take()
+    slow = next_task(here)
     for number, priority in ((2, 2), (3, 0), (4, 1)):
         here.queue.receive(("run", number, priority, tasks.remember, (str(number),)))
     here._run(slow)
@@ -82,7 +93,7 @@ def test_a_task_in_steps_that_is_cancelled_ends_at_the_next_step(tmp_path: Path)
     here, _ = worker()
     (tmp_path / "go").touch()
     here.queue.receive(("run", 1, 2, tasks.in_steps, ("slow", str(tmp_path / "go"))))
-    slow = here.queue.take()
+    slow = next_task(here)
     here.queue.receive(("cancel", 1))
     here._run(slow)
     assert here.state == []
@@ -117,10 +128,11 @@ def test_a_waiting_task_can_be_made_more_urgent_or_cancelled(shared: WorkerPool,
 
 @pytest.mark.skipif(ON_WINDOWS, reason="SIGKILL is not there")
 def test_a_killed_worker_is_replaced_and_its_tasks_are_run_again(shared: WorkerPool, tmp_path: Path) -> None:
-    gate, before = tmp_path / "go", shared.processes
+    gate = tmp_path / "go"
     running = shared.submit(0, tasks.wait_for, str(gate), "running")
     waiting = shared.submit(0, tasks.remember, "waiting")
     wait_until((tmp_path / "go.began").exists, "the task's beginning")
+    before = shared.processes
     os.kill(before[0], signal.SIGKILL)
     gate.touch()
     assert running.result(TIMEOUT) == ["running"]  # in a new state
@@ -135,26 +147,123 @@ def test_a_task_that_ends_every_worker_is_given_up(shared: WorkerPool, tmp_path:
     assert shared.submit(0, tasks.remember, "on").result(TIMEOUT)[-1] == "on"
 
 
-def test_nobody_waits_for_a_worker_that_cannot_be_started(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    """This process can open no file and no pipe, and so start no process."""
+    resource = pytest.importorskip("resource", reason="Windows has no such limit")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Path(os.devnull).open(encoding="utf-8") as lowest:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (lowest.fileno(), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@posix_only
+def test_while_no_process_can_be_started_the_server_computes_and_says_so_once(
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    begun, may_fail = threading.Event(), threading.Event()
-
-    def start(_: object) -> None:
-        begun.set()
-        may_fail.wait(TIMEOUT)
-        raise OSError("no process")
-
-    monkeypatch.setattr(worker_pool._Handle, "_start", start)
-    pool = WorkerPool(1, tasks.new_state)
-    assert begun.wait(TIMEOUT)
-    future = pool.submit(0, tasks.remember, "word")
-    may_fail.set()
-    with pytest.raises(WorkerDied, match="no worker process can be started"):
-        future.result(TIMEOUT)
-    assert "no process" in caplog.text
-    assert wait_until(lambda: pool.submit(0, tasks.remember, "word").cancelled())
+    with no_more_files():
+        pool = WorkerPool(2, tasks.new_state)
+        processes = {pool.submit(place, tasks.threads_and_process).result(TIMEOUT)[1] for place in (0, 1)}
+        wait_until(lambda: all(worker._pause > 3 * worker_pool.FIRST_PAUSE for worker in pool._workers))
+        assert pool.submit(0, tasks.remember, "a").result(TIMEOUT) == ["a"]
+        with pytest.raises(ValueError, match="no such"):
+            pool.submit(0, tasks.fail, ValueError("no such")).result(TIMEOUT)
+    assert processes == {os.getpid()}
+    assert pool.processes == []
+    wait_until(lambda: len(pool.processes) == 2, "two workers")
+    assert pool.submit(0, tasks.threads_and_process).result(TIMEOUT)[1] == pool.processes[0]
     pool.close()
+    said = [record.getMessage() for record in caplog.records]
+    assert len(said) == 2
+    assert "Too many open files): the server computes by itself" in said[0]
+    assert said[1] == "all worker processes could be started again"
+
+
+@posix_only
+def test_urgent_tasks_come_first_also_in_the_server(tmp_path: Path) -> None:
+    gate = tmp_path / "go"
+    with no_more_files():
+        pool = WorkerPool(1, tasks.new_state)
+        running = pool.submit(0, tasks.wait_in_steps, str(gate), "running", priority=1)
+        assert pool.submit(0, tasks.remember, "urgent").result(TIMEOUT) == ["urgent"]
+    gate.touch()
+    assert running.result(TIMEOUT) == ["urgent", "running"]
+    wait_until(lambda: pool.processes, "a worker")
+    assert pool.submit(0, tasks.remember, "later").result(TIMEOUT) == ["later"]
+    pool.close()
+
+
+@pytest.mark.skipif(ON_WINDOWS, reason="there is no fork server")
+def test_workers_are_replaced_after_the_fork_server_was_killed(
+    shared: WorkerPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_pool, "END_SECONDS", 0.05)
+    assert shared.submit(0, tasks.remember, "before").result(TIMEOUT)
+    before, server = shared.processes, forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    os.kill(server, signal.SIGSTOP)
+    os.kill(before[0], signal.SIGKILL)
+    time.sleep(0.3)  # the replacement is being started meanwhile
+    os.kill(server, signal.SIGKILL)
+    assert shared.submit(0, tasks.remember, "after").result(TIMEOUT) == ["after"]
+    wait_until(lambda: shared.processes not in ([], before), "another worker")
+
+
+@pytest.mark.skipif(ON_WINDOWS, reason="SIGSTOP is not there")
+def test_a_worker_that_hangs_is_replaced(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(worker_pool, "BEAT", 0.05)
+    pool, gate = WorkerPool(1, tasks.new_state), tmp_path / "go"
+    busy = pool.submit(0, tasks.wait_for, str(gate), "busy")  # a worker that computes for long does not hang
+    wait_until(lambda: "began" in str(list(tmp_path.iterdir())))
+    before = pool.processes
+    time.sleep(worker_pool.BEAT * (worker_pool.BEATS + 10))
+    assert pool.processes == before
+    os.kill(before[0], signal.SIGSTOP)
+    waiting = pool.submit(0, tasks.remember, "waiting")
+    gate.touch()
+    assert (busy.result(TIMEOUT), waiting.result(TIMEOUT)) == (["busy"], ["busy", "waiting"])
+    assert pool.processes != before
+    assert "a worker process gave no sign of life and is replaced" in caplog.text
+    pool.close()
+
+
+def test_a_task_whose_state_cannot_be_made_ends_with_the_error(tmp_path: Path) -> None:
+    pool = WorkerPool(1, partial(tasks.state_in, str(tmp_path / "state")))
+    with pytest.raises(FileNotFoundError, match="state"):
+        pool.submit(0, tasks.remember, "early").result(TIMEOUT)
+    (tmp_path / "state").write_text("known", encoding="utf-8")
+    assert pool.submit(0, tasks.remember, "late").result(TIMEOUT) == ["known", "late"]
+    pool.close()
+
+
+SCRIPT = """
+from prefero._support.worker_pool import WorkerPool
+from support import worker_tasks as tasks
+pool = WorkerPool(1, tasks.new_state)
+print(pool.submit(0, tasks.remember, "word").result(), flush=True)
+input()
+pool.close()
+"""
+
+
+@pytest.mark.skipif(ON_WINDOWS, reason="there is no fork server")
+def test_the_folder_of_a_killed_server_is_removed_at_the_next_start(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[1])}
+    for kill in (True, False):
+        command = [sys.executable, "-c", SCRIPT]
+        with Popen(command, stdin=PIPE, stdout=PIPE, env=environment) as server:
+            assert server.stdout is not None
+            assert server.stdout.readline() == b"['word']\n"
+            assert len(list(tmp_path.iterdir())) == 1
+            if kill:
+                server.kill()
+            else:
+                server.communicate(b"\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_closing_ends_the_workers_and_cancels_what_waits(tmp_path: Path) -> None:

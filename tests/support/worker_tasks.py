@@ -11,6 +11,11 @@ def new_state() -> list[str]:
     return []
 
 
+def state_in(file: str) -> list[str]:
+    """A state that is read from a file."""
+    return [Path(file).read_text(encoding="utf-8")]
+
+
 def remember(state: list[str], word: str) -> list[str]:
     state.append(word)
     return list(state)

@@ -101,3 +101,9 @@ def one_thread(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
 
     return limited
+
+
+def as_probabilities(sums: npt.ArrayLike) -> Array:
+    """Weighted sums that are probabilities but for rounding, which may take them beyond 0 or 1."""
+    clipped: Array = np.clip(np.asarray(sums, dtype=float), 0.0, 1.0)
+    return clipped

@@ -4,10 +4,11 @@ A virtual environment may not be active, and Prefero may be installed from a che
 """
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, metadata
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from urllib.request import url2pathname
 from prefero._support.systems import program_file, shell_command
 
 NAME = "prefero"
+_WITH_EXTRAS = re.compile(r"\b([A-Za-z][\w.-]*)\[([\w.,-]+)\]")
 
 
 def prefero_command(*words: str) -> str:
@@ -36,8 +38,23 @@ def install_command(extras: Sequence[str]) -> str:
 
 
 def pip_command(text: str) -> str:
-    """A message of another package with its `pip install` as it is typed here."""
-    return text.replace("pip install", shell_command(_pip_install()))
+    """A message of another package with its `pip install` as it is typed here, and extras that exist."""
+    return _WITH_EXTRAS.sub(_with_declared_extras, text).replace("pip install", shell_command(_pip_install()))
+
+
+def _with_declared_extras(found: re.Match[str]) -> str:
+    """PACKAGE[EXTRA,...] as the installed package spells its extras: an older pip finds no other spelling."""
+    package, extras = found.groups()
+    try:
+        declared = {_canonical(one): one for one in metadata(package).get_all("Provides-Extra") or ()}
+    except PackageNotFoundError:
+        return found[0]
+    return f"{package}[{','.join(declared.get(_canonical(one), one) for one in extras.split(','))}]"
+
+
+def _canonical(name: str) -> str:
+    """A name as PEP 685 compares it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def upgrade_command() -> str:
@@ -46,6 +63,13 @@ def upgrade_command() -> str:
     if folder is not None:
         return shell_command(["git", "-C", _from_here(folder), "pull"])
     return shell_command([*_pip_install(), "--upgrade", NAME])
+
+
+def page_command() -> str:
+    """The command that builds the page and the widget in a checkout; a wheel always has them."""
+    folder = checkout()
+    elsewhere = [] if folder is None or folder == Path.cwd() else ["-C", _from_here(folder)]
+    return shell_command(["make", *elsewhere, "page"])
 
 
 def checkout() -> Path | None:

@@ -13,6 +13,7 @@ import secrets
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,9 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.names import did_you_mean
+from prefero._support.sentences import pluralize
 from prefero._support.systems import program_folder, replace_file
 from prefero._support.text import from_cell, to_cell
+from prefero._support.unpacking import TooLargeError, check_zip
 
+PRIVATE_FILE, PRIVATE_FOLDER = 0o600, 0o700  # their modes; Windows keeps users' folders private by itself
 HEADER, ARRAYS = "header", "arrays"
 LARGE = 2**28  # bytes: the arrays of larger archives stay in the file
 
@@ -46,18 +50,21 @@ class ArchiveError(ValueError):
     """A file is not an archive, or not a whole one."""
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write a file so that a crash leaves either the old one or the new one."""
-    with written_atomically(path) as file:
+def write_atomically(path: Path, content: str | bytes, *, private: bool = False) -> None:
+    """Write a file so that a crash leaves either the old one or the new one; see `written_atomically`."""
+    with written_atomically(path, private=private) as file:
         file.write(content.encode() if isinstance(content, str) else content)
 
 
 @contextmanager
-def written_atomically(path: Path) -> Iterator[BinaryIO]:
-    """A file to write to, which takes the place of the old one when it is whole."""
+def written_atomically(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
+    """A file to write to, which takes the place of the old one when it is whole.
+
+    A private one, such as one with somebody's answers, can be read by its owner only.
+    """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with temporary.open("xb") as file:
+        with open(temporary, "xb", opener=private_opener if private else None) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -65,6 +72,16 @@ def written_atomically(path: Path) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def private_opener(path: str, flags: int) -> int:
+    """For `open`: a new file can be read by its owner only."""
+    return os.open(path, flags, PRIVATE_FILE)
+
+
+def make_private_folder(path: Path) -> None:
+    """Make a folder that only its owner can look into, unless it is there."""
+    path.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
 
 
 def write_archive(path: Path, header: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -101,6 +118,7 @@ def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]
 def _mapped_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """An archive whose arrays are read from the file when they are used."""
     try:
+        check_zip(path, str(path))
         with zipfile.ZipFile(path) as content:
             members = content.infolist()
             for member in members:
@@ -109,6 +127,8 @@ def _mapped_archive(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
                         pass
         arrays = {member.filename.removesuffix(".npy"): _mapped(path, member) for member in members}
         header = json.loads(arrays.pop(HEADER).tobytes())
+    except TooLargeError:
+        raise
     except UNREADABLE as error:
         raise ArchiveError(f"{path} is damaged or is another kind of file: {error}") from error
     return _checked_header(header, arrays, str(path)), arrays
@@ -135,9 +155,13 @@ def _mapped(path: Path, member: zipfile.ZipInfo) -> npt.NDArray[Any]:
 def from_archive(content: bytes, name: str) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """What `to_archive` made; `name` is for errors."""
     try:
-        with np.load(io.BytesIO(content), allow_pickle=False) as file:  # a path would be left open if damaged
+        memory = io.BytesIO(content)
+        check_zip(memory, name)
+        with np.load(memory, allow_pickle=False) as file:  # a path would be left open if damaged
             arrays = dict(file.items())
         header = json.loads(arrays.pop(HEADER).tobytes())
+    except TooLargeError:
+        raise
     except UNREADABLE as error:
         raise ArchiveError(f"{name} is damaged or is another kind of file: {error}") from error
     return _checked_header(header, arrays, name), arrays
@@ -192,6 +216,14 @@ def _missing(what: str, path: Path, near: list[str]) -> FileNotFoundError:
     if not path.parent.is_dir():
         return FileNotFoundError(f"no such {what}: {path}, since there is no folder {path.parent}")
     return FileNotFoundError(f"no such {what}: {path}{did_you_mean(str(path), near)}")
+
+
+def contents(folder: Path, most: int = 4) -> str:
+    """What is in a folder, in words: how many files of which suffixes, and how many folders."""
+    inner = sorted(folder.iterdir(), key=lambda path: path.suffix)
+    kinds = Counter("folder" if path.is_dir() else f"{path.suffix or 'other'} file" for path in inner)
+    counted = [pluralize(count, kind) for kind, count in kinds.most_common(most)]
+    return ", ".join(counted + ["more"] * (len(kinds) > most)) or "nothing"
 
 
 def paths_beside(path: str | Path) -> list[str]:

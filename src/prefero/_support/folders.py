@@ -1,7 +1,8 @@
 """Folders that are written whole: beside the old one first, and then in its place.
 
-A program that is killed leaves the old folder or the new one, never some files of each. What it had begun to
-write is in a hidden folder beside it, which the next write removes.
+They hold people's answers, so only their owner can read them. A program that is killed leaves the old folder
+or the new one, never some files of each. What it had begun to write is in a hidden folder beside it, which
+the next write removes.
 """
 
 import secrets
@@ -9,6 +10,8 @@ import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from prefero._support.files import PRIVATE_FILE, PRIVATE_FOLDER
 
 NEW, OLD = "new", "old"  # a folder that is being written, and the one that it replaces
 
@@ -38,9 +41,11 @@ def whole_folder(folder: Path, files: Collection[str], overwrite: bool = False) 
     folder.parent.mkdir(parents=True, exist_ok=True)
     _remove(folder, NEW)
     new = _beside(folder, NEW)
-    new.mkdir()
+    new.mkdir(PRIVATE_FOLDER)
     try:
         yield new
+        for path in new.rglob("*"):
+            path.chmod(PRIVATE_FOLDER if path.is_dir() else PRIVATE_FILE)
         _swap(new, folder)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)

@@ -4,7 +4,8 @@ None of these libraries is imported: a frame is what has `columns` (Arrow: `colu
 its name.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,24 @@ Rows = npt.ArrayLike | Mapping[str, Any]  # one row a trajectory: an array, or a
 
 
 def column_keys(table: Any) -> dict[str, Any] | None:
-    """The columns' names as texts, with what the table itself calls them; None if it is not a table."""
-    if isinstance(table, Mapping):
-        return {str(name): name for name in table}
+    """The columns' names as texts, with what the table itself calls them; None if it is not a table.
+
+    An error if two columns have the same name: nobody could tell which of them is meant.
+    """
     names = getattr(table, "column_names", None) or getattr(table, "columns", None)
-    if names is None or not hasattr(table, "__getitem__"):
+    if isinstance(table, Mapping):
+        names = list(table)
+    elif names is None or not hasattr(table, "__getitem__"):
         return None
+    check_different(list(map(str, names)), "the table")
     return {str(name): name for name in names}
+
+
+def check_different(names: Sequence[str], table: str) -> None:
+    """An error if two columns of a table have the same name."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{table} has more than one column {twice[0]!r}: give each its own name")
 
 
 def column_values(table: Any, key: Any) -> npt.NDArray[Any]:

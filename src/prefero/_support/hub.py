@@ -61,6 +61,11 @@ class HubAddress:
             raise HubError(f"a {kind} on the Hub is {PREFIX}OWNER/NAME, but this is {text!r}")
         return cls(kind, parsed[2], parsed[3] or MAIN)
 
+    @classmethod
+    def fits(cls, text: str) -> bool:
+        """Can this be an address?"""
+        return _ADDRESS.fullmatch(text.removeprefix(PREFIX)) is not None
+
     def __str__(self) -> str:
         return f"{PREFIX}{self.repository}{'' if self.revision == MAIN else f'@{self.revision}'}"
 
@@ -166,7 +171,12 @@ def _listing(address: HubAddress) -> tuple[str, list[str]]:
     api = need("huggingface_hub", extra="hub").HfApi(endpoint=_endpoint())
     ask = api.dataset_info if address.kind == "dataset" else api.model_info
     found = _asked(address, lambda: ask(address.repository, revision=address.revision))
-    return str(found.sha), [str(one.rfilename) for one in found.siblings or []]
+    commit = str(found.sha)
+    if _COMMIT.fullmatch(commit) is None:  # it becomes the name of a folder
+        raise HubError(
+            f"the Hub names {commit!r} as the commit of {address}, but a commit has 40 hexadecimal digits"
+        )
+    return commit, [str(one.rfilename) for one in found.siblings or []]
 
 
 def _remember(address: HubAddress, commit: str, files: list[str]) -> None:

@@ -1,5 +1,6 @@
 """Names that people type: the error for one that is not known, with the nearest that is."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
@@ -7,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 MOST_LISTED = 20
+MOST_SHOWN = 6  # in the repr of an object
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -26,6 +28,11 @@ def listed(names: Sequence[str], most: int = MOST_LISTED) -> str:
     """Names in a message; of very many only the first."""
     more = [f"and {len(names) - most} more"] if len(names) > most else []
     return ", ".join([*islice(names, most), *more]) or "none"
+
+
+def repeated(names: Sequence[str]) -> list[str]:
+    """The names that are there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
 
 
 def no_attribute(owner: str, name: str, known: Iterable[str], guesses: Mapping[str, str]) -> AttributeError:
@@ -51,6 +58,12 @@ def shortened(name: str, most: int = 24) -> str:
     """A long name by its beginning and its end."""
     half = (most - 1) // 2
     return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
+
+
+def shortened_apart(names: Sequence[str], most: int = 24) -> list[str]:
+    """Long names by their beginnings and ends; as they are if some could not be told apart otherwise."""
+    short = [shortened(name, most) for name in names]
+    return short if len(set(short)) == len(set(names)) else list(names)
 
 
 def no_such(kind: str, name: object, known: Sequence[str], plural: str | None = None) -> str:

@@ -4,10 +4,17 @@ import re
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
 from types import ModuleType
 
 from prefero._support.commands import NAME, install_command
 
+WRITERS = {  # the package that writes files of a suffix, and the extra that installs it
+    **dict.fromkeys((".png", ".pdf", ".svg"), ("matplotlib", "plots")),
+    ".mp4": ("av", "worlds"),
+    ".onnx": ("onnx", "onnx"),
+    ".parquet": ("pyarrow", "datasets"),
+}
 REQUIREMENT = re.compile(r"^([\w.-]+)(?:\[([\w,-]+)\])?.*;.*extra == ['\"]([\w-]+)['\"]")
 
 
@@ -25,6 +32,13 @@ def need(module: str, *, extra: str) -> ModuleType:
         return import_module(module)
     except ImportError as error:
         raise MissingExtra(message_for([module.partition(".")[0]], [extra]), extra) from error
+
+
+def need_writer(path: Path) -> None:
+    """An error that names the remedy if the package that writes such a file is missing."""
+    if path.suffix.lower() in WRITERS:
+        package, extra = WRITERS[path.suffix.lower()]
+        need(package, extra=extra)
 
 
 def message_for(packages: Sequence[str], extras: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
+from prefero._support.ordering import first_largest
 
 DIVERSE = 30  # points of the diverse subset
 
@@ -24,6 +25,6 @@ def farthest_points(points: Array, count: int, first: int) -> Indices:
     chosen = [first]
     distance = np.sum((points - points[first]) ** 2, axis=1)
     while len(chosen) < count:
-        chosen.append(int(np.argmax(distance)))
+        chosen.append(first_largest(distance))
         distance = np.minimum(distance, np.sum((points - points[chosen[-1]]) ** 2, axis=1))
     return np.array(chosen)

@@ -36,12 +36,20 @@ class Registry(Generic[T]):
     kind      what the entries are, in words, for error messages: "acquisition function"
     group     the entry-point group in which other packages add entries
     entries   Prefero's own: an object, or "module:attribute"
+    aliases   other names that people know some of them by, in lower case; `get` takes them in any case
     """
 
-    def __init__(self, kind: str, group: str, entries: Mapping[str, T | str] | None = None) -> None:
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        entries: Mapping[str, T | str] | None = None,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
         self.kind = kind
         self.group = group
         self._entries: dict[str, T | str] = dict(entries or {})
+        self._aliases = dict(aliases or {})
 
     def __repr__(self) -> str:
         return f"Registry({self.kind!r}, {self.group!r}, {list(self.names())})"
@@ -61,7 +69,9 @@ class Registry(Generic[T]):
         return (*self._entries, *sorted(others))
 
     def get(self, name: str) -> T:
-        """The entry of this name, imported if need be."""
+        """The entry of this name or alias, imported if need be."""
+        if name not in self:
+            name = self._aliases.get(str(name).lower(), name)
         if name in self._entries:
             return self._load(name)
         points = {point.value: point for point in self._points() if point.name == name}

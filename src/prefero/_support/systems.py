@@ -4,18 +4,24 @@ import io
 import multiprocessing
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Literal
 
 MOST_FILES = 4096  # that a server needs
+SOCKETS = "prefero-sockets-"
+NICE = 5  # of 19: what work in the background gives way by
+BELOW_NORMAL_PRIORITY_CLASS = 0x4000  # the same on Windows
 REPLACE_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # seconds between attempts, on Windows
 
 
@@ -107,6 +113,39 @@ def end_like_interrupt() -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
+def kill_process(process: int) -> None:
+    """End a process that may not listen any more; nothing happens if it has ended."""
+    with suppress(OSError):
+        os.kill(process, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+
+
+def use_own_socket_folder() -> None:
+    """Put the sockets of multiprocessing's fork server into a folder of this process, and remove old ones.
+
+    multiprocessing removes its own folder at the end, but not after a kill, and nobody can tell later whose
+    it was. The name of this one has the id of its process.
+    """
+    temporary, config = Path(tempfile.gettempdir()), getattr(multiprocessing.current_process(), "_config", {})
+    for folder in temporary.glob(f"{SOCKETS}*"):
+        owner = folder.name.removeprefix(SOCKETS).partition("-")[0]
+        if owner.isdecimal() and not _is_running(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
+    if "tempdir" not in config:
+        config["tempdir"] = tempfile.mkdtemp(prefix=f"{SOCKETS}{os.getpid()}-")
+        Finalize(None, shutil.rmtree, [config["tempdir"], True], exitpriority=-100)  # not in a forked process
+
+
+def _is_running(process: int) -> bool:
+    """Is there a process of this id, perhaps somebody else's? Not for Windows, where asking would end it."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's
+        pass
+    return True
+
+
 def end_with_parent(seconds: float = 1.0) -> None:
     """End this worker process soon after the process that started it, which may have been killed."""
     if multiprocessing.parent_process() is None or _WATCHES:
@@ -123,6 +162,17 @@ def end_with_parent(seconds: float = 1.0) -> None:
 
 
 _WATCHES: list[threading.Thread] = []  # of this process: one, or none
+
+
+def lower_priority() -> None:
+    """Let other processes run first."""
+    if sys.platform == "win32":
+        import ctypes
+
+        kernel = ctypes.windll.kernel32
+        kernel.SetPriorityClass(kernel.GetCurrentProcess(), BELOW_NORMAL_PRIORITY_CLASS)
+    else:
+        os.nice(NICE)
 
 
 def shell_command(words: Sequence[str]) -> str:

@@ -5,8 +5,8 @@
     step       a function that yields may be interrupted there: more urgent tasks are then run in between
 
 Messages to a worker are tuples: ("run", number, priority, function, arguments), ("priority", number,
-priority), ("cancel", number) and ("end", 0). A worker ends when the connection does, also in the middle of a
-task: it owns nothing that could be lost.
+priority), ("cancel", number), ("ping", 0), which it answers also in the middle of a task, and ("end", 0). A
+worker ends when the connection does, also in the middle of a task: it owns nothing that could be lost.
 """
 
 import os
@@ -16,10 +16,18 @@ import threading
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, Protocol
 
-READY = -1  # in place of a task's number: the worker can be sent tasks
+READY, ALIVE = -1, -2  # in place of a task's number: the worker can be sent tasks; it answers a ping
+
+
+class ResultReceiver(Protocol):
+    """Where a worker sends its results: a connection, or what computes in its own process."""
+
+    def send(self, result: tuple[int, bool, Any], /) -> None:
+        """A task's number, whether it went well, and its value or its error."""
 
 
 @dataclass
@@ -54,11 +62,11 @@ class WorkerQueue:
                 self._tasks[number].cancelled = True
                 self._waiting.pop(number, None)
 
-    def take(self) -> Task:
-        """The most urgent task, once there is one."""
+    def take(self, seconds: float | None = None) -> Task | None:
+        """The most urgent task, once there is one; None if none comes for so many seconds."""
         with self._change:
-            self._change.wait_for(lambda: self._waiting)
-            return self._waiting.pop(self._first())
+            self._change.wait_for(lambda: self._waiting, seconds)
+            return self._waiting.pop(self._first()) if self._waiting else None
 
     def take_before(self, priority: int) -> Task | None:
         """The most urgent task, if it is more urgent than this."""
@@ -77,22 +85,38 @@ class WorkerQueue:
 
 
 class Worker:
-    """Runs tasks one at a time with a state of its own."""
+    """Runs tasks one at a time with a state of its own; if none can be made, a task ends with the error."""
 
-    def __init__(self, connection: Connection, state: Any) -> None:
-        self.connection, self.state, self.queue = connection, state, WorkerQueue()
+    def __init__(self, results: ResultReceiver, state_of: Callable[[], Any]) -> None:
+        self._results, self._state_of, self.queue = results, state_of, WorkerQueue()
+        self._sending = threading.Lock()
 
-    def run(self) -> None:
-        """Run tasks until the connection ends."""
-        threading.Thread(target=self._receive, name="prefero-inbox", daemon=True).start()
+    @cached_property
+    def state(self) -> Any:
+        """What tasks find."""
+        return self._state_of()
+
+    def serve(self, connection: Connection) -> None:
+        """Run the tasks that come by a connection, until it ends."""
+        inbox = threading.Thread(target=self._receive, args=[connection], name="prefero-inbox", daemon=True)
+        inbox.start()
         self._send(READY, True, None)
         while True:
-            self._run(self.queue.take())
+            self.run_next()
 
-    def _receive(self) -> None:
+    def run_next(self, seconds: float | None = None) -> None:
+        """Run the most urgent task, once there is one; nothing if none comes for so many seconds."""
+        task = self.queue.take(seconds)
+        if task is not None:
+            self._run(task)
+
+    def _receive(self, connection: Connection) -> None:
         with suppress(EOFError, OSError):
-            while (message := self.connection.recv())[0] != "end":
-                self.queue.receive(message)
+            while (message := connection.recv())[0] != "end":
+                if message[0] == "ping":
+                    self._send(ALIVE, True, None)
+                else:
+                    self.queue.receive(message)
         os._exit(0)
 
     def _run(self, task: Task) -> None:
@@ -119,7 +143,8 @@ class Worker:
 
     def _send(self, number: int, well: bool, value: Any) -> None:
         try:
-            self.connection.send((number, well, value))
+            with self._sending:
+                self._results.send((number, well, value))
         except OSError:
             os._exit(0)
 
@@ -138,4 +163,4 @@ def run_worker(connection: Connection, state_of: Callable[[], Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server, which then closes the connection
     with suppress(ValueError):
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    Worker(connection, state_of()).run()
+    Worker(connection, state_of).serve(connection)

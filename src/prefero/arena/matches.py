@@ -9,7 +9,7 @@ given the goal is its average over the samples with that goal. So a question is 
 who is ahead, and not how far.
 
 Of two policies, the rollouts that were shown least are compared: in the task in which these two were compared
-least, from the same start if there is one. The sides of each pair of policies are balanced.
+least, from the same start if there is one. The sides of each pair of policies are random and nearly balanced.
 """
 
 from collections import Counter
@@ -21,12 +21,14 @@ import numpy as np
 from scipy.special import ndtr, xlogy
 
 from prefero._support.arrays import Array, Indices
+from prefero._support.ordering import first_largest
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import goal_labels
 from prefero.arena.strengths import Judgment, Strengths
 from prefero.questions import Question
 
 LEAST_SHOWN = 30  # rollouts of each policy among which two are chosen
+FAVORED = 2 / 3  # the probability of the side that is owed to a policy
 DRAWS = 1024  # joint samples that the information is computed from
 Pair = tuple[int, int]
 
@@ -98,16 +100,18 @@ class Shown:
         return one, other
 
     def with_sides(self, question: Question, rng: np.random.Generator) -> Question:
-        """The question with the policy on the left that was there less often in comparisons of these two.
+        """The question with a random side on the left, more probably that which was there less often.
 
-        If both were there equally often, it is the one that was on the left less often in all comparisons.
+        That is, in comparisons of these two policies, or if both were there equally often, in all. A side
+        that could be predicted would tell a judge which rollouts are of one policy (Efron's biased coin).
         """
         one, other = self.policies(question.items)
         between = [self.policies(items) for items in self.questions]
         lead = sum((sides == [one, other]) - (sides == [other, one]) for sides in between)
         overall = sum((sides[0] == one) - (sides[1] == one) for sides in between)
         overall -= sum((sides[0] == other) - (sides[1] == other) for sides in between)
-        turned = (lead or overall or rng.integers(2) * 2 - 1) > 0
+        owed = np.sign(lead or overall)
+        turned = rng.random() < 0.5 + owed * (FAVORED - 0.5)
         items = question.items[::-1] if turned else question.items
         return Question(*items, value=question.value, unit=question.unit, number=len(self.questions) + 1)
 
@@ -170,7 +174,7 @@ def most_informative(strengths: Strengths, candidates: Sequence[Pair], judge: st
     margin = strengths.posterior.probit.margin
     labels = goal_labels(strength, strengths.effects.plan)
     bits = information(answer_probabilities(differences, margin), labels)
-    best = int(np.argmax(bits))
+    best = first_largest(bits)
     return Question(*candidates[best], value=float(bits[best]), unit="bits")
 
 

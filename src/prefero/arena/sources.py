@@ -69,7 +69,7 @@ def read_rollouts(
     columns: LabelColumns | None = None,
     features: FeatureOptions | None = None,
     *,
-    seed: int = 0,
+    seed: int | None = None,
     **settings: Any,
 ) -> tuple[Pool, ArenaPlan]:
     """The pool of all rollouts, and the plan that says whose each is.
@@ -78,7 +78,8 @@ def read_rollouts(
         sources: The datasets.
         columns: The columns that say which policy, task and start a rollout has.
         features: Which features are extracted, for rollouts without videos.
-        seed: Of the order in which they are shuffled.
+        seed: Of the order in which they are shuffled; None is one that nobody knows, so that the number of a
+            trajectory says nothing about its policy.
         **settings: `goal`, `confidence` and `questions` of the plan.
 
     Returns:
@@ -89,8 +90,8 @@ def read_rollouts(
     """
     columns = columns or LabelColumns()
     shown = all(source.dataset.has_video for source in sources)
-    wanted, hidden = features or FeatureOptions(), columns.all
-    tables = [_table(source.dataset, wanted, shown, hidden) for source in sources]
+    wanted = features or FeatureOptions()
+    tables = [_table(source.dataset, wanted, shown, columns) for source in sources]
     labelled = list(zip(sources, tables, strict=True))
     policy = list(chain.from_iterable(_policies(*one, columns.policy) for one in labelled))
     tasks = list(chain.from_iterable(_tasks(table, columns.task) for table in tables))
@@ -108,7 +109,7 @@ def read_rollouts(
     return pool, plan
 
 
-def _table(dataset: Dataset, features: FeatureOptions, shown: bool, hidden: Sequence[str]) -> FeatureTable:
+def _table(dataset: Dataset, features: FeatureOptions, shown: bool, columns: LabelColumns) -> FeatureTable:
     """The rollouts that can be used; without features if only their videos are needed.
 
     Columns of labels are no features: a judge would see the policy.
@@ -118,9 +119,23 @@ def _table(dataset: Dataset, features: FeatureOptions, shown: bool, hidden: Sequ
         nothing = np.zeros((len(dataset), 1))
         return FeatureTable(dataset, nothing, (STAND_IN,), numbers, (None,) * len(dataset), None, {})
     if isinstance(dataset, FeatureDataset) and not features.features:
+        hidden = {*columns.all, *_telling_columns(dataset, columns.policy or POLICY)}
         coded = {name for one in dataset.categories if one.column in hidden for name in one.names}
         features = replace(features, features=[n for n in dataset.names if n not in {*hidden, *coded}])
     return extract_features(dataset, replace(features, cache=True))
+
+
+def _telling_columns(dataset: FeatureDataset, policy: str) -> list[str]:
+    """Columns of categories that tell the policy, as checkpoints do: every level belongs to one policy."""
+    policies = dataset.label_column(policy)
+    if policies is None:
+        return []
+    levels = {one.column: dataset.columns[one.column].tolist() for one in dataset.categories}
+    return [
+        column
+        for column, values in levels.items()
+        if len(set(zip(values, policies, strict=True))) == len(set(values))
+    ]
 
 
 def _pool(tables: Sequence[FeatureTable], policy: Sequence[str], shuffled: Indices, shown: bool) -> Pool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from prefero._support.arrays import Array, Indices
+from prefero._support.ordering import largest_first
 from prefero._support.sentences import percent, pluralize
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.strengths import Judgment, Strengths
@@ -114,7 +115,7 @@ def standings_of(strengths: Strengths, judgments: Sequence[Judgment]) -> Standin
         The standings.
     """
     plan = strengths.effects.plan
-    order = np.argsort(-strengths.mean, kind="stable")
+    order = largest_first(strengths.mean)
     draws = strengths.draws[:, order]
     sorted_right = (np.diff(draws, axis=1) < 0).all(axis=1)
     best = np.bincount(draws.argmax(axis=1), minlength=len(order)) / len(draws)
@@ -153,6 +154,6 @@ def goal_labels(draws: Array, plan: ArenaPlan) -> Indices:
         found = draws.argmax(axis=1)
     else:  # one random number for each order, which is much faster to sort than the order itself
         weights = np.random.default_rng(0).integers(2**62, size=draws.shape[1])
-        found = np.argsort(draws, axis=1) @ weights
+        found = np.argsort(draws, axis=1, kind="stable") @ weights
     labels: Indices = np.unique(found, return_inverse=True)[1]
     return labels

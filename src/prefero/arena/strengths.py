@@ -28,6 +28,7 @@ from prefero.arena.plan import ArenaPlan
 from prefero.kernels import Kernel, Linear, Standardized
 from prefero.models.inference import infer
 from prefero.models.likelihood import SQRT_2, Probit
+from prefero.models.linalg import symmetric_root
 from prefero.models.mixture import MixturePosterior
 from prefero.models.posterior import Posterior
 from prefero.models.solution import Solution, WarmStart
@@ -188,7 +189,7 @@ class Strengths:
         noise = rng.standard_normal((DRAWS, len(self.mean)))
         ends = np.round(DRAWS * np.cumsum([weight for weight, *_ in self._moments])).astype(int)
         parts = [
-            mean + some @ _root(covariance).T
+            mean + some @ symmetric_root(covariance)
             for some, (_, mean, covariance) in zip(np.split(noise, ends[:-1]), self._moments, strict=True)
         ]
         drawn = rng.permutation(np.concatenate(parts))
@@ -211,13 +212,6 @@ class Strengths:
             variance = np.maximum(own[:, None] + own - 2 * covariance, TINY)
             total += weight * ndtr((mean[:, None] - mean) / np.sqrt(variance))
         return total
-
-
-def _root(covariance: Array) -> Array:
-    """A matrix whose product with its transpose is the covariance, which may be singular."""
-    values, vectors = np.linalg.eigh(covariance)
-    root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
-    return root
 
 
 @dataclass(eq=False)

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 
 import prefero
+from prefero._support.commands import page_command
 from prefero.server.auth import Forbidden, ServerContext
 from prefero.server.middleware.body_limit import BodyLimit, TooLarge
 from prefero.server.middleware.cross_site import SameSiteWrites
@@ -26,7 +27,6 @@ from prefero.studies.storage.database import DatabaseUnavailable
 from prefero.studies.storage.store import Refused
 
 PAGE = Path(__file__).parent / "page"
-NOT_BUILT = "The page was not built. In a checkout, type  make page  and start again.\n"
 NOT_FOUND = ("no-question", "no-trajectory", "no-study")
 INVALID = ("bad-choice", "bad-scores", "bad-rating", "no-consent", "no-ties", "no-targets")
 
@@ -55,7 +55,7 @@ def create_api() -> FastAPI:
 def create_app(
     context: ServerContext,
     hosts: Iterable[str] = (),
-    page: Path = PAGE,
+    page: Path | None = None,
     *,
     addresses: bool = False,
     proxies: Iterable[str] = (),
@@ -63,13 +63,15 @@ def create_app(
     """Everything that is served.
 
     `hosts` are the server's names beside those of the loopback address, and `addresses` accepts any address
-    in numbers as one. `proxies` are the addresses of proxies that say truly whom they forward.
+    in numbers as one. `page` is the folder of the page, if not Prefero's own. `proxies` are the addresses of
+    proxies that say truly whom they forward.
     """
     app = create_api()
     app.state.context = context
     _add_middleware(app, context, tuple(hosts), addresses, tuple(proxies))
     _add_errors(app)
-    if (page / "index.html").is_file():
+    page = page or PAGE
+    if page_is_built(page):
         app.mount("/", StaticFiles(directory=page, html=True), name="page")
     else:
         app.add_api_route("/", _not_built, include_in_schema=False, response_model=None)
@@ -81,7 +83,7 @@ def _add_middleware(
 ) -> None:
     """A request passes the last one first."""
     app.add_middleware(GZipMiddleware, minimum_size=1000)
-    app.add_middleware(SameSiteWrites)
+    app.add_middleware(SameSiteWrites, secure=context.secure, proxies=proxies)
     app.add_middleware(BodyLimit)
     app.add_middleware(FairShare)
     app.add_middleware(RateLimit, identify=context.identify, proxies=proxies)
@@ -90,8 +92,18 @@ def _add_middleware(
     app.add_middleware(SecurityHeaders)
 
 
+def page_is_built(page: Path | None = None) -> bool:
+    """Is there a page to serve? A checkout has one only after it was built."""
+    return ((page or PAGE) / "index.html").is_file()
+
+
+def not_built() -> str:
+    """What is wrong without a page, and what to do."""
+    return f"The page was not built, so there is nothing to see. Type  {page_command()}  and start again."
+
+
 def _not_built() -> Response:
-    return PlainTextResponse(NOT_BUILT, status_code=503)
+    return PlainTextResponse(f"{not_built()}\n", status_code=503)
 
 
 def error(status: int, code: str, message: str, **headers: str) -> JSONResponse:

@@ -12,6 +12,7 @@ from fastapi import Depends, Request
 
 from prefero.acquisition.group_questions import About
 from prefero.datasets.media.clip_preparation import ClipPreparation
+from prefero.pools.scene_clips import SceneClips
 from prefero.server.middleware.cross_site import READING
 from prefero.server.models import Role
 from prefero.studies.compute_slots import ComputeSlots
@@ -49,6 +50,7 @@ class ServerContext:
     place          the command that continues a teacher's session, and where the answers are stored
     goal           the share of predicted answers at which a teacher wants to stop; None: they say when
     about          what questions are about where several people teach: their own reward, or the group's
+    arena_report   the command that writes the report of the arena that is served to the judge who runs it
     report         is called with what the person at the terminal should know
     computing      where learners compute: by default in this process
     """
@@ -65,16 +67,18 @@ class ServerContext:
         place: tuple[str, str] = ("", ""),
         goal: float | None = None,
         about: About = "person",
+        arena_report: str = "",
         report: Callable[[str], None] = lambda _: None,
         computing: Computing | None = None,
     ) -> None:
         self.store, self.guest, self.secure, self.place = store, guest, secure, place
         self.clip_folders, self.clips = tuple(clip_folders), ClipPreparation(report, trust)
-        self.goal, self.about, self.report = goal, about, report
+        self.goal, self.about, self.arena_report, self.report = goal, about, arena_report, report
         self.token = token and (digest_of(token[0]), token[1])
         self.computing: Computing = ComputeSlots() if computing is None else computing
         self._sessions: OrderedDict[int, Session] = OrderedDict()
-        self._lock = threading.Lock()
+        self._scene_clips: dict[str, SceneClips] = {}  # by the digest of a pool
+        self._lock, self._clips_lock = threading.Lock(), threading.Lock()
 
     def visitor(self, secret: str | None) -> Visitor | None:
         """Whose secret this is; the guest if it belongs to no one."""
@@ -109,6 +113,7 @@ class ServerContext:
             raise Forbidden
         known = self._sessions.get(participant.id)
         goal = self.goal if visitor.role == "teacher" else None
+        runs_it = visitor in (self.guest, self.token and self.token[1])
         made = known or Session(
             self.store,
             visitor.study,
@@ -116,6 +121,7 @@ class ServerContext:
             self.computing,
             goal=goal,
             about=self.about,
+            arena_report=self.arena_report if runs_it else "",
             report=self.report,
         )
         with self._lock:
@@ -124,6 +130,13 @@ class ServerContext:
             if len(self._sessions) > SESSIONS:
                 self._sessions.popitem(last=False)
             return session
+
+    def scene_clips(self, study: Study) -> SceneClips:
+        """The videos of a study whose trajectories have a 3-D scene."""
+        with self._clips_lock:
+            if study.pool not in self._scene_clips:
+                self._scene_clips[study.pool] = SceneClips(self.store.pool(study))
+            return self._scene_clips[study.pool]
 
 
 def context(request: Request) -> ServerContext:
@@ -175,10 +188,12 @@ def _named_session(request: Request, visitor: Visitor) -> Session:
     if named is None and request.method not in READING:
         raise Refused("another-session", "the request does not say whose session it is for")
     if named not in (None, owner.session):  # a renewed link gives the session another name
-        who = owner.label if visitor.role == "participant" else "the teacher"
+        who = f"the teacher of {visitor.study.name!r}"
+        if visitor.role == "participant":  # the name of the study may tell what they must not know
+            who = f"{owner.label} of {visitor.study.protocol['title']!r}"
         raise Refused(
             "another-session",
-            f"this browser is signed in as {who} of {visitor.study.name!r} now, and this was meant for "
+            f"this browser is signed in as {who} now, and this was meant for "
             "another session, so nothing was recorded: open your own link again, or load the page again",
         )
     return found

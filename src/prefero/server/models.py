@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 import prefero
 from prefero.models.explanation import Statement
 from prefero.questions.answer_kinds import Kind as AnswerKind
+from prefero.studies.event_log import MOST_SECONDS
 from prefero.studies.participant_progress import ParticipantProgress
 from prefero.studies.stages import SubmittedStage
 
@@ -53,7 +54,7 @@ class AnswerOrSkip(RequestBody):
     key: Key
     question: QuestionId
     kind: Word
-    seconds: Annotated[float, Field(ge=0, le=86400, allow_inf_nan=False)] | None = None
+    seconds: Annotated[float, Field(ge=0, le=MOST_SECONDS, allow_inf_nan=False)] | None = None
 
 
 class Undo(RequestBody):
@@ -101,6 +102,7 @@ class ErrorBody(ResponseBody):
 class Me(ResponseBody):
     """Who sent the request; the role is null without a valid link.
 
+    `study` is null for participants too: the name of a study may tell what they must not know.
     Requests that change a session name it in the header X-Prefero-Session.
     """
 

@@ -18,7 +18,7 @@ from prefero.server.app import create_app
 from prefero.server.auth import ServerContext, Visitor
 from prefero.server.serve import address_of, configuration, listen, names_of, open_browser
 from prefero.studies.protocol import teaching_protocol
-from prefero.studies.start import TEACHER, serve_clips
+from prefero.studies.start import TEACHER
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret
 
@@ -68,7 +68,8 @@ class PageTeacher:
         """
         number = len(self._store.studies()) + 1
         protocol = teaching_protocol(f"Round {number}", max(count, 1), self._task_description)
-        display = serve_clips(display_of(pool))
+        display = display_of(pool)
+        self._context.clip_folders = (Path(display["folder"]),) if "folder" in display else ()
         study = self._store.add_study(
             f"round {number}", "teach", protocol.to_json(), pool, display, new_secret()
         )

@@ -14,7 +14,7 @@ from prefero.arena.strengths import Judgment
 from prefero.studies.chosen_question import ChoosingSteps, ChosenQuestion
 from prefero.studies.event_log import EventLog
 from prefero.studies.protocol import ARENA, Protocol
-from prefero.studies.session_state import ArenaState, PolicyStanding
+from prefero.studies.session_state import ArenaResult, ArenaState, PolicyStanding
 from prefero.studies.storage.store import Participant, Proposal, Store, Study
 
 CAPACITY = 8  # states whose next question is kept: this one, the last one, and one for each possible answer
@@ -35,14 +35,10 @@ class ArenaSchedule:
         self.arena = Arena(plan, seed=participant.seed)
         self._next: OrderedDict[ArenaKey, tuple[Proposal, Standings]] = OrderedDict()
 
-    def propose(self, log: EventLog) -> Proposal:
-        """The next question; its accuracy is the probability of the goal before it is answered."""
-        return self._computed(self._key(log), len(log.answers))[0]
-
     def choosing(self, log: EventLog) -> ChoosingSteps:
-        """The next question, in one step."""
+        """The next question, in one step; its accuracy is the probability of the goal before the answer."""
         yield
-        return ChosenQuestion(self.propose(log))
+        return ChosenQuestion(self._computed(self._key(log), len(log.answers))[0])
 
     def standings(self, log: EventLog) -> Standings:
         """What is known about the policies."""
@@ -81,19 +77,19 @@ def key_of(logs: list[tuple[Participant, EventLog]]) -> ArenaKey:
     return ArenaKey(tuple(Judgment(answer, judge) for _, judge, answer in given), tuple(skipped))
 
 
-def arena_state(standings: Standings) -> ArenaState:
-    """How far an arena is, for the page; judges see no policies before its end."""
-    plan = standings.plan
-    shown = _shown_standings(standings) if standings.is_finished else None
-    return ArenaState(plan.goal, standings.probability, plan.confidence, standings.answers, shown)
+def arena_state(standings: Standings, report: str = "") -> ArenaState:
+    """How far an arena is, for the page; with the command of its report, also what it has found."""
+    result = _result(standings, report) if report and standings.is_finished else None
+    return ArenaState(standings.answers, standings.plan.questions, result)
 
 
-def _shown_standings(standings: Standings) -> list[PolicyStanding]:
+def _result(standings: Standings, report: str) -> ArenaResult:
     after = [*standings.better.diagonal(1).tolist(), None]
-    return [
+    rows = [
         PolicyStanding(row.policy, row.strength, row.low, row.high, row.wins, row.losses, row.ties, better)
         for row, better in zip(standings.rows, after, strict=True)
     ]
+    return ArenaResult(standings.sentences, rows, report)
 
 
 def arena_of(store: Store, study: Study) -> Arena:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from prefero._support.files import cache_folder, data_folder, write_atomically
+from prefero._support.files import cache_folder, data_folder, make_private_folder, write_atomically
 
 FILE = "clip-folders.json"
 
@@ -20,7 +20,7 @@ def remember_folder(folder: str | Path) -> None:
     place = str(Path(folder).resolve())
     known = _remembered()
     if place not in known and not is_served(place):
-        data_folder().mkdir(parents=True, exist_ok=True)
+        make_private_folder(data_folder())
         write_atomically(data_folder() / FILE, json.dumps([*known, place], indent=1) + "\n")
 
 

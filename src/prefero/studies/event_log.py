@@ -22,6 +22,7 @@ OtherKind = Literal["skip", "undo", "delete", "restore"]
 OTHER_KINDS: tuple[OtherKind, ...] = get_args(OtherKind)
 Selection = Literal["best", "runner-up", "random"]
 SELECTIONS: tuple[Selection, ...] = get_args(Selection)
+MOST_SECONDS = 24 * 3600  # that an answer may take
 EventKind = str  # a choice of the question's kind, or one of OTHER_KINDS
 EVENT_KINDS: tuple[EventKind, ...] = (  # without rankings, which are many
     *dict.fromkeys(word for kind in KINDS if form_of(kind) != "rank" for word in choices_of(kind)),
@@ -266,7 +267,10 @@ class EventLog:
 
 
 def _last_answer(events: list[Event]) -> Event:
-    return next(event for event in reversed(events) if is_answer(event.kind))
+    answers = [event for event in events if is_answer(event.kind)]
+    if not answers:
+        raise ValueError(f"a question has a {events[-1].kind!r}, but no answer that it could be about")
+    return answers[-1]
 
 
 def _active_answer(events: list[Event]) -> Event | None:

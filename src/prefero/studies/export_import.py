@@ -37,7 +37,7 @@ from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
 from prefero.studies.event_log import EventLog
-from prefero.studies.import_checks import check_rows
+from prefero.studies.import_checks import check_rows, check_time
 from prefero.studies.protocol import Protocol
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import writing
@@ -220,8 +220,7 @@ def _own_display(pool: Pool) -> dict[str, Any]:
 def _check_same(store: Store, study: Study, pool: Pool, protocol: dict[str, Any], folder: Path) -> None:
     if Protocol.from_json(study.protocol).to_json() != protocol:
         raise Refused("another-protocol", f"{folder} has another protocol than {study.name!r}")
-    kept = store.pool(study).features
-    if kept.shape != pool.features.shape or not (kept == pool.features).all():
+    if not store.pool(study).has_same_trajectories(pool):
         raise Refused("another-pool", f"{folder} is about other trajectories than {study.name!r}")
 
 
@@ -278,6 +277,7 @@ def _document(folder: Path) -> dict[str, Any]:
     try:
         protocol = Protocol.from_json(document["protocol"]).to_json()
         files = {str(name): str(digest) for name, digest in document["files"].items()}
+        check_time(str(document["at"]))
         kept = {"name": str(document["name"]), "at": str(document["at"]), "protocol": protocol}
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise StudyFolderError(f"{path} is damaged: {error}") from error

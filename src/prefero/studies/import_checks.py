@@ -1,12 +1,14 @@
 """Checks of an exported study's rows before any of them is written: a stranger's folder may hold anything.
 
 Databases differ in what they refuse: PostgreSQL stores no longer texts than a column has letters, and SQLite
-stores any. What is read later must be readable, or one study would stop the others.
+stores any. What is read later must be readable, or one study would stop the others: so every participant's
+rows are replayed, as a server records them.
 """
 
 import json
 import math
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Float, Integer, String, Table
@@ -14,10 +16,20 @@ from sqlalchemy import Float, Integer, String, Table
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import KINDS, Kind, canonical, items_of
 from prefero.studies.displays import targets_of
-from prefero.studies.event_log import SELECTIONS, is_answer
-from prefero.studies.protocol import ARENA, RETEST, TEST
+from prefero.studies.event_log import (
+    MOST_SECONDS,
+    SELECTIONS,
+    AskedQuestion,
+    Event,
+    EventLog,
+    StageEvent,
+    is_answer,
+)
+from prefero.studies.participant_progress import progress_in
+from prefero.studies.protocol import ARENA, RETEST, TEST, Protocol
 from prefero.studies.stages import SUBMITTED_STAGES
 from prefero.studies.storage import schema
+from prefero.studies.storage.store import check_event
 
 LARGEST = 2**31 - 1
 TABLES: dict[str, Table] = {
@@ -44,6 +56,52 @@ def check_rows(
             except ValueError as error:
                 raise ValueError(f"row {number} of {name}.csv: {error}") from error
     check_choices(found["questions"], found["events"])
+    plan = Protocol.from_json(protocol)
+    for row in found["participants"]:
+        log = _replayed(row["participant"], found)
+        try:
+            progress_in(row["participant"], log, plan)
+        except (ValueError, LookupError, TypeError, ArithmeticError) as error:
+            raise ValueError(f"the rows of participant {row['participant']!r}: {error}") from error
+
+
+def _replayed(participant: str, found: Mapping[str, Rows]) -> EventLog:
+    """The log of a participant's rows, one after the other; `ValueError` if one does not fit those before."""
+    questions, events, stages = (
+        [(n, row) for n, row in enumerate(found[table], 1) if row["participant"] == participant]
+        for table in ("questions", "events", "stage_events")
+    )
+    log = EventLog()
+    for place, (number, row) in enumerate(events, 1):
+        log = _with_questions(log, questions)
+        try:
+            check_event(log, row["question"], row["kind"])
+        except ValueError as error:
+            raise ValueError(f"row {number} of events.csv: {error}") from error
+        if row["position"] != log.position(row["question"]):
+            raise ValueError(f"row {number} of events.csv: its position is {row['position']}")
+        log = log.with_event(Event(place, **_own(row)))
+    log = _with_questions(log, questions)
+    if questions:
+        number, row = questions[0]
+        raise ValueError(f"row {number} of questions.csv: it is based on event {row['based_on']}")
+    for number, row in stages:
+        log = log.with_stage_event(StageEvent(number, **_own(row) | {"data": json.loads(row["data"])}))
+    return log
+
+
+def _with_questions(log: EventLog, waiting: list[tuple[int, Mapping[str, Any]]]) -> EventLog:
+    """The log with the questions that were asked before its next event, which wait no longer."""
+    while waiting and waiting[0][1]["based_on"] <= log.last_event:
+        number, row = waiting.pop(0)
+        if row["number"] != len(log.questions) + 1:
+            raise ValueError(f"row {number} of questions.csv: its number is {row['number']}")
+        log = log.with_question(AskedQuestion(id=row["number"], **_own(row)))
+    return log
+
+
+def _own(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != "participant"}
 
 
 def _check_columns(table: Table, row: Mapping[str, Any]) -> None:
@@ -58,6 +116,20 @@ def _check_columns(table: Table, row: Mapping[str, Any]) -> None:
             raise ValueError(f"its {name} is {value}")
         if isinstance(kind, String) and not isinstance(value, str | None):
             raise ValueError(f"its {name} is {value!r}")
+        if name == "seconds" and value is not None and not 0 <= value <= MOST_SECONDS:
+            raise ValueError(f"its {name} are {value}, and not from 0 to {MOST_SECONDS}")
+        if name == "at":
+            check_time(value)
+
+
+def check_time(text: str) -> None:
+    """`ValueError` if it is no time as Prefero writes it, which sort as texts."""
+    try:
+        valid = text.endswith("Z") and datetime.fromisoformat(text).utcoffset() == timedelta()
+    except ValueError:
+        valid = False
+    if not valid:
+        raise ValueError(f"its time is {text!r}, and not like 2026-01-31T12:00:00.000Z")
 
 
 def _participant(row: Mapping[str, Any], *_: Any) -> None:

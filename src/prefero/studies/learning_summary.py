@@ -303,7 +303,7 @@ def feature_map(rewards: StandardizedRewards, pool: Pool, across: int, up: int) 
 def ranking(reward: Reward, pool: Pool, count: int = RANKED) -> list[RankedTrajectory]:
     """Different trajectories among the best, the best first, with their ranks in the whole pool."""
     chosen = reward.diverse_best(pool, count)
-    ranks = np.argsort(reward.rank(pool))[chosen] + 1
+    ranks = np.argsort(reward.rank(pool), kind="stable")[chosen] + 1
     mean, std = reward.standardized(pool.features[chosen], pool)
     return [
         RankedTrajectory(

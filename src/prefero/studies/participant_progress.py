@@ -40,12 +40,12 @@ def progress_of(store: Store, study: Study) -> list[ParticipantProgress]:
     protocol = Protocol.from_json(study.protocol)
     over = protocol.arena is not None and arena_of(store, study).standings().is_finished
     return [
-        _progress(participant.label, store.event_log(participant), protocol, over)
+        progress_in(participant.label, store.event_log(participant), protocol, over)
         for participant in store.participants(study)
     ]
 
 
-def _progress(label: str, log: EventLog, protocol: Protocol, over: bool) -> ParticipantProgress:
+def progress_in(label: str, log: EventLog, protocol: Protocol, over: bool = False) -> ParticipantProgress:
     """One participant's; `over`: whether this is an arena that has ended."""
     times = sorted(row.at for rows in (log.questions, log.events, log.stage_events) for row in rows)
     seconds = [active.event.seconds for active in log.answers if active.event.seconds is not None]

@@ -12,6 +12,7 @@
     tests          random questions that no method learns from
     retests        earlier questions asked again in reversed order, to measure attention
     rate           whether participants rate the best trajectory of each method
+    watch_to_end   whether an answer is taken only after the items were shown to their end, or skipped
     ties           whether "about equal" is an answer; the paper's methods cannot learn from it
     answers        the kind of answers: pair, strength, best-of-3, worst-of-3, rank-3, up to 5
     answer_times   whether methods learn from how long answers took; the paper's cannot
@@ -38,9 +39,16 @@ from prefero._support.sentences import unwrap
 from prefero.arena.plan import ArenaPlan
 from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
-from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind, check_kind
+from prefero.studies.participant_texts import (
+    ARENA_INSTRUCTIONS,
+    ARENA_THANKS,
+    CONSENT,
+    INSTRUCTIONS,
+    THANKS,
+    general_instructions,
+)
 
 MOST_QUESTIONS = 10_000  # of one method: nobody answers as many
 MOST_METHODS = 50
@@ -51,17 +59,6 @@ ARENA = "arena"  # questions of an arena
 QUESTIONS = 15  # of a method, as in the paper
 LONGEST_LABEL = 100  # letters, as many as the database keeps
 STUDY_NAMES = [name for name in NAMES if not name.startswith("Oracle")]  # it needs to know the reward
-
-
-CONSENT = unwrap("""You are about to take part in a study of how people judge a robot's behavior.
-
-You will compare examples of a robot's behavior, two at a time, and say which one you like better. We store
-your answers and the time they take, and nothing else about you. You may stop at any time by closing the
-page.""")
-INSTRUCTIONS = unwrap("""You will see two examples of a robot's behavior, A and B.
-
-Say which one you like better. There is no right or wrong answer. Take the time you need.""")
-THANKS = "You have answered all questions."
 
 
 @dataclass(frozen=True)
@@ -100,8 +97,7 @@ class StudyMethod:
     @property
     def accepts_all_kinds(self) -> bool:
         """Whether it can learn from answers other than plain pairs."""
-        model = self._model(np.zeros((2, 1)))
-        return isinstance(model, PreferenceGP) and model.inference == "ep"
+        return bool(getattr(self._model(np.zeros((2, 1))), "learns_from_all_kinds", True))
 
     @property
     def learns_from_times(self) -> bool:
@@ -142,6 +138,7 @@ class Protocol:
     tests: int = 0
     retests: int = 0
     rate: bool = False
+    watch_to_end: bool = True  # teachers answer when they like
     ties: bool = False
     answers: Kind = "pair"
     answer_times: bool = False
@@ -240,6 +237,11 @@ class Protocol:
         for _ in range(self.retests):
             order.insert(int(rng.integers(len(new) // 2, len(order) + 1)), RETEST)
         return tuple(order)
+
+    @property
+    def shown_instructions(self) -> str:
+        """What participants read: the protocol's own text, or the general one for its kind of answers."""
+        return general_instructions(self.answers) if self.instructions == INSTRUCTIONS else self.instructions
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for the database."""
@@ -366,7 +368,6 @@ def teaching_protocol(
 
 
 ARENA_TITLE = "Arena"  # the name of an arena may name the policies
-ARENA_INSTRUCTIONS = "Say which one does the task better. Whose it is will be shown at the end."
 
 
 def arena_protocol(plan: ArenaPlan, task_description: str = "") -> Protocol:
@@ -376,6 +377,7 @@ def arena_protocol(plan: ArenaPlan, task_description: str = "") -> Protocol:
         task_description=unwrap(task_description) or ARENA_INSTRUCTIONS,
         consent="",
         instructions="",
+        thanks=ARENA_THANKS,
         practice=False,
         ties=True,
         arena=plan,

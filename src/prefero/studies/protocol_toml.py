@@ -25,6 +25,7 @@ COMMENTS = {
     "tests": "random questions that no method learns from, to measure its accuracy",
     "retests": "earlier questions asked again with their sides exchanged, to measure attention",
     "rate": "they rate the best trajectory of each method from 1 to 9",
+    "watch_to_end": "they answer after the items were shown to their end, or after L, which skips ahead",
     "ties": '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it',
     "answers": '"pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5 trajectories',
     "answer_times": "methods learn from how long answers took; ActiveGP and ActiveLinear cannot",

@@ -11,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from prefero._support.steps import completed
 from prefero.pools.pool import Pool
 from prefero.questions import Question
 from prefero.questions.answer_kinds import items_of
@@ -44,10 +43,6 @@ class QuestionSchedule:
         """Who asks the next question; after the schedule's end, the first method."""
         answered = len(log.answers)
         return self.labels[answered] if answered < len(self.labels) else self.protocol.methods[0].label
-
-    def propose(self, log: EventLog) -> Proposal:
-        """The next question."""
-        return completed(self.choosing(log)).proposal
 
     def choosing(self, log: EventLog) -> ChoosingSteps:
         """The next question, computed in steps."""

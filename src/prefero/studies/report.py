@@ -18,9 +18,10 @@ import numpy as np
 from prefero._support.commands import prefero_command
 from prefero._support.files import csv_text, write_atomically
 from prefero._support.folders import whole_folder
+from prefero._support.progress_bar import progress
 from prefero.learner import Learner
 from prefero.plots.html import markdown_to_html
-from prefero.plots.style import new_figure, save_figure, style_axis
+from prefero.plots.style import name_bars, new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table, markdown_text
 from prefero.plots.user_study import StudyOutcome, StudyTable, draw_study, study_table
 from prefero.pools.pool import Pool
@@ -65,11 +66,14 @@ COLORS = {  # of what was chosen, as they are stacked
 def outcomes_of(store: Store, study: Study) -> list[StudyOutcome]:
     """What every method learned from every participant who is done."""
     protocol, pool = Protocol.from_json(study.protocol), store.pool(study)
+    logs = [(participant, store.event_log(participant)) for participant in store.participants(study)]
+    measured = protocol.tests or protocol.rate
+    done = [(one, log) for one, log in logs if measured and stage_of(log, protocol) == "done"]
     found: list[StudyOutcome] = []
-    for participant in store.participants(study):
-        log = store.event_log(participant)
-        if (protocol.tests or protocol.rate) and stage_of(log, protocol) == "done":
+    with progress("learning as each method did", len(done)) as advance:
+        for participant, log in done:
             found += [_outcome(pool, protocol, participant, log, method.label) for method in protocol.methods]
+            advance(1)
     return found
 
 
@@ -308,7 +312,7 @@ def _draw_times(answered: Sequence[ActiveAnswer], path: Path) -> None:
             named = choice in shown and place == 0
             axes[1].bar(place, share, bottom=bottom, color=color, label=choice if named else None)
             bottom += share
-    axes[1].set_xticks(range(len(methods)), methods, fontsize=7)
+    name_bars(axes[1], methods)
     axes[1].legend(frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, 1.14))
     style_axis(axes[1], ylabel="share of answers")
     save_figure(figure, path)

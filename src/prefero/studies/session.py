@@ -5,6 +5,7 @@ answer the log is read once, in the transaction that records it.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Literal, TypeVar
 
 from prefero.acquisition.group_questions import About
@@ -34,7 +35,7 @@ from prefero.studies.workspace import (
 )
 
 NOT_PLAYABLE = "this clip cannot be played"  # for participants, who may not see the names of files
-BY_OWN_SCORES = "Say which is better by the scores that you gave the targets."
+BY_OWN_SCORES = "Judge by the scores that you gave the targets."
 Result = TypeVar("Result")
 
 
@@ -57,6 +58,8 @@ class Session:
     computing   where learners compute
     goal     the share of predicted answers at which a teacher wants to stop
     about    where several people teach in one session: their own reward, or the one that all share
+    arena_report   the command that writes an arena's report, for the judge who runs it: they see the result
+                   at its end, and may go on; judges without it are thanked
     report   is called with what the person at the terminal should know
     """
 
@@ -69,12 +72,15 @@ class Session:
         *,
         goal: float | None = None,
         about: About = "person",
+        arena_report: str = "",
         report: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.store, self.study, self.participant, self.computing = store, study, participant, computing
-        self.goal, self._report, self._reported = goal, report, False
+        self.goal, self._arena_report, self._report, self._reported = goal, arena_report, report, False
         self.workspace = Workspace(store, study, participant, about)
         self.pool, self.protocol = self.workspace.pool, self.workspace.protocol
+        if arena_report:
+            self.protocol = replace(self.protocol, open_ended=True)
         self.questions = self.workspace.questions
         self._preparation = QuestionPreparation(self.workspace, computing)
 
@@ -194,11 +200,6 @@ class Session:
         self.workspace.newest = log
         return log
 
-    def result(self, log: EventLog) -> str:
-        """What an arena that has ended found, in a sentence; empty where there is nothing to tell."""
-        standings = self._standings(log)
-        return standings.sentences[0] if standings is not None and standings.is_finished else ""
-
     def targets(self) -> list[dict[str, Any]]:
         """The labelled parts of the scene."""
         return targets_of(self.store.display(self.study))
@@ -212,7 +213,7 @@ class Session:
     def _stage(self, log: EventLog, standings: Standings | None) -> Stage:
         """The stage that the participant is at; an arena ends as soon as enough is known."""
         due, over = stage_of(log, self.protocol), standings is not None and standings.is_finished
-        return "done" if due == "compare" and over else due
+        return "done" if due == "compare" and over and not self.protocol.open_ended else due
 
     def _standings(self, log: EventLog) -> Standings | None:
         """What is known about the policies, if this is an arena."""
@@ -244,10 +245,11 @@ class Session:
             answers=self.protocol.answers,
             ties=self.protocol.ties,
             undoable=log.undoable if stage == "compare" else None,
-            can_skip=stage == "compare",
+            can_skip=stage in ("practice", "compare"),
+            watch_to_end=self.study.kind == "study" and self.protocol.watch_to_end,
             target_scores=parts.get("target_scores"),
             rating=parts.get("rating"),
-            arena=None if standings is None else arena_state(standings),
+            arena=None if standings is None else arena_state(standings, self._arena_report),
         )
 
     def _accuracy(self, log: EventLog, asked: AskedQuestion) -> float | None:
@@ -281,10 +283,22 @@ class Session:
 
     def _open_question(self, log: EventLog) -> tuple[EventLog, AskedQuestion]:
         """The question that waits for an answer; if there is none yet, it is computed and recorded."""
+        log = self._without_former_kind(log)
         while log.open_question is None:
             chosen = self._preparation.next_question(self._seen(log))
             log = self.store.add_question(self.participant, log, chosen.proposal)
         return self._seen(log), log.open_question
+
+    def _without_former_kind(self, log: EventLog) -> EventLog:
+        """Skip a question that was asked before the kind of answers was changed.
+
+        Only now, so that an answer that waits in a browser comes first. One that an undo reopened stays.
+        """
+        asked = log.open_question
+        if asked is None or asked.kind == self.protocol.answers or asked.based_on != log.last_event:
+            return log
+        self._report(f"A question of the kind {asked.kind} was open. It is skipped; Undo brings it back.")
+        return self.store.add_event(self.participant, asked.id, "skip", f"former kind {asked.id}")
 
     # --- what is computed before it is needed -------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import TypedDict
 
-from prefero.arena.plan import Goal
 from prefero.questions.answer_kinds import Kind
 from prefero.studies.stages import Stage
 
@@ -76,20 +75,31 @@ class PolicyStanding:
 
 
 @dataclass(frozen=True)
-class ArenaState:
-    """How far an arena is.
+class ArenaResult:
+    """What an arena has found.
 
-    probability   that the most probable order of the policies is right, or with the goal "best" the best one
-    confidence    the probability at which the arena ends
-    answers       of all judges
-    standings     the policies, the strongest first; None until the arena ends, since judges are blind
+    sentences   what is known, in words
+    standings   the policies, the strongest first
+    report      the command that writes the report
     """
 
-    goal: Goal
-    probability: float
-    confidence: float
+    sentences: list[str]
+    standings: list[PolicyStanding]
+    report: str
+
+
+@dataclass(frozen=True)
+class ArenaState:
+    """How far an arena is, and nothing that depends on what was answered: a probability tells who leads.
+
+    answers     of all judges
+    questions   after so many answers the arena ends at the latest
+    result      at the end, for the judge who runs the arena; None before, and for judges who were invited
+    """
+
     answers: int
-    standings: list[PolicyStanding] | None
+    questions: int
+    result: ArenaResult | None
 
 
 class StageParts(TypedDict, total=False):
@@ -116,6 +126,7 @@ class SessionState:
     answers            the kind of answers that the protocol asks for
     ties               whether "about equal" is an answer, and items may share a place in a ranking
     undoable           the question whose answer or skip can be taken back now
+    watch_to_end       whether a question waits for an answer until its items were shown to their end
     arena              how far the arena is, if this is one
     """
 
@@ -134,6 +145,7 @@ class SessionState:
     ties: bool
     undoable: int | None
     can_skip: bool
+    watch_to_end: bool
     target_scores: TargetScores | None
     rating: Rating | None
     arena: ArenaState | None

@@ -64,7 +64,7 @@ class Instructions(StageRule):
 
     def show(self, session: "Session", log: EventLog) -> StageParts:
         """The text."""
-        return {"text": session.protocol.instructions}
+        return {"text": session.protocol.shown_instructions}
 
     def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:
         """That they were read."""
@@ -118,8 +118,10 @@ class Practice(StageRule):
         return {"question": ShownQuestion(id=0, number=0, items=items, value=None, unit=None, kind=kind)}
 
     def accept(self, session: "Session", log: EventLog, data: Data) -> tuple[str, dict[str, Any]]:
-        """An answer."""
-        return "", {"choice": session.checked_choice(session.protocol.answers, data.get("choice"))}
+        """An answer, or a skip."""
+        choice = data.get("choice")
+        skipped = choice == "skip"
+        return "", {"choice": choice if skipped else session.checked_choice(session.protocol.answers, choice)}
 
 
 class Compare(StageRule):
@@ -169,8 +171,8 @@ class Done(StageRule):
         return True
 
     def show(self, session: "Session", log: EventLog) -> StageParts:
-        """Thanks; or what an arena has found."""
-        return {"text": session.result(log) or session.protocol.thanks}
+        """Thanks."""
+        return {"text": session.protocol.thanks}
 
 
 RULES: dict[Stage, StageRule] = {

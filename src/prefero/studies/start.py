@@ -177,7 +177,7 @@ def begin_teaching(
     protocol = teaching_protocol(
         title, questions, task_description or "", answers or "pair", bool(answer_times)
     )
-    display = serve_clips(display_of(pool))
+    display = serve_clips(display_of(pool), keep=trust or not own_folder(what))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, _teacher(store, study, person)[0], False
 
@@ -244,11 +244,16 @@ def known_study(store: Store, name: str, command: str) -> Study:
     return store.study(name)
 
 
-def serve_clips(display: dict[str, Any]) -> dict[str, Any]:
-    """The same display; servers of this account may send its videos, since the user chose them."""
-    if display["kind"] == "clips":
+def serve_clips(display: dict[str, Any], keep: bool = True) -> dict[str, Any]:
+    """The same display; if the user chose its videos, servers of this account may send them from now on."""
+    if keep and display["kind"] == "clips":
         remember_folder(display["folder"])
     return display
+
+
+def own_folder(what: str) -> list[Path]:
+    """The folder of a pool's file, which may be somebody else's: its videos are shown while it is taught."""
+    return [Path(what).resolve().parent] if is_pool_file(Path(what)) else []
 
 
 def _continued(
@@ -278,16 +283,21 @@ def _continued(
         present = _pool_now(what, features, opening, trust)
         rows = _rows_in(present, kept)
         if rows is not None:
-            return study if present.clips is None else _with_videos(store, study, present.clips, rows)
+            return (
+                study
+                if present.clips is None
+                else _with_videos(store, study, present.clips, rows, trust or not own_folder(what))
+            )
     raise Refused(
         "another-pool",
         f"the session {study.name!r} was begun with other trajectories: choose another --name",
     )
 
 
-def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequence[int]) -> Study:
+def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequence[int], keep: bool) -> Study:
     """The session with the clips of these rows, if it had none, or if some of its own are gone."""
-    remember_folder(clip_folder_of(clips))
+    if keep:
+        remember_folder(clip_folder_of(clips))
     kept = store.pool(study)
     if kept.clips is not None and not missing_clips(kept.clips):
         return study
@@ -300,7 +310,7 @@ def _with_videos(store: Store, study: Study, clips: Sequence[str], rows: Sequenc
         scaling=kept.scaling,
         feature_spec=kept.feature_spec,
     )
-    return store.replace_pool(study, changed, serve_clips(display_of(changed)))
+    return store.replace_pool(study, changed, serve_clips(display_of(changed), keep))
 
 
 def _pool_now(what: str, features: FeatureOptions | None, opening: FormatOptions | None, trust: bool) -> Pool:
@@ -317,7 +327,7 @@ def _rows_in(present: Pool, kept: Pool) -> list[int] | None:
 
     Those that were left out when it began may be there again.
     """
-    if kept.features.shape == present.features.shape and bool((kept.features == present.features).all()):
+    if kept.has_same_trajectories(present):
         return list(range(len(kept)))
     if kept.ids is None or not set(kept.names) <= set(present.names):
         return None

@@ -1,4 +1,11 @@
-"""Refuse writes that another site's page sends, also with the cookies that the browser adds to them."""
+"""Refuse writes that another site's page sends, also with the cookies that the browser adds to them.
+
+A site is a scheme, a host and a port: whoever controls the network can show any page at http://, and it must
+not write to a server at https://. The server itself speaks HTTP. That browsers use HTTPS it knows from its
+options, or from a trusted proxy's `X-Forwarded-Proto`.
+"""
+
+from collections.abc import Iterable
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -11,8 +18,8 @@ READING = ("GET", "HEAD")
 class SameSiteWrites:
     """Accept a write only from this server's own page, and only as JSON."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, secure: bool = False, proxies: Iterable[str] = ()) -> None:
+        self.app, self.scheme, self.proxies = app, "https" if secure else "http", frozenset(proxies)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or pass on."""
@@ -20,9 +27,23 @@ class SameSiteWrites:
             await self.app(scope, receive, send)
             return
         origin, content_type = header(scope, "origin"), header(scope, "content-type") or ""
-        if origin is not None and origin.partition("://")[2] != header(scope, "host"):
-            await refuse(send, 403, "foreign-page", "another site's page may not write here")
+        if origin is not None and origin != self._own_origin(scope):
+            await refuse(send, 403, "foreign-page", _why(origin, scope))
         elif content_type.partition(";")[0].strip().lower() != JSON:
             await refuse(send, 415, "not-json", f"a write needs the content type {JSON}")
         else:
             await self.app(scope, receive, send)
+
+    def _own_origin(self, scope: Scope) -> str:
+        """The origin of this server's page, as the browser sees it."""
+        trusted = scope.get("client") and scope["client"][0] in self.proxies
+        forwarded = header(scope, "x-forwarded-proto") if trusted else None
+        return f"{forwarded or self.scheme}://{header(scope, 'host')}"
+
+
+def _why(origin: str, scope: Scope) -> str:
+    if origin == f"https://{header(scope, 'host')}":
+        return (
+            "this server does not know that it is behind HTTPS: start it with --base https://... or --https"
+        )
+    return "another site's page may not write here"

@@ -1,5 +1,6 @@
 """Answer an unexpected exception in the form that every error has, and log it."""
 
+import asyncio
 import logging
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -7,11 +8,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from prefero.server.middleware.asgi import refuse
 
 LOGGER = logging.getLogger("prefero")
+STOPPING = "the server is stopping: try again when it has been started"
 MESSAGE = "an error on the server, which was logged: try again, or tell the person who runs this server"
 
 
 class InternalErrors:
-    """Turn exceptions into status 500."""
+    """Turn exceptions into status 500, and what a server that stops does not wait for into status 503."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -27,6 +29,9 @@ class InternalErrors:
 
         try:
             await self.app(scope, receive, watched)
+        except asyncio.CancelledError:
+            if not started and scope["type"] == "http":
+                await refuse(send, 503, "stopping", STOPPING)
         except Exception:
             if started or scope["type"] != "http":
                 raise

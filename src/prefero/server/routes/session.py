@@ -1,7 +1,9 @@
 """What teachers and participants do: sign in, see the session's state, answer, and look at trajectories."""
 
 import logging
+import os
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +12,9 @@ from fastapi import Path as InPath
 from fastapi.responses import FileResponse
 from pydantic import TypeAdapter
 
-from prefero.datasets.media.clip_preparation import ClipStatus, UnplayableClip
+from prefero.datasets.media.clip_preparation import ClipStatus, Make, UnplayableClip
 from prefero.pools.displays import details_of
+from prefero.pools.scene_clips import has_scene_clips
 from prefero.server.auth import (
     COOKIE,
     COOKIE_SECONDS,
@@ -41,7 +44,6 @@ from prefero.studies.storage.store import Refused
 
 LOGGER = logging.getLogger("prefero")
 router = APIRouter(prefix="/api")
-LOGGER = logging.getLogger("prefero")
 
 CACHED = {"cache-control": "private, max-age=3600", "vary": "Cookie"}  # another link is another study
 Index = Annotated[int, InPath(ge=0, le=LARGEST)]
@@ -83,7 +85,8 @@ def _me(visitor: Visitor | None) -> Me:
     if visitor is None:
         return Me(role=None, study=None, session=None)
     session = None if visitor.participant is None else visitor.participant.session
-    return Me(role=visitor.role, study=visitor.study.name, session=session)
+    study = None if visitor.role == "participant" else visitor.study.name
+    return Me(role=visitor.role, study=study, session=session)
 
 
 @router.get("/session")
@@ -138,33 +141,46 @@ def trajectory(
 
 @router.get("/clips/{index}.mp4", response_class=FileResponse)
 def clip(index: Index, visitor: KnownVisitor, context: Context) -> FileResponse:
-    """One trajectory's video, cut if it is not there, which takes time."""
+    """One trajectory's video, made if it is not there, which takes time.
+
+    A participant gets it without tags and times, which may tell whose it is.
+    """
+    own = visitor.role == "teacher"
+    prepare = context.clips.prepare if own else context.clips.prepare_anonymous
     try:
-        path = context.clips.prepare(_clip_path(index, visitor, context))
+        path = prepare(*_clip(index, visitor, context))
     except UnplayableClip as error:
         raise Refused("no-trajectory", _told(str(error), visitor)) from error
-    return FileResponse(path, media_type="video/mp4", headers=CACHED)
+    about = None if own else os.stat_result((*path.stat()[:7], 0, 0, 0))  # headers that date no file
+    return FileResponse(path, media_type="video/mp4", headers=CACHED, stat_result=about)
 
 
 @router.get("/clips/{index}/status")
 def clip_status(index: Index, visitor: KnownVisitor, context: Context) -> ClipStatus:
     """Whether a video can be played now, how far its preparation is, or why it cannot be played."""
-    found = context.clips.status(_clip_path(index, visitor, context))
+    path, _ = _clip(index, visitor, context)
+    found = context.clips.status(path)
     return replace(found, problem=found.problem and _told(found.problem, visitor))
 
 
-def _clip_path(index: int, visitor: Visitor, context: ServerContext) -> Path:
-    """In the folder of the study's clips, and nowhere else."""
+def _clip(index: int, visitor: Visitor, context: ServerContext) -> tuple[Path, Make | None]:
+    """The file of a video, and how it is rendered if it shows a scene."""
     pool, shown = context.store.pool(visitor.study), context.store.display(visitor.study)
+    if index < len(pool) and has_scene_clips(shown):
+        clips = context.scene_clips(visitor.study)
+        return clips.path(index), partial(clips.render, index)
     if pool.clips is None or index >= len(pool.clips):
         raise Refused("no-trajectory", "there is no such clip")
     path = Path(pool.clips[index]).resolve()
     _check_clip(path, str(shown.get("folder", "")), context)
-    return path
+    return path, None
 
 
 def _check_clip(path: Path, folder: str, context: Context) -> None:
-    """The database may come from somebody else: only videos are sent, and only from folders named here."""
+    """In the folder of the study's clips, and nowhere else.
+
+    The database may come from somebody else: only videos are sent, and only from folders named here.
+    """
     if path.suffix.lower() != ".mp4" or not folder or not path.is_relative_to(Path(folder).resolve()):
         raise Refused("no-trajectory", "this clip is not in the study's folder")
     if not is_served(path, context.clip_folders):

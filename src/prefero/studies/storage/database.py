@@ -7,7 +7,7 @@ and so does PostgreSQL. A transaction that writes takes its lock at the start, n
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
@@ -22,6 +22,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, m
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from prefero._support.commands import upgrade_command
+from prefero._support.files import make_private_folder, private_opener
 
 if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -89,14 +90,21 @@ def _engine(where: str) -> Engine:
     if path.is_dir():
         raise DatabaseError(f"{path} is a folder: give the path of a database file")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
     except OSError as error:
         raise DatabaseError(f"the folder of the database {path} cannot be made: {error.strerror}") from error
+    _make_private(path)
     engine = create_engine(URL.create("sqlite", database=str(path)), connect_args={"timeout": WAIT})
     event.listen(engine, "connect", partial(_prepare_sqlite, path))
     event.listen(engine, "begin", _begin_sqlite)
     _WRITERS[engine] = threading.Lock()
     return engine
+
+
+def _make_private(path: Path) -> None:
+    """Make a new, empty file that only its owner can read; SQLite's files beside it become like it."""
+    with suppress(OSError), open(path, "xb", opener=private_opener):
+        pass  # SQLite says why a file cannot be made
 
 
 def _url(where: str) -> URL:
@@ -272,6 +280,7 @@ def _keep_copy(engine: Engine, writer: Connection, revision: str) -> None:
         original = Path(engine.url.database or "")
         copy = original.with_name(f"{original.stem}.before-upgrade-from-{revision}{original.suffix}")
         copy.unlink(missing_ok=True)
+        _make_private(copy)
         with engine.connect() as reader:  # a copy cannot be made in the middle of a transaction
             driver: Any = reader.connection.driver_connection
             driver.execute("VACUUM INTO ?", (str(copy),))

@@ -296,7 +296,7 @@ class Store:
         with self._writing_log(participant) as (connection, log):
             if any(event.key == key for event in log.events):
                 return log
-            _check_event(log, question, kind)
+            check_event(log, question, kind)
             kind = kind if accept is None else accept(log.by_id[question], kind)
             return log.with_event(record_event(connection, participant.id, log, question, kind, key, seconds))
 
@@ -376,7 +376,7 @@ def _studies(connection: Connection) -> list[Study]:
     return [_study(row) for row in connection.execute(wanted)]
 
 
-def _check_event(log: EventLog, question: int, kind: EventKind) -> None:
+def check_event(log: EventLog, question: int, kind: EventKind) -> None:
     """Refuse an event that does not fit those before it."""
     if question not in log.by_id:
         raise Refused("no-question", "this participant was never asked that question")
