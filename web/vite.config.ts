@@ -29,6 +29,7 @@ const widget: BuildEnvironmentOptions = {
 
 export default defineConfig(({ mode }) => ({
   base: "./",
+  logLevel: "warn", // no table of the files: `npm run size` prints their sizes
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
   build: mode === "widget" ? widget : page,
   test: { environment: "happy-dom", include: ["tests/**/*.test.{ts,tsx}"] },

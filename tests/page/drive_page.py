@@ -53,6 +53,19 @@ FRAMES = """(count) => new Promise((resolve) => {
 })"""
 
 
+# The processor draws three-dimensional scenes, and the page takes it for a graphics card.
+GRAPHICS_CARD = """
+const named = WebGL2RenderingContext.prototype.getParameter;
+WebGL2RenderingContext.prototype.getParameter = function (which) {
+    return which === 0x9246 ? "a graphics card" : named.call(this, which); // UNMASKED_RENDERER_WEBGL
+};
+const made = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, options) {
+    return made.call(this, kind, { ...options, failIfMajorPerformanceCaveat: false });
+};
+"""
+
+
 class Connection:
     """The way of some requests of a page to the server, which a test can interrupt.
 
@@ -91,7 +104,13 @@ def skip_through(page: Page) -> None:
     """See the items to their end, so that the page takes an answer."""
     wait_for_question(page)
     page.keyboard.press("l")
-    expect(page.get_by_role("button", name="A is better")).to_have_attribute("aria-disabled", "false")
+    wait_until_answerable(page)
+
+
+def wait_until_answerable(page: Page) -> None:
+    """The items are there, and in a study they were seen."""
+    expect(page.locator(".items-frame")).to_have_attribute("aria-busy", "false")
+    expect(page.locator(".waiting")).to_have_count(0)
 
 
 def wait_for_answers(page: Page, done: int) -> None:
@@ -101,8 +120,9 @@ def wait_for_answers(page: Page, done: int) -> None:
 
 
 def answer(page: Page, choice: str, done: int) -> None:
-    """Skip through, and press the key of a choice; it is the `done`th answer."""
-    skip_through(page)
+    """Press the key of a choice as soon as the items are there; it is the `done`th answer."""
+    wait_for_question(page)
+    wait_until_answerable(page)
     page.keyboard.press(KEYS[choice])
     wait_for_answers(page, done)
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from page.conftest import ARGUMENTS, installed_browser
-from page.drive_page import SETTLED, skip_through, wait_for_answers, wait_frames, wait_until
+from page.drive_page import (
+    GRAPHICS_CARD,
+    SETTLED,
+    skip_through,
+    wait_for_answers,
+    wait_frames,
+    wait_until,
+)
 from page.run_jupyterlab import JupyterLab
 from page.run_servers import Server
 from page.test_pictures import CHARTS
@@ -20,14 +27,8 @@ ANSWERS = 16
 COMPARING, LEARNED = {"width": 1280, "height": 700}, {"width": 1280, "height": 1830}
 STUDY = {"width": 1280, "height": 890}
 NOTEBOOK = {"width": 1300, "height": 900}
-# The processor draws slowly, and so the page would draw fewer pixels: it must not know.
-FULL_QUALITY = """
-Object.defineProperty(document, "hidden", { get: () => true }); // it measures no time then
-const named = WebGL2RenderingContext.prototype.getParameter;
-WebGL2RenderingContext.prototype.getParameter = function (which) {
-  return which === 0x9246 ? "a graphics card" : named.call(this, which); // UNMASKED_RENDERER_WEBGL
-};
-"""
+# The processor draws slowly, and so the page would draw with lower quality, but not if it measures no time.
+FULL_QUALITY = 'Object.defineProperty(document, "hidden", { get: () => true });'
 CELL = """\
 import prefero
 
@@ -52,7 +53,7 @@ def teach(server: Server, answers: int) -> None:
 def open_page(browser: Browser, address: str, viewport: dict[str, int]) -> Page:
     page = browser.new_page(viewport=viewport)  # type: ignore[arg-type]
     page.set_default_timeout(120_000)
-    page.add_init_script(FULL_QUALITY)
+    page.add_init_script(GRAPHICS_CARD + FULL_QUALITY)
     page.goto(address)
     return page
 

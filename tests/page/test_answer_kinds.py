@@ -4,18 +4,20 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from page.drive_page import Visit, overflow
+from page.drive_page import MILLISECONDS, Visit, overflow, wait_until_answerable
 from page.run_servers import Server, Teach
 from page.test_study import links, prefero
+from prefero.questions.answer_kinds import KINDS, Kind, choices_of, items_of
 from prefero.studies.attention import retest_agreements
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 
-PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 READY = ".items-frame > :is(.fresh-even, .fresh-odd)"
 
 
@@ -24,7 +26,7 @@ def wait_for(page: Page, done: int) -> None:
     expect(page.locator(".progress-text")).to_have_text(re.compile(rf"^{done} "))
     expect(page.locator(READY)).to_be_visible()
     page.keyboard.press("l")
-    expect(page.locator(".waiting")).to_have_count(0)
+    wait_until_answerable(page)
 
 
 def picture(page: Page, name: str) -> None:
@@ -111,6 +113,31 @@ def rank_on_a_phone(page: Page, address: str, done: int) -> None:
     assert covered(page) == 0
     page.get_by_role("button", name="This is my order").tap()
     wait_for(page, done + 1)
+
+
+def test_skip_and_undo_are_visible_on_a_phone_in_every_kind(visit: Visit, teach: Teach) -> None:
+    server, page = teach("driver"), visit(**PHONE)
+    shown: list[Kind] = []
+    server.answer("left")
+    page.route("**/api/session", lambda route: route.fulfill(json=of_kind(route, shown[-1])))
+    for kind in KINDS:
+        shown.append(kind)
+        page.goto(server.address)
+        expect(page.locator(".item")).to_have_count(items_of(kind))
+        wait_for(page, 1)
+        for name in ("Skip", "Undo"):
+            expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport(ratio=1)
+        assert overflow(page) <= 0
+        assert covered(page) == 0
+        picture(page, f"{kind}-phone")
+
+
+def of_kind(route: Route, kind: Kind) -> dict[str, Any]:
+    """The response of the server, with a question of another kind."""
+    state: dict[str, Any] = route.fetch(timeout=MILLISECONDS).json()
+    state["question"] |= {"kind": kind, "items": list(range(items_of(kind)))}
+    choices = [] if kind.startswith("rank") else list(choices_of(kind))
+    return state | {"choices": choices, "answers": kind}
 
 
 def covered(page: Page) -> int:

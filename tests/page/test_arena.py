@@ -1,4 +1,4 @@
-"""An arena in the browser: videos of two policies, blind until it ends, then the standings."""
+"""An arena in the browser: videos of two policies, blind until it ends, then the result or thanks."""
 
 import re
 from collections.abc import Callable
@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from page.check_page import PHONE, check_page
 from page.drive_page import KEYS, skip, skip_through, wait_for_question
 from page.run_servers import Server
+from page.test_study import links, prefero
 from prefero.rendering.video import save_video
 
 COLORS = {"careful": (40, 110, 200), "hasty": (200, 90, 40)}
@@ -31,9 +32,8 @@ def prefer_blue(page: Page, count: int) -> None:
     skip_through(page)
     left = page.locator("video").first.evaluate(BLUENESS)
     page.keyboard.press(KEYS["left" if left else "right"])
-    expect(page.locator(".progress-text").or_(page.get_by_text("Your answers are saved"))).to_contain_text(
-        re.compile(rf"^{count} comparison|saved")
-    )
+    ended = page.get_by_role("heading", name=re.compile("Result|Thank you"))
+    expect(page.locator(".progress-text").or_(ended)).to_contain_text(re.compile(rf"^{count} |Result|Thank"))
 
 
 BLUENESS = """(video) => {
@@ -57,22 +57,47 @@ def test_an_arena_from_the_first_question_to_the_standings(
     page = visit(viewport=PHONE)
     page.goto(server.address)
     wait_for_question(page)
-    expect(page.locator(".progress-text")).to_have_text("0 comparisons")
+    expect(page.locator(".progress-text")).to_have_text("0 of at most 120")
+    expect(page.get_by_role("progressbar", name="Comparisons made")).to_have_attribute("aria-valuenow", "0")
     prefer_blue(page, 1)
     skip_through(page)
     page.keyboard.press("z")
-    expect(page.locator(".progress-text")).to_have_text(re.compile("^0 comparisons"))
+    expect(page.locator(".progress-text")).to_have_text("0 of at most 120")
     skip(page)
     prefer_blue(page, 1)
     page.reload()
     skip_through(page)
-    expect(page.locator(".predicted")).to_have_text(re.compile(r"^order \d\d% sure, goal 75%$"))
     check_page(page, pictures, "arena-compare")
     assert not any(name in page.content() for name in COLORS)
     for count in range(2, 9):
-        if page.get_by_role("heading", name="Thank you").is_visible():
+        if page.get_by_role("heading", name="Result").is_visible():
             break
         prefer_blue(page, count)
     expect(page.get_by_text("The order is careful, hasty: ")).to_be_visible()
     expect(page.get_by_role("rowheader")).to_have_text(["careful", "hasty"])
-    check_page(page, pictures, "arena-standings")
+    expect(page.get_by_text("arena report 'careful vs hasty' --database")).to_be_visible()
+    check_page(page, pictures, "arena-result")
+    page.get_by_role("button", name="Continue comparing").click()
+    skip_through(page)
+    check_page(page, pictures, "arena-after-the-end")
+    page.keyboard.press(KEYS["equal"])
+    page.get_by_role("button", name="Result").click()
+    expect(page.get_by_role("heading", name="Result")).to_be_visible()
+
+
+def test_an_invited_judge_is_thanked_and_learns_nothing(
+    visit: Callable[..., Page], serve: Callable[..., Server], tmp_path: Path, pictures: Path
+) -> None:
+    database = ["--database", str(tmp_path / "arena.db")]
+    folders = [str(record(tmp_path / name, color)) for name, color in COLORS.items()]
+    serve("arena", *folders, *database, "--questions", "2", "--no-browser").kill()
+    (code,) = links(prefero("study", "invite", "careful vs hasty", *database))
+    server = serve("study", "serve", "--workers", "0", *database)
+    page = visit(viewport=PHONE)
+    page.goto(f"{server.address}/#{code}")
+    wait_for_question(page)
+    for count in (1, 2):
+        prefer_blue(page, count)
+    expect(page.get_by_text("Your 2 answers are saved")).to_be_visible()
+    assert not any(name in page.content() for name in COLORS)
+    check_page(page, pictures, "arena-thanks")

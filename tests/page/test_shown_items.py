@@ -21,6 +21,7 @@ from page.drive_page import (
     wait_for_question,
     wait_frames,
     wait_until,
+    wait_until_answerable,
 )
 from page.run_servers import Teach
 
@@ -68,7 +69,7 @@ def test_video_clips_play_and_keep_their_shape(visit: Visit, teach: Teach, tmp_p
         found = box.bounding_box()
         assert found is not None
         assert found["width"] / found["height"] == pytest.approx(1.5, rel=0.01)
-    expect(page.locator(".waiting")).to_be_hidden()  # they have played to their end
+    wait_until_answerable(page)
     page.keyboard.press("f")
     wait_for_answers(page, 1)
     assert server.choices() == ["left"]
@@ -90,7 +91,7 @@ def test_clips_say_that_they_are_being_prepared_or_why_they_cannot_be_played(
     held[0].continue_()
     wait_until(page, f"() => {VIDEOS}.some((video) => video.currentTime > 0.2)")
     page.keyboard.press("f")
-    expect(page.locator(".waiting.emphasized")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_text("Not taken.")
     page.unroute("**/api/session")
     page.get_by_role("button", name="skip this question").click()
     expect(page.locator(".confirmation")).to_have_text("You skipped a question.")

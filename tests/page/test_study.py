@@ -9,7 +9,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from page.check_page import PHONE, WIDE, check_page
-from page.drive_page import KEYS, Visit, label_boxes, skip_through
+from page.drive_page import GRAPHICS_CARD, KEYS, Visit, label_boxes, skip_through
 from page.run_servers import Server
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
@@ -72,7 +72,7 @@ def take_part(page: Page, address: str, pictures: Path | None) -> None:
     expect(rows).to_have_count(8)
     for place in range(8):
         rows.nth(place).get_by_role("radio", name=str(2 + place)).check()
-    expect(page.get_by_label("Where the targets are").locator("canvas")).to_be_visible()
+    expect(page.get_by_label("Where the targets are").locator("canvas, video")).to_be_visible()
     check("study-scores")
     page.get_by_role("button", name="Continue").click()
     page.get_by_text("This question is for practice").wait_for()
@@ -127,6 +127,7 @@ def test_three_participants_and_the_experimenter(
     expect(watching.get_by_role("row")).to_have_count(4)
     for number, code in enumerate(codes):
         person = visit(**BROWSERS[number], device_scale_factor=SCALE)
+        person.add_init_script(GRAPHICS_CARD)  # no videos have to be rendered
         take_part(person, f"{server.address}/#{code}", pictures if number == 0 else None)
         expect(watching.get_by_role("row", name=f"P{number + 1}")).to_contain_text("5 of 5")
         person.context.close()

@@ -4,12 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 import prefero
 from page.clip_pools import clip_pool
 from page.drive_page import (
     KEYS,
+    SETTLED,
     Visit,
     answer,
     overflow,
@@ -17,6 +18,8 @@ from page.drive_page import (
     skip_through,
     wait_for_answers,
     wait_for_question,
+    wait_until,
+    wait_until_answerable,
 )
 from page.run_servers import Teach
 
@@ -92,7 +95,7 @@ def test_keys_of_the_player(visit: Visit, teach: Teach) -> None:
 
 @pytest.mark.parametrize("size", [(360, 740), (740, 360)], ids=["upright", "across"])
 def test_a_phone(visit: Visit, teach: Teach, size: tuple[int, int], tmp_path: Path) -> None:
-    """With reduced motion, so that no clip has played to its end before the first tap."""
+    """With reduced motion, so that no clip has played to its end before the tap."""
     phone = {"viewport": {"width": size[0], "height": size[1]}, "has_touch": True, "is_mobile": True}
     page = visit(**phone, reduced_motion="reduce")
     server = teach(clip_pool(tmp_path), "--task-description", "Find the calmest drive.")
@@ -106,13 +109,37 @@ def test_a_phone(visit: Visit, teach: Teach, size: tuple[int, int], tmp_path: Pa
         assert box["y"] + box["height"] <= size[1]  # on the screen without scrolling
     expect(page.get_by_text("Find the calmest drive.")).to_be_in_viewport()
     expect(page.get_by_role("button", name="Keys")).to_be_hidden()  # there is no keyboard
-    page.get_by_role("button", name="B is better").tap(force=True)  # though it is not enabled yet
-    expect(page.locator(".waiting.emphasized")).to_be_visible()
-    page.get_by_role("button", name="skip ahead").tap()
-    expect(page.get_by_role("button", name="B is better")).to_have_attribute("aria-disabled", "false")
+    wait_until_answerable(page)
     page.get_by_role("button", name="B is better").tap()
     wait_for_answers(page, 1)
     assert server.choices() == ["right"]
+
+
+def test_the_button_that_answered_is_not_highlighted_in_the_next_question(visit: Visit, teach: Teach) -> None:
+    page = visit()
+    page.goto(teach().address)
+    a, b = (page.get_by_role("button", name=f"{letter} is better") for letter in "AB")
+    wait_until_answerable(page)
+    for button in (a, b):
+        button.hover()
+    expect(page.locator(".compare")).to_have_class(re.compile("pointed"))
+    wait_until(page, SETTLED)
+    assert color_of(a) != color_of(b)
+    b.click()
+    wait_for_answers(page, 1)
+    wait_until(page, SETTLED)
+    assert color_of(a) == color_of(b)
+    a.hover()
+    expect(page.locator(".compare")).to_have_class(re.compile("pointed"))
+    wait_until(page, SETTLED)
+    assert color_of(a) != color_of(b)
+
+
+def color_of(button: Locator) -> list[str]:
+    style: list[str] = button.evaluate(
+        "(one) => [getComputedStyle(one).backgroundColor, getComputedStyle(one).borderColor]"
+    )
+    return style
 
 
 def test_the_first_load_is_small(visit: Visit, teach: Teach, capsys: pytest.CaptureFixture[str]) -> None:

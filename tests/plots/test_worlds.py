@@ -99,7 +99,7 @@ def test_the_poisson_figure_has_the_pool_and_both_choices(tmp_path: Path, axis: 
     for chosen in (uniform, diverse):
         assert len(set(map(tuple, np.round(chosen, 9).tolist()))) == 20
         assert set(map(tuple, np.round(chosen, 9).tolist())) <= known
-    assert (axis[0].get_xlabel(), axis[0].get_ylabel()) == pool.names[:2]
+    assert (axis[0].get_xlabel(), axis[0].get_ylabel()) == ("lane distance (m)", "speed (m/s)")
     words = [text.get_text() for text in axis[0].get_legend().get_texts()]
     assert words == ["all 300 trajectories", "20 uniformly random", "20 by Poisson disk"]
 

@@ -1,5 +1,6 @@
 """Pools that grow: `Pool.extended` and `Learner.add`."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,6 @@ def test_a_pool_of_features_alone_grows_by_rows() -> None:
             [0.0, 0.0],
             "of trajectories, and cannot be extended by list",
         ),
-        (Pool(np.eye(2), clips=["a.mp4", "b.mp4"]), [0.0, 0.0], "of clips, and cannot be extended by list"),
         (Pool(np.eye(2), ["a", "b"]), [0.0, np.nan], "must be finite, but row 0 has nan in column 'b'"),
         (Pool(np.eye(2)), [0.0, 0.0, 0.0], "there are 3 features, but 2 names"),
         (
@@ -79,6 +79,19 @@ def test_a_pool_of_features_alone_grows_by_rows() -> None:
 def test_what_does_not_fit_a_pool_is_not_added(pool: Pool, more: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         pool.extended(more)
+
+
+def test_a_pool_of_clips_does_not_grow(tmp_path: Path) -> None:
+    clips = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
+    for clip in clips:
+        clip.touch()
+    with pytest.raises(ValueError, match="of clips, and cannot be extended by list"):
+        Pool(np.eye(2), clips=clips).extended([0.0, 0.0])
+
+
+def test_new_trajectories_have_ids_of_their_own() -> None:
+    grown = Pool(np.eye(2), ids=["7", "3"]).extended([[1.0, 2.0], [2.0, 3.0], [3.0, 4.0]])
+    assert grown.ids == ("7", "3", "2", "4", "5")
 
 
 @pytest.mark.parametrize("model", [quick(2), LinearPreference(noise=0.2, draws=20)], ids=["GP", "linear"])

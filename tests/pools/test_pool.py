@@ -106,6 +106,36 @@ def test_clips_are_one_for_each_trajectory() -> None:
         Pool([[1.0], [2.0]], clips=["a.mp4"])
 
 
+def test_missing_clips_are_said_when_a_pool_is_made_and_when_it_is_opened(tmp_path: Path) -> None:
+    clips = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
+    clips[0].touch()
+    with pytest.warns(UserWarning, match=r"1 of 2 clips are missing, the first is .*b\.mp4"):
+        pool = Pool([[1.0], [2.0]], clips=clips)
+    pool.save(tmp_path / "pool.npz")
+    with pytest.warns(UserWarning, match="1 of 2 clips are missing"):
+        Pool.load(tmp_path / "pool.npz")
+    clips[1].touch()
+    Pool.load(tmp_path / "pool.npz")
+
+
+# --- ids --------------------------------------------------------------------------------------------------
+
+
+def test_two_trajectories_with_one_id_are_refused() -> None:
+    with pytest.raises(ValueError, match="needs an id of its own, but 'a' is there more than once"):
+        Pool([[1.0], [2.0], [3.0]], ids=["a", "b", "a"])
+
+
+def test_a_stored_pool_with_an_id_twice_keeps_its_trajectories() -> None:
+    """Answers of earlier versions name them by number."""
+    pool = Pool([[1.0], [2.0], [3.0]], ids=["a", "b", "c"])
+    object.__setattr__(pool, "ids", ("a", "b", "a"))
+    with pytest.warns(UserWarning, match="'a' is there more than once, so the trajectories are only num"):
+        stored = Pool.from_bytes(pool.to_bytes())
+    assert stored.ids is None
+    np.testing.assert_array_equal(stored.features, pool.features)
+
+
 # --- fewer ------------------------------------------------------------------------------------------------
 
 
@@ -133,6 +163,7 @@ def test_a_pool_that_is_small_enough_stays_as_it_is() -> None:
     assert set(pool.diverse(2).ids or ()) < {"a", "b", "c"}
 
 
+@pytest.mark.filterwarnings("ignore:.* clips are missing")
 def test_clips_name_the_trajectories_that_have_no_ids(tmp_path: Path) -> None:
     clips = [tmp_path / "a.mp4", tmp_path / "b.mp4"]
     assert Pool([[1.0], [2.0]], clips=clips).ids == ("a.mp4", "b.mp4")
@@ -179,6 +210,7 @@ def test_a_pool_is_extended_by_the_names_of_columns() -> None:
     np.testing.assert_array_equal(more.features[3:], [[9, 2], [9, 3], [9, 5]])
 
 
+@pytest.mark.filterwarnings("ignore:.* clips are missing")
 def test_a_pool_is_one_line() -> None:
     assert repr(Pool(RUNS[["speed"]])) == "Pool(3 trajectories; 1 feature: speed)"
     many = Pool(normal(9, 8), clips=[f"{row}.mp4" for row in range(9)])

@@ -12,6 +12,7 @@ import pytest
 
 from pools.example_pools import assert_same_pool, normal
 from prefero import Pool
+from prefero._support.unpacking import TooLargeError
 from prefero.pools.pool_file import PoolFileError
 
 
@@ -95,7 +96,7 @@ def outcome(path: Path, wanted: Pool) -> str:
     """What becomes of a file that may be damaged."""
     try:
         assert_same_pool(Pool.load(path), wanted)
-    except PoolFileError:
+    except (PoolFileError, TooLargeError):  # a flipped bit of a size
         return "refused"
     except AssertionError:
         return "another pool"
@@ -235,6 +236,7 @@ def test_pickles_are_refused_and_not_run(array: str, tmp_path: Path) -> None:
     assert "PREFERO_HARMED" not in os.environ
 
 
+@pytest.mark.filterwarnings("ignore:.* clips are missing")
 def test_clips_beside_the_file_move_with_it(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
     elsewhere = tmp_path / "elsewhere.mp4"
@@ -244,6 +246,7 @@ def test_clips_beside_the_file_move_with_it(tmp_path: Path) -> None:
     assert clips == (str(tmp_path.resolve() / "there" / "a.mp4"), str(elsewhere.resolve()))
 
 
+@pytest.mark.filterwarnings("ignore:.* clips are missing")
 def test_a_pool_is_the_same_as_bytes() -> None:
     pool = Pool([[1.0, 2.0], [3.0, 5.0]], names=["a", "b"], clips=["x.mp4", "y.mp4"])
     again = Pool.from_bytes(pool.to_bytes())

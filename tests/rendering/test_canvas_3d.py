@@ -175,6 +175,18 @@ def test_a_pose_is_a_turn_and_a_shift() -> None:
     assert np.abs(difference).max(axis=2).astype(bool).mean() < 1e-3
 
 
+def test_what_moved_leaves_no_trace_in_later_images() -> None:
+    """Only the pixels of what moves are drawn anew: each image is the one of a canvas that drew no other."""
+    wall = Part("wall", (cube(0.4, (0.8, -0.3, 0.2), GREY),))
+    scene = scene_3d(wall, Part("cube", (cube(0.3),), moves=True, trail=True))
+    path = np.array([at(x, 0.1, 0.2) for x in np.linspace(-1, 1, 9)])[:, None]
+    canvas = canvas_for(scene)
+    kept = [canvas.render(path[index], path[: index + 1]) for index in (3, 8, 3)]
+    alone = [canvas_for(scene).render(path[index], path[: index + 1]) for index in (3, 8, 3)]
+    np.testing.assert_array_equal(kept, alone)
+    assert (kept[0] != kept[1]).any()
+
+
 def test_light_comes_from_above_and_nothing_is_black() -> None:
     slope = np.linspace(0, np.pi, 30)
     ball = Mesh(*surface_of_revolution(np.sin(slope), -np.cos(slope), 40), "#ffffff")

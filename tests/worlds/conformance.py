@@ -5,6 +5,7 @@ another package passes the same checks.
 """
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -77,6 +78,7 @@ def a_world_tells_people_what_to_do(case: Case) -> None:
     assert world.task_description.endswith(".")
     assert 20 < len(world.task_description) <= 100  # two or three lines on a phone
     assert "\n" not in world.task_description
+    assert not re.search(r"\b(two|both|better|best)\b", world.task_description)  # questions differ in that
     assert world.subject == "" or world.subject.startswith("the ")
 
 

@@ -58,8 +58,8 @@ def test_every_target_has_its_label_and_none_covers_a_target_or_the_ball(
         flipped = [
             [left, 2 * width // 3 - top, right, 2 * width // 3 - low] for left, low, right, top in boxes
         ]
-        ball = boxes_around(canvas.pixels_of(poses[:, 2, :3]), 0.01 * width)
-        targets = np.array([canvas.pixels_of(target_rim(target)) for target in golf.targets])
+        ball = boxes_around(canvas.rasterizer.pixels_of(poses[:, 2, :3]), 0.01 * width)
+        targets = np.array([canvas.rasterizer.pixels_of(target_rim(target)) for target in golf.targets])
         seen = np.concatenate([ball, np.concatenate([targets.min(axis=1), targets.max(axis=1)], axis=1)])
         assert not any(overlap(np.array(box), seen).any() for box in flipped)
 

@@ -31,7 +31,7 @@ def pendulum(
         segments=segments,
         seed=seed,
         name="pendulum",
-        task_description="Decide how the pendulum should swing; then say which swing is better.",
+        task_description="Decide how the pendulum should swing, and judge the swings by that.",
         subject="the pendulum",
     )
 

@@ -10,7 +10,9 @@ export interface paths {
         };
         /**
          * Clip
-         * @description One trajectory's video, cut if it is not there, which takes time.
+         * @description One trajectory's video, made if it is not there, which takes time.
+         *
+         *     A participant gets it without tags and times, which may tell whose it is.
          */
         get: operations["clip"];
         put?: never;
@@ -434,20 +436,28 @@ export interface components {
             question: number;
         };
         /**
-         * @description How far an arena is.
+         * @description What an arena has found.
          *
-         *     probability   that the most probable order of the policies is right, or with the goal "best" the best one
-         *     confidence    the probability at which the arena ends
-         *     answers       of all judges
-         *     standings     the policies, the strongest first; None until the arena ends, since judges are blind
+         *     sentences   what is known, in words
+         *     standings   the policies, the strongest first
+         *     report      the command that writes the report
+         */
+        ArenaResult: {
+            report: string;
+            sentences: string[];
+            standings: components["schemas"]["PolicyStanding"][];
+        };
+        /**
+         * @description How far an arena is, and nothing that depends on what was answered: a probability tells who leads.
+         *
+         *     answers     of all judges
+         *     questions   after so many answers the arena ends at the latest
+         *     result      at the end, for the judge who runs the arena; None before, and for judges who were invited
          */
         ArenaState: {
             answers: number;
-            confidence: number;
-            /** @enum {string} */
-            goal: "order" | "best";
-            probability: number;
-            standings: components["schemas"]["PolicyStanding"][] | null;
+            questions: number;
+            result: components["schemas"]["ArenaResult"] | null;
         };
         /**
          * @description The trajectory of the pool with the highest expected reward; `id` is null where it has none.
@@ -647,6 +657,7 @@ export interface components {
         /**
          * @description Who sent the request; the role is null without a valid link.
          *
+         *     `study` is null for participants too: the name of a study may tell what they must not know.
          *     Requests that change a session name it in the header X-Prefero-Session.
          */
         Me: {
@@ -817,6 +828,7 @@ export interface components {
          *     answers            the kind of answers that the protocol asks for
          *     ties               whether "about equal" is an answer, and items may share a place in a ranking
          *     undoable           the question whose answer or skip can be taken back now
+         *     watch_to_end       whether a question waits for an answer until its items were shown to their end
          *     arena              how far the arena is, if this is one
          */
         SessionState: {
@@ -840,6 +852,7 @@ export interface components {
             title: string;
             total: number;
             undoable: number | null;
+            watch_to_end: boolean;
         };
         /**
          * @description The question that waits for an answer.
@@ -973,6 +986,7 @@ export interface components {
 }
 export type AnswerOrSkip = components['schemas']['AnswerOrSkip'];
 export type AnsweredPair = components['schemas']['AnsweredPair'];
+export type ArenaResult = components['schemas']['ArenaResult'];
 export type ArenaState = components['schemas']['ArenaState'];
 export type BestTrajectory = components['schemas']['BestTrajectory'];
 export type Camera = components['schemas']['Camera'];

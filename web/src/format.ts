@@ -29,6 +29,13 @@ export function formatReward({ mean, std }: { mean: number; std: number }): stri
   return `${text} ± ${reward.format(std)}`;
 }
 
+const signed = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "exceptZero" });
+
+/** A number that is compared with 0, with its sign. */
+export function formatSigned(value: number): string {
+  return signed.format(value).replace("-", MINUS);
+}
+
 export function formatPercent(fraction: number): string {
   return percent.format(fraction);
 }

@@ -19,7 +19,7 @@ const ANSWERS = "/api/session/events";
 
 export class Session {
   readonly state = signal<SessionState | null>(null);
-  readonly pastGoal = signal(false); // whether a teacher chose to continue after the goal, or
+  readonly pastGoal = signal(false); // whether a person chose to continue after the goal or the end of their arena, or
   readonly pastTotal = signal(false); // after all planned answers
   readonly problem = signal<Problem | null>(null);
   readonly notice = signal("");

@@ -1,15 +1,22 @@
 /** How the trajectories of this study are shown, and those that have been fetched. */
 
-import type { Display, FeatureRange, Prefetch, Replay, Scene } from "./api";
+import type { Display, FeatureRange, Prefetch, Replay, Scene, SolidScene } from "./api";
 import { CLIP_FRAME, ClipCache, type ClipSource } from "./player/clips";
+import { hasGraphicsCard } from "./player/graphics-card";
 import { aspectRatio } from "./player/viewport";
 import type { Server } from "./server";
 
 /** One trajectory, ready to be shown. */
 export type Trajectory =
   | { kind: "scene"; scene: Scene; replay: Replay }
-  | { kind: "clips"; index: number; clips: ClipCache }
+  | { kind: "clips"; index: number; clips: ClipCache; over?: SolidReplay } // `over`: what is drawn over the video
   | { kind: "features"; features: FeatureRange[]; values: Record<string, number> };
+
+/** A replay in a three-dimensional scene. */
+export interface SolidReplay {
+  scene: SolidScene;
+  replay: Replay;
+}
 
 const FIRST_POLL = 250; // milliseconds; doubled after every poll
 const LAST_POLL = 10_000;
@@ -21,6 +28,7 @@ const WIDEST = 1.8;
 export class Trajectories {
   private readonly cache: FetchCache<Trajectory>;
   private readonly clips: ClipCache;
+  private readonly solid: SolidScene | null; // the scene that the server renders to videos, if this browser cannot draw it
 
   constructor(
     private readonly server: Server,
@@ -28,7 +36,9 @@ export class Trajectories {
     clipSource?: ClipSource,
   ) {
     this.cache = new FetchCache((index) => this.fetch(index));
-    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), clipSource);
+    this.solid = display.kind === "scene" && display.scene.dimensions === 3 && !hasGraphicsCard() ? display.scene : null;
+    const aspect = this.solid ? SCENE_3D_ASPECT : undefined;
+    this.clips = new ClipCache((index) => server.get("/api/clips/{index}/status", { index }), clipSource, aspect);
   }
 
   static async open(server: Server, clipSource?: ClipSource): Promise<Trajectories> {
@@ -46,7 +56,7 @@ export class Trajectories {
 
   prefetch(indices: number[]): void {
     this.cache.prefetch(indices);
-    if (this.display.kind === "clips") this.clips.prefetch(indices);
+    if (this.display.kind === "clips" || this.solid) this.clips.prefetch(indices);
   }
 
   /** Fetch the trajectories that may be asked about next. The server computes them meanwhile, so it is polled. */
@@ -69,18 +79,23 @@ export class Trajectories {
   }
 
   private async fetch(index: number): Promise<Trajectory> {
-    const { display, clips, server } = this;
+    const { display, clips, server, solid } = this;
     if (display.kind === "clips") return { kind: "clips", index, clips };
     const { features, replay } = await server.get("/api/trajectories/{index}", { index });
     if (display.kind === "features") return { kind: "features", features: display.features, values: features };
     if (replay === null) throw new Error(`trajectory ${index} has no replay`);
-    return { kind: "scene", scene: display.scene, replay };
+    return solid ? { kind: "clips", index, clips, over: { scene: solid, replay } } : { kind: "scene", scene: display.scene, replay };
   }
 }
 
 /** Does it move, or is it shown as numbers? */
 export function isPlayable(trajectory: Trajectory | undefined): boolean {
   return trajectory !== undefined && trajectory.kind !== "features";
+}
+
+/** The replays of those that have one. */
+export function replaysOf(items: Trajectory[]): Replay[] {
+  return items.flatMap((item) => (item.kind === "scene" ? item.replay : item.kind === "clips" ? (item.over?.replay ?? []) : []));
 }
 
 export function frameSeconds(trajectory: Trajectory): number {

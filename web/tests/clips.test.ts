@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { ClipCache, clipDuration, isReady, synchronize, type VideoState } from "../src/player/clips";
+import { ClipCache, clipDuration, isReady, type SharedClock, synchronize, type VideoState } from "../src/player/clips";
 import { Clock } from "../src/player/clock";
 
 function video(changes: Partial<VideoState> = {}): VideoState {
@@ -18,9 +18,9 @@ function video(changes: Partial<VideoState> = {}): VideoState {
   };
 }
 
-function at(time: number, changes: Partial<Clock> = {}): { time: number; clock: Clock } {
+function at(time: number, changes: Partial<Clock> = {}, waiting = false): SharedClock {
   const clock = Object.assign(new Clock(2), changes);
-  return { time, clock };
+  return { time, clock, waiting };
 }
 
 describe("a clip", () => {
@@ -55,6 +55,16 @@ describe("a clip", () => {
     synchronize(clip, at(3));
     expect(clip.pause).toHaveBeenCalledOnce();
     expect(clip.play).not.toHaveBeenCalled();
+  });
+
+  it("stays where it is while the clock waits for another, unless it has not loaded itself", () => {
+    const loaded = video({ currentTime: 0.05, paused: false });
+    synchronize(loaded, at(0, {}, true));
+    expect(loaded.pause).toHaveBeenCalledOnce();
+    expect([loaded.currentTime, vi.mocked(loaded.play).mock.calls.length]).toEqual([0, 0]);
+    const unloaded = video({ readyState: 1 });
+    synchronize(unloaded, at(0, {}, true));
+    expect(unloaded.play).toHaveBeenCalledOnce();
   });
 
   it("does not seek again while it is seeking", () => {
@@ -105,6 +115,30 @@ describe("the clip cache", () => {
     for (const index of [27, 28, 29]) clips.take(index);
     expect(create).toHaveBeenCalledTimes(31);
     create.mockRestore();
+  });
+
+  it("loads two at a time before they are shown, so that an answer need not wait for a connection", () => {
+    const load = vi.spyOn(HTMLMediaElement.prototype, "load").mockReturnValue();
+    const asked: number[] = [];
+    const clips = new ClipCache(
+      () => Promise.reject(new Error()),
+      (index) => {
+        asked.push(index);
+        return `/${index}.mp4`;
+      },
+    );
+    clips.prefetch([1, 2, 3, 4]);
+    expect(asked).toEqual([1, 2]);
+    const first = clips.take(1);
+    expect(asked).toEqual([1, 2, 3]);
+    first.dispatchEvent(new Event("loadeddata")); // it is shown, and makes no more room
+    expect(asked).toEqual([1, 2, 3]);
+    clips.take(9);
+    clips.take(4);
+    expect(asked).toEqual([1, 2, 3, 9, 4]);
+    clips.prefetch(Array.from({ length: 9 }, (_, i) => 20 + i));
+    expect([load.mock.calls.length, asked.slice(5)]).toEqual([2, [20, 21]]); // those that nobody needs any more are given up
+    load.mockRestore();
   });
 
   it("knows the shape of a clip once its video is loaded, and takes others to be like it", () => {

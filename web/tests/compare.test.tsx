@@ -35,6 +35,7 @@ async function shown(now: SessionState, blocked = false): Promise<{ onAnswer: Re
 
 const given = (onAnswer: ReturnType<typeof vi.fn>): string[] => onAnswer.mock.calls.map(([kind]) => kind as string);
 const press = (key: string): boolean => fireEvent.keyDown(document.body, { key });
+const refusal = (): string => document.querySelector(".refusal")?.textContent ?? "";
 
 describe("comparing", () => {
   it("answers with one key", async () => {
@@ -71,27 +72,78 @@ describe("comparing", () => {
     expect(given(onAnswer)).toEqual(["3", "2"]);
   });
 
-  it("ranks with numbers, and sends the ranking with Enter", async () => {
-    const question: ShownQuestion = { ...PRACTICE, id: 1, items: [0, 1, 2, 3], kind: "rank-4" };
-    const { onAnswer } = await shown(sessionState({ choices: [], question }));
-    for (const key of ["Enter", "3", "1", "=", "2", "Enter"]) await act(() => void press(key));
-    expect(given(onAnswer)).toEqual([]); // the last one of a tie does not follow by itself
-    for (const key of ["4", "Enter"]) await act(() => void press(key));
-    expect(given(onAnswer)).toEqual(["3>1=2>4"]);
+  const ranking = (kind: "rank-3" | "rank-4"): SessionState => {
+    const items = kind === "rank-3" ? [0, 1, 2] : [0, 1, 2, 3];
+    return sessionState({ choices: [], question: { ...PRACTICE, id: 1, items, kind } });
+  };
+
+  it.each([
+    ["12", "1>2>3>4", "3"],
+    ["31=2", "3>1=2>4", ""],
+    ["31=24", "3>1=2>4", ""],
+    ["31=2=", "3>1=2=4", ""],
+    ["31=2=4", "3>1=2=4", ""],
+    ["1234", "1>2>3>4", ""],
+    ["12344", "1>2>3>4", ""],
+    ["12341", "2>3>4>1", ""],
+    ["121", "2>1>3>4", "13"],
+    ["=1", "1>2>3>4", "23"],
+  ])("ranks with the keys %s, and sends %s with Enter", async (keys, word, more) => {
+    const { onAnswer } = await shown(ranking("rank-4"));
+    for (const key of Array.from(keys)) await act(() => void press(key));
+    if (more) {
+      await act(() => void press("Enter"));
+      expect(refusal()).toMatch(/^Not taken: \d of 4 have no place yet\.$/);
+    }
+    for (const key of [...Array.from(more), "Enter"]) await act(() => void press(key));
+    expect(given(onAnswer)).toEqual([word]);
+    expect(refusal()).toBe("");
   });
 
-  it("does nothing while an answer is being sent, and shows it", async () => {
+  it("keeps a ranking of three complete if the last one, which follows by itself, is chosen too", async () => {
+    const { onAnswer } = await shown(ranking("rank-3"));
+    for (const key of ["2", "1", "3"]) await act(() => void press(key));
+    await act(() => void fireEvent.click(screen.getByRole("button", { name: "C, place 3" })));
+    await act(() => void fireEvent.click(screen.getByRole("button", { name: /^This is my order/ })));
+    expect(given(onAnswer)).toEqual(["2>1>3"]);
+  });
+
+  it("takes nothing while an answer is being sent, and says so", async () => {
     const { onAnswer, onUndo } = await shown(sessionState(), true);
-    for (const key of ["f", "j", "e", "s", "z"]) press(key);
+    for (const key of ["f", "j", "e", "s", "z"]) {
+      await act(() => void press(key));
+      expect(refusal()).toBe("Not taken: your last answer was still being sent.");
+    }
     fireEvent.click(screen.getByRole("button", { name: /^A is better/ }));
     expect(onAnswer).not.toHaveBeenCalled();
     expect(onUndo).not.toHaveBeenCalled();
     expect(screen.getByRole("button", { name: /^A is better/ }).getAttribute("aria-disabled")).toBe("true");
   });
 
+  it("says that a place in a ranking is not taken while the last one is being sent", async () => {
+    await shown(ranking("rank-3"), true);
+    for (const key of ["1", "="]) {
+      await act(() => void press(key));
+      expect(refusal()).toBe("Not taken: your last answer was still being sent.");
+    }
+    expect(screen.queryByRole("button", { name: "A, place 1" })).toBeNull();
+  });
+
+  it("counts a double click once", async () => {
+    const { onAnswer } = await shown(sessionState());
+    const button = screen.getByRole("button", { name: /^A is better/ });
+    for (const detail of [1, 2]) await act(() => void fireEvent.click(button, { detail }));
+    expect(given(onAnswer)).toEqual(["left"]);
+    expect(refusal()).toBe("A double click counts once.");
+  });
+
   it("offers only the choices that the server takes", async () => {
     const { onAnswer, onUndo } = await shown(sessionState({ choices: ["left", "right"], can_skip: false, undoable: null }));
-    for (const key of ["e", "s", "z"]) press(key);
+    press("e");
+    await act(() => void press("s"));
+    expect(refusal()).toBe("This question cannot be skipped.");
+    await act(() => void press("z"));
+    expect(refusal()).toBe("There is nothing to undo.");
     expect(onAnswer).not.toHaveBeenCalled();
     expect(onUndo).not.toHaveBeenCalled();
     expect(screen.queryByRole("button", { name: /equal/ })).toBeNull();
@@ -158,15 +210,51 @@ describe("clips", () => {
       act(() => new Promise((resolve) => (show(next), press(key), setTimeout(resolve)))); // the key comes before the effects
     return { onAnswer, show: showThenPress };
   }
-  const asked = (id: number): SessionState => sessionState({ question: { id, number: id, items: [2 * id, 2 * id + 1], value: null, unit: null, kind: "pair" } });
+  const asked = (id: number, watch_to_end = true): SessionState =>
+    sessionState({ watch_to_end, question: { id, number: id, items: [2 * id, 2 * id + 1], value: null, unit: null, kind: "pair" } });
   const waiting = (): string => document.querySelector(".waiting")?.textContent ?? "";
 
-  it("are answered only after they were shown to their end or skipped through", async () => {
+  it("are answered by a teacher as soon as they run, and not before", async () => {
+    const { onAnswer } = await clips(asked(1, false));
+    const load = vi.spyOn(HTMLMediaElement.prototype, "readyState", "get").mockReturnValue(0);
+    await draw();
+    await act(() => void press("f"));
+    expect(onAnswer).not.toHaveBeenCalled();
+    expect(refusal()).toBe("Not taken: the question was still loading.");
+    load.mockReturnValue(4);
+    await draw();
+    expect(waiting()).toBe("");
+    press("f");
+    expect(given(onAnswer)).toEqual(["left"]);
+  });
+
+  it("are answered at once after they were skipped through", async () => {
+    const { onAnswer } = await clips(asked(1));
+    await draw();
+    await act(() => void press("l"));
+    press("f"); // before the next frame
+    expect(given(onAnswer)).toEqual(["left"]);
+  });
+
+  it("are skipped through by a key that comes before they are loaded", async () => {
+    const load = vi.spyOn(HTMLMediaElement.prototype, "readyState", "get").mockReturnValue(0);
+    const { onAnswer } = await clips(asked(1));
+    await act(() => void press("l"));
+    await act(() => void press("f"));
+    expect(given(onAnswer)).toEqual([]);
+    load.mockReturnValue(4);
+    await draw();
+    press("f");
+    expect(given(onAnswer)).toEqual(["left"]);
+  });
+
+  it("of a study are answered only after they were shown to their end or skipped through", async () => {
     const { onAnswer, show } = await clips(asked(1));
     await draw();
     press("f");
-    fireEvent.click(document.querySelectorAll(".item .clip-frame")[1] ?? document.body);
+    await act(() => void fireEvent.click(document.querySelectorAll(".item .clip-frame")[1] ?? document.body));
     expect(onAnswer).not.toHaveBeenCalled();
+    expect(refusal()).toBe("Too early: not taken.");
     expect(waiting()).toContain("Watch both to the end, or skip ahead");
     await act(() => void press("?"));
     expect(screen.getByRole("dialog").textContent).toContain("One frame forward");

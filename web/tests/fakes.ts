@@ -50,6 +50,7 @@ export function sessionState(changes: Partial<SessionState> = {}): SessionState 
     ties: true,
     undoable: 1,
     can_skip: true,
+    watch_to_end: false,
     target_scores: null,
     rating: null,
     arena: null,

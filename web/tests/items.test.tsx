@@ -20,7 +20,7 @@ function shown(items: Trajectory[] | null, count = 3): { onClick: ReturnType<typ
   const onClick = vi.fn<(position: number) => void>();
   const playback = new Playback(true);
   const view = (next: Trajectory[] | null): ReturnType<typeof Items> => (
-    <Items items={next} count={count} question={1} playback={playback} onClick={onClick} onProblem={() => undefined} />
+    <Items items={next} busy={false} count={count} question={1} playback={playback} onClick={onClick} onProblem={() => undefined} />
   );
   const { rerender } = render(view(items));
   return { onClick, show: (next) => rerender(view(next)) };

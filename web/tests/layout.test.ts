@@ -16,19 +16,21 @@ describe("items", () => {
     expect(columns(3)).toEqual([1, 2, 2, 2]);
   });
 
-  it("are below each other on a narrow screen if they are few", () => {
-    expect([2, 3, 4, 5].map((count) => narrowGrid(count).columns)).toEqual([1, 1, 2, 2]);
-    expect([2, 3, 4, 5].map((count) => narrowGrid(count).rows)).toEqual([2, 3, 2, 3]);
+  it("are below each other on a narrow screen, or in two columns where that makes them larger", () => {
+    const columns = (aspect: number): number[] => [2, 3, 4, 5].map((count) => narrowGrid(count, aspect).columns);
+    expect(columns(9 / 16)).toEqual([2, 3, 2, 3]);
+    expect(columns(1)).toEqual([1, 2, 2, 2]);
+    expect(columns(3 / 2)).toEqual([1, 1, 2, 2]);
   });
 
   it("have a place each", () => {
     for (let count = 1; count <= 20; count++) {
-      for (const { columns, rows } of [wideGrid(count, 1), wideGrid(count, 2), narrowGrid(count)]) {
+      for (const { columns, rows } of [wideGrid(count, 1), wideGrid(count, 2), narrowGrid(count, 1)]) {
         expect(columns * rows).toBeGreaterThanOrEqual(count);
         expect(columns * (rows - 1)).toBeLessThan(count); // no empty row
       }
     }
-    expect(gridStyle(3, 1)).toEqual({ "--aspect": 1, "--columns": 3, "--rows": 1, "--narrow-columns": 1, "--narrow-rows": 3 });
+    expect(gridStyle(3, 1)).toEqual({ "--aspect": 1, "--columns": 3, "--rows": 1, "--narrow-columns": 2, "--narrow-rows": 2 });
   });
 });
 

@@ -1,13 +1,19 @@
 import { describe, expect, it } from "vitest";
 
-import { movedTo, NOTHING, placesOf, rankingWord, tieToggled, toggled } from "../src/compare/order";
+import { completed, movedTo, NOTHING, placesOf, rankingWord, tieToggled, toggled } from "../src/compare/order";
 
 describe("a ranking", () => {
-  it("takes items in the order of their taps, and the last one by itself", () => {
-    const one = toggled(NOTHING, 2, 3, false);
-    expect(one.items).toEqual([2]);
-    expect(rankingWord(toggled(one, 0, 3, false))).toBe("3>1>2");
-    expect(toggled(one, 2, 3, false).items).toEqual([]);
+  it("takes items in the order of their taps, and completes itself with the last one", () => {
+    const one = toggled(NOTHING, 2, false);
+    expect(completed(one, 3, false).items).toEqual([2]);
+    expect(toggled(one, 2, false).items).toEqual([]);
+    const two = toggled(one, 0, false);
+    expect(rankingWord(completed(two, 3, false))).toBe("3>1>2");
+    expect(rankingWord(completed(two, 3, true))).toBe("3>1=2");
+    const three = toggled(two, 1, false); // the last one too
+    expect(rankingWord(completed(three, 3, false))).toBe("3>1>2");
+    expect(rankingWord(completed(toggled(three, 1, false), 3, false))).toBe("3>1>2");
+    expect(rankingWord(completed(toggled(three, 2, false), 3, false))).toBe("1>2>3");
   });
 
   it("joins items that are about equal", () => {

@@ -56,8 +56,12 @@ describe("a playback", () => {
     tick(10);
     expect(playback.time).toBe(0);
     late.isReady = true;
+    tick(1);
+    expect([playback.time, playback.since.current]).toEqual([0, now]); // an answer's time begins with the motion's
     tick(10);
-    expect(playback.time).toBeCloseTo(0.5);
+    expect([playback.time, playback.since.current]).toEqual([expect.closeTo(0.5), now - 500]);
+    playback.begin(0.1);
+    expect(playback.since.current).not.toBe(now - 500);
   });
 
   it("starts a new question from the beginning, even if the last was paused", () => {
@@ -102,7 +106,7 @@ describe("a playback", () => {
     const items = [new RecordingTarget(1), new RecordingTarget(2)];
     for (const item of items) playback.add(item);
     playback.begin(0.1, 7);
-    tick(39);
+    tick(40);
     expect(playback.shown.value).toBeNull();
     tick(2);
     expect(playback.shown.value).toBe(7);

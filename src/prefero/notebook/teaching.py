@@ -180,6 +180,7 @@ class Teaching:
             "ties": learner.learns_from_ties,
             "undoable": self._undoable(),
             "can_skip": True,
+            "watch_to_end": False,
             "target_scores": None,
             "rating": None,
             "arena": None,

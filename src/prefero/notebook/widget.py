@@ -6,6 +6,7 @@ from typing import Any
 
 import anywidget
 
+from prefero._support.commands import page_command
 from prefero.notebook.requests import CLIP, Requests
 from prefero.notebook.teaching import Teaching
 
@@ -41,5 +42,5 @@ def script() -> str:
         return SCRIPT.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise FileNotFoundError(
-            "this checkout has no widget yet: type  make page  in it, which builds the widget too"
+            f"this checkout has no widget yet: type  {page_command()}  which builds the widget too"
         ) from None

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from prefero._support.names import shortened
+from prefero._support.names import shortened_apart
 from prefero.arena.standings import Standings
 from prefero.plots.style import new_figure, save_figure, style_axis
 
@@ -22,7 +22,7 @@ def draw_arena(standings: Standings, history: Sequence[tuple[int, float]], path:
 
 
 def _names(standings: Standings) -> list[str]:
-    return [shortened(name) for name in standings.order]
+    return shortened_apart(standings.order)
 
 
 def _draw_strengths(axis: Any, standings: Standings) -> None:

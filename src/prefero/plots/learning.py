@@ -66,4 +66,4 @@ def _draw_best(axis: Any, pool: Pool, best: int) -> None:
 
 def _ranks(values: Array) -> Array:
     """Only the order of rewards can be learned from comparisons, so only the order is drawn."""
-    return np.argsort(np.argsort(values)) / max(len(values) - 1, 1)
+    return np.argsort(np.argsort(values, kind="stable"), kind="stable") / max(len(values) - 1, 1)

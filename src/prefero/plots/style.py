@@ -1,6 +1,8 @@
 """How figures look: size, axes, the colors of methods, curves with a band. With matplotlib, and no screen."""
 
 import io
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,11 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.files import write_atomically
+from prefero._support.names import shortened_apart
 from prefero._support.optional import need
 
+MOST_ABREAST = 6  # bars whose names are written side by side
+LETTERS = 64  # of font size 7 below an axis
 COLORS = {
     "Prefero": "#0b6e99",
     "Prefero, random": "#7fb6cf",
@@ -51,6 +56,15 @@ def plot_mean_and_std(axis: Any, curves: Array, label: str, **style: Any) -> Non
     look = {"color": color_of(label), "linewidth": 1.8, "label": label} | style
     axis.plot(questions, mean, **look)
     axis.fill_between(questions, mean - std, mean + std, color=look["color"], alpha=0.14, linewidth=0)
+
+
+def name_bars(axis: Any, names: Sequence[str]) -> None:
+    """The names below bars at 0, 1, ...: in lines as wide as a bar, or upright if there are many."""
+    if len(names) > MOST_ABREAST:
+        axis.set_xticks(range(len(names)), shortened_apart(names), fontsize=7, rotation=90)
+    else:
+        lines = [textwrap.fill(name, LETTERS // len(names)) for name in names]
+        axis.set_xticks(range(len(names)), lines, fontsize=7)
 
 
 def style_axis(axis: Any, **labels: Any) -> None:

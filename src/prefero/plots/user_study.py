@@ -12,7 +12,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.statistics import paired_test, standard_error
-from prefero.plots.style import color_of, new_figure, save_figure, style_axis
+from prefero.plots.style import color_of, name_bars, new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table, markdown_text
 
 PAPER = {  # accuracy and rating, each with its standard error
@@ -145,7 +145,7 @@ def draw_study(outcomes: Sequence[StudyOutcome], path: Path, paper: bool = True)
             if paper and method in PAPER:
                 mean, error = PAPER[method][2 * measure : 2 * measure + 2]
                 axis.errorbar(place + 0.25, mean, yerr=error, fmt="D", color="black", markersize=4, capsize=3)
-        axis.set_xticks(range(len(methods)), [m.replace(", ", ",\n") for m in methods], fontsize=7)
+        name_bars(axis, methods)
         style_axis(axis, ylabel=("accuracy on test questions", "rating, 1 to 9")[measure])
     if paper:
         figure.suptitle("bars: here; diamonds: the paper's participants", fontsize=9)

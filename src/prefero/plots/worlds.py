@@ -78,10 +78,18 @@ def save_poisson(path: Path, pool: Pool, *, count: int = 20, seed: int = 0) -> N
         x[uniform], y[uniform], s=34, color=UNIFORM, marker="^", label=f"{count} uniformly random"
     )
     axes[0].scatter(x[diverse], y[diverse], s=34, color=DIVERSE, label=f"{count} by Poisson disk")
-    axes[0].set(xlabel=pool.names[0], ylabel=pool.names[1])
+    xlabel, ylabel = _labels(pool)[:2]
+    axes[0].set(xlabel=xlabel, ylabel=ylabel)
     axes[0].legend(frameon=False)
     axes[0].spines[["top", "right"]].set_visible(False)
     save_figure(figure, path)
+
+
+def _labels(pool: Pool) -> list[str]:
+    """The names of the features, with the units that the pool's world gives them."""
+    known = () if pool.source is None else pool.world().features
+    units = {feature.name: feature.unit for feature in known}
+    return [f"{name} ({unit})" if (unit := units.get(name)) else name for name in pool.names]
 
 
 def save_targets(path: Path, golf: Golf, shots: Array | None = None) -> None:

@@ -56,7 +56,10 @@ def _checked_folder(clips: Sequence[str]) -> str:
         )
     others = [clip for clip in clips if Path(clip).suffix.lower() != ".mp4"]
     if others:
-        raise ValueError(f"clips are .mp4 files, but one of them is {others[0]}: convert it")
+        raise ValueError(
+            f"clips are .mp4 files, but one of them is {others[0]}: convert it, or open its folder with "
+            "Pool.from_video_folder, which converts videos for the browser"
+        )
     folder = clip_folder_of(clips)
     outside = [clip for clip in clips if not Path(clip).resolve().is_relative_to(Path(folder).resolve())]
     if outside:

@@ -94,6 +94,8 @@ def _prepared(table: FeatureTable) -> FeatureTable:
     from prefero.datasets.features.diagnostics import messages
     from prefero.datasets.features.library import DEFAULT
 
+    if len(table) < 2:
+        raise ValueError(f"{table.dataset.name} has only one trajectory, and questions compare two or more")
     chosen = table.spec is None or table.spec.words != DEFAULT
     for kind, message in messages(table.diagnostics()):
         if chosen or kind not in ("heavy-tailed", "correlated"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +16,9 @@ import numpy.typing as npt
 from prefero._support.arrays import Array
 from prefero._support.files import file_names
 from prefero._support.frames import Rows, column_keys
-from prefero._support.names import HintsAtNames, listed
+from prefero._support.names import MOST_SHOWN, HintsAtNames, listed, repeated
 from prefero._support.sentences import pluralize
+from prefero.datasets.media.clips import missing_clips
 from prefero.pools import from_dataset as datasets
 from prefero.pools import pool_cache, pool_file
 from prefero.pools.simulate import Sampling, Source, actions_of, simulate
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from prefero.worlds.base import World
 
 
-MOST_SHOWN = 6  # features that a pool's repr names, at most
 TABLE, VIDEOS = "Pool.from_table(table)", "Pool.from_video_folder(folder)"
 GUESSES = {  # names that people try first, with what they mean
     **dict.fromkeys(("from_pandas", "from_dataframe", "from_df", "from_polars", "from_frame"), TABLE),
@@ -70,8 +71,8 @@ class Pool(metaclass=HintsAtNames):
         no_video: Why there are no clips although there could be, for the person who compares.
 
     Raises:
-        ValueError: If there are fewer than two trajectories, or numbers that do not fit each other or are not
-            finite.
+        ValueError: If there are fewer than two trajectories, numbers that do not fit each other or are not
+            finite, or two trajectories with one id.
     """
 
     GUESSES: ClassVar[dict[str, str]] = GUESSES
@@ -127,10 +128,21 @@ class Pool(metaclass=HintsAtNames):
         object.__setattr__(self, "clips", None if clips is None else tuple(map(str, clips)))
         if ids is None and clips is not None:
             ids = file_names(clips)
-        object.__setattr__(self, "ids", None if ids is None else tuple(map(str, ids)))
+        object.__setattr__(self, "ids", None if ids is None else _different(ids))
         object.__setattr__(self, "source", source)
         object.__setattr__(self, "feature_spec", feature_spec)
         object.__setattr__(self, "no_video", no_video)
+        if self.clips is not None and scaling is None:  # a new pool, not one that was made before
+            self._warn_missing_clips()
+
+    def _warn_missing_clips(self) -> None:
+        absent = missing_clips(self.clips or ())  # and not to be cut from a dataset on demand
+        if absent:
+            warnings.warn(
+                f"{len(absent)} of {len(self)} clips are missing, the first is {absent[0]}: nobody can be "
+                "asked about them before they are there",
+                stacklevel=3,
+            )
 
     @classmethod
     def simulate(
@@ -191,6 +203,11 @@ class Pool(metaclass=HintsAtNames):
     def __len__(self) -> int:
         return len(self.features)
 
+    def has_same_trajectories(self, other: Pool) -> bool:
+        """Whether answers about one are answers about the other: the same features, names and ids."""
+        same_ids = self.ids is None or other.ids is None or self.ids == other.ids
+        return same_ids and self.names == other.names and np.array_equal(self.features, other.features)
+
     def __repr__(self) -> str:
         of = f" of {self.source.world}" if self.source else ""
         clips = ", with clips" if self.clips else ""
@@ -215,7 +232,7 @@ class Pool(metaclass=HintsAtNames):
             if posterior.n_features != len(self.names):
                 raise ValueError(
                     f"the model was fitted to {posterior.n_features} features, but the pool has "
-                    f"{len(self.names)} ({', '.join(self.names)})"
+                    f"{len(self.names)} ({listed(self.names)})"
                 )
             return self.features
         posterior.scaling.check_names(self.names, "the pool")
@@ -319,7 +336,7 @@ class Pool(metaclass=HintsAtNames):
             np.concatenate([self.features, rows]),
             self.names,
             trajectories=self._joined(trajectories) if isinstance(trajectories, Trajectory) else None,
-            ids=None if self.ids is None else [*self.ids, *(str(len(self) + n) for n in range(len(rows)))],
+            ids=None if self.ids is None else _with_more(self.ids, len(rows)),
             source=self.source,
             scaling=self.scaling,
             feature_spec=self.feature_spec,
@@ -359,7 +376,9 @@ class Pool(metaclass=HintsAtNames):
     @classmethod
     def load(cls, path: str | Path) -> Pool:
         """What `save` wrote; clips are looked for where they were, relative to the file."""
-        return pool_file.read(cls, Path(path))
+        pool = pool_file.read(cls, Path(path))
+        pool._warn_missing_clips()
+        return pool
 
     @classmethod
     def from_bytes(cls, content: bytes, name: str = "this") -> Pool:
@@ -376,3 +395,22 @@ class Pool(metaclass=HintsAtNames):
             PoolFileError: If it is not a pool, or not a whole one.
         """
         return pool_file.from_bytes(cls, content, name)
+
+
+def _different(ids: Sequence[str]) -> tuple[str, ...]:
+    """The ids, after checking that no two trajectories have the same."""
+    found = tuple(map(str, ids))
+    twice = repeated(found)
+    if twice:
+        raise ValueError(
+            f"every trajectory needs an id of its own, but {twice[0]!r} is there more than once: give other "
+            "ids, or reset the index of the table"
+        )
+    return found
+
+
+def _with_more(ids: Sequence[str], count: int) -> list[str]:
+    """The ids with more of them: numbers that are no ids yet."""
+    known, found = set(ids), list(ids)
+    numbers = (str(number) for number in itertools.count(len(ids)))
+    return found + list(itertools.islice((number for number in numbers if number not in known), count))

@@ -55,6 +55,14 @@ class ProjectedTriangles(NamedTuple):
         return ProjectedTriangles(*(np.concatenate(arrays) for arrays in zip(self, *others, strict=True)))
 
 
+class Fragments(NamedTuple):
+    """Pixels that triangles cover; those of several triangles are there several times."""
+
+    pixel: Indices  # in a framebuffer that is flattened
+    inverse_depth: Array
+    colors: Image
+
+
 @dataclass(frozen=True, eq=False)
 class Framebuffer:
     """Color and depth of every pixel: of all triangles drawn, the nearest shows."""
@@ -69,24 +77,41 @@ class Framebuffer:
             np.zeros((height, width)), np.tile(_to_uint8(_parse_colors([background])), (height, width, 1))
         )
 
+    def copy(self) -> "Framebuffer":
+        """The same pixels, to be drawn over."""
+        return Framebuffer(self.inverse_depth.copy(), self.colors.copy())
+
     def draw(self, triangles: ProjectedTriangles) -> "Framebuffer":
-        """A new framebuffer with these triangles: the rows of each, and the pixels of every row."""
+        """A new framebuffer with these triangles."""
+        drawn = self.copy()
+        drawn.put(self.fragments(triangles))
+        return drawn
+
+    def fragments(self, triangles: ProjectedTriangles) -> Fragments:
+        """The pixels that these triangles cover: the rows of each, and the pixels of every row."""
         height, width = self.inverse_depth.shape
         y = triangles.points[..., 1]
         triangle, row = _pixels_between(y.min(axis=1), y.max(axis=1), height)
         span, column = _pixels_between(*_spans(triangles.points[triangle], row), width)
-        triangle, pixel = triangle[span], width * row[span] + column
+        triangle, row = triangle[span], row[span]
         gradient, intercept = _depth_planes(triangles)
         depths = (
-            intercept[triangle]
-            + gradient[triangle, 0] * (column + 0.5)
-            + gradient[triangle, 1] * (row[span] + 0.5)
+            intercept[triangle] + gradient[triangle, 0] * (column + 0.5) + gradient[triangle, 1] * (row + 0.5)
         )
-        inverse_depth, colors = self.inverse_depth.ravel().copy(), self.colors.reshape(-1, 3).copy()
-        np.maximum.at(inverse_depth, pixel, depths)
-        visible = depths == inverse_depth[pixel]
-        colors[pixel[visible]] = triangles.colors[triangle[visible]]
-        return Framebuffer(inverse_depth.reshape(height, width), colors.reshape(height, width, 3))
+        return Fragments(width * row + column, depths, triangles.colors[triangle])
+
+    def put(self, fragments: Fragments) -> None:
+        """Draw these pixels where they are the nearest."""
+        pixel, depths, colors = fragments
+        nearest = self.inverse_depth.reshape(-1)
+        np.maximum.at(nearest, pixel, depths)
+        visible = depths == nearest[pixel]
+        self.colors.reshape(-1, 3)[pixel[visible]] = colors[visible]
+
+    def take_over(self, other: "Framebuffer", pixel: Indices) -> None:
+        """Copy these pixels of another one."""
+        self.inverse_depth.reshape(-1)[pixel] = other.inverse_depth.reshape(-1)[pixel]
+        self.colors.reshape(-1, 3)[pixel] = other.colors.reshape(-1, 3)[pixel]
 
     def resolve(self) -> Image:
         """The image: the mean of every SAMPLES x SAMPLES pixels."""
@@ -94,6 +119,37 @@ class Framebuffer:
         offsets = [slice(start, None, SAMPLES) for start in range(SAMPLES)]
         total = sum((fine[down, across] for down in offsets for across in offsets), start=np.uint16(0))
         return np.asarray(total // SAMPLES**2, dtype=np.uint8)
+
+
+class Backdrop:
+    """What stays the same in many images: each takes time for what is drawn over it, not for every pixel."""
+
+    def __init__(self, still: Framebuffer) -> None:
+        self.still, self.image = still, still.resolve()
+        self._work = still.copy()  # the same between two images
+
+    def draw(self, triangles: ProjectedTriangles) -> Image:
+        """The image with these triangles."""
+        fragments = self.still.fragments(triangles)
+        self._work.put(fragments)
+        image = self._resolved(fragments.pixel)
+        self._work.take_over(self.still, fragments.pixel)
+        return image
+
+    def _resolved(self, changed: Indices) -> Image:
+        """The image where only these pixels of the framebuffer have changed."""
+        height, width, _ = self.image.shape
+        row, column = np.divmod(changed, SAMPLES * width)
+        touched = np.zeros(height * width, dtype=bool)
+        touched[row // SAMPLES * width + column // SAMPLES] = True
+        pixel = np.flatnonzero(touched)
+        first = pixel // width * SAMPLES**2 * width + pixel % width * SAMPLES  # of its SAMPLES x SAMPLES
+        offsets = (SAMPLES * width * down + across for down, across in np.ndindex(SAMPLES, SAMPLES))
+        fine = self._work.colors.reshape(-1, 3)
+        total = sum((fine[first + offset].astype(np.uint16) for offset in offsets), start=np.uint16(0))
+        image = self.image.copy()
+        image.reshape(-1, 3)[pixel] = total // SAMPLES**2
+        return image
 
 
 def _pixels_between(low: Array, high: Array, size: int) -> tuple[Indices, Indices]:

@@ -18,7 +18,7 @@ from prefero._support.names import did_you_mean
 from prefero.rendering.scenes import Scene
 from prefero.trajectories.trajectory import Trajectory
 
-TASK_DESCRIPTION = "Decide what you want; then say which of the two trajectories comes closer to it."
+TASK_DESCRIPTION = "Decide what you want, and judge the trajectories by that."
 
 TOLERANCE = 1e-9  # actions may be out of bounds by this much, from rounding
 

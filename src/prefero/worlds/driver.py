@@ -1,10 +1,11 @@
 """Driver: a car on a three-lane road while another one cuts in; 2-D, without a physics engine.
 
-    state     (..., 4)   x, y, heading, speed
-    control   (..., 2)   steer, acceleration
+    state     (..., 4)   x and y in m, heading in rad, speed in m/s
+    control   (..., 2)   steer (the curvature of the path, in 1/m), acceleration in m/s^2
 
-The road and the other car's maneuver are those of the public environment that the paper cites (Sadigh et
-al., 2016): explicit Euler steps of a tenth of a second, friction 1.
+It is a model of a road, about 1:20: a lane is 0.17 m wide and a car 0.12 m long. The road and the other car's
+maneuver are those of the public environment that the paper cites (Sadigh et al., 2016): explicit Euler steps
+of a tenth of a second, friction 1.
 """
 
 from collections.abc import Callable
@@ -120,7 +121,8 @@ FEATURE_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 class Driver(World):
     """A car on a three-lane road while another one cuts in from the right.
 
-    An action sequence is five controls (steer, acceleration), each held for a second.
+    Lengths are in meters of a model road, about 1:20: a lane is 0.17 m wide and a car 0.12 m long. An action
+    sequence is five controls (steer, acceleration), each held for a second.
 
     Args:
         features: "plain" are those that the paper describes; "shaped" are those of earlier work, chosen so
@@ -128,7 +130,7 @@ class Driver(World):
     """
 
     name = "driver"
-    task_description = "Decide how the blue car should drive; then say which drive is better."
+    task_description = "Decide how the blue car should drive, and judge the drives by that."
     subject = "the blue car"
     cacheable = True
     physics = "driver 1"

@@ -67,7 +67,7 @@ class Golf(World):
     """The Fetch robot putts; the features of a shot are its action: speed and angle."""
 
     name = "golf"
-    task_description = "Decide which target you like; then say which shot is better for it."
+    task_description = "Decide which target you like, and judge the shots by that."
     subject = "the ball"
     cacheable = True
     pool_size = 400  # a grid of 20 speeds and 20 angles: a shot takes long to simulate

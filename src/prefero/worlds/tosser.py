@@ -103,7 +103,7 @@ class Tosser(World):
     """
 
     name = "tosser"
-    task_description = "Decide how the orange capsule should fly and land; then say which toss is better."
+    task_description = "Decide how the orange capsule should fly and land, and judge the tosses by that."
     subject = "the orange capsule"
     cacheable = True
     action_space = ActionSpace(

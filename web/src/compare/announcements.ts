@@ -14,6 +14,12 @@ export interface LastAction {
   kind?: Kind; // of the question that was answered
 }
 
+/** Why the last press did nothing. Counted, so that the same reason twice is shown twice. */
+export interface Refusal {
+  text: string;
+  count: number;
+}
+
 /** `kind` is that of the question that was answered. */
 export function confirmationText(action: Action | null, kind: Kind = "pair"): string {
   if (action === null) return "";
@@ -33,8 +39,25 @@ function placesText(count: number): string {
   return `A to ${itemLabel(count - 1)} are shown in this order.`;
 }
 
-/** Why the question cannot be answered yet. */
-export function waitingText(count: number, { unplayable }: Waiting): string {
-  if (unplayable.length === 0) return `Watch ${count > 2 ? "all" : "both"} to the end`;
-  return `${unplayable.map(itemLabel).join(" and ")} cannot be played`;
+/** What a person does before the question can be answered; nothing while it loads, which takes a moment only. */
+export function waitingText(count: number, waiting: Waiting): string {
+  if (waiting.reason === "loading") return "";
+  if (waiting.reason === "unseen") return `Watch ${count > 2 ? "all" : "both"} to the end`;
+  return `${waiting.items.map(itemLabel).join(" and ")} cannot be played`;
+}
+
+/** That an answer was not taken; what it waits for is on the same line. */
+export function tooEarlyText({ reason }: Waiting): string {
+  return { loading: LOADING, unseen: "Too early: not taken.", unplayable: "Not taken." }[reason];
+}
+
+export const LOADING = "Not taken: the question was still loading.";
+export const SENDING = "Not taken: your last answer was still being sent.";
+export const TWICE = "A double click counts once.";
+export const NO_SKIP = "This question cannot be skipped.";
+export const NO_UNDO = "There is nothing to undo.";
+
+/** Why a ranking was not taken: so many items have no place. */
+export function unrankedText(left: number, count: number): string {
+  return `Not taken: ${left} of ${count} have no place yet.`;
 }

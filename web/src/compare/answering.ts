@@ -5,10 +5,11 @@ import { useState } from "preact/hooks";
 import type { AnswerKind, SessionState, ShownQuestion } from "../api";
 import { useKeys } from "../hooks";
 import type { Command } from "../keys";
-import type { Action, LastAction } from "./announcements";
+import { type Action, type LastAction, LOADING, NO_SKIP, NO_UNDO, type Refusal, SENDING, tooEarlyText, unrankedText } from "./announcements";
 import { answerCommands, type AnswerOption, answerOptions, formOf, strongChoice } from "./kinds";
 import { rankingWord } from "./order";
 import type { RankingState } from "./ranking";
+import type { Waiting } from "./watching";
 
 const DAY = 86_400; // the server takes no longer response times
 
@@ -17,7 +18,7 @@ interface AnsweringProps {
   question: ShownQuestion;
   blocked: boolean;
   ready: boolean; // the items are loaded
-  waiting: boolean; // until they were watched
+  waiting: Waiting | null; // null: the question can be answered
   since: { current: number };
   ranking: RankingState;
   onAnswer: (kind: AnswerKind, seconds: number) => void;
@@ -28,22 +29,25 @@ export interface Answering {
   options: AnswerOption[];
   commands: Command[];
   last: LastAction;
-  refused: number; // answers so far that came too early
+  refusal: Refusal | null; // of the last press; null if it was taken
   answer: (choice: AnswerKind) => void;
   prefer: (position: number) => void;
   preferStrongly: (position: number) => void;
   submit: () => void;
   undo: () => void;
+  refuse: (reason: string) => void;
 }
 
 export function useAnswering(props: AnsweringProps): Answering {
   const { state, question, ranking } = props;
   const { kind } = question;
   const ranks = formOf(kind) === "rank";
+  const count = question.items.length;
   const options = answerOptions(kind, state.choices);
-  const { last, refused, answer, undo } = useSending(props, options, ranks);
+  const { last, refusal, answer, undo, refuse, whileOpen } = useSending(props);
+  const place = (item: number): void => whileOpen(() => ranking.toggle(item));
   const prefer = (position: number): void => {
-    if (ranks) ranking.toggle(position);
+    if (ranks) place(position);
     const option = options.find(({ item }) => item === position);
     if (option) answer(option.choice);
   };
@@ -53,38 +57,46 @@ export function useAnswering(props: AnsweringProps): Answering {
   };
   const submit = (): void => {
     if (ranking.complete) answer(rankingWord(ranking.order));
+    else refuse(unrankedText(count - ranking.order.items.length, count));
   };
-  const answerKeys = ranks ? rankingKeys(question, ranking, state.ties, submit) : optionKeys(options, answer);
+  const tie = (): void => whileOpen(() => ranking.tie());
+  const answerKeys = ranks ? rankingKeys(count, place, state.ties ? { tie, submit } : { submit }) : optionKeys(options, answer);
   useKeys({ ...answerKeys, skip: () => answer("skip"), undo });
-  const commands = answerCommands(kind, options, question.items.length, state.ties);
-  return { options, commands, last, refused, answer, prefer, preferStrongly, submit, undo };
+  const commands = answerCommands(kind, options, count, state.ties);
+  return { options, commands, last, refusal, answer, prefer, preferStrongly, submit, undo, refuse };
 }
 
-type Sending = Pick<Answering, "last" | "refused" | "answer" | "undo">;
+interface Sending extends Pick<Answering, "last" | "refusal" | "answer" | "undo" | "refuse"> {
+  whileOpen: (act: () => void) => void; // act, unless the question cannot be answered at all
+}
 
-/** Send an answer, unless the person has not seen all of the question. */
-function useSending(props: AnsweringProps, options: AnswerOption[], ranks: boolean): Sending {
-  const { state, question, blocked, ready, waiting, since, onAnswer, onUndo } = props;
+/** Send an answer, or say why not: no press is dropped without a word. */
+function useSending({ state, question, blocked, ready, waiting, since, onAnswer, onUndo }: AnsweringProps): Sending {
   const [last, setLast] = useState<LastAction>({ action: null, count: 0 });
-  const [refused, setRefused] = useState(0);
-  const remember = (action: Action): void => setLast((before) => ({ action, count: before.count + 1, kind: question.kind }));
-  const offered = (choice: AnswerKind): boolean =>
-    choice === "skip" ? state.can_skip : ranks || options.some((option) => option.choice === choice);
-  const answer = (choice: AnswerKind): void => {
-    if (blocked || !ready || !offered(choice)) return;
-    if (choice !== "skip" && waiting) {
-      setRefused((times) => times + 1);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const refuse = (text: string): void => setRefusal((before) => ({ text, count: (before?.count ?? 0) + 1 }));
+  const doUnless = (reason: string, act: () => void): void => {
+    if (reason) {
+      refuse(reason);
       return;
     }
-    remember(choice);
-    onAnswer(choice, secondsSince(since.current));
+    setRefusal(null);
+    act();
   };
-  const undo = (): void => {
-    if (blocked || state.undoable === null) return;
-    remember("undo");
-    onUndo();
-  };
-  return { last, refused, answer, undo };
+  const remember = (action: Action): void => setLast((before) => ({ action, count: before.count + 1, kind: question.kind }));
+  const closed = blocked ? SENDING : ready ? "" : LOADING;
+  const tooEarly = waiting ? tooEarlyText(waiting) : "";
+  const answer = (choice: AnswerKind): void =>
+    doUnless(closed || (choice !== "skip" ? tooEarly : state.can_skip ? "" : NO_SKIP), () => {
+      remember(choice);
+      onAnswer(choice, secondsSince(since.current));
+    });
+  const undo = (): void =>
+    doUnless(blocked ? SENDING : state.undoable === null ? NO_UNDO : "", () => {
+      remember("undo");
+      onUndo();
+    });
+  return { last, refusal, answer, undo, refuse, whileOpen: (act) => doUnless(closed, act) };
 }
 
 type Keys = Partial<Record<Command, () => void>>;
@@ -93,9 +105,9 @@ function optionKeys(options: AnswerOption[], answer: (choice: string) => void): 
   return Object.fromEntries(options.map(({ choice, command }) => [command, () => answer(choice)]));
 }
 
-function rankingKeys({ items }: ShownQuestion, ranking: RankingState, ties: boolean, submit: () => void): Keys {
-  const placing = Object.fromEntries(items.map((_, item) => [String(item + 1), () => ranking.toggle(item)]));
-  return { ...placing, ...(ties ? { tie: () => ranking.tie() } : {}), submit };
+function rankingKeys(count: number, place: (item: number) => void, others: Keys): Keys {
+  const placing = Object.fromEntries(Array.from({ length: count }, (_, item) => [String(item + 1), () => place(item)]));
+  return { ...placing, ...others };
 }
 
 function secondsSince(then: number): number {

@@ -1,7 +1,7 @@
 /** A question: k trajectories that play in step, and the answers. */
 
 import type { JSX } from "preact";
-import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 
 import type { AnswerKind, SessionState, ShownQuestion } from "../api";
 import { Banner } from "../components";
@@ -9,13 +9,14 @@ import { useTrajectories } from "../hooks";
 import { Controls } from "../player/controls";
 import { Playback } from "../player/playback";
 import { frameSeconds, isPlayable, type Trajectories, type Trajectory } from "../trajectories";
-import { confirmationText, questionText } from "./announcements";
+import { confirmationText, questionText, TWICE } from "./announcements";
 import { useAnswering } from "./answering";
 import { Answers } from "./answers";
 import { Items } from "./items";
 import { formOf } from "./kinds";
 import { gridStyle } from "./layout";
 import { placesOf } from "./order";
+import { usePointer } from "./pointer";
 import { Ranking, useRanking } from "./ranking";
 import { StatusLine } from "./status-line";
 import { Tools } from "./tools";
@@ -37,11 +38,12 @@ export function Compare(props: CompareProps): JSX.Element {
   const ranks = formOf(kind) === "rank";
   const { items, problem, retry } = useTrajectories(trajectories, indices);
   const playback = useMemo(() => new Playback(), []);
-  const since = useRestart(playback, items, question.id);
-  const { waiting, report } = useWatching(playback, question.id, items, state.can_skip);
+  useRestart(playback, items, question.id);
+  const { waiting, report } = useWatching(playback, question.id, items, state);
   const ranking = useRanking(question.id, count);
-  const answering = useAnswering({ ...props, ready: items !== null, waiting: waiting !== null, since, ranking });
+  const answering = useAnswering({ ...props, ready: items !== null, waiting, since: playback.since, ranking });
   const { last, options, answer } = answering;
+  const { pointed, handlers } = usePointer(question.id, () => answering.refuse(TWICE));
   usePrefetch(trajectories, state);
   const skipping = { onSkipThrough: () => playback.toEnd(), onSkip: () => answer("skip") };
   const announcement = useMemo(
@@ -49,13 +51,15 @@ export function Compare(props: CompareProps): JSX.Element {
     [question.id],
   );
   const stopped = blocked || waiting !== null;
+  const rankingProps = { count, ties: state.ties, blocked: stopped };
   return (
-    <div class="compare" style={gridStyle(count, trajectories.aspectOf(indices))}>
+    <div class={pointed ? "compare pointed" : "compare"} style={gridStyle(count, trajectories.aspectOf(indices))} {...handlers}>
       <Announcement text={announcement} />
       {problem && <Banner message={problem} retry={retry} />}
       <Items
         items={items}
         count={count}
+        busy={blocked || waiting?.reason === "loading"}
         question={question.id}
         playback={playback}
         onClick={answering.prefer}
@@ -64,29 +68,25 @@ export function Compare(props: CompareProps): JSX.Element {
         onProblem={report}
       />
       <div class="answer-bar">
-        <StatusLine last={last} waiting={items && waiting} count={count} refused={answering.refused} {...skipping} />
-        {ranks && <Ranking ranking={ranking} count={count} ties={state.ties} blocked={stopped} onSubmit={answering.submit} />}
+        <StatusLine last={last} waiting={waiting} count={count} refusal={answering.refusal} {...skipping} />
+        {ranks && <Ranking {...rankingProps} ranking={ranking} onToggle={answering.prefer} onSubmit={answering.submit} />}
         {!ranks && <Answers options={options} blocked={stopped} last={last} onAnswer={answer} />}
+        <Tools state={state} commands={answering.commands} blocked={blocked} onSkip={skipping.onSkip} onUndo={answering.undo}>
+          {items?.some(isPlayable) && <Controls playback={playback} />}
+        </Tools>
       </div>
-      <Tools state={state} commands={answering.commands} blocked={blocked} onSkip={skipping.onSkip} onUndo={answering.undo}>
-        {items?.some(isPlayable) && <Controls playback={playback} />}
-      </Tools>
     </div>
   );
 }
 
 /**
- * Play each new question from its start. Returns when it was shown, in milliseconds. A layout effect, as the listening to
- * keys is: an effect after it would undo a key that the person pressed at once.
+ * Play each new question from its start. A layout effect, as the listening to keys is: an effect after it would undo a
+ * key that the person pressed at once.
  */
-function useRestart(playback: Playback, items: Trajectory[] | null, question: number): { current: number } {
-  const since = useRef(performance.now());
+function useRestart(playback: Playback, items: Trajectory[] | null, question: number): void {
   useLayoutEffect(() => {
-    if (!items) return;
-    playback.begin(Math.min(...items.map(frameSeconds)), question);
-    since.current = performance.now();
+    if (items) playback.begin(Math.min(...items.map(frameSeconds)), question);
   }, [playback, items, question]);
-  return since;
 }
 
 /** Load the next question's trajectories while the person looks at this one's. */

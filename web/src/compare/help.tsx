@@ -33,7 +33,7 @@ export function Help({ without, onClose }: { without: readonly string[]; onClose
     <dialog class="help" ref={dialog} aria-labelledby="help-title" onClose={onClose} onKeyDown={onKey}>
       <h2 id="help-title">Keys</h2>
       <KeyTable without={without} />
-      <p>You can also click or tap a button, or the clip that you prefer.</p>
+      <p>You can also click or tap a button, or a clip.</p>
       <form method="dialog">
         <button class="button primary">Close</button>
       </form>

@@ -15,6 +15,7 @@ import { itemLabel } from "./layout";
 interface ItemsProps {
   items: Trajectory[] | null; // null while they are loading
   count: number;
+  busy: boolean; // an answer is being sent, or items are not there yet
   question: number;
   playback: Playback;
   onClick: (position: number) => void;
@@ -24,12 +25,12 @@ interface ItemsProps {
 }
 
 /** While the next question is loading the last one stays, dimmed: empty boxes would flicker. */
-export function Items({ items, count, question, ...rest }: ItemsProps): JSX.Element {
+export function Items({ items, count, busy, question, ...rest }: ItemsProps): JSX.Element {
   const last = useRef<Trajectory[]>([]);
   if (items) last.current = items;
   const fresh = question % 2 === 0 ? "fresh-even" : "fresh-odd"; // two animations, so that each question starts one
   return (
-    <div class="items-frame">
+    <div class="items-frame" aria-busy={busy}>
       <div class={items ? fresh : "items-loading"}>
         <ItemGroup group={last.current} count={count} {...rest} />
       </div>
@@ -42,7 +43,7 @@ export function Items({ items, count, question, ...rest }: ItemsProps): JSX.Elem
   );
 }
 
-type GroupProps = Omit<ItemsProps, "items" | "question"> & { group: Trajectory[] };
+type GroupProps = Omit<ItemsProps, "items" | "busy" | "question"> & { group: Trajectory[] };
 
 function ItemGroup({ group, count, playback, onClick, onLongPress, places, onProblem }: GroupProps): JSX.Element {
   const bare = group.filter((item): item is FeatureTrajectory => item.kind === "features");

@@ -1,9 +1,9 @@
 /** How the k items of a question are named and laid out. */
 
 const A = "A".charCodeAt(0);
-const ROOM = 2.6; // width by height of what a window leaves to the items
+const ROOM = 2.6; // width by height of what a window leaves to the items,
+const PHONE_ROOM = 0.75; // and a phone held upright
 const MUCH_LARGER = 1.15;
-const LONGEST_COLUMN = 3; // on a narrow screen
 
 export interface Grid {
   columns: number;
@@ -17,18 +17,17 @@ export function itemLabel(position: number): string {
 
 /** The grid in which items of this shape (width by height) are largest; a single row unless more rows help much. */
 export function wideGrid(count: number, aspect: number): Grid {
+  return largestGrid(count, aspect, ROOM);
+}
+
+export function narrowGrid(count: number, aspect: number): Grid {
+  return largestGrid(count, aspect, PHONE_ROOM);
+}
+
+function largestGrid(count: number, aspect: number, room: number): Grid {
+  const sizeIn = ({ columns, rows }: Grid): number => Math.min(room / columns, aspect / rows); // of an item, by the room's height
   const grids = Array.from({ length: Math.max(count, 1) }, (_, i) => withColumns(count, Math.ceil(count / (i + 1))));
-  return grids.reduce((best, grid) => (sizeIn(grid, aspect) > MUCH_LARGER * sizeIn(best, aspect) ? grid : best));
-}
-
-/** The width of an item, in heights of the room for all of them. */
-function sizeIn({ columns, rows }: Grid, aspect: number): number {
-  return Math.min(ROOM / columns, aspect / rows);
-}
-
-/** A few items below each other, more in two columns. */
-export function narrowGrid(count: number): Grid {
-  return withColumns(count, count <= LONGEST_COLUMN ? 1 : 2);
+  return grids.reduce((best, grid) => (sizeIn(grid) > MUCH_LARGER * sizeIn(best) ? grid : best));
 }
 
 function withColumns(count: number, columns: number): Grid {
@@ -37,7 +36,7 @@ function withColumns(count: number, columns: number): Grid {
 
 /** The grids as the style sheet reads them. */
 export function gridStyle(count: number, aspect: number): Record<string, number> {
-  const [wide, narrow] = [wideGrid(count, aspect), narrowGrid(count)];
+  const [wide, narrow] = [wideGrid(count, aspect), narrowGrid(count, aspect)];
   return {
     "--aspect": aspect,
     "--columns": wide.columns,

@@ -8,14 +8,22 @@ export interface Order {
 
 export const NOTHING: Order = { items: [], tied: [] };
 
-/** Put an item at the end, or take it out. The last item that is left follows by itself. */
-export function toggled({ items, tied }: Order, item: number, count: number, together: boolean): Order {
+/** Put an item at the end, or take it out. */
+export function toggled({ items, tied }: Order, item: number, together: boolean): Order {
   const at = items.indexOf(item);
   if (at >= 0) return cleaned(without(items, at), without(tied, at));
-  const order = { items: [...items, item], tied: [...tied, together && items.length > 0] };
-  if (order.items.length !== count - 1 || together) return order;
-  const last = Array.from({ length: count }, (_, i) => i).filter((i) => !order.items.includes(i));
-  return { items: [...order.items, ...last], tied: [...order.tied, false] };
+  return { items: [...items, item], tied: [...tied, together && items.length > 0] };
+}
+
+/** The order with the last item, if it is the only one without a place: a person need not choose it. */
+export function completed({ items, tied }: Order, count: number, together: boolean): Order {
+  const left = unplaced(items, count);
+  return left.length === 1 ? { items: [...items, ...left], tied: [...tied, together] } : { items, tied };
+}
+
+/** The items without a place. */
+export function unplaced(items: readonly number[], count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i).filter((item) => !items.includes(item));
 }
 
 /** Put an item at a place, wherever it was. */

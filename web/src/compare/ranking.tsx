@@ -6,10 +6,10 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import { keepFocus } from "../player/controls";
 import { type Drag, useDrag } from "./drag";
 import { itemLabel } from "./layout";
-import { movedTo, NOTHING, type Order, tieToggled, toggled } from "./order";
+import { completed, movedTo, NOTHING, type Order, tieToggled, toggled, unplaced } from "./order";
 
 export interface RankingState {
-  order: Order;
+  order: Order; // with the last item, as soon as all others have a place
   together: boolean; // the next item shares the place of the last one
   complete: boolean;
   toggle: (item: number) => void;
@@ -19,26 +19,24 @@ export interface RankingState {
 
 /** The ranking of one question: another question begins with an empty one. */
 export function useRanking(question: number, count: number): RankingState {
-  const [order, setOrder] = useState(NOTHING);
+  const [chosen, setChosen] = useState(NOTHING);
   const [together, setTogether] = useState(false);
-  useLayoutEffect(() => {
-    setOrder(NOTHING);
+  const change = (order: Order): void => {
+    setChosen(order);
     setTogether(false);
-  }, [question]);
-  const complete = order.items.length === count;
+  };
+  useLayoutEffect(() => change(NOTHING), [question]);
+  const order = completed(chosen, count, together);
   return {
     order,
     together,
-    complete,
-    toggle: (item) => {
-      setOrder((before) => toggled(before, item, count, together));
-      setTogether(false);
-    },
-    move: (item, place) => setOrder((before) => movedTo(before, item, place)),
+    complete: order.items.length === count,
+    toggle: (item) => change(toggled(chosen, item, together)),
+    move: (item, place) => change(movedTo(order, item, place)),
     tie: (place) => {
-      if (place !== undefined) setOrder((before) => tieToggled(before, place));
-      else if (complete) setOrder((before) => tieToggled(before, before.items.length - 1));
-      else setTogether((before) => !before && order.items.length > 0);
+      if (place !== undefined) change(tieToggled(order, place));
+      else if (chosen.items.length === count) change(tieToggled(chosen, count - 1));
+      else setTogether((before) => !before && chosen.items.length > 0);
     },
   };
 }
@@ -48,12 +46,12 @@ interface RankingProps {
   count: number;
   ties: boolean;
   blocked: boolean;
+  onToggle: (item: number) => void;
   onSubmit: () => void;
 }
 
-export function Ranking({ ranking, count, ties, blocked, onSubmit }: RankingProps): JSX.Element {
+export function Ranking({ ranking, count, ties, blocked, onToggle, onSubmit }: RankingProps): JSX.Element {
   const { order, complete } = ranking;
-  const waiting = Array.from({ length: count }, (_, i) => i).filter((item) => !order.items.includes(item));
   const drag = useDrag(ranking);
   return (
     <div class="ranking" role="group" aria-label="Your ranking, the best first">
@@ -61,13 +59,13 @@ export function Ranking({ ranking, count, ties, blocked, onSubmit }: RankingProp
         {order.items.map((item, place) => (
           <li key={item} class="ranked-item">
             {place > 0 && <Between tied={order.tied[place] ?? false} ties={ties} onClick={() => ranking.tie(place)} />}
-            <Chip item={item} place={place} drag={drag} onClick={() => ranking.toggle(item)} />
+            <Chip item={item} place={place} drag={drag} onClick={() => onToggle(item)} />
           </li>
         ))}
-        {waiting.map((item, i) => (
+        {unplaced(order.items, count).map((item, i) => (
           <li key={item} class="ranked-item">
             {i === 0 && ranking.together && <span class="between">=</span>}
-            <Chip item={item} place={null} drag={drag} onClick={() => ranking.toggle(item)} />
+            <Chip item={item} place={null} drag={drag} onClick={() => onToggle(item)} />
           </li>
         ))}
       </ol>
@@ -116,6 +114,7 @@ function Chip({ item, place, drag, onClick }: ChipProps): JSX.Element {
       aria-label={label}
       onPointerDown={(event) => drag.start(event, item)}
       onClick={() => !drag.moved() && onClick()}
+      onMouseDown={keepFocus}
     >
       {name}
     </button>

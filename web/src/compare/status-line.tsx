@@ -1,31 +1,40 @@
-/** The line above the answers: what was answered last, and why this question cannot be answered yet. */
+/** The line above the answers: what was answered last, or why it was not taken, and what this question waits for. */
 
 import type { JSX } from "preact";
 
 import { keepFocus } from "../player/controls";
-import { confirmationText, type LastAction, waitingText } from "./announcements";
+import { confirmationText, type LastAction, type Refusal, waitingText } from "./announcements";
 import type { Waiting } from "./watching";
 
 interface StatusLineProps {
   last: LastAction;
   waiting: Waiting | null; // null: the question can be answered
   count: number; // of items
-  refused: number; // answers so far that came too early
+  refusal: Refusal | null;
   onSkipThrough: () => void;
   onSkip: () => void;
 }
 
-export function StatusLine({ last, waiting, count, refused, onSkipThrough, onSkip }: StatusLineProps): JSX.Element {
+export function StatusLine({ last, waiting, count, refusal, onSkipThrough, onSkip }: StatusLineProps): JSX.Element {
+  const wanted = waiting ? waitingText(count, waiting) : "";
   return (
     <p class="status-line">
-      <Confirmation {...last} />
-      {waiting && (
-        <span key={refused} class={refused > 0 ? "waiting emphasized" : "waiting"}>
-          {waitingText(count, waiting)}
-          {waiting.unplayable.length > 0 ? <Skip onClick={onSkip} /> : <SkipThrough onClick={onSkipThrough} />}
+      {refusal ? <Refused {...refusal} /> : <Confirmation {...last} />}
+      {wanted && (
+        <span class="waiting">
+          {wanted}
+          {waiting?.reason === "unplayable" ? <Skip onClick={onSkip} /> : <SkipThrough onClick={onSkipThrough} />}
         </span>
       )}
     </p>
+  );
+}
+
+function Refused({ text, count }: Refusal): JSX.Element {
+  return (
+    <span key={count} class="refusal" role="alert">
+      {text}
+    </span>
   );
 }
 

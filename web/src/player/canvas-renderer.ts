@@ -25,6 +25,7 @@ export class CanvasRenderer implements Renderer {
   private replay: Replay | null = null;
   private group: Replay[] = [];
   private arrival = Infinity;
+  private isDrawn = false;
   private labels: { scale: number; places: Map<FlatPart, [number, number]> } | null = null;
   private width = 1;
   private height = 1;
@@ -46,6 +47,7 @@ export class CanvasRenderer implements Renderer {
     this.group = group;
     this.arrival = arrivalTime(replay, this.main);
     this.labels = null;
+    this.isDrawn = false;
   }
 
   resize(width: number, height: number, ratio: number): void {
@@ -68,6 +70,11 @@ export class CanvasRenderer implements Renderer {
     const main = this.moving[this.main];
     if (main && time >= this.arrival) drawRing(this.context, main, poses[this.main] ?? ORIGIN, 1 / scale);
     this.drawLabels(poses, 1 / scale);
+    this.isDrawn = true;
+  }
+
+  drawn(): boolean {
+    return this.isDrawn;
   }
 
   dispose(): void {

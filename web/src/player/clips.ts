@@ -10,6 +10,7 @@ const DRIFT = 0.12; // seconds; less is not visible, and every correction stutte
 const FRAME = 1 / 25; // seconds; browsers do not tell the frame rate of a video
 const HAVE_FUTURE_DATA = 3; // of HTMLMediaElement.readyState
 const MIN_CACHED = 8;
+const AHEAD = 2; // clips that load at the same time before they are shown
 
 export { FRAME as CLIP_FRAME };
 
@@ -18,6 +19,9 @@ export type VideoState = Pick<
   HTMLVideoElement,
   "currentTime" | "duration" | "error" | "paused" | "playbackRate" | "readyState" | "seeking" | "pause" | "play"
 >;
+
+/** What a clip follows. */
+export type SharedClock = Pick<Playback, "time" | "clock" | "waiting">;
 
 export function clipDuration(video: VideoState): number {
   return Number.isFinite(video.duration) ? video.duration : 0;
@@ -30,17 +34,23 @@ export function isReady(video: VideoState): boolean {
   return !video.seeking && (video.readyState >= HAVE_FUTURE_DATA || (ended && video.readyState > 0));
 }
 
+/** While the clock waits, a clip does too; but one that has not loaded plays, since some browsers load it only then. */
+function runs(video: VideoState, { time, clock, waiting }: SharedClock): boolean {
+  const mayRun = !waiting || (!video.seeking && video.readyState < HAVE_FUTURE_DATA);
+  return mayRun && clock.playing && time < clipDuration(video);
+}
+
 /** Set a clip to the clock's time, speed and state. */
-export function synchronize(video: VideoState, playback: Pick<Playback, "time" | "clock">): void {
+export function synchronize(video: VideoState, playback: SharedClock): void {
   if (video.error || clipDuration(video) === 0) return;
   const { time, clock } = playback;
-  const runs = clock.playing && time < clipDuration(video);
+  const plays = runs(video, playback);
   const target = Math.min(time, clipDuration(video));
-  const slack = runs ? DRIFT : FRAME / 4;
+  const slack = plays ? DRIFT : FRAME / 4;
   if (!video.seeking && Math.abs(video.currentTime - target) > slack) video.currentTime = target;
   if (video.playbackRate !== clock.speed) video.playbackRate = clock.speed;
-  if (runs && video.paused) void video.play().catch(() => undefined); // if the browser refuses, the clip is still moved by seeking
-  if (!runs && !video.paused) video.pause();
+  if (plays && video.paused) void video.play().catch(() => undefined); // if the browser refuses, the clip is still moved by seeking
+  if (!plays && !video.paused) video.pause();
 }
 
 /** The address of a clip; a promise of it where its bytes have to be fetched first. */
@@ -51,15 +61,18 @@ const USUAL_ASPECT = 4 / 3; // width by height, until the first clip is loaded
 /** <video> elements that load before they are shown; as many as were last asked for are cached. */
 export class ClipCache {
   private readonly cached = new Map<number, HTMLVideoElement>();
+  private readonly requested = new WeakSet<HTMLVideoElement>();
+  private readonly loading = new Set<HTMLVideoElement>(); // of those that are cached
   private readonly aspects = signal<ReadonlyMap<number, number>>(new Map());
 
   /**
    * `status` asks the server how far the preparation of a clip is, or why it cannot be played. `source` gives the address
-   * of a clip, at once or when it is there.
+   * of a clip, at once or when it is there. `aspect` is what clips are taken to have before one is loaded.
    */
   constructor(
     readonly status: (index: number) => Promise<ClipStatus>,
     private readonly source: ClipSource = clipPath,
+    private readonly aspect = USUAL_ASPECT,
   ) {}
 
   /** The shape of a clip is known once its video is loaded. */
@@ -69,31 +82,56 @@ export class ClipCache {
 
   /** Width by height of a clip; of one that is not loaded, as of the last one that was. */
   aspectOf(index: number): number {
-    return this.aspects.value.get(index) ?? [...this.aspects.value.values()].at(-1) ?? USUAL_ASPECT;
+    return this.aspects.value.get(index) ?? [...this.aspects.value.values()].at(-1) ?? this.aspect;
   }
 
   prefetch(indices: Iterable<number>): void {
     const wanted = new Set(indices);
-    for (const index of wanted) if (!this.cached.has(index)) this.cached.set(index, this.create(index));
-    for (const index of this.cached.keys()) {
-      if (this.cached.size <= Math.max(MIN_CACHED, wanted.size)) return;
-      if (!wanted.has(index)) this.cached.delete(index);
+    for (const index of wanted) if (!this.cached.has(index)) this.cached.set(index, newVideo());
+    for (const [index, video] of this.cached) {
+      if (this.cached.size <= Math.max(MIN_CACHED, wanted.size)) break;
+      if (!wanted.has(index)) this.drop(index, video);
     }
+    this.loadAhead();
   }
 
   /** The video, taken out of the cache: an element can be in one place of the page only. */
   take(index: number): HTMLVideoElement {
-    const video = this.cached.get(index) ?? this.create(index);
+    const video = this.cached.get(index) ?? newVideo();
     this.cached.delete(index);
+    this.loading.delete(video);
+    this.load(index, video);
+    this.loadAhead();
     return video;
   }
 
-  private create(index: number): HTMLVideoElement {
-    const video = newVideo();
+  /** A few at a time: each waits for the server to prepare it, and takes one of the few connections of a browser. */
+  private loadAhead(): void {
+    for (const [index, video] of this.cached) {
+      if (this.loading.size >= AHEAD) return;
+      if (this.requested.has(video)) continue;
+      this.loading.add(video);
+      const next = (): void => {
+        if (this.loading.delete(video)) this.loadAhead();
+      };
+      for (const end of ["loadeddata", "error"]) video.addEventListener(end, next);
+      this.load(index, video);
+    }
+  }
+
+  private load(index: number, video: HTMLVideoElement): void {
+    if (this.requested.has(video)) return;
+    this.requested.add(video);
     const source = this.source(index);
     if (typeof source === "string") video.src = source;
     else source.then((address) => void (video.src = address), () => this.fail(index, video));
-    return video;
+  }
+
+  private drop(index: number, video: HTMLVideoElement): void {
+    this.cached.delete(index);
+    if (!this.loading.delete(video)) return;
+    video.removeAttribute("src"); // gives its connection back
+    video.load();
   }
 
   /** As a video does that cannot be loaded. One that nobody has taken is fetched again when it is needed. */

@@ -18,7 +18,10 @@ export class Playback {
   readonly playing = signal(true);
   readonly speed = signal(1);
   readonly clock = new Clock();
-  readonly shown = signal<number | null>(null); // the question whose items were all shown to their end
+  readonly started = signal<number | null>(null); // the question whose items are all there
+  readonly shown = signal<number | null>(null); // and were shown to their end, or skipped through
+  readonly since = { current: performance.now() }; // when the first frames of all items were there, in milliseconds
+  waiting = true; // for an item that is not ready
   private question = 0;
   private skippedThrough = false;
   private readonly targets = new Set<PlaybackTarget>();
@@ -53,6 +56,9 @@ export class Playback {
     this.measure();
     this.question = question;
     this.skippedThrough = false;
+    this.waiting = true;
+    this.since.current = performance.now();
+    this.started.value = null;
     this.shown.value = null;
     this.clock.frame = frame;
     this.clock.playing = !this.reducedMotion;
@@ -78,9 +84,10 @@ export class Playback {
     this.changed();
   }
 
-  /** Skip through: the end is shown, and the person has seen what they want to see. */
+  /** Skip through: the end is shown, and the person has seen what they want to see; an answer may follow at once. */
   toEnd(): void {
     this.skippedThrough = true;
+    if (this.isReady()) this.observe(performance.now());
     this.clock.toEnd();
     this.changed();
   }
@@ -111,23 +118,38 @@ export class Playback {
     this.dirty = true;
   }
 
-  private isShown(targets: PlaybackTarget[]): boolean {
-    const stillClip = this.still && targets.some((target) => target.mustPlay);
-    return this.clock.ended && (this.skippedThrough || !stillClip);
+  private isReady(): boolean {
+    return Array.from(this.targets).every((target) => target.ready());
+  }
+
+  private setWaiting(waiting: boolean): void {
+    if (waiting !== this.waiting) this.dirty = true; // what waited for others starts, what has to wait stops
+    this.waiting = waiting;
+  }
+
+  /** Time begins when everything is there, and not when it was asked for. */
+  private proceed(now: number, elapsed: number): void {
+    if (this.started.value === this.question) this.clock.advance(elapsed);
+    this.observe(now);
+  }
+
+  /** Record what was shown by now, of items that are ready. */
+  private observe(now: number): void {
+    if (this.started.value !== this.question) this.since.current = now;
+    this.started.value = this.question;
+    const stillClip = this.still && Array.from(this.targets).some((target) => target.mustPlay);
+    if (this.skippedThrough || (this.clock.ended && !stillClip)) this.shown.value = this.question;
   }
 
   private readonly onFrame = (now: number): void => {
     this.tick = requestAnimationFrame(this.onFrame);
     const elapsed = Math.min((now - this.last) / 1000, LONGEST_STEP);
     this.last = now;
-    const targets = Array.from(this.targets);
-    if (targets.every((target) => target.ready())) {
-      this.clock.advance(elapsed);
-      if (this.isShown(targets)) this.shown.value = this.question;
-    }
+    this.setWaiting(!this.isReady());
+    if (!this.waiting) this.proceed(now, elapsed);
     if (!this.dirty && !this.clock.playing) return;
     this.dirty = false;
-    for (const target of targets) target.show(this);
+    for (const target of Array.from(this.targets)) target.show(this);
   };
 }
 

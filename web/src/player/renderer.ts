@@ -8,5 +8,7 @@ export interface Renderer {
   resize(width: number, height: number, ratio: number): void;
   /** `still`: draw the whole path too, for people who want reduced motion. */
   draw(time: number, still: boolean): void;
+  /** Is the first frame of the replay on the screen? */
+  drawn(): boolean;
   dispose(): void;
 }

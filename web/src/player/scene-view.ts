@@ -6,16 +6,13 @@ import type { Playback, PlaybackTarget } from "./playback";
 import { replayDuration } from "./poses";
 import type { Renderer } from "./renderer";
 
-const NO_WEBGL =
-  "This browser cannot draw three-dimensional scenes, because WebGL is missing or disabled. " +
-  "Try another browser, or enable hardware acceleration in its settings.";
-const PROCESSORS = /swiftshader|llvmpipe|softpipe|software|basic render/i; // programs that draw without a graphics card
 const NOT_LOADED = "The part of this page that draws three-dimensional scenes could not be loaded. Reload the page.";
 
 export class SceneView implements PlaybackTarget {
   private renderer: Renderer | null = null;
   private replay: Replay | null = null;
   private group: Replay[] = [];
+  private drawing = false; // the first frame of the replay
   private failed = false;
   private disposed = false;
   private readonly observer = new ResizeObserver(() => this.fit());
@@ -34,6 +31,7 @@ export class SceneView implements PlaybackTarget {
   load(replay: Replay, group: Replay[]): void {
     this.replay = replay;
     this.group = group;
+    this.drawing = false;
     this.renderer?.load(replay, group);
     this.playback.measure();
   }
@@ -43,10 +41,13 @@ export class SceneView implements PlaybackTarget {
   }
 
   ready(): boolean {
-    return this.failed || this.renderer !== null;
+    return this.failed || (this.renderer?.drawn() ?? false);
   }
 
+  /** While a first frame is being drawn, of this view or of another one, more frames would only delay it. */
   show(playback: Playback): void {
+    if (playback.waiting && this.drawing) return;
+    this.drawing = this.renderer !== null;
     this.renderer?.draw(playback.time, playback.still);
   }
 
@@ -87,18 +88,6 @@ async function createRenderer(scene: Scene, box: HTMLElement): Promise<Renderer>
   const canvas = document.createElement("canvas");
   box.replaceChildren(canvas);
   if (scene.dimensions === 2) return new CanvasRenderer(scene, canvas);
-  const drawing = drawnBy();
-  if (drawing === null) throw new Error(NO_WEBGL);
   const { ThreeRenderer } = await import("./three-renderer").catch(() => Promise.reject(new Error(NOT_LOADED)));
-  return new ThreeRenderer(scene, canvas, box, PROCESSORS.test(drawing));
-}
-
-/** The name of what draws with WebGL, a graphics card or a program; null if the browser cannot draw with it. */
-function drawnBy(): string | null {
-  const context = document.createElement("canvas").getContext("webgl2");
-  if (context === null) return null;
-  const known = context.getExtension("WEBGL_debug_renderer_info");
-  const name = String(context.getParameter(known?.UNMASKED_RENDERER_WEBGL ?? context.RENDERER));
-  context.getExtension("WEBGL_lose_context")?.loseContext(); // browsers allow only a few contexts
-  return name;
+  return new ThreeRenderer(scene, canvas, box);
 }

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { FeatureRange, Replay, Scene } from "../api";
 import { formatFeature } from "../format";
-import type { Trajectory } from "../trajectories";
+import { replaysOf, type Trajectory } from "../trajectories";
 import { ClipView } from "./clip-view";
 import type { Playback } from "./playback";
 import { SceneView } from "./scene-view";
@@ -24,7 +24,7 @@ export function TrajectoryView({ trajectory, group, playback, name, onProblem }:
     case "scene":
       return <SceneBox scene={trajectory.scene} replay={trajectory.replay} group={group} {...shared} />;
     case "clips":
-      return <ClipView index={trajectory.index} clips={trajectory.clips} {...shared} />;
+      return <ClipView index={trajectory.index} clips={trajectory.clips} over={trajectory.over} group={group} {...shared} />;
     case "features":
       return <FeatureBars features={trajectory.features} values={trajectory.values} name={name} />;
   }
@@ -58,10 +58,6 @@ function SceneBox({ scene, replay, group, playback, name, onProblem }: SceneProp
       {failure && <p class="screen-message">{failure}</p>}
     </div>
   );
-}
-
-function replaysOf(items: Trajectory[]): Replay[] {
-  return items.flatMap((trajectory) => (trajectory.kind === "scene" ? [trajectory.replay] : []));
 }
 
 interface BarsProps {

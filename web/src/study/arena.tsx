@@ -1,29 +1,57 @@
-/** An arena: how far it is, which tells nothing about the policies; and at its end, which policy is better. */
+/** An arena: how far it is, which tells nothing about the policies; and at its end, for who runs it, what it found. */
 
 import type { JSX } from "preact";
 
-import type { ArenaState, PolicyStanding } from "../api";
+import type { ArenaResult as Result, ArenaState, PolicyStanding } from "../api";
 import { Meter } from "../components";
-import { formatProbability, pluralize } from "../format";
+import { formatProbability, formatSigned, pluralize } from "../format";
 
-const GOALS: Record<ArenaState["goal"], string> = { order: "order", best: "best policy" };
-
-export function certaintyText({ goal, probability, confidence, answers }: ArenaState): string {
-  const sure = answers > 0 ? `${GOALS[goal]} ${formatProbability(probability)} sure, ` : "";
-  return `${sure}goal ${formatProbability(confidence)}`;
+/** It ends as soon as enough is known, so nobody knows how many are left. */
+export function comparisonsText({ answers, questions }: ArenaState): string {
+  return answers > questions ? pluralize(answers, "comparison") : `${answers} of at most ${questions}`;
 }
 
-export function ArenaProgress({ arena }: { arena: ArenaState }): JSX.Element {
+/** `onResult` shows the result again, if there is one. */
+export function ArenaProgress({ arena, onResult }: { arena: ArenaState; onResult: () => void }): JSX.Element {
   return (
     <div class="progress">
-      <span class="progress-text">{pluralize(arena.answers, "comparison")}</span>
-      <Meter fraction={arena.probability / arena.confidence} label={`How sure the ${GOALS[arena.goal]} is`} />
-      <span class="predicted soft">{certaintyText(arena)}</span>
+      <span class="progress-text">{comparisonsText(arena)}</span>
+      <Meter fraction={arena.answers / arena.questions} label="Comparisons made" />
+      {arena.result && (
+        <button type="button" class="button" onClick={onResult}>
+          Result
+        </button>
+      )}
     </div>
   );
 }
 
-export function StandingsTable({ standings }: { standings: PolicyStanding[] }): JSX.Element {
+/** What was found, and the ways on: the report, and more comparisons. */
+export function ArenaResult({ result, onContinue }: { result: Result; onContinue: () => void }): JSX.Element {
+  const { sentences, standings, report } = result;
+  return (
+    <div class="text-page">
+      <h1>Result</h1>
+      <div class="prose" role="status">
+        {sentences.map((sentence) => (
+          <p key={sentence}>{sentence}</p>
+        ))}
+      </div>
+      <StandingsTable standings={standings} />
+      <p class="soft">A policy whose strength is 1 higher wins 84% of the comparisons.</p>
+      <p>All answers are saved. This command writes a report with a figure and every comparison:</p>
+      <pre>
+        <code>{report}</code>
+      </pre>
+      <p>You can close this page, or go on: more comparisons make the result surer. You are still not told whose the rollouts are.</p>
+      <button type="button" class="button" onClick={onContinue}>
+        Continue comparing
+      </button>
+    </div>
+  );
+}
+
+function StandingsTable({ standings }: { standings: PolicyStanding[] }): JSX.Element {
   const low = Math.min(...standings.map((standing) => standing.low));
   const high = Math.max(...standings.map((standing) => standing.high));
   const place = (value: number): number => (100 * (value - low)) / Math.max(high - low, 1e-9);
@@ -58,9 +86,7 @@ function StandingRow({ standing, place }: { standing: PolicyStanding; place: (va
           <div class="interval-bar" style={{ left: `${place(low)}%`, width: `${place(high) - place(low)}%` }} />
           <div class="interval-mark" style={{ left: `${place(strength)}%` }} />
         </div>
-        <span class="visually-hidden">
-          {strength.toFixed(2)}, from {low.toFixed(2)} to {high.toFixed(2)}
-        </span>
+        {formatSigned(strength)} <span class="soft">({formatSigned(low)} to {formatSigned(high)})</span>
       </td>
       <td class="number">
         {wins}, {losses}, {ties}

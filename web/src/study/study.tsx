@@ -6,22 +6,30 @@ import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
 import { useFocusOnChange, useTitle } from "../hooks";
 import type { SessionParts } from "../session-view";
-import { ArenaProgress } from "./arena";
+import { ArenaProgress, ArenaResult } from "./arena";
 import { CurrentStage, STAGES } from "./stages";
 
 export function Study({ session, state, trajectories }: SessionParts): JSX.Element {
-  useTitle(STAGES[state.stage].title, state.title);
-  const main = useFocusOnChange(state.stage);
+  const { arena, stage } = state;
+  const { pastGoal } = session;
+  const result = pastGoal.value ? null : arena?.result;
+  useTitle(result ? "Result" : STAGES[stage].title, state.title);
+  const main = useFocusOnChange(result ? "result" : stage);
   return (
     <>
       <header class="header">
         <span class="brand">{state.title}</span>
-        {state.stage === "compare" && (state.arena ? <ArenaProgress arena={state.arena} /> : <Progress state={state} />)}
+        {stage === "compare" && !arena && <Progress state={state} />}
+        {stage === "compare" && arena && !result && <ArenaProgress arena={arena} onResult={() => void (pastGoal.value = false)} />}
       </header>
       <main ref={main} tabIndex={-1}>
         <ProblemBanner problem={session.problem.value} />
         <Notice message={session.notice.value} />
-        <CurrentStage session={session} state={state} trajectories={trajectories} />
+        {result ? (
+          <ArenaResult result={result} onContinue={() => void (pastGoal.value = true)} />
+        ) : (
+          <CurrentStage session={session} state={state} trajectories={trajectories} />
+        )}
       </main>
     </>
   );

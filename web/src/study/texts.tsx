@@ -6,8 +6,8 @@ import { useState } from "preact/hooks";
 import { KeyTable } from "../compare/help";
 import { answerCommands, answerOptions, formOf, itemsOf, missingCommands } from "../compare/kinds";
 import { Paragraphs } from "../components";
+import { pluralize } from "../format";
 import { PLAYER_COMMANDS } from "../keys";
-import { StandingsTable } from "./arena";
 import type { StageProps } from "./stages";
 
 type TextProps = Pick<StageProps, "title" | "state" | "blocked" | "onDone">;
@@ -48,9 +48,10 @@ const HOW_SHOWN = {
 
 export function Instructions({ title, state, trajectories, blocked, onDone }: StageProps): JSX.Element {
   const kind = state.answers;
+  const isTable = trajectories.display.kind === "features"; // nothing to play or to tap
   const missing = [
     ...missingCommands(answerCommands(kind, answerOptions(kind, state.choices), itemsOf(kind), state.ties)),
-    ...(trajectories.display.kind === "features" ? PLAYER_COMMANDS : []),
+    ...(isTable ? PLAYER_COMMANDS : []),
   ];
   return (
     <div class="text-page">
@@ -62,7 +63,7 @@ export function Instructions({ title, state, trajectories, blocked, onDone }: St
         <KeyTable without={missing} />
         <p>There is a button on the page for each of these keys.</p>
       </div>
-      <p class="for-touch">{TOUCH[formOf(kind)]}</p>
+      <p class="for-touch">{isTable ? "Tap the buttons below the table." : TOUCH[formOf(kind)]}</p>
       <button type="button" class="button primary" disabled={blocked} onClick={() => onDone({})}>
         I am ready
       </button>
@@ -75,8 +76,9 @@ export function Done({ title, state }: TextProps): JSX.Element {
     <div class="text-page">
       <h1>{title}</h1>
       <Paragraphs text={state.text} />
-      {state.arena?.standings && <StandingsTable standings={state.arena.standings} />}
-      <p>Your answers are saved. You can close this page.</p>
+      <p>
+        Your {pluralize(state.answered, "answer")} {state.answered === 1 ? "is" : "are"} saved. You can close this page.
+      </p>
     </div>
   );
 }

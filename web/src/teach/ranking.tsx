@@ -26,7 +26,7 @@ export function Ranking({ ranked, features, trajectories }: RankingProps): JSX.E
         With their rank among all, and how far their reward is above that of the average trajectory, in standard
         deviations of the reward over all trajectories.
       </p>
-      <div class="ranking">
+      <div class="ranks-and-motion">
         {playing && <Player trajectories={trajectories} index={playing.index} name={`The trajectory of rank ${playing.rank}`} />}
         <ol class="ranks">
           {ranked.map((one) => (

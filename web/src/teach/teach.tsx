@@ -5,6 +5,7 @@ import type { JSX } from "preact";
 import { Progress } from "../compare/progress";
 import { Notice, ProblemBanner } from "../components";
 import { useTitle } from "../hooks";
+import { keepFocus } from "../player/controls";
 import { CurrentStage } from "../study/stages";
 import { FinishView } from "./finish";
 import { FinishOrContinue, GoalReached, isGoalReached, Outlook, TargetReached } from "./goal-reached";
@@ -51,6 +52,7 @@ function Tabs({ tab, open }: { tab: Tab; open: (tab: Tab) => void }): JSX.Elemen
           class="tab"
           aria-current={name === tab ? "page" : undefined}
           onClick={() => open(name)}
+          onMouseDown={keepFocus}
         >
           {TABS[name]}
         </button>
