@@ -96,5 +96,31 @@ def test_a_user_feature_that_grows_with_the_length_is_found() -> None:
     assert (one.kind, one.names) == ("unequal-length", ("mine",))
 
 
+@pytest.mark.parametrize(
+    ("grows", "advised"),
+    [
+        ("mine", "mean, min, max, final, jerk"),
+        ("max x", "mean, min, final, jerk"),
+        ("log(jerk)", "mean, min, max, final"),
+        ("log dimensionless jerk", "mean, min, max, final, jerk"),
+    ],
+)
+def test_a_feature_that_is_blamed_is_not_recommended(grows: str, advised: str) -> None:
+    lengths = np.random.default_rng(1).integers(50, 150, ROWS)
+    features = normal()
+    features[:, 1] += 3.0 * lengths
+    (one,) = diagnose(features, ["a", grows, "c"], lengths)
+    assert one.names == (grows,)
+    assert one.message.endswith(f"(--window), or use features that do not: {advised}")
+
+
+def test_where_all_are_blamed_windows_are_left() -> None:
+    lengths = np.random.default_rng(1).integers(50, 150, ROWS)
+    names = ["mean x", "min x", "max x", "final x", "jerk"]
+    features = 3.0 * lengths[:, None] + normal(5)
+    (one,) = [one for one in diagnose(features, names, lengths) if one.kind == "unequal-length"]
+    assert one.message.endswith("(--window)")
+
+
 def test_two_trajectories_are_no_evidence_of_correlation() -> None:
     assert diagnose(np.array([[0.0, 1.0], [1.0, 3.0]]), ["a", "b"]) == []

@@ -113,6 +113,18 @@ def test_what_is_not_there_is_said_in_one_line(
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize("commit", ["../../../../theirs", "/theirs", "main", "A" * 40, ""])
+def test_a_commit_that_is_none_names_no_folder(
+    hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, commit: str
+) -> None:
+    hub.add_folder(NAME, write_lerobot_2(tmp_path / "arm"))
+    monkeypatch.setattr(FakeHub, "commit", lambda *_: commit)
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(HubError, match="as the commit of hf://someone/arm, but a commit has 40"):
+        open_dataset(f"hf://{NAME}")
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_videos_and_numbers_that_are_not_on_the_hub(hub: FakeHub, tmp_path: Path) -> None:
     hub.add_folder(NAME, write_lerobot_2(tmp_path / "arm"))
     files = hub.repositories["dataset", NAME]
@@ -162,7 +174,8 @@ def test_a_reward_is_pushed_with_its_card_and_loaded_again(hub: FakeHub, tmp_pat
     assert "states shoulder, elbow" in card
     loaded = load_reward("hf://me/careful", names=reward.scaling.names)
     x = np.random.default_rng(0).normal(size=(5, 2))
-    np.testing.assert_array_equal(loaded(x), reward(x))
+    for one in (loaded, load_reward("me/careful"), load_reward("me/careful@main")):
+        np.testing.assert_array_equal(one(x), reward(x))
     assert loaded.feature_spec is not None
     assert loaded.feature_spec.words == tuple(WORDS)
 
@@ -173,6 +186,12 @@ def test_a_reward_that_is_not_on_the_hub(hub: FakeHub) -> None:
     hub.repositories["model", "me/other"] = {"model.bin": b""}
     with pytest.raises(HubError, match=r"me/other has no file reward\.json on the Hub"):
         load_reward("hf://me/other")
+    with pytest.raises(
+        HubError, match="there is no file or folder me/nothing, and there is no model 'me/nothing'"
+    ):
+        load_reward("me/nothing")
+    with pytest.raises(FileNotFoundError, match=r"no such file: me/nothing\.json"):
+        load_reward("me/nothing.json")
 
 
 def test_addresses() -> None:

@@ -11,15 +11,15 @@ from prefero._support.arrays import Array
 from prefero.datasets import Episode, extract_features, open_dataset
 from prefero.datasets.features import image_encoders
 from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.from_spec import extractors_from
+from prefero.datasets.features.from_spec import extractors_from, features_in, with_functions
 from prefero.datasets.features.image_encoders import (
     MEAN,
     STD,
     ImageFeatures,
     input_images,
     load_encoder,
+    needs_trust,
     pooled,
-    runs_code,
 )
 from prefero.datasets.registry import Untrusted
 from prefero.rendering.video import save_video
@@ -116,18 +116,37 @@ def test_a_reward_about_images_scores_new_videos_from_its_file(videos: Path) -> 
         reward.extract_features(open_dataset(videos))
 
 
-def test_a_file_that_may_run_code_needs_trust(videos: Path) -> None:
-    assert runs_code("encoder.pt")
-    assert not any(map(runs_code, ("encoder.onnx", "timm:resnet18", "hf:a/b")))
+@pytest.mark.parametrize(
+    ("source", "would"),
+    [
+        ("mean.pt", r"would run 'mean\.pt'"),
+        ("timm:resnet18", "would download 'timm:resnet18'"),
+        ("hf:a/b", "would download 'hf:a/b'"),
+    ],
+)
+def test_what_may_run_code_or_is_downloaded_needs_trust(
+    videos: Path, monkeypatch: pytest.MonkeyPatch, source: str, would: str
+) -> None:
+    """Of somebody else's reward; whoever names it in this process has allowed it."""
+    assert needs_trust(source)
+    assert not needs_trust("encoder.onnx")
     learner = Learner(
         Pool.from_dataset(videos, FeatureOptions("image-encoder(mean.onnx, 2)", jobs=1), clips="never")
     )
     spec = learner.pool.feature_spec
     assert spec is not None
-    values = spec.to_json() | {"words": ["image-encoder(mean.pt, 2)"]}
-    values["fitted"] = {"image-encoder(mean.pt, 2)": values["fitted"]["image-encoder(mean.onnx, 2)"]}
-    with pytest.raises(Untrusted, match=r"would run 'mean\.pt'.*--trust"):
-        extractors_from(type(spec).from_json(values))
+    word, asked = f"image-encoder({source}, 2)", list[str]()
+    for library in ("timm", "hf"):
+        monkeypatch.setitem(image_encoders.NAMED, library, asked.append)
+    values = spec.to_json() | {"words": [word]}
+    values["fitted"] = {word: values["fitted"]["image-encoder(mean.onnx, 2)"]}
+    strange = type(spec).from_json(values)
+    for compute in (extractors_from, features_in):
+        with pytest.raises(Untrusted, match=rf"{would}.*--trust"):
+            compute(strange)
+    assert asked == []
+    assert features_in(strange, trust=True) == [word]
+    assert features_in(with_functions(strange, [word])) == [word]
 
 
 def test_what_cannot_be_loaded_says_why(videos: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,13 +93,18 @@ def test_a_goal_is_a_place_of_some_states() -> None:
     assert extractor_for("goal(y=10)")(episode)["final distance to goal"] == 2.0
 
 
+PLACES = ["", "(x)", "(x=nan)", "(x=0, y=inf)"]  # that are none
+
+
 @pytest.mark.parametrize(
     ("feature", "message"),
     [
         ("speed", "there is no feature 'speed': the features are mean, min"),
         ("control-effort(x)", "control-effort takes nothing in brackets"),
-        ("goal(x)", r"wanted states and numbers, as in goal\(x=0.3, y=0.1\)"),
-        ("goal", "goal needs a place"),
+        *(
+            (f"goal{place}", r"wanted states and finite numbers, as in goal\(x=0.3, y=0.1\)")
+            for place in PLACES
+        ),
         ("mean(z)", "there is no state 'z': the states are x, y"),
         ("missing_module_of_mine:f", "'missing_module_of_mine:f' was not found"),
         ("math:pi", "'math:pi' is not a function, but float"),

@@ -187,7 +187,7 @@ for command in ("features", "score", "teach"):
 
 def test_help_names_it_and_its_options(tmp_path: Path) -> None:
     """In a process of its own, since the command line is made when it is imported."""
-    said = run(sys.executable, "-c", HELP, folder=tmp_path).stdout
+    said = " ".join(run(sys.executable, "-c", HELP, folder=tmp_path).stdout.split())
     assert said.count("--unit") == said.count("The size of a unit of a diary") == 3
     assert said.count("a diary (a folder with diary.txt)") == 3
 

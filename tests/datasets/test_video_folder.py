@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from datasets.write_datasets import colors_in, frame_color, truncate, write_video_folder
+from datasets.write_datasets import colors_in, frame_color, truncate, write_video, write_video_folder
 from prefero.datasets import BadEpisode, FeatureDataset, FeatureOptions, extract_features, open_dataset
 from prefero.datasets.formats.video_folder import VideoFolder
+from prefero.datasets.media.video_files import SUFFIXES, plays_in_browsers
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,46 @@ def test_another_video_is_copied_into_one_that_they_play(tmp_path: Path) -> None
     path = found.cut_clip(1, tmp_path / "new")
     assert path == tmp_path / "new" / "000001.mp4"
     np.testing.assert_allclose(colors_in(path), [frame_color(1, t) for t in range(6)], atol=12)
+
+
+CODECS = {".mp4": "libx264", ".m4v": "libx264", ".mov": "libx264", ".mkv": "libx264"}
+CODECS |= {".webm": "libvpx", ".avi": "mpeg4", ".gif": "gif"}
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("table", ["names", "ids", "none"])
+def test_videos_of_every_suffix_are_read_and_converted_for_browsers(
+    suffix: str, table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
+    folder, shown = tmp_path / "throws", tmp_path / "shown"
+    for number in range(2):
+        colors = [frame_color(number, 2 * t) for t in range(6)]
+        write_video(folder / f"{number}a{suffix.upper()}", colors, CODECS[suffix])
+    (folder / "._0a.mov").write_bytes(b"what a Mac adds")
+    if table != "none":
+        end = suffix.upper() if table == "names" else ""
+        rows = "".join(f"{number}a{end},{number}\n" for number in range(2))
+        (folder / "features.csv").write_text(f"video,speed\n{rows}", encoding="utf-8")
+    found = open_dataset(folder)
+    assert len(extract_features(found)) == 2
+    clip = found.cut_clip(1, shown)
+    assert (clip.suffix.lower(), plays_in_browsers(clip)) == (".mp4", True)
+    assert clip.parent == (folder if suffix == ".mp4" else shown)
+    np.testing.assert_allclose(colors_in(clip), [frame_color(1, 2 * t) for t in range(6)], atol=40)
+
+
+def test_a_folder_without_videos_says_what_it_holds(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"is not recognized, since it holds nothing: a dataset is .*\.mov"):
+        open_dataset(tmp_path)
+    for name in ("a.wav", "b.wav", "notes.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "more").mkdir()
+    with pytest.raises(ValueError, match=r"since it holds 2 \.wav files, 1 folder, 1 \.txt file: a dataset"):
+        open_dataset(tmp_path)
+    write_video(tmp_path / "one.mov", [frame_color(0, 0)])
+    with pytest.raises(ValueError, match=r"two videos or more to compare, but it holds .*1 \.mov file"):
+        open_dataset(tmp_path)
 
 
 def test_a_table_in_memory_may_name_videos_without_their_suffix(folder: Path) -> None:

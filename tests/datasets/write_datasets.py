@@ -60,9 +60,11 @@ def write_video(
     """A video of single-colored frames, 64 x 48; the first is shown after as many as `first` would last."""
     path.parent.mkdir(parents=True, exist_ok=True)
     options = {"preset": "12", "crf": "20"} if codec == "libsvtav1" else {}
-    with av.open(str(path), "w") as container:
+    kind = "mp4" if path.suffix == ".m4v" else None  # FFmpeg would write a stream without a container
+    with av.open(str(path), "w", format=kind) as container:
         stream: Any = container.add_stream(codec, rate=rate, options=options)
-        stream.width, stream.height, stream.pix_fmt, stream.gop_size = 64, 48, "yuv420p", 8
+        stream.width, stream.height, stream.gop_size = 64, 48, 8
+        stream.pix_fmt = "rgb8" if codec == "gif" else "yuv420p"
         for number, color in enumerate(colors):
             frame = av.VideoFrame.from_ndarray(solid_image(color), format="rgb24")
             frame.pts, frame.time_base = first + number, 1 / rate

@@ -29,7 +29,7 @@ from prefero.deploy.export import TARGETS, export_reward
 from prefero.deploy.export.components import kernel_types
 from prefero.deploy.export.onnx import to_onnx
 from prefero.deploy.export.python import to_python
-from prefero.kernels import Linear, Scaled, Sum
+from prefero.kernels import RBF, Kernel, Linear, Scaled, Sum
 from prefero.kernels.serialization import OWN
 
 every_reward = pytest.mark.parametrize("name", REWARDS)
@@ -46,6 +46,26 @@ def in_onnx(reward: Reward) -> Any:
         to_onnx(reward), providers=["CPUExecutionProvider"]
     )
     return lambda features: session.run(["mean", "std"], {"features": features})
+
+
+@every_reward
+def test_a_graph_gives_nan_where_other_forms_refuse(name: str) -> None:
+    reward = rewards()[name]
+    bad = np.tile(reward.scaling.center, (4, 1))
+    bad[:3, 0] = np.nan, np.inf, -np.inf
+    mean, std = in_onnx(reward)(bad)
+    assert np.isnan(std).tolist() == [True, True, True, False]
+    assert np.isnan(mean[0])
+    for predict in (reward.predict, in_python(reward)["predict"]):
+        with pytest.raises(ValueError, match="must be finite"):
+            predict(bad[:1])
+
+
+def test_a_graph_says_what_it_gives_for_features_that_are_not_finite() -> None:
+    model = pytest.importorskip("onnx").load_from_string(to_onnx(rewards()["RBF"]))
+    assert (
+        "Of features that are not finite, which a graph cannot refuse, std is NaN" in model.graph.doc_string
+    )
 
 
 # --- the same numbers -------------------------------------------------------------------------------------
@@ -146,6 +166,30 @@ def test_the_file_imports_numpy_alone_and_holds_only_the_kernels_it_needs(name: 
     assert defined - used <= {"predict"}
 
 
+def test_a_long_sum_is_exported_and_deep_nesting_is_refused_where_python_cannot_read_it() -> None:
+    x = rows(5, 7)
+    long: Kernel = RBF()
+    deep: Kernel = RBF()
+    for number in range(300):
+        long, deep = long + 0.01 * RBF(1.0 + number / 300), 1.001 * deep
+    for kernel in (long, deep):
+        reward = learn(PreferenceGP(kernel, noise=0.1, learn=False), answers=3)
+        wanted = reward.predict(x, return_std=True)
+        assert_close(in_onnx(reward)(x), wanted)
+        if kernel is long:
+            assert_close(in_python(reward)["predict"](x), wanted)
+        else:
+            with pytest.raises(ValueError, match="301 kernels inside each other cannot be exported"):
+                to_python(reward)
+
+
+def test_numbers_that_are_not_finite_are_refused() -> None:
+    reward = learn(PreferenceGP(Linear(), noise=0.1, learn=False), answers=3)
+    object.__setattr__(reward.belief, "alpha", np.array([np.nan]))
+    with pytest.raises(ValueError, match="not finite cannot be exported"):
+        to_python(reward)
+
+
 def test_a_single_row_is_a_trajectory_too() -> None:
     predict, x = in_python(rewards()["belief"])["predict"], rows(1, 5)
     np.testing.assert_array_equal(predict(x[0]), predict(x))
@@ -193,7 +237,7 @@ def test_the_graph_names_its_features() -> None:
     onnx = pytest.importorskip("onnx")
     model = onnx.load_from_string(to_onnx(rewards()["belief"]))
     assert {p.key: p.value for p in model.metadata_props} == {"features": "\n".join(NAMES)}
-    assert model.graph.doc_string == rewards()["belief"].describe()
+    assert model.graph.doc_string.startswith(f"{rewards()['belief'].describe()}\n")
     assert [tensor.name for tensor in model.graph.input] == ["features"]
 
 

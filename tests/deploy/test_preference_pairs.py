@@ -1,6 +1,7 @@
 """Preference pairs: the trajectories of answered questions, in files and for the package imitation."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from prefero.deploy.preference_pairs import (
     PreferencePair,
     fragment,
     preference_pairs,
+    read_pairs,
     to_imitation,
     write_pairs,
 )
@@ -107,6 +109,31 @@ def test_what_cannot_be_written_is_said(tmp_path: Path) -> None:
         preference_pairs(learner.answers, reward, other, open_dataset(path))
 
 
+@pytest.mark.parametrize("window", [None, WINDOW])
+def test_pairs_are_read_again(tmp_path: Path, window: int | None) -> None:
+    _, pairs = pairs_of(walks(tmp_path), FeatureOptions(["final", "path-length"], window=window))
+    write_pairs(tmp_path / "pairs.jsonl", pairs)
+    again = read_pairs(tmp_path / "pairs.jsonl")
+    write_pairs(tmp_path / "again.jsonl", again)
+    assert (tmp_path / "again.jsonl").read_bytes() == (tmp_path / "pairs.jsonl").read_bytes()
+    np.testing.assert_array_equal(again[1].right.episode.actions, pairs[1].right.episode.actions)
+    assert [pair.preference for pair in again] == [1.0, 0.0, 0.5]
+
+
+@pytest.mark.parametrize("content", ["no JSON", "{}", '{"left": 3, "right": 4}', "[1]"])
+def test_a_file_without_pairs_is_refused(tmp_path: Path, content: str) -> None:
+    (tmp_path / "pairs.jsonl").write_text(content, encoding="utf-8")
+    with pytest.raises(ValueError, match=r"pairs\.jsonl has no pairs as prefero pairs --out"):
+        read_pairs(tmp_path / "pairs.jsonl")
+
+
+def test_episodes_without_actions_are_read_again(tmp_path: Path) -> None:
+    side = PairedTrajectory(Episode("e", STATES[0], np.zeros((STEPS, 0))))
+    write_pairs(tmp_path / "pairs.jsonl", [PreferencePair(side, side, "equal", 0.5)])
+    (again,) = read_pairs(tmp_path / "pairs.jsonl")
+    assert again.left.episode.actions.shape == (STEPS, 0)
+
+
 # --- imitation --------------------------------------------------------------------------------------------
 
 
@@ -123,10 +150,20 @@ def test_a_fragment_has_one_observation_more_than_actions() -> None:
         fragment(PairedTrajectory(Episode("e", STATES[0, :1], ACTIONS[0, :1])))
 
 
+@pytest.mark.skipif(find_spec("imitation") is not None, reason="imitation is there")
+def test_without_imitation_its_environment_is_named() -> None:
+    with pytest.raises(
+        ImportError, match=r"a Gymnasium older than 1\.0, .* an environment of its own"
+    ) as said:
+        to_imitation([])
+    assert "pip install imitation" not in str(said.value)
+
+
 def test_imitation_takes_the_pairs(tmp_path: Path) -> None:
     comparisons = pytest.importorskip("imitation.algorithms.preference_comparisons")
     _, pairs = pairs_of(walks(tmp_path), FeatureOptions(["final", "path-length"]))
-    made = to_imitation(pairs)
+    write_pairs(tmp_path / "pairs.jsonl", pairs)
+    made = to_imitation(read_pairs(tmp_path / "pairs.jsonl"))
     made.save(tmp_path / "pairs.pkl")
     loaded = comparisons.PreferenceDataset.load(tmp_path / "pairs.pkl")
     assert len(loaded) == 3

@@ -296,13 +296,13 @@ def test_the_test_has_the_same_five_questions_for_everybody() -> None:
     assert another.asked != one.asked
 
 
-def test_who_knows_the_truth_foretells_what_a_sure_person_says() -> None:
+def test_who_knows_the_truth_predicts_what_a_sure_person_says() -> None:
     task = dataclasses.replace(DRIVER, noise=1e-9).task(SEED)
     truth = Guess(lambda x: task.user.reward(task.pool.scaling(x)))
     assert runs.answer_accuracy(truth, task, SEED) == 1.0  # type: ignore[arg-type]
 
 
-def test_with_a_margin_the_likelier_side_is_foretold_though_neither_has_half() -> None:
+def test_with_a_margin_the_likelier_side_is_predicted_though_neither_has_half() -> None:
     task = dataclasses.replace(DRIVER, noise=1e-9).task(SEED)
     careful = Guess(lambda x: task.user.reward(task.pool.scaling(x)), margin=1.5)
     assert runs.answer_accuracy(careful, task, SEED) == 1.0  # type: ignore[arg-type]

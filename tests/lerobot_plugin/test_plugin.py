@@ -108,10 +108,11 @@ def reward(tmp_path: Path) -> Reward:
 
 
 @without_lerobot
+@pytest.mark.parametrize("place", ["reward.json", "."])  # a file, and the folder that has it
 def test_the_model_gives_the_reward_of_every_trajectory(
-    plugin: SimpleNamespace, reward: Reward, tmp_path: Path
+    plugin: SimpleNamespace, reward: Reward, tmp_path: Path, place: str
 ) -> None:
-    config: Any = plugin.configuration_prefero.PreferoConfig(reward=str(tmp_path / "reward.json"), steps=4)
+    config: Any = plugin.configuration_prefero.PreferoConfig(reward=str(tmp_path / place), steps=4)
     assert Registered.choices["prefero"] is plugin.configuration_prefero.PreferoConfig
     assert config.observation_delta_indices == config.action_delta_indices == [-3, -2, -1, 0]
     model = plugin.modeling_prefero.PreferoRewardModel(config)

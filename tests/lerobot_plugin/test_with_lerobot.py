@@ -185,19 +185,24 @@ def test_lerobot_weighs_frames_by_the_progress_file(
     assert stats["num_zero_weight"] == 1
 
 
+COMPUTE = ("-m", "lerobot_policy_prefero.compute_rabc_weights", "--dataset-repo-id=prefero/reach")
+
+
 def test_the_plugins_module_writes_the_same_file(
     folder: Path, reward_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = progress_file(folder, reward_file, tmp_path / "progress.parquet", monkeypatch)
-    command(
-        "-m",
-        "lerobot_policy_prefero.compute_rabc_weights",
-        "--dataset-repo-id=prefero/reach",
-        f"--root={folder}",
-        f"--reward-model-path={reward_file}",
-        f"--output-path={tmp_path / 'other.parquet'}",
-    )
-    assert (tmp_path / "other.parquet").read_bytes() == wanted.read_bytes()
+    for place in (reward_file, reward_file.parent):  # a file, and the folder that has it
+        output = tmp_path / f"{place.stem}.parquet"
+        command(*COMPUTE, f"--root={folder}", f"--reward-model-path={place}", f"--output-path={output}")
+        assert output.read_bytes() == wanted.read_bytes()
+
+
+def test_the_plugins_module_says_in_one_line_what_is_wrong(folder: Path, tmp_path: Path) -> None:
+    said = command(*COMPUTE, f"--root={folder}", f"--reward-model-path={tmp_path / 'no.json'}", fails=True)
+    assert "Traceback" not in said
+    assert said.rstrip().splitlines()[-1].startswith("prefero: ")
+    assert "no.json" in said
 
 
 # `lerobot-train`; in 0.6, only policies of gigabytes give a loss for each sample, so ACT is made to give one.

@@ -244,8 +244,10 @@ class EpisodeDataset(Dataset):
         batch_size: How many episodes a worker reads in one go; fewer where one takes long.
         reading: What is done to an episode to have it, for the progress bar.
         default_features: Words of the features that are extracted by default; none: those of the library.
+        wrappers: Of an environment: the names of its wrappers that change observations or actions.
     """
 
+    wrappers: tuple[str, ...] = ()
     root: Path | None = None
     batch_size: int = 32
     reading: str = "reading"

@@ -18,8 +18,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from prefero._support.files import missing_file, paths_beside
-from prefero._support.names import did_you_mean
+from prefero._support.files import contents, missing_file, paths_beside
+from prefero._support.names import did_you_mean, no_such
 from prefero._support.plugins import PluginError, Registry
 from prefero._support.systems import end_with_parent
 from prefero.datasets.base import Dataset, DatasetFormat
@@ -86,6 +86,8 @@ def not_recognized(place: str, *, worlds: Sequence[str] = ()) -> Exception:
     """
     what = f"a world ({', '.join(worlds)}), a pool file (.npz), " if worlds else ""
     possible = f"{'it can be' if worlds else 'a dataset is'} {what}{describe_formats()}"
+    if Path(place).is_dir():
+        return ValueError(f"{place!r} is not recognized, since it holds {contents(Path(place))}: {possible}")
     if Path(place).exists():
         return ValueError(f"{place!r} is not recognized: {possible}")
     if _SUFFIX.search(place):
@@ -161,10 +163,7 @@ def open_spec(spec: DatasetSpec, *, trust: bool = False) -> Dataset:
     """Open a dataset that was open before; `Untrusted` if that would run code that nobody has allowed."""
     trust = trust or is_allowed(spec)
     kind = FORMATS.get(spec.format)
-    try:
-        options = replace(kind.options_type(**spec.options), trust=trust)
-    except TypeError as error:
-        raise ValueError(f"{spec.format} cannot be opened with these options: {error}") from error
+    options = replace(spec_options(spec), trust=trust)
     code = "" if trust else kind.code_run(spec.path, options)
     if code:
         raise Untrusted(f"that would run {code}: add --trust if you trust the file that names it")
@@ -175,6 +174,19 @@ def open_spec(spec: DatasetSpec, *, trust: bool = False) -> Dataset:
         return kind.open(spec.path, options)
     finally:
         _DEPTH.reset(depth)
+
+
+def spec_options(spec: DatasetSpec) -> FormatOptions:
+    """The options of a spec, which may come from somebody else's file."""
+    kind = FORMATS.get(spec.format).options_type
+    known = [one.name for one in fields(kind)]
+    unknown = [name for name in spec.options if name not in known]
+    if unknown:
+        raise ValueError(no_such(f"{spec.format} option", unknown[0], known))
+    try:
+        return kind(**spec.options)
+    except TypeError as error:
+        raise ValueError(f"{spec.format} cannot be opened with these options: {error}") from error
 
 
 def spec_from_json(values: object) -> DatasetSpec:

@@ -11,6 +11,7 @@ kernels need. The number of array operations is what takes a call's time.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any, Self
 
@@ -310,23 +311,22 @@ def _assembled(
 
 
 def lower_bound_of(reward: Reward, caution: float = 0.0) -> Callable[[Array], Array]:
-    """The mean minus `caution` standard deviations, of raw features (..., d); compiled without caution."""
+    """The mean minus `caution` standard deviations, of raw features (..., d); compiled without caution.
+
+    It can be pickled, since environments with such rewards run in processes of their own.
+    """
     if not caution and all(isinstance(part, Posterior) for _, part in reward.belief.components):
-        return _checked(CompiledReward.of(reward), reward.scaling)
-
-    def bounds(features: Array) -> Array:
-        rows = reward.scaling(np.atleast_2d(features))
-        return lower_confidence_bound(reward.belief, rows, caution).reshape(features.shape[:-1])
-
-    return bounds
+        return partial(_checked, CompiledReward.of(reward), reward.scaling)
+    return partial(_bounds, reward, caution)
 
 
-def _checked(compiled: CompiledReward, scaling: Scaling) -> Callable[[Array], Array]:
+def _bounds(reward: Reward, caution: float, features: Array) -> Array:
+    rows = reward.scaling(np.atleast_2d(features))
+    return lower_confidence_bound(reward.belief, rows, caution).reshape(features.shape[:-1])
+
+
+def _checked(compiled: CompiledReward, scaling: Scaling, features: Array) -> Array:
     """A compiled reward of features that must be finite: the scaling says what is wrong with others."""
-
-    def rewards(features: Array) -> Array:
-        if not isfinite(np.vdot(features, features)):  # faster than looking at each of them
-            scaling(np.atleast_2d(features))
-        return compiled(features)
-
-    return rewards
+    if not isfinite(np.vdot(features, features)):  # faster than looking at each of them
+        scaling(np.atleast_2d(features))
+    return compiled(features)

@@ -35,6 +35,7 @@ from prefero.deploy.online_steps import OnlineSteps
 from prefero.deploy.planning import check_caution
 from prefero.deploy.prefix_rewards import PrefixRewards
 from prefero.deploy.step_reward import STEPS_WORD, StepReward
+from prefero.deploy.taught_environment import TaughtBounds, check_wrappers
 from prefero.reward import Reward
 
 RewardType = Literal["sparse", "dense", "steps"]
@@ -172,11 +173,25 @@ def online(
     return None
 
 
+def taught_bounds(
+    reward: EpisodeReward, env: Any, observations: Any, actions: Any, *, alone: bool = True
+) -> TaughtBounds:
+    """What is warned about in this environment; it is an error if wrappers change what the reward sees.
+
+    Features of the user's own may be of anything, so that nothing is known of what they need.
+    """
+    spec = reward.reward.feature_spec if reward.features is None else None
+    if spec is not None:
+        check_wrappers(env, spec)
+    return TaughtBounds(spec, observations, actions, alone=alone)
+
+
 class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """An environment whose reward is a learned one.
 
     The environment's own reward is in `info["original_reward"]`. `VectorRewardFromPreferences` wraps vector
-    environments.
+    environments. When an episode begins or ends far outside the states and actions that the reward was taught
+    with, there is a warning, once for each environment.
 
     Args:
         env: Any Gymnasium environment.
@@ -185,7 +200,9 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
             features of the reward; or "info:KEY" if the environment's info has them, as that of Prefero's
             worlds has at the end of an episode: "info:features". None computes them from observations and
             actions as the reward's file says, for a reward that was taught with episodes of such an
-            environment.
+            environment. Wrappers that change observations or actions, such as `NormalizeObservation` or
+            `RescaleAction`, are then applied to the environment with the reward, and not before it, unless
+            the reward was taught with the same ones.
         reward_type: "sparse": the last step gets the whole reward; "dense": every step gets the increase of
             the reward of the episode up to now, and `features` is called at every step; "steps": every step
             gets its own reward, for a reward that was taught with the features `steps`. None is "steps" for
@@ -218,6 +235,7 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
         self._episode_reward = EpisodeReward(reward, features, kind, caution, trust)
         self._episode = Episode([])
         self._online = online(self._episode_reward, env.observation_space, env.action_space, None)
+        self._bounds = taught_bounds(self._episode_reward, env, env.observation_space, env.action_space)
 
     def reset(self, *, seed: int | None = None, options: Info | None = None) -> tuple[Any, Info]:
         """Start a new episode.
@@ -230,6 +248,7 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
             The first observation, and the info.
         """
         observation, info = super().reset(seed=seed, options=options)
+        self._bounds.check(observation)
         if self._online is not None:
             self._online.begin(observation)
         else:
@@ -239,10 +258,12 @@ class RewardFromPreferences(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstru
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
         """One step, with the learned reward; the environment's own is in the info."""
         observation, original, terminated, truncated, info = self.env.step(action)
+        done = terminated or truncated
+        if done:
+            self._bounds.check(observation, action)
         if self._online is not None:
             given = float(self._online(action, observation))
             return observation, given, terminated, truncated, {**info, ORIGINAL_REWARD: original}
-        done = terminated or truncated
         reward = self._episode_reward.step(self._episode, action, observation, float(original), done, info)
         return observation, reward, terminated, truncated, {**info, ORIGINAL_REWARD: original}
 
@@ -277,6 +298,8 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         self._resetting = np.zeros(env.num_envs, dtype=bool)  # where it is online: whose next step is a reset
         self._same_step = env.metadata.get("autoreset_mode") == AutoresetMode.SAME_STEP
         self._online = self._updated()
+        spaces = env.single_observation_space, env.single_action_space
+        self._bounds = taught_bounds(self._episode_reward, env, *spaces, alone=False)
         self._episodes: list[Episode | None] = [None] * env.num_envs  # None: ended, and not reset yet
 
     def _updated(self) -> OnlineSteps | OnlineStatistics | None:
@@ -292,6 +315,7 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         """Start new episodes in all sub-environments, or in those of `options["reset_mask"]`."""
         mask = np.array((options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool)))
         observations, infos = super().reset(seed=seed, options=options)  # type: ignore[arg-type]
+        self._bounds.check(observations)
         if self._online is not None:
             self._online.begin(observations, mask)
             self._resetting &= ~mask
@@ -305,6 +329,8 @@ class VectorRewardFromPreferences(VectorWrapper[Any, Any, Any, Any, Any]):
         """One step of each, with the learned rewards; the environments' own are in the infos."""
         observations, original, terminated, truncated, infos = super().step(actions)
         done = np.logical_or(terminated, truncated)
+        if done.any():
+            self._bounds.check(observations, actions)
         rewards = (
             self._rewards_of_episodes(actions, observations, original, done, infos)
             if self._online is None

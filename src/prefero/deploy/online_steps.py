@@ -4,6 +4,7 @@ step     (d,) or (n, d)    the state before a step and its action, of one enviro
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,10 +72,17 @@ def numbers_of_space(space: Any, kind: str, *, alone: bool) -> Numbers:
     parts = list(leaves(space))
     if len(parts) == 1 and not parts[0][0] and len(space.shape or ()) == 1:
         return _as_it_is
-    if alone:
-        return lambda value: side_by_side(stack([value]), kind)[0][0]
-    return lambda values: side_by_side(values, kind)[0]
+    return partial(_of_one if alone else _of_several, kind)
 
 
 def _as_it_is(value: Any) -> Any:
     return value
+
+
+def _of_one(kind: str, value: Any) -> Array:
+    numbers: Array = side_by_side(stack([value]), kind)[0][0]
+    return numbers
+
+
+def _of_several(kind: str, values: Any) -> Array:
+    return side_by_side(values, kind)[0]

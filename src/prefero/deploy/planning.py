@@ -20,6 +20,7 @@ import numpy.typing as npt
 from prefero._support import progress_bar
 from prefero._support.arrays import Array, one_thread
 from prefero._support.optional import need
+from prefero._support.ordering import first_largest
 from prefero.deploy.cross_entropy import cross_entropy
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
@@ -144,7 +145,7 @@ def best_actions(
 def _best_random(objective: Objective, space: "ActionSpace", count: int, seed: int) -> Array:
     """The best of `count` random actions."""
     samples = space.sample(max(count, 1), np.random.default_rng([seed, 1]))
-    best: Array = samples[np.argmax(objective(samples)) if count else 0]
+    best: Array = samples[first_largest(objective(samples)) if count else 0]
     return best
 
 
@@ -153,7 +154,7 @@ def _best_of_pool(score: Objective, space: "ActionSpace", pool: Pool) -> Array:
         raise ValueError(
             "this pool has only features, so there are no actions to start from: leave the pool out"
         )
-    return space.check(pool.actions[np.argmax(score(pool.features))])
+    return space.check(pool.actions[first_largest(score(pool.features))])
 
 
 @one_thread

@@ -21,7 +21,6 @@ from typing import Any, cast
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero._support.commands import pip_command
 from prefero._support.files import write_atomically
 from prefero._support.optional import need
 from prefero.datasets.base import Dataset, EpisodeDataset
@@ -186,12 +185,46 @@ def write_pairs(path: str | Path, pairs: Sequence[PreferencePair]) -> None:
     rows = [_row(pair) for pair in pairs]
     place.parent.mkdir(parents=True, exist_ok=True)
     if place.suffix.lower() == ".jsonl":
-        write_atomically(place, "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows))
+        lines = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+        write_atomically(place, lines, private=True)
         return
     memory = io.BytesIO()
     table = need("pyarrow", extra="datasets").Table.from_pylist([_flat(row) for row in rows])
     need("pyarrow.parquet", extra="datasets").write_table(table, memory, compression="zstd")
-    write_atomically(place, memory.getvalue())
+    write_atomically(place, memory.getvalue(), private=True)
+
+
+def read_pairs(path: str | Path) -> list[PreferencePair]:
+    """Read the pairs that `write_pairs` wrote as .jsonl, which needs no other package.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The pairs.
+
+    Raises:
+        ValueError: If it is no such file.
+    """
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    try:
+        return [_pair(json.loads(line)) for line in lines]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{path} has no pairs as prefero pairs --out FILE.jsonl writes them: {error!r}"
+        ) from error
+
+
+def _pair(row: dict[str, Any]) -> PreferencePair:
+    left, right = (_trajectory(dict(row[side])) for side in ("left", "right"))
+    if row["choice"] not in PREFERENCES:
+        raise ValueError(f"a choice is left, right or equal, and not {row['choice']!r}")
+    return PreferencePair(left, right, row["choice"], float(row["strength"]), str(row["who"]))
+
+
+def _trajectory(side: dict[str, Any]) -> PairedTrajectory:
+    terminal = bool(side.pop("terminal"))
+    return PairedTrajectory(Episode(**side), terminal)
 
 
 def _row(pair: PreferencePair) -> dict[str, Any]:
@@ -229,7 +262,10 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def to_imitation(pairs: Sequence[PreferencePair]) -> Any:
-    """The pairs as a `PreferenceDataset` of the package imitation, which must be installed.
+    """The pairs as a `PreferenceDataset` of the package imitation.
+
+    It requires a Gymnasium older than 1.0, so it is installed in an environment of its own, where
+    `read_pairs` reads what `write_pairs` wrote.
 
     Imitation wants the observation after the last action too; where a dataset does not have it, the last
     action is left out. Where a dataset has no rewards, they are 0: imitation learns from the preferences.
@@ -244,8 +280,12 @@ def to_imitation(pairs: Sequence[PreferencePair]) -> Any:
         from imitation.algorithms.preference_comparisons import PreferenceDataset
         from imitation.data.types import TrajectoryWithRew
     except ImportError as error:
-        remedy = pip_command(f"pip install {error.name or 'imitation'}")
-        raise ImportError(f"this needs the package 'imitation' ({error}): type  {remedy}") from error
+        raise ImportError(
+            f"this needs the package 'imitation' ({error}), which requires a Gymnasium older than 1.0, so "
+            "that installing it here would break other parts of Prefero: make an environment of its own "
+            "(python -m venv imitation), install imitation and Prefero without extras there, and read the "
+            "pairs with read_pairs('pairs.jsonl')"
+        ) from error
     dataset = PreferenceDataset()
     fragments = [tuple(TrajectoryWithRew(**fragment(side)) for side in (p.left, p.right)) for p in pairs]
     dataset.push(fragments, np.array([pair.preference for pair in pairs], dtype=np.float32))

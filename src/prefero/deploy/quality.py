@@ -11,7 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from prefero._support.arrays import Array, Indices
+from prefero._support.arrays import Array, Indices, as_probabilities
+from prefero.datasets.scores.table import Scores
+from prefero.deploy.scores import score_trajectories
 from prefero.models.draws import Draws, draw_rewards
 from prefero.reward import Reward
 
@@ -20,27 +22,27 @@ REFERENCE = 500  # of a larger dataset, the episodes that all are compared with
 
 
 @dataclass(frozen=True, eq=False)
-class EpisodeQuality:
+class EpisodeQuality(Scores):
     """How each of M episodes compares with the others.
 
     Args:
         mean: The expected reward, (M,).
         std: Its standard deviation, (M,).
+        standardized: The expected reward above the average episode, as `Reward.standardized` has it, (M,).
+        standardized_std: Its standard deviation, (M,).
         quality: The expected share of the others that are worse, (M,).
         among_worst: The probability of being among the worst `count`, (M,).
         count: Which episodes count as the worst: so many.
     """
 
-    mean: Array
-    std: Array
     quality: Array
     among_worst: Array
     count: int
 
     @property
     def order(self) -> Indices:
-        """The episodes, worst first."""
-        return np.argsort(self.quality, kind="stable")
+        """The episodes by their expected reward, worst first."""
+        return self.best_first[::-1]
 
 
 def rate_episodes(reward: Reward, features: Array, count: int = 20, *, seed: int = 0) -> EpisodeQuality:
@@ -61,7 +63,6 @@ def rate_episodes(reward: Reward, features: Array, count: int = 20, *, seed: int
         )
     count = min(count, len(features))
     x = reward.scaling(features)
-    mean, variance = reward.belief.marginals(x)
     share = count / len(x)
     quality, among = np.zeros(len(x)), np.zeros(len(x))
     for rows, reference in _groups(len(x), seed):
@@ -69,7 +70,8 @@ def rate_episodes(reward: Reward, features: Array, count: int = 20, *, seed: int
         draws = draw_rewards(reward.belief, x[drawn], seed=seed)
         at = np.searchsorted(drawn, reference), np.searchsorted(drawn, rows)
         quality[rows], among[rows] = _compared(draws, *at, share)
-    return EpisodeQuality(mean, np.sqrt(variance), quality, among, count)
+    scores = score_trajectories(reward, features)
+    return EpisodeQuality(**vars(scores), quality=quality, among_worst=among, count=count)
 
 
 def _groups(episodes: int, seed: int) -> list[tuple[Indices, Indices]]:
@@ -87,6 +89,6 @@ def _compared(draws: Draws, reference: Indices, rows: Indices, share: float) -> 
     others, own = np.sort(draws.rewards[:, reference], axis=1), draws.rewards[:, rows]
     worse = np.stack([np.searchsorted(line, values) for line, values in zip(others, own, strict=True)])
     compared = len(reference) - np.isin(rows, reference)  # with all but itself
-    expected: Array = draws.weights @ (worse / compared)
-    among: Array = draws.weights @ (worse < share * len(reference) - 1e-9)
+    expected = as_probabilities(draws.weights @ (worse / compared))
+    among = as_probabilities(draws.weights @ (worse < share * len(reference) - 1e-9))
     return expected, among

@@ -14,6 +14,7 @@ continues after the last finished round.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,7 +25,9 @@ from prefero._support.arrays import Array, Image
 from prefero._support.files import write_atomically
 from prefero._support.progress_bar import progress as progress_bar
 from prefero.datasets.episode import Episode, VideoSpan
+from prefero.datasets.features.from_spec import seen_in
 from prefero.datasets.features.step_embedding import StepEmbedding
+from prefero.datasets.formats.environment_wrappers import changing_wrappers
 from prefero.deploy.online_steps import OnlineSteps
 from prefero.deploy.recorded_steps import RecordedSteps, load_episodes, save_episodes
 from prefero.deploy.step_reward import STEPS_WORD, StepReward
@@ -34,7 +37,7 @@ from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.rendering.video import save_video
 from prefero.reward import Reward
-from prefero.trajectories.feature_spec import FeatureSpec
+from prefero.trajectories.feature_spec import of_both
 
 MOST_SEGMENTS = 400  # of a pool; those that questions were about are always kept
 FIRST_SHARE = 2.0  # the first round has so many times as many questions as each of the others
@@ -291,15 +294,15 @@ class RewardLoop:
         """The segments with their step features, in units of all of them."""
         embedding = StepEmbedding.fit(self._segments, 0)
         rows = np.stack([list(embedding(segment).values()) for segment in self._segments])
-        first = self._segments[0]
-        spec = FeatureSpec(
-            (STEPS_WORD,),
-            f"{self.segment} steps",
-            f"{self.segment} steps",
+        seen = reduce(of_both, map(seen_in, self._segments), None)
+        assert seen is not None
+        spec = replace(
+            seen,
+            words=(STEPS_WORD,),
+            window=f"{self.segment} steps",
+            stride=f"{self.segment} steps",
             fitted={STEPS_WORD: embedding.arrays()},
-            state_names=first.state_names,
-            action_names=first.action_names,
-            step_seconds=first.step_seconds,
+            wrappers=changing_wrappers(self.env),
         )
         ids = [f"{place}" for place in range(len(rows))]
         clips = [str(one.video.path) for one in self._segments if one.video is not None] or None

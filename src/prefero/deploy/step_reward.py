@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array
+from prefero._support.ordering import largest_first
 from prefero.deploy.export.components import kernel_types
 from prefero.kernels import Anchored, Kernel, Linear, Scaled, Selected, Standardized, Sum
 from prefero.models.posterior import Posterior
@@ -229,7 +230,7 @@ class StepReward:
         """
         stds = np.array([np.std(self.profile(place)[1]) for place in range(len(self.names))])
         shares = stds / max(stds.sum(), TINY)
-        return {self.names[place]: float(shares[place]) for place in np.argsort(-shares, kind="stable")}
+        return {self.names[place]: float(shares[place]) for place in largest_first(shares)}
 
     def plot(self) -> Any:
         """The reward along the states and actions that matter most, as a matplotlib figure.

@@ -12,10 +12,11 @@ from pathlib import Path
 import numpy as np
 
 from prefero._support.progress_bar import progress as progress_bar
-from prefero.datasets import Dataset, FeatureOptions, FeatureTable, extract_for_reward
+from prefero.datasets import Dataset, FeatureOptions, FeatureTable
 from prefero.datasets.columns import Columns
 from prefero.datasets.formats.table_blocks import TableBlocks
-from prefero.datasets.scores.table import MEAN, score_columns, score_table_writer
+from prefero.datasets.scores.table import score_columns, score_table_writer
+from prefero.deploy.scores import score_trajectories
 from prefero.models.standardized import StandardizedRewards, reference_rows
 from prefero.reward import Reward
 
@@ -37,9 +38,9 @@ class TableScores:
 
     def add(self, columns: Columns, shown: int) -> None:
         """Take in the scores of some more rows."""
-        self.count += len(columns[MEAN])
+        self.count += len(columns["mean"])
         together = {name: np.concatenate([self.extreme.get(name, v[:0]), v]) for name, v in columns.items()}
-        order = np.argsort(-together[MEAN], kind="stable")
+        order = np.argsort(-together["mean"], kind="stable")
         kept = order if len(order) <= shown + 1 else np.append(order[:shown], order[-1])
         self.extreme = {name: values[kept] for name, values in together.items()}
 
@@ -76,8 +77,7 @@ def score_table(
         advance = opened.enter_context(progress_bar("scores", table.count))
         for part in table:
             rows = extracted(part)
-            mean, std = reward.predict(rows.features, return_std=True)
-            columns = score_columns(rows, mean, std, standardized(reward.scaling(rows.features)))
+            columns = score_columns(rows, score_trajectories(reward, rows.features, standardized))
             found.add(columns, shown)
             found.skipped |= rows.skipped
             if write:
@@ -88,16 +88,8 @@ def score_table(
 
 def _extractor(reward: Reward, features: FeatureOptions, trust: bool) -> Callable[[Dataset], FeatureTable]:
     """A function that finds the reward's features in a part of a table."""
-    taught = reward.scaling
 
     def extracted(part: Dataset) -> FeatureTable:
-        return extract_for_reward(
-            part,
-            taught.names,
-            replace(features, progress=False),
-            spec=reward.feature_spec,
-            trust=trust,
-            categories=taught.categories,
-        )
+        return reward.extract_features(part, replace(features, progress=False), trust=trust)
 
     return extracted

@@ -2,6 +2,8 @@
 
 words        what extracts the features: words of the library, or `module:function` for the user's own
 fitted       the arrays of each fitted embedding, by its word and their names
+bounds       (2, s + a)   the smallest and the largest value of each state and action, in all episodes
+wrappers     the wrappers of the environment that change observations or actions, the outermost first
 functions    the user's own functions by their words, in the process that named them; no file holds them
 
 A spec holds no code: a function of the user's own is stored by its name. `prefero.datasets` computes what a
@@ -10,12 +12,13 @@ spec describes.
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
 from prefero._support.arrays import Array
+from prefero._support.names import MOST_SHOWN, listed
 
 Fitted = Mapping[str, Mapping[str, Array]]
 DTYPE = "<f8"  # of arrays in files: 8 bytes a number, the same on every machine
@@ -34,6 +37,8 @@ class FeatureSpec:
         state_names: Of the states that the features were computed of.
         action_names: Of the actions.
         step_seconds: How long a step lasted.
+        bounds: Of the states and actions, (2, s + a); None where they are not known.
+        wrappers: The names of the environment's wrappers that change observations or actions.
         functions: The user's own functions, by word; they are in no file.
     """
 
@@ -45,7 +50,12 @@ class FeatureSpec:
     state_names: tuple[str, ...] = ()
     action_names: tuple[str, ...] = ()
     step_seconds: float = 1.0
+    bounds: Array | None = None
+    wrappers: tuple[str, ...] = ()
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"FeatureSpec({listed(self.words, MOST_SHOWN)})"
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle, which does not have every function."""
@@ -65,6 +75,8 @@ class FeatureSpec:
             "state_names": list(self.state_names),
             "action_names": list(self.action_names),
             "step_seconds": self.step_seconds,
+            "bounds": None if self.bounds is None else array_to_json(self.bounds),
+            "wrappers": list(self.wrappers),
         }
 
     @classmethod
@@ -77,6 +89,7 @@ class FeatureSpec:
         seconds = values["step_seconds"]
         if not isinstance(seconds, int | float) or not 0 < seconds < np.inf:
             raise ValueError(f"a step lasts a positive time, but here {seconds!r}")
+        bounds = values.get("bounds")  # files of earlier versions have none, and no wrappers
         return cls(
             words=_texts(values, "words"),
             window=_text_or_none(values, "window"),
@@ -86,7 +99,19 @@ class FeatureSpec:
             state_names=_texts(values, "state_names"),
             action_names=_texts(values, "action_names"),
             step_seconds=float(seconds),
+            bounds=None if bounds is None else array_from_json(bounds),
+            wrappers=_texts({"wrappers": [], **values}, "wrappers"),
         )
+
+
+def of_both(first: FeatureSpec | None, second: FeatureSpec | None) -> FeatureSpec | None:
+    """The first spec, with the bounds of the episodes of both."""
+    if first is None or second is None:
+        return first or second
+    a, b = first.bounds, second.bounds
+    if a is None or b is None or a.shape != b.shape:
+        return replace(first, bounds=None)
+    return replace(first, bounds=np.stack([np.minimum(a[0], b[0]), np.maximum(a[1], b[1])]))
 
 
 def spec_to_json(spec: FeatureSpec | None) -> dict[str, Any] | None:

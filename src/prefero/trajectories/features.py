@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array, Flags
 from prefero._support.frames import Rows, column_keys, column_values
-from prefero._support.names import did_you_mean, listed
+from prefero._support.names import MOST_SHOWN, did_you_mean, listed
 from prefero.trajectories.categories import Categories, Variable, variables_of
 from prefero.trajectories.step_features import step_blocks
 
@@ -85,6 +85,9 @@ class Scaling:
     center: tuple[float, ...]
     scale: tuple[float, ...]
     categories: tuple[Categories, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Scaling({len(self.names)} features: {listed(self.names, MOST_SHOWN)})"
 
     def __post_init__(self) -> None:
         sizes = {len(self.names), len(self.center), len(self.scale)}
@@ -158,12 +161,12 @@ class Scaling:
             wanted = {*self.names, *(one.column for one in self.categories)}
             columns = {name: column_values(features, keys[name]) for name in keys if name in wanted}
             columns |= self.encoded(columns)
-            self._check_columns([*keys, *columns])
+            self._check_columns([*(keys | columns)])
             return feature_matrix(np.column_stack([columns[name] for name in self.names]), self.names)
         matrix = feature_matrix(cast(npt.ArrayLike, features))
         if matrix.shape[1] != len(self.names):
             raise ValueError(
-                f"wanted {len(self.names)} features ({', '.join(self.names)}), but got {matrix.shape[1]}"
+                f"wanted {len(self.names)} features ({listed(self.names)}), but got {matrix.shape[1]}"
             )
         return matrix
 
@@ -190,9 +193,7 @@ class Scaling:
             why = f"it has the logarithm, {log_name(missing)!r}: add a column {missing!r} without it"
         else:
             why = f"its columns are {listed(known)}{did_you_mean(missing, known)}"
-        raise ValueError(
-            f"wanted the features {', '.join(self.names)}, but the table lacks {missing!r}: {why}"
-        )
+        raise ValueError(f"wanted the features {listed(self.names)}, but the table lacks {missing!r}: {why}")
 
     def _column_of(self, name: str) -> Categories | None:
         return next((one for one in self.categories if name in one.names), None)
@@ -208,7 +209,7 @@ class Scaling:
             ValueError: If they differ.
         """
         if names != self.names:
-            raise ValueError(f"wanted the features {', '.join(self.names)}, but {of} has {', '.join(names)}")
+            raise ValueError(f"wanted the features {listed(self.names)}, but {of} has {listed(names)}")
 
     def inverse(self, scaled: Array) -> Array:
         """Features in the user's units again."""

@@ -22,8 +22,9 @@ FILE = "sarm_progress.parquet"  # where LeRobot looks for it in a dataset's fold
 
 def compute_progress(dataset_repo_id: str, reward_path: str, root: str | None, output: str | None) -> Path:
     """Write the progress of every frame of a dataset that LeRobot has, or downloads."""
+    prefixes = PrefixRewards.of(load_reward(reward_path))
     there = LeRobotDataset(dataset_repo_id, root=root, download_videos=False)
-    dataset, prefixes = open_dataset(f"lerobot:{there.root}"), PrefixRewards.of(load_reward(reward_path))
+    dataset = open_dataset(f"lerobot:{there.root}")
     assert isinstance(dataset, Opened)
     read = enumerate(dataset.read(range(len(dataset))))
     rewards = {number: prefixes(episode) for number, episode in read if isinstance(episode, Episode)}
@@ -36,11 +37,15 @@ def main() -> None:
     """Parse the options, write the file, and say how to train with it."""
     parser = argparse.ArgumentParser(description="The progress of every frame by a reward of Prefero.")
     parser.add_argument("--dataset-repo-id", required=True, help="The id of the dataset.")
-    parser.add_argument("--reward-model-path", required=True, help="The reward: a .json file, or hf://...")
+    about = "The reward: its file, a folder that has one, or OWNER/NAME of one on the Hub."
+    parser.add_argument("--reward-model-path", required=True, help=about)
     parser.add_argument("--root", help="The dataset's folder, if LeRobot does not have it by its id.")
     parser.add_argument("--output-path", help=f"The file to write; {FILE} in the dataset's folder.")
     given = parser.parse_args()
-    path = compute_progress(given.dataset_repo_id, given.reward_model_path, given.root, given.output_path)
+    try:
+        path = compute_progress(given.dataset_repo_id, given.reward_model_path, given.root, given.output_path)
+    except (OSError, ValueError) as error:
+        parser.exit(2, f"prefero: {error}\n")
     print(f"The progress of every frame is in {path}. To train with it:")
     print(f"  lerobot-train --sample_weighting.type=rabc --sample_weighting.progress_path={path}")
 

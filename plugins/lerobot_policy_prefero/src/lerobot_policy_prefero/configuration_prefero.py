@@ -10,7 +10,8 @@ from lerobot.configs.rewards import RewardModelConfig
 class PreferoConfig(RewardModelConfig):  # type: ignore[misc]
     """A reward learned from preferences, as `Reward.save` or `Reward.push_to_hub` wrote it.
 
-    reward        the reward's file (.json), or hf://OWNER/NAME; without it, the one beside this configuration
+    reward        the reward's file, a folder that has one, or OWNER/NAME of one on the Hub; without it, the
+                  one beside this configuration
     state_keys    the observations that the states are made of, one after the other
     action_keys   the actions, likewise
     steps         how many past frames LeRobot's data loader gives beside the current one, itself included

@@ -26,7 +26,8 @@ class PreferoRewardModel(PreTrainedRewardModel):  # type: ignore[misc]
         if reward is None:
             if config.reward is None:
                 raise ValueError(
-                    "which reward? --reward_model.reward=FILE.json, or hf://OWNER/NAME of one on the Hub"
+                    "which reward? --reward_model.reward=FILE.json, a folder that has one, or OWNER/NAME of "
+                    "one on the Hub"
                 )
             reward = load_reward(config.reward)
         self.reward = reward
@@ -60,9 +61,8 @@ class PreferoRewardModel(PreTrainedRewardModel):  # type: ignore[misc]
         config = config or RewardModelConfig.from_pretrained(place, revision=revision)
         if not isinstance(config, PreferoConfig):
             raise TypeError(f"{place} is a reward model of the type {config.type}, and not prefero")
-        at = "" if revision is None else f"@{revision}"
-        file = str(Path(place) / REWARD_FILE) if Path(place).is_dir() else f"hf://{place}{at}"
-        model = cls(config, reward=load_reward(file), **kwargs)
+        at = "" if revision is None or Path(place).is_dir() else f"@{revision}"
+        model = cls(config, reward=load_reward(f"{place}{at}"), **kwargs)
         model.to(config.device)
         model.eval()
         return model

@@ -30,7 +30,7 @@ from prefero.datasets.episode import StepRange, segment_id
 from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.formats.tables import METADATA
 from prefero.trajectories.categories import Categories
-from prefero.trajectories.feature_spec import FeatureSpec, spec_from_json, spec_to_json
+from prefero.trajectories.feature_spec import FeatureSpec, of_both, spec_from_json, spec_to_json
 
 ROW_COLUMNS = ("episode", "number", "first", "last", "steps")
 
@@ -88,7 +88,7 @@ class FeatureRows:
                 getattr(joined, name).extend(getattr(batch, name))
             joined.bad |= batch.bad
             joined.short |= batch.short
-            joined.spec = joined.spec or batch.spec
+            joined.spec = of_both(joined.spec, batch.spec)
         return joined
 
 

@@ -17,7 +17,7 @@ from prefero._support.arrays import Array, Indices
 from prefero._support.names import listed
 from prefero.datasets.features.library import GROWS_WITH_LENGTH
 from prefero.trajectories.categories import Categories
-from prefero.trajectories.features import location_and_scale
+from prefero.trajectories.features import location_and_scale, name_in_log
 from prefero.trajectories.step_features import block_of
 
 FEW = 5  # messages of one kind; of more, one message for all
@@ -34,6 +34,7 @@ COMPRESSED = (
     "The model also looks at it on a compressed scale, on which large values are less far away; the answers "
     "decide which of the two holds"
 )
+LENGTHLESS = ("mean", "min", "max", "final", "jerk")  # words whose features need not grow with the length
 GROWS_CORRELATION, GROWS_EPISODES = 0.9, 20  # with the length, among how many episodes at least
 
 
@@ -182,16 +183,23 @@ def _lengths(lengths: Indices, features: Array, names: Sequence[str]) -> list[Di
     )
     if not growing:
         return []
+    others = [word for word in LENGTHLESS if not any(_is_of(name, word) for name in growing)]
+    use = f", or use features that do not: {', '.join(others)}" if others else ""
     return [
         Diagnostic(
             "unequal-length",
             growing,
             f"episodes have {shortest} to {longest} steps, and these features grow with the length: "
             f"{', '.join(growing)}. If people should also judge how long it takes, keep them; if they should "
-            "judge only how it is done, cut windows of one length (--window), or use features that do not "
-            "grow: mean, min, max, jerk, log-dimensionless-jerk",
+            f"judge only how it is done, cut windows of one length (--window){use}",
         )
     ]
+
+
+def _is_of(name: str, word: str) -> bool:
+    """Is a feature of this name one that the library has by this word?"""
+    plain = name_in_log(name) or name
+    return plain == word or plain.startswith(f"{word} ")
 
 
 def grows_with(values: Array, lengths: Indices) -> bool:

@@ -19,6 +19,7 @@ feature, made of a few arrays that a file can hold.
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -34,7 +35,7 @@ from prefero.datasets.features.fitted_embedding import (
     units,
     with_same_numbers,
 )
-from prefero.datasets.features.image_encoders import ImageFeatures, runs_code
+from prefero.datasets.features.image_encoders import ImageFeatures, needs_trust
 from prefero.datasets.features.library import Extractor, NamedValues
 from prefero.datasets.features.networks import RandomNetwork, TimeContrastive
 from prefero.datasets.features.statistics import MOST, Statistics
@@ -75,9 +76,9 @@ class Embedding:
         return self.kind != "encoder"
 
     @property
-    def runs_code(self) -> bool:
-        """Does computing it run code that the word names?"""
-        return self.kind == "encoder" or (self.kind == "image-encoder" and runs_code(self.source))
+    def needs_trust(self) -> bool:
+        """Does computing it run code that the word names, or download a model?"""
+        return self.kind == "encoder" or (self.kind == "image-encoder" and needs_trust(self.source))
 
     @property
     def source(self) -> str:
@@ -177,19 +178,19 @@ FITTED: dict[str, type[FittedEmbedding]] = {
 
 def encoder(function: Callable[[Array], Array]) -> Extractor:
     """The mean over time of a function of the states (T, s): its values are (T, k), or (k,) for the whole."""
-    name = function_name(function, "of yours")
+    return partial(_encoded, function)
 
-    def extract(episode: Episode) -> NamedValues:
-        try:
-            code = np.asarray(function(episode.states), dtype=float)
-        except Exception as error:  # the user's code may fail in any way
-            raise BadEpisode(episode.id, f"the encoder {name} fails on its states: {error!r}") from error
-        if code.ndim not in (1, 2) or (code.ndim == 2 and len(code) != len(episode.states)):
-            raise ValueError(
-                f"an encoder must return (T, k) or (k,) for states (T, s), but returned {code.shape} "
-                f"for {episode.states.shape}"
-            )
-        whole = code.mean(axis=0) if code.ndim == 2 else code
-        return {f"encoder {i + 1}": float(value) for i, value in enumerate(whole)}
 
-    return extract
+def _encoded(function: Callable[[Array], Array], episode: Episode) -> NamedValues:
+    try:
+        code = np.asarray(function(episode.states), dtype=float)
+    except Exception as error:  # the user's code may fail in any way
+        name = function_name(function, "of yours")
+        raise BadEpisode(episode.id, f"the encoder {name} fails on its states: {error!r}") from error
+    if code.ndim not in (1, 2) or (code.ndim == 2 and len(code) != len(episode.states)):
+        raise ValueError(
+            f"an encoder must return (T, k) or (k,) for states (T, s), but returned {code.shape} "
+            f"for {episode.states.shape}"
+        )
+    whole = code.mean(axis=0) if code.ndim == 2 else code
+    return {f"encoder {i + 1}": float(value) for i, value in enumerate(whole)}

@@ -23,7 +23,7 @@ from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.features.cache import FeatureCache, FeatureRows, cache_path
 from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.from_spec import describe_features, with_functions
+from prefero.datasets.features.from_spec import describe_features, seen_in, with_functions
 from prefero.datasets.features.image_encoders import load_encoder
 from prefero.datasets.features.known import known_features
 from prefero.datasets.features.library import DEFAULT, Extractor, duration, extractor_for, features_of
@@ -34,7 +34,7 @@ from prefero.datasets.features.user_functions import function_digest
 from prefero.datasets.features.windows import Windows
 from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.registry import for_workers, in_worker, open_dataset
-from prefero.trajectories.feature_spec import FeatureSpec, Fitted
+from prefero.trajectories.feature_spec import Fitted, of_both
 
 SERIAL_BATCHES = 4  # so many are done before worker processes have started
 EXAMPLES = 512  # that an embedding is fitted on
@@ -99,7 +99,8 @@ def _extracted(dataset: EpisodeDataset, options: FeatureOptions, fitted: Fitted)
     if rows is None or (rows.bad and not options.skip_bad):
         extractors = _extractors(fitted_on, options, fitted)
         rows = FeatureRows.join(_batches(dataset, extractors, options, cache))
-        rows.spec = rows.spec and describe_features(rows.spec, options, extractors)
+        seen = rows.spec and replace(rows.spec, wrappers=dataset.wrappers)
+        rows.spec = seen and describe_features(seen, options, extractors)
         cache.finish(rows)
     if not rows.values:
         raise ValueError(_no_episode(dataset, rows))
@@ -312,10 +313,6 @@ def _add_episode(
         rows.short[episode.id] = f"its {len(episode)} steps are fewer than a window has"
     pieces = [_segment(episode, segment) for segment in segments]
     found = [features_of(extractors, piece) for piece in pieces]  # of all windows of an episode, or of none
-    rows.spec = rows.spec or FeatureSpec(
-        state_names=episode.state_names,
-        action_names=episode.action_names,
-        step_seconds=episode.step_seconds,
-    )
+    rows.spec = of_both(rows.spec, seen_in(episode))
     for segment, piece, values in zip(segments, pieces, found, strict=True):
         rows.add(episode.id, number, segment, len(piece), values)

@@ -1,7 +1,7 @@
 """Features as a spec describes them: computed from episodes anywhere, without the dataset that taught them.
 
-A spec may come from somebody else's file, and name functions. None of them is imported unless this process
-named the function itself, or the user trusts the file.
+A spec may come from somebody else's file, and name functions and models on the network. None of them is
+imported or downloaded unless this process named it itself, or the user trusts the file.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from prefero._support.names import no_such
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.features.embeddings import Embedding, encoder
 from prefero.datasets.features.fitted_embedding import FittedEmbedding
-from prefero.datasets.features.image_encoders import ImageFeatures, load_encoder
+from prefero.datasets.features.image_encoders import ImageFeatures, is_downloaded, load_encoder
 from prefero.datasets.features.library import Extractor, extractor_for, features_of, user_extractor
 from prefero.datasets.features.options import Feature, FeatureOptions
 from prefero.datasets.features.user_functions import import_function, module_name
@@ -29,6 +29,17 @@ LOWEST = 6.0  # a logarithm of 0 is so many standard deviations below the mean
 
 
 # --- from options to a spec -------------------------------------------------------------------------------
+
+
+def seen_in(episode: Episode) -> FeatureSpec:
+    """Which states, actions and times an episode has, and within which bounds."""
+    both = (episode.states, episode.actions)
+    return FeatureSpec(
+        state_names=episode.state_names,
+        action_names=episode.action_names,
+        step_seconds=episode.step_seconds,
+        bounds=np.array([np.concatenate([find(part, axis=0) for part in both]) for find in (np.min, np.max)]),
+    )
 
 
 def describe_features(seen: FeatureSpec, options: FeatureOptions, made: Sequence[Extractor]) -> FeatureSpec:
@@ -56,7 +67,7 @@ def with_functions(spec: FeatureSpec, features: Sequence[Feature]) -> FeatureSpe
     functions = {
         word_for(one): one if callable(one) else _code_of(one)
         for one in features
-        if callable(one) or names_code(one)
+        if callable(one) or needs_trust(one)
     }
     return replace(spec, functions=functions)
 
@@ -76,10 +87,10 @@ def word_for(feature: Feature) -> str:
     return f"{module_name(feature)}:{getattr(feature, '__name__', 'feature')}"
 
 
-def names_code(word: str) -> bool:
-    """Does a word name a function or such a file, so that computing its feature runs code?"""
+def needs_trust(word: str) -> bool:
+    """Does computing its feature run code that the word names, or download a model?"""
     embedding = Embedding.of(word)
-    return ":" in word.partition("(")[0] if embedding is None else embedding.runs_code
+    return ":" in word.partition("(")[0] if embedding is None else embedding.needs_trust
 
 
 def _place(word: str) -> str:
@@ -92,13 +103,13 @@ def _place(word: str) -> str:
 
 
 def extractors_from(spec: FeatureSpec, *, trust: bool = False) -> list[Extractor]:
-    """What computes the features of a spec; `Untrusted` if that would run code that nobody has allowed."""
+    """What computes the features of a spec; `Untrusted` if that runs or fetches what nobody has allowed."""
     return [_extractor(word, spec, trust) for word in spec.words]
 
 
 def features_in(spec: FeatureSpec, *, trust: bool = False) -> list[Feature]:
     """The features of a spec as options take them: words, and the functions that this process has named."""
-    return [_named_code(word, spec, trust) if names_code(word) else word for word in spec.words]
+    return [_named_code(word, spec, trust) if needs_trust(word) else word for word in spec.words]
 
 
 def _extractor(word: str, spec: FeatureSpec, trust: bool) -> Extractor:
@@ -108,10 +119,10 @@ def _extractor(word: str, spec: FeatureSpec, trust: bool) -> Extractor:
             raise ValueError(
                 f"{word} was fitted to other episodes, but its arrays are missing: save the reward again"
             )
-        if embedding.runs_code:
+        if embedding.needs_trust:
             _named_code(word, spec, trust)  # which is an error unless that is allowed
         return embedding.from_arrays(spec.fitted[word])
-    if not names_code(word):
+    if not needs_trust(word):
         return extractor_for(word)
     named = _named_code(word, spec, trust)
     function: Callable[..., Any] = named if callable(named) else import_function(_place(word))
@@ -128,9 +139,11 @@ def _named_code(word: str, spec: FeatureSpec, trust: bool) -> Feature:
             "give the features again (features=, --features)"
         )
     if not trust:
+        place = _place(word)
         raise Untrusted(
-            f"that would run {_place(word)!r}, which computes a feature of the reward: add --trust "
-            "(trust=True) if you trust its file, or give the features yourself with --features"
+            f"that would {'download' if is_downloaded(place) else 'run'} {place!r}, which computes a feature "
+            "of the reward: add --trust (trust=True) if you trust its file, or give the features yourself "
+            "with --features"
         )
     return word
 

@@ -94,9 +94,14 @@ def pooled(codes: Array) -> Array:
 # --- loading ----------------------------------------------------------------------------------------------
 
 
-def runs_code(source: str) -> bool:
-    """Can loading it run code of whoever wrote it? A file of torch can; ONNX files and weights cannot."""
-    return not source.startswith(("timm:", "hf:")) and Path(source).suffix.lower() != ".onnx"
+def is_downloaded(source: str) -> bool:
+    """Does loading it ask a server for a model?"""
+    return source.partition(":")[0] in NAMED
+
+
+def needs_trust(source: str) -> bool:
+    """Can loading it run code of whoever wrote it, or download something? All but an ONNX file can."""
+    return is_downloaded(source) or Path(source).suffix.lower() != ".onnx"
 
 
 @cache

@@ -8,12 +8,15 @@ A feature is asked for by a word. After the word, in brackets, may come the name
     my_features:curvature     the user's own: takes an episode, returns a number, numbers, or named numbers
 
 One word may give several features, each with its name. Some are per step or per second, and some sums over
-the episode: `GROWS_WITH_LENGTH` lists those that are larger for longer episodes.
+the episode: `GROWS_WITH_LENGTH` lists those that are larger for longer episodes. Extractors are pickled for
+environments in processes of their own, so they are no closures.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -34,14 +37,10 @@ DEFAULT = ("statistics",)  # see features.statistics
 # --- statistics of each state -----------------------------------------------------------------------------
 
 
-def _each(word: str, statistic: Callable[[Array], Array]) -> Callable[[Episode, Sequence[str]], NamedValues]:
+def _each(word: str, statistic: Callable[..., Any], episode: Episode, names: Sequence[str]) -> NamedValues:
     """A feature for each state: a statistic of its values over time."""
-
-    def extract(episode: Episode, names: Sequence[str]) -> NamedValues:
-        values, columns = statistic(episode.states), _columns(episode, names)
-        return {f"{word} {episode.state_names[c]}": float(values[c]) for c in columns}
-
-    return extract
+    values, columns = statistic(episode.states, axis=0), _columns(episode, names)
+    return {f"{word} {episode.state_names[c]}": float(values[c]) for c in columns}
 
 
 def _columns(episode: Episode, names: Sequence[str]) -> list[int]:
@@ -90,8 +89,6 @@ def _mean_square(derivative: Array) -> float:
 
 def goal(episode: Episode, **place: float) -> NamedValues:
     """The distance of the last state to a goal, and the least distance of any state."""
-    if not place:
-        raise ValueError("goal needs a place, as in goal(x=0.3, y=0.1)")
     away = episode.states[:, _columns(episode, list(place))] - np.array(list(place.values()))
     distance = np.linalg.norm(away, axis=1)
     return {"final distance to goal": float(distance[-1]), "least distance to goal": float(distance.min())}
@@ -127,11 +124,12 @@ class LibraryFeature:
     grows: bool = False  # is it larger for longer episodes of the same kind?
 
 
+_LAST = partial(np.take, indices=-1)
 LIBRARY: dict[str, LibraryFeature] = {
-    "mean": LibraryFeature(_each("mean", lambda x: x.mean(axis=0)), "states", "the mean of each state"),
-    "min": LibraryFeature(_each("min", lambda x: x.min(axis=0)), "states", "the minimum of each state"),
-    "max": LibraryFeature(_each("max", lambda x: x.max(axis=0)), "states", "the maximum of each state"),
-    "final": LibraryFeature(_each("final", lambda x: x[-1]), "states", "each state at the end"),
+    "mean": LibraryFeature(partial(_each, "mean", np.mean), "states", "the mean of each state"),
+    "min": LibraryFeature(partial(_each, "min", np.min), "states", "the minimum of each state"),
+    "max": LibraryFeature(partial(_each, "max", np.max), "states", "the maximum of each state"),
+    "final": LibraryFeature(partial(_each, "final", _LAST), "states", "each state at the end"),
     "path-length": LibraryFeature(path_length, "states", "the length of the states' path", grows=True),
     "jerk": LibraryFeature(jerk, "states", "the root mean square of the states' third derivative"),
     "log-dimensionless-jerk": LibraryFeature(
@@ -166,18 +164,18 @@ def extractor_for(feature: str | FeatureFunction) -> Extractor:
     if inside and not found.takes:
         raise ValueError(f"{parsed[1]} takes nothing in brackets, but this is {feature!r}")
     if found.takes == "place":
-        place = _place(feature, inside)
-        return lambda episode: found.extract(episode, **place)
-    return (lambda episode: found.extract(episode, inside)) if found.takes else found.extract
+        return partial(found.extract, **_place(feature, inside))
+    return partial(found.extract, names=inside) if found.takes else found.extract
 
 
 def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
     try:
-        return {name.strip(): float(value) for name, value in (word.split("=") for word in inside)}
-    except ValueError as error:
-        raise ValueError(
-            f"wanted states and numbers, as in goal(x=0.3, y=0.1), but got {feature!r}"
-        ) from error
+        place = {name.strip(): float(value) for name, value in (word.split("=") for word in inside)}
+    except ValueError:
+        place = {}
+    if not place or not all(map(isfinite, place.values())):
+        raise ValueError(f"wanted states and finite numbers, as in goal(x=0.3, y=0.1), but got {feature!r}")
+    return place
 
 
 # --- the user's own ---------------------------------------------------------------------------------------
@@ -185,17 +183,17 @@ def _place(feature: str, inside: Sequence[str]) -> dict[str, float]:
 
 def user_extractor(function: FeatureFunction, name: str) -> Extractor:
     """What extracts a function's features; a single one has this name."""
+    return partial(_extracted, function, name)
 
-    def extract(episode: Episode) -> NamedValues:
-        try:
-            values = function(episode)
-        except BadEpisode:
-            raise
-        except Exception as error:  # the user's code may fail in any way
-            raise BadEpisode(episode.id, f"{name} fails: {error!r}") from error
-        return named_values(values, name, episode.id)
 
-    return extract
+def _extracted(function: FeatureFunction, name: str, episode: Episode) -> NamedValues:
+    try:
+        values = function(episode)
+    except BadEpisode:
+        raise
+    except Exception as error:  # the user's code may fail in any way
+        raise BadEpisode(episode.id, f"{name} fails: {error!r}") from error
+    return named_values(values, name, episode.id)
 
 
 def named_values(values: Any, name: str, episode: str) -> NamedValues:

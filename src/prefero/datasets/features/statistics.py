@@ -27,6 +27,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero._support.names import listed
+from prefero._support.ordering import first_largest
 from prefero.datasets.episode import Episode
 from prefero.datasets.features.fitted_embedding import (
     FittedEmbedding,
@@ -158,7 +159,7 @@ def thinned(rows: Array, most: int = MOST) -> tuple[Array, Array, Array]:
         explained[column] = 1.0 - min(rest @ rest * (count - 1) / free, 1.0) if free > 0 else 1.0
         before = np.flatnonzero(kept)
         if len(before):
-            closest[column] = before[np.argmax(np.abs(unit[:, before].T @ unit[:, column]))]
+            closest[column] = before[first_largest(np.abs(unit[:, before].T @ unit[:, column]))]
         if explained[column] < REDUNDANT and len(before) < most:
             kept[column] = 1.0
             basis = np.column_stack([basis, rest / np.linalg.norm(rest)])

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from prefero._support.commands import prefero_command
 from prefero._support.files import HEADER, UNREADABLE, missing_file
 from prefero._support.names import did_you_mean, listed, nearest
+from prefero._support.unpacking import TooLargeError, check_zip
 from prefero.datasets.base import Dataset, DatasetFormat, EpisodeDataset, array_digest
 from prefero.datasets.columns import Columns, as_label, matrix_columns
 from prefero.datasets.episode import BadEpisode, Episode
@@ -168,10 +169,13 @@ def _feature_dataset(name: str, arrays: Columns) -> FeatureDataset:
 def _read_npz(path: Path) -> Columns:
     """The arrays of a NumPy archive, which may contain no pickles."""
     try:
+        check_zip(path, str(path))
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             return dict(archive.items())
     except FileNotFoundError as error:
         raise missing_file(path) from error
+    except TooLargeError:
+        raise
     except (*UNREADABLE, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is damaged or is no NumPy archive: {error}") from error
 

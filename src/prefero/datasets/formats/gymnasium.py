@@ -41,6 +41,7 @@ from prefero.datasets.formats.environment_player import (
     Policy,
     Transition,
 )
+from prefero.datasets.formats.environment_wrappers import changing_wrappers
 from prefero.datasets.formats.observations import at_step, side_by_side, stack, structured
 from prefero.datasets.formats.recordings import Recording, Recordings
 from prefero.datasets.media.video_files import read_frames
@@ -113,6 +114,7 @@ class GymnasiumDataset(EpisodeDataset, DatasetFormat):
         self.step_seconds = 1.0 / float(made.metadata.get("render_fps") or DEFAULT_RATE)
         self.renders = RENDER_MODE in made.metadata.get("render_modes", [])
         self.needs_gl = drawn_by_mujoco(made)
+        self.wrappers = changing_wrappers(made)
         made.close()
         if isinstance(environment, str) and policy is None:
             self.spec = DatasetSpec.of("gymnasium", environment, self.options)

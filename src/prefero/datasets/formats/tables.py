@@ -20,9 +20,17 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.files import missing_file
-from prefero._support.frames import column_keys, column_values, declared_levels, decoded, index_of
+from prefero._support.frames import (
+    check_different,
+    column_keys,
+    column_values,
+    declared_levels,
+    decoded,
+    index_of,
+)
 from prefero._support.names import no_such
 from prefero._support.optional import need
+from prefero._support.unpacking import check_parquet
 from prefero.datasets.base import Dataset, DatasetFormat, Origin
 from prefero.datasets.categories import Declared, declared_by_table, find_categories
 from prefero.datasets.columns import Columns, as_numbers, example_of
@@ -190,7 +198,10 @@ def read_table(path: Path) -> TableRead:
         if path.suffix.lower() == ".csv":
             table = need("pyarrow.csv", extra="datasets").read_csv(path)
         else:
-            table = need("pyarrow.parquet", extra="datasets").read_table(path)
+            parquet = need("pyarrow.parquet", extra="datasets")
+            check_parquet(parquet, path)
+            check_different(parquet.read_schema(path).names, str(path))
+            table = parquet.read_table(path)
     return table_read(table, path)
 
 
@@ -201,14 +212,12 @@ def damage_named(path: Path) -> Iterator[None]:
     try:
         yield
     except arrow.ArrowInvalid as error:
-        raise ValueError(f"{path} is damaged or is no table: {error}") from error
+        raise ValueError(f"{path} is damaged or is no table: {str(error).splitlines()[0]}") from error
 
 
 def table_read(table: Any, path: Path, first_row: int = 0) -> TableRead:
     """What an Arrow table of a file, or of some of its rows, holds."""
-    twice = [name for name, count in Counter(table.column_names).items() if count > 1]
-    if twice:
-        raise ValueError(f"{path} has more than one column {twice[0]!r}: give each its own name")
+    check_different(table.column_names, str(path))
     columns = {name: decoded(table[name]).to_numpy() for name in table.column_names}
     about = (table.schema.metadata or {}).get(METADATA)
     known = None if about is None else dict(json.loads(about))

@@ -1,8 +1,8 @@
-"""A folder of videos (.mp4), with a table of features of each or without one.
+"""A folder of videos, with a table of features of each or without one.
 
 The table is the one CSV or Parquet file in the folder, or any that is given. Its column video, clip, file or
-path says which video a row is of; without one, its id does, and the video is ID.mp4. Without a table,
-features are extracted of what the videos show; see `videos_alone`.
+path says which video a row is of; without one, its id does, and the video is ID.mp4, or ID.mov, and so on.
+Without a table, features are extracted of what the videos show; see `videos_alone`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from prefero._support.files import inside, missing_file
+from prefero._support.files import contents, inside, missing_file
 from prefero.datasets.base import Dataset, DatasetFormat
 from prefero.datasets.feature_dataset import FeatureDataset
 from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
@@ -26,8 +26,9 @@ from prefero.datasets.formats.tables import (
 )
 from prefero.datasets.formats.videos_alone import VideoEpisodes
 from prefero.datasets.media.frame_states import KINDS
+from prefero.datasets.media.video_files import SUFFIXES, videos_in
 
-SUFFIX, NO_TABLE = ".mp4", "none"
+NO_TABLE = "none"
 VIDEO_COLUMNS = ("video", "clip", "file", "path")
 
 
@@ -59,7 +60,7 @@ class VideoFolder(FeatureDataset, DatasetFormat):
     """Videos in a folder with the features in a table."""
 
     format_name = "video-folder"
-    description = "a folder of videos (.mp4), with a table or without"
+    description = f"a folder of videos ({', '.join(SUFFIXES)}), with a table or without"
     options_type = VideoFolderOptions
 
     def __init__(
@@ -83,7 +84,8 @@ class VideoFolder(FeatureDataset, DatasetFormat):
                 "the table must say which video a row is of, in a column called "
                 f"{', '.join((*VIDEO_COLUMNS, *ID_COLUMNS))}; its columns are {', '.join(columns)}"
             )
-        videos = tuple(_video(folder, str(value)) for value in columns[column].tolist())
+        known = {video.stem: video.name for video in videos_in(folder)}
+        videos = tuple(_video(folder, str(value), known) for value in columns[column].tolist())
         label = id_column(columns, None)
         ids = map(str, columns[label].tolist()) if label else (video.name for video in videos)
         found = FeatureColumns.of(columns, declared, about, without=(column, label))
@@ -98,8 +100,7 @@ class VideoFolder(FeatureDataset, DatasetFormat):
     @classmethod
     def recognizes(cls, path: str) -> bool:
         """A folder with a video in it."""
-        folder = Path(path)
-        return folder.is_dir() and any(inside.suffix.lower() == SUFFIX for inside in folder.iterdir())
+        return Path(path).is_dir() and bool(videos_in(Path(path)))
 
     @classmethod
     def open(cls, path: str, options: FormatOptions) -> Dataset:
@@ -128,10 +129,10 @@ def _alone(folder: Path, options: VideoFolderOptions) -> VideoEpisodes:
     kind = options.frame_states or KINDS[0]
     if kind not in KINDS:
         raise ValueError(f"the states of frames are {' or '.join(KINDS)}, but these are {kind!r}")
-    videos = tuple(sorted(path for path in folder.iterdir() if path.suffix.lower() == SUFFIX))
+    videos = videos_in(folder)
     if len(videos) < 2:
         raise ValueError(
-            f"{folder} should hold two videos ({SUFFIX}) or more to compare, but there are {len(videos)}"
+            f"{folder} should hold two videos or more to compare, but it holds {contents(folder)}"
         )
     found = VideoEpisodes(folder.name, videos, kind, has_video=options.videos != "ignore")
     found.files = (folder, *videos)
@@ -156,6 +157,9 @@ def find_table(folder: Path) -> Path:
     return found[0]
 
 
-def _video(folder: Path, name: str) -> Path:
+def _video(folder: Path, name: str, known: Mapping[str, str]) -> Path:
+    """The video of this name; `known` are the names of those in the folder by the names without a suffix."""
     path = inside(folder, name, "a video")
-    return path if path.suffix else path.with_suffix(SUFFIX)
+    if path.is_file() or (path.suffix and name not in known):
+        return path
+    return inside(folder, known.get(name, f"{name}{SUFFIXES[0]}"), "a video")

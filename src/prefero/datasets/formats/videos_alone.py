@@ -1,4 +1,4 @@
-"""A folder of videos (.mp4) without a table: features are extracted of what the frames show.
+"""A folder of videos without a table: features are extracted of what the frames show.
 
 A video is an episode with a step for each frame, and no actions. Its states are numbers that describe the
 frames; see `prefero.datasets.media.frame_states`. They are kept in Prefero's cache, since decoding takes

@@ -1,20 +1,24 @@
-"""Clips are cut when they are first requested; how far that is, and why one cannot be played."""
+"""Clips are made when they are first requested; how far that is, and why one cannot be played."""
 
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from prefero.datasets.media.anonymous_clips import anonymous_clip
 from prefero.datasets.media.clips import clip_problem, cut_planned_clip, planned_frames
 from prefero.rendering.video import counting_frames
 
-AT_ONCE = 2  # clips that are cut at the same time: more would delay the two that a person waits for
+AT_ONCE = 2  # clips that are made at the same time: more would delay the two that a person waits for
+Make = Callable[[], object]
 
 
 class UnplayableClip(ValueError):
-    """A clip cannot be cut or played; the message says why."""
+    """A clip cannot be made or played; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -31,8 +35,8 @@ class ClipStatus:
 
 
 @dataclass
-class _Cutting:
-    """One clip that is being cut."""
+class _Making:
+    """One clip that is being made."""
 
     total: int | None
     frames: int = 0
@@ -44,57 +48,68 @@ class _Cutting:
 
 
 class ClipPreparation:
-    """Cuts clips, each once however many requests ask for it.
+    """Cuts or renders clips, each once however many requests ask for it.
 
     `report` gets the reason of each failure; `trust` allows code that the plan of a clip names to be run.
     """
 
     def __init__(self, report: Callable[[str], None], trust: bool = False) -> None:
         self._report, self._trust = report, trust
-        self._cutting: dict[Path, _Cutting] = {}
+        self._making: dict[Path, _Making] = {}
         self._problems: dict[Path, str] = {}
         self._lock, self._slots = threading.Lock(), threading.Semaphore(AT_ONCE)
 
-    def prepare(self, path: Path) -> Path:
-        """The clip, cut if it is not there; `UnplayableClip` if that fails."""
+    def prepare(self, path: Path, make: Make | None = None) -> Path:
+        """The clip, made if it is not there, by default by its plan; `UnplayableClip` if that fails."""
         if not path.is_file():
-            with self._turn(path) as cutting, self._slots, counting_frames(cutting.count):
-                if not cutting.tried:
-                    cutting.tried = True
-                    self._cut(path)
+            with self._turn(path) as making, self._slots, counting_frames(making.count):
+                if not making.tried and not path.is_file():
+                    making.tried = True
+                    self._make(path, make or partial(cut_planned_clip, path, trust=self._trust))
         if not path.is_file():
             raise UnplayableClip(self._problems.get(path, f"the clip {path} is missing"))
         return path
 
+    def prepare_anonymous(self, path: Path, make: Make | None = None) -> Path:
+        """A copy of the clip that does not say whose it is; `UnplayableClip` if that fails."""
+        clip = self.prepare(path, make)
+        try:
+            return anonymous_clip(clip)
+        except Exception as error:  # as for a clip that is cut
+            self._remember(path, str(error) or repr(error))
+            raise UnplayableClip(str(error)) from error
+
     def status(self, path: Path) -> ClipStatus:
         """Whether the clip can be played, how far it is, or why it cannot."""
-        cutting = self._cutting.get(path)
-        if cutting is None and path.is_file():
+        making = self._making.get(path)
+        if making is None and path.is_file():
             self._remember(path, clip_problem(path))
-        problem = self._problems.get(path) if cutting is None else None
+        problem = self._problems.get(path) if making is None else None
         if problem is None and path.is_file():
             return ClipStatus(state="ready", frames=0, total=None, problem=None)
-        frames, total = (cutting.frames, cutting.total) if cutting else (0, planned_frames(path))
+        frames, total = (making.frames, making.total) if making else (0, planned_frames(path))
         return ClipStatus(
             state="failed" if problem else "preparing", frames=frames, total=total, problem=problem
         )
 
     @contextmanager
-    def _turn(self, path: Path) -> Iterator[_Cutting]:
-        """Only one request cuts a clip; the others wait for it."""
+    def _turn(self, path: Path) -> Iterator[_Making]:
+        """Only one request makes a clip; the others wait for it."""
         with self._lock:
-            cutting = self._cutting.setdefault(path, _Cutting(planned_frames(path)))
-        with cutting.finished:
+            making = self._making.setdefault(path, _Making(planned_frames(path)))
+        with making.finished:
             try:
-                yield cutting
+                yield making
             finally:
-                self._cutting.pop(path, None)
+                self._making.pop(path, None)
 
-    def _cut(self, path: Path) -> None:
+    def _make(self, path: Path, make: Make) -> None:
         """Remember why it failed; any package may be behind a dataset, so any exception is a reason."""
         try:
-            cut_planned_clip(path, trust=self._trust)
+            make()
             self._remember(path, None)
+        except CancelledError:  # the server stops, which is no fault of the clip
+            pass
         except Exception as error:
             self._remember(path, str(error) or repr(error))
 

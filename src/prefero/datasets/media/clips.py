@@ -20,7 +20,7 @@ from prefero._support.systems import usable_cores
 from prefero.datasets.base import Dataset
 from prefero.datasets.episode import BadEpisode, StepRange
 from prefero.datasets.features.table import FeatureTable
-from prefero.datasets.format_options import DatasetSpec, FormatOptions
+from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.media.video_files import VideoError, check_complete
 from prefero.datasets.registry import (
     FORMATS,
@@ -31,6 +31,7 @@ from prefero.datasets.registry import (
     is_allowed,
     open_once,
     spec_from_json,
+    spec_options,
 )
 
 PLAN = "plan.json"
@@ -97,16 +98,12 @@ def plan_clips(table: FeatureTable, folder: Path) -> tuple[Path, ...]:
     known = _read_plan(folder)
     if known is not None and {key: known[key] for key in about} != about:
         raise ValueError(f"{folder} has clips of another dataset: choose another folder")
-    if FORMATS.get(dataset.spec.format).code_run(dataset.spec.path, _options(dataset.spec)):
+    if FORMATS.get(dataset.spec.format).code_run(dataset.spec.path, spec_options(dataset.spec)):
         allow(dataset.spec)  # it is open in this process, so its code runs already
     folder.mkdir(parents=True, exist_ok=True)
     clips = {**(known["clips"] if known else {}), **clips}
     write_atomically(folder / PLAN, json.dumps({**about, "clips": clips}))
     return paths
-
-
-def _options(spec: DatasetSpec) -> FormatOptions:
-    return FORMATS.get(spec.format).options_type(**spec.options)
 
 
 def _read_plan(folder: Path) -> dict[str, Any] | None:
@@ -142,7 +139,7 @@ def check_plans(clips: Iterable[str | Path]) -> None:
         known = _read_plan(folder)
         if known is not None:
             spec = spec_from_json(known["dataset"])
-            code = FORMATS.get(spec.format).code_run(spec.path, _options(spec))
+            code = FORMATS.get(spec.format).code_run(spec.path, spec_options(spec))
             if code and not is_allowed(spec):
                 raise Untrusted(
                     f"the videos in {folder} are not cut yet, and cutting them would run {code}: add --trust "

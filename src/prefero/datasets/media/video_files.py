@@ -8,13 +8,16 @@ to that frame.
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from prefero._support.arrays import Image
 from prefero._support.optional import need
 
+SUFFIXES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".gif")  # of the videos in a folder
 LFS_POINTER = b"version https://git-lfs"
-PLAYED = {"h264": ("yuv420p", "yuvj420p")}  # codecs and pixel formats that every browser plays
+PLAYED = {"h264": ("yuv420p", "yuvj420p")}  # codecs and pixel formats that every browser plays, in MP4
+UNTAGGED = {"movflags": "+faststart", "fflags": "+bitexact"}  # without the muxer's own name and version
+MESSAGES = {"h264": "6", "hevc": "39|40", "av1": "5"}  # types of units in which encoders say something
 
 
 class VideoError(ValueError):
@@ -45,9 +48,17 @@ def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
         raise VideoError(f"the video {damage_message(path, error)}") from error
 
 
+def videos_in(folder: Path) -> tuple[Path, ...]:
+    """The videos in a folder, in order."""
+    found = (path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+    return tuple(sorted(path for path in found if not path.name.startswith(".")))
+
+
 def plays_in_browsers(path: Path) -> bool:
     """Do all browsers play it as it is?"""
-    with _opened(path) as (_, stream):
+    with _opened(path) as (container, stream):
+        if path.suffix.lower() != ".mp4" or "mp4" not in container.format.name.split(","):
+            return False
         return stream.codec_context.pix_fmt in PLAYED.get(stream.codec_context.name, ())
 
 
@@ -58,6 +69,23 @@ def frame_rate(path: Path) -> float:
         if not rate:
             raise VideoError(f"{path} does not say its frame rate")
         return float(rate)
+
+
+def copy_without_tags(path: Path, copy: BinaryIO) -> None:
+    """Write the frames of a video, as they are encoded, into an MP4 file that says nothing else.
+
+    Left out are titles, comments, times, names of handlers and encoders, sound, and messages between frames.
+    """
+    av, bitstream = need("av", extra="datasets"), need("av.bitstream", extra="datasets")
+    with _opened(path) as (source, stream), av.open(copy, "w", format="mp4", options=UNTAGGED) as target:
+        units = MESSAGES.get(stream.codec_context.name)
+        frames = "null" if units is None else f"filter_units=remove_types={units}"
+        written = target.add_stream_from_template(stream)
+        kept = bitstream.BitStreamFilterContext(frames, stream, written)
+        for packet in source.demux(stream):
+            for part in kept.filter(packet if packet.size else None):
+                part.stream = written
+                target.mux(part)
 
 
 def check_complete(path: Path) -> None:

@@ -12,13 +12,14 @@ id and its index; of a window also its episode and its steps.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from prefero._support.arrays import Array, Indices
 from prefero._support.files import csv_text, written_atomically
 from prefero._support.optional import need
 from prefero.datasets.columns import Columns
@@ -28,18 +29,37 @@ from prefero.datasets.features.table import FeatureTable
 from prefero.datasets.formats.tables import TABLE_SUFFIXES, id_column
 
 TRAJECTORY, INDEX = "trajectory", "index"
-MEAN, STD, STANDARDIZED, STANDARDIZED_STD = SCORES = ("mean", "std", "standardized", "standardized_std")
 
 
-def score_columns(
-    table: FeatureTable,
-    mean: npt.ArrayLike,
-    std: npt.ArrayLike,
-    standardized: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
-) -> Columns:
-    """The columns of the table of scores, (M,) each; `standardized` has the mean and standard deviation."""
-    scores = [np.asarray(values) for values in (mean, std, *(standardized or ()))]
-    return {**_row_columns(table), **dict(zip(SCORES, scores, strict=False))}
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The reward of M trajectories.
+
+    Args:
+        mean: The expected reward, (M,).
+        std: Its standard deviation, (M,).
+        standardized: How far it is above the average of the M trajectories, in standard deviations of the
+            reward over them, (M,).
+        standardized_std: The standard deviation of that difference, in the same unit, (M,).
+    """
+
+    mean: Array
+    std: Array
+    standardized: Array
+    standardized_std: Array
+
+    @property
+    def best_first(self) -> Indices:
+        """The trajectories by their expected reward, as `Reward.rank` orders a pool."""
+        return np.argsort(-self.mean, kind="stable")
+
+
+SCORES = tuple(one.name for one in fields(Scores))
+
+
+def score_columns(table: FeatureTable, scores: Scores) -> Columns:
+    """The columns of the table of scores, (M,) each."""
+    return {**_row_columns(table), **{name: getattr(scores, name) for name in SCORES}}
 
 
 def _row_columns(table: FeatureTable) -> Columns:

@@ -31,6 +31,9 @@ from prefero.models.posterior import Posterior
 from prefero.reward import Reward
 
 OPSET, IR = 17, 8  # of ONNX: what runtimes since 2022 read
+NOT_CHECKED = (
+    "Of features that are not finite, which a graph cannot refuse, std is NaN and mean has no meaning."
+)
 
 
 class Graph:
@@ -99,7 +102,7 @@ def _model(onnx: Any, graph: Graph, reward: Reward) -> bytes:
         [double("features", "M", len(reward.scaling.names))],
         [double("mean", "M"), double("std", "M")],
         graph.constants,
-        doc_string=reward.describe(),
+        doc_string=f"{reward.describe()}\n{NOT_CHECKED}",
     )
     opset = graph.helper.make_opsetid("", OPSET)
     model = graph.helper.make_model(made, opset_imports=[opset], ir_version=IR, producer_name="prefero")

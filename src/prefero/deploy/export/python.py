@@ -1,6 +1,7 @@
 """The export target `py`: a reward as one readable Python file that needs only NumPy."""
 
 from dataclasses import fields
+from itertools import accumulate
 from textwrap import fill, indent
 from typing import Any
 
@@ -29,6 +30,7 @@ from prefero.models.linear import LinearPosterior
 from prefero.models.posterior import Posterior
 from prefero.reward import Reward
 
+MOST_NESTED = 80  # brackets: Python's parser gives up at 100 to 200, depending on its version
 HEAD = '''"""A reward learned from preferences, in one file that needs only NumPy.
 
     mean, std = predict(features)    features (M, d): one row a trajectory, one column for each of NAMES
@@ -103,8 +105,8 @@ def scaled(kernel, variance):
     return lambda x, y: variance * kernel(x, y)
 """,
     Sum: """
-def added(first, second):
-    return lambda x, y: first(x, y) + second(x, y)
+def added(*kernels):
+    return lambda x, y: sum(kernel(x, y) for kernel in kernels)
 """,
     Anchored: """
 def anchored(kernel, a, mode):
@@ -175,8 +177,14 @@ def _reward_source(reward: Reward, features: str) -> str:
 
 def _part(part: Posterior) -> str:
     """One Gaussian, as the arguments of `gaussian`."""
+    kernel = source_of(part.kernel)
+    if _nested(kernel) > MOST_NESTED:
+        raise ValueError(
+            f"a kernel of {_nested(kernel)} kernels inside each other cannot be exported to Python, which "
+            f"reads {MOST_NESTED} of them: export to .onnx, or write nested products and sums as one"
+        )
     values = {
-        "kernel": source_of(part.kernel),
+        "kernel": kernel,
         "winners": _literal(part.pivots.winners),
         "losers": _literal(part.pivots.losers),
         "alpha": _literal(part.alpha),
@@ -186,9 +194,16 @@ def _part(part: Posterior) -> str:
     return indent(f"dict(\n{indent(lines, '    ')}),\n", "    ")
 
 
+def _nested(expression: str) -> int:
+    """How many brackets are open at once."""
+    return max(accumulate((letter in "([") - (letter in ")]") for letter in expression))
+
+
 def _literal(values: Any) -> str:
     """An array as Python text, to the last digit."""
     array = np.asarray(values, dtype=float)
+    if not np.isfinite(array).all():
+        raise ValueError("a reward with numbers that are not finite cannot be exported: teach it again")
     if array.ndim == 0:
         return repr(float(array))
     if not array.size:
@@ -205,9 +220,23 @@ def _numbers(row: Array) -> str:
 
 def source_of(kernel: Kernel) -> str:
     """A kernel as an expression: its fields, in their order, are the arguments of its function."""
-    name = "added" if isinstance(kernel, Sum) else type(kernel).__name__.lower()
+    if isinstance(kernel, Sum):
+        return f"added({', '.join(map(source_of, _summands(kernel)))})"
+    name = type(kernel).__name__.lower()
     values = [getattr(kernel, field.name) for field in fields(kernel)]  # type: ignore[arg-type]
     return f"{name}({', '.join(map(_argument, values))})" if values else name
+
+
+def _summands(kernel: Kernel) -> list[Kernel]:
+    """The kernels that a sum adds, however they are nested: a long sum is one call."""
+    waiting, found = [kernel], []
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Sum):
+            waiting += [one.second, one.first]
+        else:
+            found.append(one)
+    return found
 
 
 def _argument(value: Any) -> str:

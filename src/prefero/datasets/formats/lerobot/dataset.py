@@ -15,6 +15,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, Image, Indices
 from prefero._support.optional import need
+from prefero._support.unpacking import check_parquet
 from prefero.datasets.base import DatasetFormat, EpisodeDataset
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
@@ -211,6 +212,7 @@ class LeRobotDataset(EpisodeDataset, DatasetFormat):
             missing = [column for column in (*columns, *images) if column not in there]
             if missing:
                 raise BadEpisode(str(entry.episode), f"its file {entry.path} has no column {missing[0]!r}")
+            check_parquet(parquet, entry.path, columns)
             wanted = None if only is None else [("episode_index", "=", only)]
             return parquet.read_table(entry.path, columns=columns, filters=wanted)
         except (arrow.ArrowException, OSError) as error:

@@ -15,6 +15,7 @@ from typing import Any
 
 from prefero._support.files import inside
 from prefero._support.optional import need
+from prefero._support.unpacking import check_parquet
 from prefero.datasets.episode import VideoSpan
 from prefero.datasets.media.video_files import damage_message
 
@@ -114,6 +115,7 @@ def _rows(path: Path, cameras: Sequence[str]) -> list[dict[str, Any]]:
         if missing:
             raise ValueError(f"{path} has no column {missing[0]!r}: it is damaged, or of another version")
         columns = [*needed, *(column for column in wanted if column in there)]
+        check_parquet(parquet, path, columns)
         rows = parquet.read_table(path, columns=columns).to_pylist()
     except (arrow.ArrowException, OSError) as error:
         raise ValueError(damage_message(path, error)) from error

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from prefero._support.optional import need
+from prefero._support.unpacking import check_parquet
 from prefero.datasets.columns import as_label
 from prefero.datasets.formats.lerobot.episode_index import EpisodeEntry
 
@@ -45,6 +46,7 @@ def _rows(path: Path, column: str) -> Iterator[tuple[int, Any]]:
     arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
     try:
         if column in parquet.read_schema(path).names:
+            check_parquet(parquet, path, ("episode_index", column))
             table = parquet.read_table(path, columns=["episode_index", column])
             yield from zip(table["episode_index"].to_pylist(), table[column].to_pylist(), strict=True)
     except (arrow.ArrowException, OSError):

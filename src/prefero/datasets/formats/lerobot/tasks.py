@@ -13,6 +13,7 @@ from typing import Any
 
 from prefero._support.names import did_you_mean
 from prefero._support.optional import need
+from prefero._support.unpacking import check_parquet
 from prefero.datasets.formats.lerobot.episode_index import EpisodeEntry
 
 MOST_LISTED = 12  # tasks that a message names, at most
@@ -41,7 +42,9 @@ def _task_texts(folder: Path) -> dict[int, str]:
     meta = folder / "meta"
     try:
         if (meta / "tasks.parquet").is_file():
-            rows = need("pyarrow.parquet", extra="datasets").read_table(meta / "tasks.parquet").to_pylist()
+            parquet = need("pyarrow.parquet", extra="datasets")
+            check_parquet(parquet, meta / "tasks.parquet")
+            rows = parquet.read_table(meta / "tasks.parquet").to_pylist()
         else:
             lines = (meta / "tasks.jsonl").read_text(encoding="utf-8").splitlines()
             rows = [json.loads(line) for line in lines if line.strip()]
@@ -60,6 +63,7 @@ def _pairs(path: Path) -> list[tuple[int, int]]:
     arrow, parquet = need("pyarrow", extra="datasets"), need("pyarrow.parquet", extra="datasets")
     columns = ["episode_index", "task_index"]
     try:
+        check_parquet(parquet, path, columns)
         table = parquet.read_table(path, columns=columns).group_by(columns).aggregate([])
         return list(zip(*(table[name].to_pylist() for name in columns), strict=True))
     except (arrow.ArrowException, OSError):
