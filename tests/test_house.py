@@ -1,26 +1,22 @@
-"""The house rules: which way imports point, what is documented, and that what is documented runs."""
+"""The house rules: what is documented, and what the files of the repository contain."""
 
 import ast
 import inspect
 import re
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
 
 import pytest
 import typer
 
 import prefero
-from prefero.acquisition import ACQUISITION_FUNCTIONS
 from prefero.cli import app
-from prefero.datasets import FORMATS
-from prefero.deploy.export import TARGETS
-from prefero.kernels import KERNELS
-from prefero.worlds import REGISTRY as WORLDS
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "prefero"
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-REGISTRIES = (ACQUISITION_FUNCTIONS, FORMATS, KERNELS, TARGETS, WORLDS)
 
 
 def sources() -> list[Path]:
@@ -58,10 +54,44 @@ def commands() -> dict[str, set[str]]:
     return found
 
 
+WITH_EXTRAS = re.compile(r"([A-Za-z][\w-]*|\.)\[([a-z][\w,-]*)\]")
+
+
+def advised_extras() -> Iterator[tuple[Path, str, str]]:
+    """Every PACKAGE[EXTRA] that a text tells a person to install, or that Prefero itself requires."""
+    advice = ["docs", "examples", "plugins", "src", "tools"]
+    files = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile", ROOT / "pyproject.toml"]
+    for path in files + [inside for place in advice for inside in (ROOT / place).rglob("*")]:
+        if path.suffix in ("", ".md", ".py", ".toml", ".ipynb", ".yml") and path.is_file():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                if "install" in line or path.name == "pyproject.toml" or "prefero[" in line:
+                    for package, extras in WITH_EXTRAS.findall(line):
+                        yield from ((path, package, extra) for extra in extras.split(","))
+
+
+def declared_extras(package: str) -> set[str] | None:
+    """The extras of a package; None if it is not installed."""
+    if package in (".", "prefero"):
+        declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+        return set(declared["project"]["optional-dependencies"])
+    try:
+        return set(metadata(package).get_all("Provides-Extra") or ())
+    except PackageNotFoundError:
+        return None
+
+
+def test_every_extra_that_a_person_is_told_to_install_exists() -> None:
+    advised = list(advised_extras())
+    assert {("prefero", "all"), (".", "all"), ("minari", "hdf5")} <= {one[1:] for one in advised}
+    known = {package: declared_extras(package) for _, package, _ in advised}
+    checked = [(path, package, extra, known[package]) for path, package, extra in advised]
+    assert [one[:3] for one in checked if one[3] is not None and one[2] not in one[3]] == []
+
+
 @pytest.mark.parametrize("kind", [prefero.Learner, prefero.Pool, prefero.PreferenceGP, prefero.Reward])
 def test_every_method_a_user_calls_is_documented(kind: type) -> None:
     text = documentation()
-    inner = {"check_index", "fit_comparisons", "get_params", "set_params"}
+    inner = {"check_index", "fit_comparisons", "get_params", "has_same_trajectories", "set_params"}
     assert [m for m in public_methods(kind) if m not in inner and not mentioned(m, text)] == []
 
 
@@ -84,33 +114,6 @@ def public_definitions(file: Path) -> list[ast.FunctionDef | ast.ClassDef]:
 def test_every_module_class_and_function_has_a_docstring(file: Path) -> None:
     assert ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
     assert [node.name for node in public_definitions(file) if not ast.get_docstring(node)] == []
-
-
-def fences(page: Path) -> list[tuple[str, str]]:
-    """The code blocks of a page: what the fence says, and the code."""
-    found = re.findall(
-        r"^```([^\n`]*)\n(.*?)^```\s*$", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
-    return [(info.strip(), code) for info, code in found]
-
-
-def test_the_readme_shows_code() -> None:
-    assert "python" in [info for info, _ in fences(ROOT / "README.md")]
-
-
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
-def test_every_code_block_runs(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for registry in REGISTRIES:  # what a page registers is gone after it
-        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
-    blocks = [(info, code) for info, code in fences(page) if info.startswith("python")]
-    assert {info for info, _ in blocks} <= {"python"}, "a block that is not run may be wrong"
-    names: dict[str, object] = {"__name__": page.stem}
-    for number, (_, code) in enumerate(blocks, 1):
-        exec(compile(code, f"{page.name}, block {number}", "exec"), names)
-    assert "Traceback" not in capsys.readouterr().err
 
 
 # --- the house --------------------------------------------------------------------------------------------

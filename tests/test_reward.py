@@ -1,13 +1,26 @@
 """The learned reward: predictions, ranking, descriptions and errors."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from example_rewards import every_reward, example_rewards, new, pool
-from prefero import Learner, Pool, Reward
+from prefero import Learner, Pool, PreferenceGP, Question, Reward
+from prefero.acquisition.projection import preference_probabilities
+from prefero.deploy.quality import rate_episodes
+from prefero.kernels import Linear
+from prefero.models.best import probability_of_best
+from prefero.models.leave_one_out import leave_one_out
+from prefero.models.mixture import MixturePosterior
+from prefero.models.posterior import Posterior
+from prefero.questions import Comparisons
+from prefero.trajectories.feature_spec import FeatureSpec
+from prefero.trajectories.features import Scaling
+from taught_learners import taught
 
 
 @pytest.fixture
@@ -132,12 +145,23 @@ def test_the_columns_of_a_frame_are_found_by_name(rewards: dict[str, Reward]) ->
 def test_a_frame_that_lacks_a_feature_or_has_another_transformation_is_refused() -> None:
     pool = Pool(np.random.default_rng(0).normal(size=(6, 2)), ["speed", "log(energy)"])
     reward, frame = Learner(pool).reward(), pd.DataFrame(pool.features, columns=pool.names)
-    with pytest.raises(ValueError, match=r"lacks 'speed': its columns are sped, .*; did you mean 'sped'"):
+    with pytest.raises(
+        ValueError, match=r"lacks 'speed': its columns are sped, log\(energy\); did you mean 'sped'"
+    ):
         reward(frame.rename(columns={"speed": "sped"}))
     with pytest.raises(ValueError, match=r"lacks 'log\(energy\)': it has 'energy' itself: add a column"):
         reward(frame.rename(columns={"log(energy)": "energy"}))
     with pytest.raises(ValueError, match=r"lacks 'speed': it has the logarithm, 'log\(speed\)'"):
         reward(frame.rename(columns={"speed": "log(speed)"}))
+
+
+def test_a_table_with_two_columns_of_one_name_is_refused() -> None:
+    reward = Learner(Pool(np.random.default_rng(0).normal(size=(6, 2)), ["speed", "height"])).reward()
+    values, names = np.ones((6, 3)), ["speed", "height", "speed"]
+    for table in (pd.DataFrame(values, columns=names), pa.table(list(values.T), names)):
+        for use in (reward, Pool.from_table):
+            with pytest.raises(ValueError, match="has more than one column 'speed': give each its own name"):
+                use(table)
 
 
 def test_names_that_people_guess_are_hinted_at(rewards: dict[str, Reward]) -> None:
@@ -149,3 +173,42 @@ def test_names_that_people_guess_are_hinted_at(rewards: dict[str, Reward]) -> No
     for name, hint in guesses.items():
         with pytest.raises(AttributeError, match=f"Reward has no attribute '{name}'.*{hint}"):
             getattr(rewards["belief"], name)
+
+
+def test_what_is_no_pool_is_refused_with_what_to_pass() -> None:
+    reward = taught(2).reward()
+    over = partial(reward.standardized, [[0.0, 0.0]])
+    uses: list[Any] = [reward.best, reward.rank, reward.diverse_best, reward.explain, reward.plot, over]
+    for use in uses:
+        with pytest.raises(TypeError, match=r"wanted the trajectories as a prefero.Pool, but got str"):
+            use("golf")
+
+
+def test_representations_of_many_features_are_short() -> None:
+    names = [f"feature number {number}" for number in range(430)]
+    pool = Pool(np.random.default_rng(0).standard_normal((4, 430)), names)
+    learner = Learner(pool, model=PreferenceGP(noise=0.1, learn=False))
+    learner.tell(Question(0, 1), "left")
+    reward = learner.reward()
+    spec = FeatureSpec(words=tuple(names))
+    component = reward.belief.components[0][1]
+    for shown in (reward, pool, pool.scaling, spec, learner, reward.belief, component):
+        assert len(repr(shown)) < 400
+    assert "feature number 5, and 424 more" in repr(reward)
+
+
+def test_probabilities_are_at_most_1() -> None:
+    """Weights of a mixture add up to 1 but for rounding."""
+    many = np.repeat(np.eye(2), 400, axis=0)
+    data = Comparisons(many, -many, np.zeros(800, dtype=bool), Scaling.of(np.eye(2)))
+    part = PreferenceGP(Linear(), noise=2.0, learn=False).fit_comparisons(data).posterior_
+    assert isinstance(part, Posterior)
+    weights = [0.1, 0.1, 0.1, 0.7 + 4e-16]
+    belief = MixturePosterior(tuple((weight, part) for weight in weights), {"linear": 1.0}, 0.0)
+    assert sum(weights) > 1
+    x = np.array([[50.0, 50.0], [-50.0, -50.0]])
+    assert belief.probability(x[:1], x[1:]).tolist() == [1.0]
+    assert probability_of_best(belief, x).max() <= 1.0
+    assert preference_probabilities(belief, x).max() == 1.0
+    assert leave_one_out(belief, data).max() <= 1.0
+    assert rate_episodes(Reward(belief), x).quality.max() <= 1.0

@@ -112,6 +112,15 @@ def test_a_file_that_is_not_there_is_an_ordinary_error(tmp_path: Path) -> None:
         load_reward(tmp_path / "nowhere.json")
 
 
+def test_a_folder_with_a_reward_file_is_loaded(rewards: dict[str, Reward], tmp_path: Path) -> None:
+    with pytest.raises(RewardFileError, match=r"has no reward\.json: give a file that Reward\.save wrote"):
+        load_reward(tmp_path)
+    reward = next(iter(rewards.values()))
+    reward.save(tmp_path / "reward.json")
+    for folder in (tmp_path, f"{tmp_path}/"):
+        assert load_reward(folder).scaling.names == reward.scaling.names
+
+
 def changed(reward: Reward, path: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
     """The reward's file with something changed in it."""
     reward.save(path)
@@ -181,6 +190,7 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
     "names that are numbers": lambda d: d["features"].update(names=[1, 2]),
     "diagnostics of another kind": lambda d: d.update(diagnostics=[]),
     "kernels without end": lambda d: d["components"][0].update(kernel=nested(900)),
+    "a structure that there is not": lambda d: d.update(structures={"magic": 1.0}),
     "components are empty": lambda d: d.update(components=[], structures={"linear": 1.0}),
 }
 
@@ -189,6 +199,14 @@ DAMAGE: dict[str, Callable[[dict[str, Any]], Any]] = {
 def test_damage_inside_a_file_is_noticed(rewards: dict[str, Reward], damage: Any, tmp_path: Path) -> None:
     path = changed(rewards["sum"], tmp_path / "reward.json", damage)
     with pytest.raises(RewardFileError, match=r"reward.json is damaged"):
+        load_reward(path)
+
+
+def test_an_unknown_structure_is_named_with_those_that_there_are(
+    rewards: dict[str, Reward], tmp_path: Path
+) -> None:
+    path = changed(rewards["belief"], tmp_path / "reward.json", lambda d: d.update(structures={"magic": 1.0}))
+    with pytest.raises(RewardFileError, match="there is no structure 'magic': the structures are linear, "):
         load_reward(path)
 
 

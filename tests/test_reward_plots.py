@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from example_rewards import every_reward, example_rewards, pool
+from plots.read_figures import cut_off, overlapping
 from prefero import Learner, Pool, Question
 from prefero._support.optional import MissingExtra
+from prefero.reward_plots import plot_agreement, plot_profiles
 
 
 @every_reward
@@ -36,6 +38,22 @@ def test_the_learner_draws_the_best_trajectories_and_marks_those_compared() -> N
     marks = profiles[0].lines[-1].get_xdata()
     assert marks == pytest.approx(learner.pool.features[[3, 5], 0])
     assert len(Learner(learner.pool).plot().axes) == 9  # before the first answer
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+@pytest.mark.parametrize("name", ["P{}", "participant {} of the second laboratory"])
+def test_no_label_of_the_agreement_of_people_is_cut_off(count: int, name: str) -> None:
+    figure = plot_agreement(np.full((count, count), 0.7), [name.format(person) for person in range(count)])
+    assert cut_off(figure) == []
+    beside = figure.axes[0].get_yticklabels()
+    assert len({label.get_text() for label in beside}) == count
+    assert overlapping(beside) == []
+
+
+def test_no_name_of_a_feature_is_cut_off() -> None:
+    name = "mean absolute torque of the third joint of the left arm of the robot in newton meters"
+    profile = (np.arange(5.0), np.arange(5.0), np.ones(5))
+    assert cut_off(plot_profiles([name] * 2, [profile] * 2, "reward")) == []
 
 
 def test_without_matplotlib_the_line_to_type_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

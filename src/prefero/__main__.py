@@ -3,10 +3,11 @@
 import sys
 import warnings
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from prefero._support.files import missing_file
-from prefero._support.optional import MissingExtra, message_for, missing_packages, need
+from prefero._support.optional import WRITERS, MissingExtra, message_for, missing_packages, need
 from prefero._support.systems import end_like_interrupt, print_unknown_characters
 from prefero._support.text import printable
 
@@ -19,7 +20,6 @@ COMMAND_EXTRAS = {  # beside cli, which all need
     "show": ("plots",),
 }
 WORD_EXTRAS = {"golf": "worlds", "tosser": "worlds"}
-SUFFIX_EXTRAS = {"png": "plots", "pdf": "plots", "svg": "plots", "mp4": "worlds", "onnx": "onnx"}
 NOT_DATASETS = ("driver", *WORD_EXTRAS)
 
 
@@ -30,7 +30,7 @@ def extras_of(words: Sequence[str]) -> list[str]:
     if command == "teach" and not any(word in NOT_DATASETS or word.endswith(".npz") for word in words):
         found.append("datasets")
     for word in words:
-        found += [WORD_EXTRAS.get(word, ""), SUFFIX_EXTRAS.get(word.rpartition(".")[2], "")]
+        found += [WORD_EXTRAS.get(word, ""), WRITERS.get(Path(word).suffix.lower(), ("", ""))[1]]
         found += ["postgres"] if word.startswith("postgresql://") else []
     return list(filter(None, dict.fromkeys(found)))
 

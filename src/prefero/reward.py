@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from prefero import reward_card, reward_file, reward_plots
 from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_atomically
 from prefero._support.frames import Rows
-from prefero._support.names import no_attribute
+from prefero._support.names import MOST_SHOWN, listed, no_attribute
+from prefero._support.ordering import first_largest, largest_first
 from prefero.models.best import probability_of_best
 from prefero.models.explanation import Statement, explain
 from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
@@ -101,7 +100,7 @@ class Reward:
         return self.belief.marginals(self.scaling(features))[0]
 
     def __repr__(self) -> str:
-        return f"Reward(of {', '.join(self.scaling.names)}: {self.describe()})"
+        return f"Reward(of {listed(self.scaling.names, MOST_SHOWN)}: {self.describe()})"
 
     if not TYPE_CHECKING:  # to a type checker, any attribute would be there
 
@@ -159,9 +158,9 @@ class Reward:
 
     def best(self, pool: Pool) -> BestTrajectory:
         """The pool's best trajectory, how far it is above the average one, and how sure that is."""
-        x = pool.features_for(self.belief)
+        x = self._features(pool)
         marginals = self.belief.marginals(x)
-        index = int(np.argmax(marginals[0]))
+        index = first_largest(marginals[0])
         mean, std = self._standardizer(pool)(x[[index]])
         name = None if pool.ids is None else pool.ids[index]
         probability = float(probability_of_best(self.belief, x, marginals)[index])
@@ -177,15 +176,24 @@ class Reward:
         Returns:
             Their indices, best first.
         """
-        x = pool.features_for(self.belief)
+        x = self._features(pool)
         return diverse_best(pool.scaled, self.belief.marginals(x)[0], count)
 
     def _standardizer(self, pool: Pool) -> StandardizedRewards:
-        return StandardizedRewards(self.belief, reference_of(pool.features_for(self.belief)))
+        return StandardizedRewards(self.belief, reference_of(self._features(pool)))
+
+    def _features(self, pool: Pool) -> Array:
+        """The features of a pool as the belief takes them."""
+        if not isinstance(pool, Pool):
+            raise TypeError(
+                f"wanted the trajectories as a prefero.Pool, but got {type(pool).__name__}: "
+                "Pool(features, names), or for rows of features reward.predict(features)"
+            )
+        return pool.features_for(self.belief)
 
     def rank(self, pool: Pool) -> Indices:
         """The pool's trajectories, best first."""
-        return np.argsort(-self.belief.marginals(pool.features_for(self.belief))[0], kind="stable")
+        return largest_first(self.belief.marginals(self._features(pool))[0])
 
     def extract_features(
         self, dataset: "Dataset | str | Path", features: "Features" = None, *, trust: bool = False
@@ -232,7 +240,7 @@ class Reward:
 
         if self.feature_spec is None:
             raise ValueError(
-                f"this reward knows the names of its features ({', '.join(self.scaling.names)}), but not how "
+                f"this reward knows the names of its features ({listed(self.scaling.names)}), but not how "
                 "they are computed, since it was not taught with a dataset of states: pass a function that "
                 "computes them"
             )
@@ -261,7 +269,7 @@ class Reward:
             The sentences with their meanings.
         """
         answers = int(self.diagnostics.get("answers", ENOUGH_ANSWERS))
-        x = pool.features_for(self.belief)
+        x = self._features(pool)
         return explain(self.belief, x, self.scaling, answers, whose, units or {})
 
     def plot(self, pool: Pool | None = None) -> Any:
@@ -277,7 +285,7 @@ class Reward:
         Returns:
             A matplotlib figure; it needs the extra `plots`.
         """
-        x = reward_plots.stand_in(len(self.scaling.names)) if pool is None else pool.features_for(self.belief)
+        x = reward_plots.stand_in(len(self.scaling.names)) if pool is None else self._features(pool)
         return reward_plots.plot_reward(self.belief, self.scaling, x)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -319,8 +327,8 @@ def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None
     """Read a reward file.
 
     Args:
-        path: The JSON file that `Reward.save` wrote; or `hf://OWNER/NAME`, to which `Reward.push_to_hub`
-            uploaded it.
+        path: The JSON file that `Reward.save` wrote; a folder with a `reward.json` in it; or OWNER/NAME on
+            the Hugging Face Hub, to which `Reward.push_to_hub` uploaded it, with `hf://` before it or not.
         names: The names of the features that you have; a reward of others is refused.
 
     Returns:
@@ -329,18 +337,28 @@ def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None
     Raises:
         RewardFileError: If it is not a reward file, or is of other features.
     """
-    reward = Reward(*reward_file.read(_downloaded(path)))
+    reward = Reward(*reward_file.read(_reward_file(str(path))))
     if names is not None and tuple(names) != reward.scaling.names:
         raise RewardFileError(
-            f"{path} has the features {', '.join(reward.scaling.names)}, but wanted {', '.join(names)}"
+            f"{path} has the features {listed(reward.scaling.names)}, but wanted {listed(names)}"
         )
     return reward
 
 
-def _downloaded(path: str | os.PathLike[str]) -> Path:
-    """The file of a reward; one on the Hub is downloaded."""
-    from prefero._support.hub import PREFIX, HubAddress, HubSnapshot
+def _reward_file(place: str) -> Path:
+    """The file of a reward, which a folder may hold; one on the Hub is downloaded."""
+    from prefero._support.hub import PREFIX, HubAddress, HubError, HubSnapshot
 
-    if not str(path).startswith(PREFIX):
-        return Path(path)
-    return HubSnapshot.open(HubAddress.of(str(path), "model")).fetch(reward_card.REWARD)
+    path = Path(place)
+    if path.is_dir():
+        if not (path / reward_card.REWARD).exists():
+            raise RewardFileError(f"the folder {place} has no {reward_card.REWARD}: {reward_file.REMEDY}")
+        return path / reward_card.REWARD
+    if place.startswith(PREFIX):
+        return HubSnapshot.open(HubAddress.of(place, "model")).fetch(reward_card.REWARD)
+    if path.exists() or path.suffix == ".json" or not HubAddress.fits(place):
+        return path
+    try:
+        return _reward_file(f"{PREFIX}{place}")
+    except HubError as error:
+        raise HubError(f"there is no file or folder {place}, and {error}") from error

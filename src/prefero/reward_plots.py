@@ -8,6 +8,7 @@ one standard deviation of that difference to both sides: a reward alone is known
 """
 
 import io
+import textwrap
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -15,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array, Indices, one_thread
-from prefero._support.names import shortened
+from prefero._support.names import shortened, shortened_apart
 from prefero._support.optional import need
+from prefero._support.ordering import largest_first
 from prefero.models.posterior import Distribution
 from prefero.models.profiles import level_points
 from prefero.models.standardized import StandardizedRewards, reference_of
@@ -25,6 +27,8 @@ from prefero.trajectories.features import Scaling
 
 MOST_PROFILES = 8
 MOST_NAMES = 40  # of people beside a matrix
+LEAST_CELLS, LETTER = 2.8, 0.075  # inches: a matrix, and a letter of the names beside it
+LINE = 52  # letters below an axis
 VALUES = 61  # along a feature
 BEYOND = 2.0  # standard deviations to both sides, where no pool says how far a feature goes
 STAND_IN = 300  # trajectories, where there is no pool
@@ -78,7 +82,7 @@ def plot_profiles(names: Sequence[str], profiles: Sequence[tuple[Array, Array, A
     for axis, name, (values, mean, std) in zip(axes, names, profiles, strict=True):
         draw_band(axis, values, mean, std)
         axis.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
-        axis.set(xlabel=name, ylabel=label)
+        axis.set(xlabel=textwrap.fill(name, LINE), ylabel=label)
     _same_height(axes)
     return figure
 
@@ -98,7 +102,7 @@ def leading_variables(rewards: StandardizedRewards, scaling: Scaling, x: Array) 
             "along states and actions"
         )
     stds = [float(np.std(rewards(_points(x, variable, scaling))[0])) for variable in variables]
-    chosen = np.sort(np.argsort(-np.array(stds), kind="stable")[:MOST_PROFILES])
+    chosen = np.sort(largest_first(np.array(stds), MOST_PROFILES))
     return [variables[place] for place in chosen.tolist()]
 
 
@@ -116,7 +120,7 @@ def draw_profile(
     else:
         draw_band(axis, values, mean, std)
     axis.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
-    axis.set(xlabel=variable.name, ylabel=LABEL)
+    axis.set(xlabel=textwrap.fill(variable.name, LINE), ylabel=LABEL)
 
 
 def draw_best(axis: Any, mean: Array, std: Array, labels: Sequence[str]) -> None:
@@ -170,18 +174,21 @@ def plot_agreement(agreement: Array, names: Sequence[str]) -> Any:
     """A matrix of people, those alike side by side, as a matplotlib figure."""
     figures = need("matplotlib.figure", extra="plots")
     order = alike_order(agreement)
-    size = min(2.5 + 0.32 * len(names), 9.0)
-    figure = figures.Figure(figsize=(size + 0.8, size), layout="constrained")
+    labels = shortened_apart([names[place] for place in order])
+    if len(names) > MOST_NAMES:
+        labels = []
+    cells = min(max(0.32 * len(names), LEAST_CELLS), 8.0)
+    beside = 0.5 + LETTER * max(map(len, labels), default=0)
+    figure = figures.Figure(figsize=(cells + beside + 1.2, cells + beside), layout="constrained")
     axis = figure.subplots()
     image = axis.imshow(agreement[np.ix_(order, order)], vmin=0.0, vmax=1.0, cmap="BrBG")
-    if len(names) <= MOST_NAMES:
-        labels = [shortened(names[place]) for place in order]
+    if labels:
         axis.set_xticks(range(len(names)), labels, rotation=90, fontsize=8)
         axis.set_yticks(range(len(names)), labels, fontsize=8)
     else:
         axis.set(xlabel=f"{len(names)} people", ylabel="the same people")
     bar = figure.colorbar(image, ax=axis, shrink=0.8)
-    bar.set_label("share of pairs on which they probably agree")
+    bar.set_label("share of pairs on which\nthey probably agree")
     bar.ax.axhline(0.5, color="black", linewidth=1)
     return figure
 

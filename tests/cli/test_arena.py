@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from prefero._support.progress_bar import Advance, progress
 from prefero.cli import app
 from prefero.cli.arena import arena as arena_commands
 from prefero.cli.arena import named_policies, sources
@@ -82,8 +84,16 @@ def test_policies_play_an_environment() -> None:
         sources(["CartPole-v1", "Acrobot-v1"], policies, named, opening)
 
 
-def test_a_simulation_compares_with_a_round_robin(run: Run) -> None:
+def test_a_simulation_compares_with_a_round_robin(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+
+    def bar(text: str, total: int) -> AbstractContextManager[Advance]:
+        shown.append(text)
+        return progress(text, total, show=False)
+
+    monkeypatch.setattr(sys.modules["prefero.cli.arena"], "progress", bar)
     printed = run("simulate", "--policies", "2", "--gap", "3")
+    assert shown == ["simulating an arena, active", "simulating an arena, round-robin"]
     assert printed.count("This is right.") == 2
     assert "Round robin: The order is " in printed
 

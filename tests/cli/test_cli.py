@@ -5,10 +5,14 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 import prefero
+from prefero.cli import app
 from prefero.experiments.reproduce import FIGURES
 from run_prefero import run_prefero as run
 from run_prefero import without
@@ -292,10 +296,18 @@ def test_reproduce_names_a_missing_package_with_its_remedy(package: str, tmp_pat
         (["study", "serve", "--clips", "nowhere"], "no such folder: nowhere"),
         (["arena", "report", "--database", "nowhere.db"], "no such file: nowhere.db"),
         (["frobnicate"], "frobnicate"),
+        (["simulate", "--save", "folder"], "folder is a folder: give a file, such as"),
+        (["reproduce", "--quick", "--out", "row.csv"], "row.csv is a file: give a folder"),
+        (
+            ["teach", "row.csv", "--port", "0"],
+            "row has only one trajectory",
+        ),
     ],
 )
 def test_what_was_typed_wrong_is_named(words: list[str], named: str, tmp_path: Path) -> None:
-    done = run(*words, folder=tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "row.csv").write_text("speed,height\n1,2\n", encoding="utf-8")
+    done = run(*words, folder=tmp_path, environment={"PREFERO_DATA": str(tmp_path)})
     assert done.returncode == 2
     assert named in done.stderr
     assert "Traceback" not in done.stderr
@@ -315,8 +327,40 @@ def test_a_missing_package_is_named_with_its_remedy(package: str) -> None:
 
 def test_without_matplotlib_everything_but_the_image_works(tmp_path: Path) -> None:
     save, out = tmp_path / "reward.json", tmp_path / "p.png"
-    done = run_without("matplotlib", "simulate", *SMALL, "--save", str(save), "--out", str(out))
-    assert done.returncode == 2
+    words = ["simulate", *SMALL, "--save", str(save)]
+    assert run_without("matplotlib", *words).returncode == 0
     assert prefero.load_reward(save).diagnostics["answers"] == 3
+    done = run_without("matplotlib", *words, "--out", str(out))
+    assert (done.returncode, done.stdout) == (2, "")
     assert "[plots]'" in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def every_command() -> list[str]:
+    """The words of every command, with those of groups."""
+    group: Any = typer.main.get_command(app)
+    inner = {name: getattr(command, "commands", {}) for name, command in group.commands.items()}
+    return [f"{name} {one}".strip() for name, commands in inner.items() for one in commands or [""]]
+
+
+@pytest.mark.parametrize("width", ["80", "100"])
+def test_help_has_whole_names_of_options_and_an_example(width: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", width)
+    monkeypatch.setenv("TERMINAL_WIDTH", width)
+    group: Any = typer.main.get_command(app)
+    for words in every_command():
+        command = group
+        for word in words.split():
+            command = command.commands[word]
+        told = CliRunner().invoke(app, [*words.split(), "--help"]).output
+        names = [name for one in command.params for name in one.opts if name.startswith("--")]
+        assert [name for name in names if not re.search(rf"(?<![\w-]){name}(?![\w-])", told)] == [], words
+        assert "…" not in told
+        assert max(map(len, told.splitlines())) <= int(width), words
+        example = f"prefero {words.removesuffix(' compare')}"
+        assert re.search(rf"For example:\n\n +{example}( |\n)", told), words
+
+
+def test_the_help_of_teach_names_every_world() -> None:
+    told = CliRunner().invoke(app, ["teach", "--help"]).output
+    assert f"A world ({', '.join(prefero.worlds.names())})" in " ".join(told.split())

@@ -3,16 +3,19 @@
 import inspect
 from collections.abc import Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated
 
 import pytest
 import typer
 from typer.testing import CliRunner
 
+from prefero import Pool
 from prefero.cli import app
 from prefero.cli.choices import with_nearest
 from prefero.cli.options import FEATURES, FORMATS, SERVER, SESSION, feature_options, typed, with_dataset_flags
 from prefero.datasets import FeatureOptions
+from run_here import run_here
 
 Given = tuple[str, FeatureOptions, Mapping[str, object]]
 
@@ -89,3 +92,15 @@ def test_a_misspelt_value_of_an_option_suggests_the_nearest() -> None:
     assert "'clp' is not one of 'clip', 'samples', 'poisson', 'targets'; did you mean 'clip'?" in said
     assert with_nearest("'7' is not one of 'a', 'b'.") == "'7' is not one of 'a', 'b'."
     assert with_nearest("0 is not in the range x>=1.") == "0 is not in the range x>=1."
+
+
+def test_questions_about_the_group_are_about_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Pool([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]]).save("walks.npz")
+    words = ("teach", "walks.npz", "--answers", "rank-3", "--about", "group", "--no-browser", "--port", "0")
+    assert run_here(monkeypatch, *words) != 0
+    said = " ".join(capfd.readouterr().err.split())
+    assert "a question about the 'group' is the most informative pair" in said
+    assert "Traceback" not in said

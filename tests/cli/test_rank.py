@@ -11,6 +11,7 @@ import pytest
 from datasets.write_datasets import states_of, write_lerobot_3
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.datasets import open_dataset
+from prefero.datasets.scores.table import SCORES
 from prefero.kernels import Anchored, Linear
 from prefero.studies.start import begin_teaching
 from prefero.studies.storage.database import open_database
@@ -45,8 +46,21 @@ def test_the_worst_are_listed_pictured_and_written(
     write_lerobot_3(tmp_path / "arm", LENGTHS)
     reward = taught(Pool.from_lerobot("arm", WORDS, clips="never"))
     reward.save("reward.json")
-    words = ("--reward", "reward.json", "--worst", "2", "--best", "1")
-    assert run("arm", *words, "--picture", "worst.svg", "--out", "quality.parquet", "--copy-to", "rated") == 0
+    words = ("--worst", "2", "--best", "1")
+    assert (
+        run(
+            "reward.json",
+            "arm",
+            *words,
+            "--picture",
+            "worst.svg",
+            "--out",
+            "quality.parquet",
+            "--copy-to",
+            "rated",
+        )
+        == 0
+    )
     said = capsys.readouterr().out
     order = np.argsort([states_of(e, n)[:, 1].max() for e, n in enumerate(LENGTHS)])
     rows = [line.split("│") for line in said.splitlines() if "worst " in line or "best 1" in line]
@@ -54,7 +68,7 @@ def test_the_worst_are_listed_pictured_and_written(
     assert listed == [str(order[0]), str(order[1]), str(order[-1])]
     assert "About 2 of the 2 that seem worst are expected to be among the worst 2" in said
     table = pq.read_table("quality.parquet")
-    assert table.column_names == ["trajectory", "mean", "std", "quality", "among_worst"]
+    assert table.column_names == ["trajectory", *SCORES, "quality", "among_worst"]
     assert np.argsort(table["quality"].to_numpy())[:2].tolist() == order[:2].tolist()
     frames = pq.read_table(min(Path("rated/data").rglob("*.parquet")))
     np.testing.assert_allclose(frames["prefero.quality"][0].as_py(), table["quality"][0].as_py(), rtol=1e-6)
@@ -72,7 +86,7 @@ def test_pictures_show_numbers_where_there_are_no_videos(run: Run, kind: str) ->
         np.savez("features.npz", features=rng.normal(size=(6, 3)))
         what, words = "features.npz", None
     taught(Pool.from_dataset(what, words, clips="never")).save("reward.json")
-    assert run(what, "--reward", "reward.json", "--worst", "2", "--best", "2", "--picture", "p.svg") == 0
+    assert run("reward.json", what, "--worst", "2", "--best", "2", "--picture", "p.svg") == 0
     assert Path("p.svg").read_text(encoding="utf-8").count("<image") == 0
 
 
@@ -95,8 +109,72 @@ def test_the_answers_of_a_session_are_enough_for_a_ranking_and_for_pairs(
         store.add_event(person, log.open_question.id, "left", f"key {number}", 1.0)
     store.engine.dispose()
     assert run("arm", "--worst", "2") == 0
-    assert "6 episodes were compared" in capsys.readouterr().out
+    ranked = capsys.readouterr().out
+    assert "6 episodes were compared" in ranked
+    assert run_here(monkeypatch, "score", "arm", "--jobs", "1") == 0
+    assert printed(capsys.readouterr().out)[-1][1:] == printed(ranked)[0][1::3]  # the worst and its reward
     assert run_here(monkeypatch, "pairs", "arm") == 0
     assert "3 pairs, of 1 person, are in pairs.jsonl." in capsys.readouterr().out
     rows = [json.loads(line) for line in Path("pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(row["left"]["id"], row["who"]) for row in rows] == [(str(longest), "teacher")] * 3
+
+
+def printed(text: str) -> list[list[str]]:
+    """The cells of the rows of a table in the terminal."""
+    rows = [line.strip("│ ").split("│") for line in text.splitlines() if line.startswith("│")]
+    return [[cell.strip() for cell in row] for row in rows]
+
+
+def test_rank_and_score_give_the_same_rewards_in_the_same_order(
+    run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(9, 3))
+    features[[7, 8]] = features[[0, 1]]  # equal rewards, whose order must not depend on the command
+    pool = Pool(features, ["a", "b", "c"])
+    pool.save("pool.npz")
+    learner, true = Learner(pool), features @ [1.0, -0.5, 0.2]
+    for left, right in [(0, 1), (2, 3), (4, 5), (1, 6), (3, 5), (2, 6)]:
+        learner.tell(Question(left, right), "left" if true[left] > true[right] else "right")
+    reward = learner.reward()
+    reward.save("reward.json")
+    assert run("reward.json", "pool.npz", "--worst", "4", "--best", "5", "--out", "ranked.parquet") == 0
+    ranked = {row[0]: (row[1], row[-1]) for row in printed(capsys.readouterr().out)}
+    assert run_here(monkeypatch, "score", "reward.json", "pool.npz", "--out", "scored.parquet") == 0
+    scored = {row[0]: (row[1], row[-1]) for row in printed(capsys.readouterr().out)}
+    best = {f"best {place}": scored[str(place)] for place in range(1, 6)}
+    assert {name: cells for name, cells in ranked.items() if name in best} == best
+    assert ranked["worst 1"] == scored["9"]
+    order = reward.rank(pool).tolist()
+    listed = [ranked[f"best {n}"][0] for n in range(1, 6)] + [
+        ranked[f"worst {n}"][0] for n in range(4, 0, -1)
+    ]
+    assert listed == [str(row) for row in order]
+    tables = pq.read_table("ranked.parquet"), pq.read_table("scored.parquet")
+    for name in ("trajectory", *SCORES):
+        np.testing.assert_array_equal(tables[0][name].to_numpy(), tables[1][name].to_numpy())
+    mean, std = reward.standardized(features, pool)
+    assert ranked["best 1"][1] == f"{mean[order[0]]:.2f} ± {std[order[0]]:.2f}"
+    assert reward.best(pool).index == order[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["reward.json"], "The reward comes first, then the dataset:"),
+        (["walks.npz", "reward.json"], "reward.json walks.npz"),
+        (["reward.json", "driver"], "driver is a world, without trajectories: give a pool of it"),
+        (["driver"], "prefero.Pool.simulate('driver', 100).save('driver.npz')"),
+        (["reward.json", "walks.npz", "more.npz"], "give one reward and one dataset, but these are 3"),
+    ],
+)
+@pytest.mark.parametrize("command", ["rank", "score"])
+def test_the_reward_comes_before_the_dataset(
+    command: str,
+    words: list[str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_here(monkeypatch, command, *words) == 2
+    assert message in capsys.readouterr().err

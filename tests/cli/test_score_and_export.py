@@ -128,6 +128,8 @@ def test_scores_name_each_trajectory_by_its_id_beside_its_index(
     lines = ["task,run,distance,speed", "lift,r1,2,1", "lift,r2,,3", "push,r3,4,5"]
     (folder / "runs.csv").write_text("\n".join(lines), encoding="utf-8")
     clips = [folder / f"clip{number}.mp4" for number in range(3)]
+    for clip in clips:
+        clip.touch()
     Pool(rows(3), ["speed", "distance"], clips=clips).save(folder / "pool.npz")
     wanted = {"runs.csv": (["r1", "r3"], [0, 2]), "pool.npz": ([clip.name for clip in clips], [0, 1, 2])}
     for name, (ids, indices) in wanted.items():
@@ -213,6 +215,10 @@ def text(content: str) -> Any:
     return lambda path, _: path.write_text(content, encoding="utf-8")
 
 
+def write_twice(path: Path, features: Array) -> None:
+    pyarrow.parquet.write_table(pyarrow.table([*features.T, features[:, 0]], [*NAMES, "speed"]), path)
+
+
 @pytest.mark.parametrize(
     ("name", "write", "message"),
     [
@@ -223,6 +229,7 @@ def text(content: str) -> Any:
         ),
         ("table.csv", text("speed,distance\n"), "table has no trajectory that can be used"),
         ("table.csv", text("speed,distance,speed\n1,2,3\n"), "table.csv has more than one column 'speed'"),
+        ("table.parquet", write_twice, "table.parquet has more than one column 'speed'"),
         ("table.csv", text("speed,distance\n1,2\n3,\n"), "episode 1: its feature 'distance' is missing"),
         ("table.csv", text("speed,distance\n1,fast\n"), "column 'distance' does not hold numbers"),
         ("table.csv", text("speed,distance\n1\n2,3\n"), "table.csv is damaged or is no table"),

@@ -15,7 +15,9 @@ from typer.testing import CliRunner
 from prefero.cli import app
 from prefero.cli.study import study as study_commands
 from prefero.studies.protocol import BUILT_IN, read_protocol
-from prefero.studies.storage.database import open_database
+from prefero.studies.storage import schema
+from prefero.studies.storage.database import open_database, writing
+from prefero.studies.storage.log_rows import insert_row, now
 from prefero.studies.storage.store import Store, new_secret
 from studies.fake_study import ask, new_key, proposal
 
@@ -62,6 +64,7 @@ def stored(folder: Path) -> Store:
 
 def test_the_papers_protocol_with_own_data_says_what_is_left_out(run: Run) -> None:
     told = run("create", "mine", "--world", "walks.csv")
+    assert told.startswith("Preparing the trajectories of walks.csv.\n")  # which may take a minute
     assert "The study 'mine' asks 50 questions about 12 trajectories of walks.csv." in told
     assert "Left out: target_scores, because walks.csv has no targets." in told
     assert "Next:  prefero study invite mine --participants 10  and  prefero study serve" in told
@@ -89,7 +92,25 @@ def test_every_link_begins_with_the_base(run: Run) -> None:
     assert "127.0.0.1" not in told
 
 
-@pytest.mark.parametrize("base", ["lab.example", "ftp://lab.example/", "https://", "https://lab.example/#x"])
+@pytest.mark.parametrize(
+    ("base", "where"),
+    [
+        ("http://127.0.0.1:8720/", "--host 127.0.0.1 --port 8720"),
+        ("http://[::1]:8720/", "--host ::1 --port 8720"),
+        ("http://lab.example:8000/", "--host 0.0.0.0 --port 8000"),
+        ("http://192.0.2.7/", "--host 0.0.0.0 --port 80"),
+    ],
+)
+def test_the_server_of_the_next_step_listens_where_the_links_lead(run: Run, base: str, where: str) -> None:
+    told = run("create", "mine", "--world", "walks.csv", "--base", base, "--database", "mine.db")
+    same = f"--base '{base}' --database mine.db" if "[" in base else f"--base {base} --database mine.db"
+    assert f"and  prefero study serve {where} {same}" in told
+    assert f"prefero study renew mine {same}  prints another" in told
+
+
+@pytest.mark.parametrize(
+    "base", ["lab.example", "ftp://lab.example/", "https://", "https://lab.example/#x", "http://lab:99999/"]
+)
 @pytest.mark.parametrize("command", [["create", "mine"], ["invite", "mine"], ["serve"]])
 def test_a_base_that_is_no_address_is_refused_before_anything_is_done(
     run: Run, command: list[str], base: str, tmp_path: Path
@@ -218,3 +239,18 @@ def test_every_command_and_option_is_on_the_page_about_studies() -> None:
         own = [p for p in command.params if getattr(p, "rich_help_panel", None) not in shared]
         missing = [o for p in own for o in p.opts if o.startswith("--") and f"`{o}" not in page]
         assert missing == [], name
+
+
+def test_a_participant_whose_rows_do_not_fit_together_stops_no_list(run: Run, tmp_path: Path) -> None:
+    for name in ("bad", "good"):
+        run("create", name, "--protocol", "walks.toml", "--participants", "1")
+    store = stored(tmp_path)
+    (person,) = store.participants(store.study("bad"))
+    question = ask(store, person, proposal())
+    row = {"participant": person.id, "question": question, "position": 0, "kind": "restore", "key": "key"}
+    with writing(store.engine) as connection:
+        insert_row(connection, schema.events, row | {"seconds": None, "at": now()})
+    store.engine.dispose()
+    listed = run("list")
+    assert "The study 'bad' cannot be read: a question has a 'restore', but no answer" in listed
+    assert re.search(r"good\s.*study\s.*1", listed)

@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 import prefero
-from prefero._support.sentences import unwrap
 from prefero.cli.arena import arena
 from prefero.cli.choices import SuggestingGroup
 from prefero.cli.console import console
 from prefero.cli.export import export
 from prefero.cli.features import features
+from prefero.cli.help import Commands
 from prefero.cli.pairs import pairs
 from prefero.cli.rank import rank
 from prefero.cli.reproduce import reproduce
@@ -20,15 +20,14 @@ from prefero.cli.study import study
 from prefero.cli.teach import teach
 from prefero.cli.worlds import show, worlds
 
-app = typer.Typer(
+app = Commands(
     cls=SuggestingGroup,
     help="Learn a robot's reward function from a person's preferences between trajectories.",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
 for command in (teach, features, score, rank, pairs, export, simulate, worlds, show, reproduce):
-    app.command(help=unwrap(command.__doc__ or ""))(command)
+    app.command()(command)
 app.add_typer(study, name="study")
 app.add_typer(arena, name="arena")
 

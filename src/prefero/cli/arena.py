@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer.core import TyperGroup
 
 from prefero._support.commands import prefero_command
 from prefero._support.names import listed, no_such
+from prefero._support.progress_bar import progress
 from prefero.arena.plan import CONFIDENCE, Goal
-from prefero.cli.console import check_server, console, say
-from prefero.cli.databases import database_or, open_known_store, open_store, shown, without_password
+from prefero.cli.console import check_report, check_server, console, say
+from prefero.cli.databases import database_or, open_known_store, open_store, without_password
+from prefero.cli.help import Commands, HelpfulGroup
 from prefero.cli.options import SESSION, feature_options, option, typed, with_dataset_flags
 from prefero.cli.page import PageOptions, serve_session, with_page_flags
 from prefero.cli.study_tables import print_table
@@ -33,7 +34,7 @@ NOT_SHOWN = tuple(
 )
 
 
-class ArenaGroup(TyperGroup):
+class ArenaGroup(HelpfulGroup):
     """`prefero arena A B` is `prefero arena compare A B`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -43,10 +44,9 @@ class ArenaGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-arena = typer.Typer(
+arena = Commands(
     cls=ArenaGroup,
     help="Find out which policy is better by blind comparisons of rollouts:  prefero arena FOLDER_A FOLDER_B",
-    no_args_is_help=True,
 )
 
 Rollouts = Annotated[
@@ -130,7 +130,13 @@ def compare(
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
-    """Compare rollouts in the browser, without knowing whose they are, until the order is known."""
+    """Compare rollouts in the browser, without knowing whose they are, until the order is known.
+
+    For example:
+
+        prefero arena rollouts/careful rollouts/lazy
+        prefero arena CartPole-v1 --policies a=mine:policy --policies b=random
+    """
     check_server()
     from prefero.arena.sources import LabelColumns, read_rollouts
     from prefero.server.auth import Visitor
@@ -157,9 +163,11 @@ def compare(
             "arena", *_again(rollouts, policies, judge, name, database, features, opening)
         )
         trust = bool(opening["trust"] or policies)
-        context = {"trust": trust, "place": (again, shown(where)), "report": say}
+        named_database = ["--database", kept] if (kept := without_password(database)) else []
+        reported = prefero_command("arena", "report", study.name, *named_database)
+        context = {"trust": trust, "arena_report": reported, "report": say}
         serve_session(listener, page, store, Visitor("participant", study, participant), context)
-    _say_standings(store, study)
+    _say_standings(store, study, reported)
     say(f"Stopped. To continue:  {again}")
 
 
@@ -253,8 +261,14 @@ def report(
     ] = False,
     database: Database = None,
 ) -> None:
-    """Write a report (HTML, Markdown, CSV) of who is better than whom, with a figure; at any time."""
+    """Write a report (HTML, Markdown, CSV) of who is better than whom, with a figure; at any time.
+
+    For example:
+
+        prefero arena report
+    """
     check_server()
+    check_report()
     from prefero.studies.arena_report import write_arena_report
 
     store = open_known_store(database, "arena.db")
@@ -285,7 +299,12 @@ def simulate(
     questions: Annotated[int, typer.Option(min=1, help="The largest number of answers.")] = 400,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the policies and the answers.")] = 0,
 ) -> None:
-    """Simulate an arena of policies of known strengths, with chosen comparisons and with a round robin."""
+    """Simulate an arena of policies of known strengths, with chosen comparisons and with a round robin.
+
+    For example:
+
+        prefero arena simulate --policies 5
+    """
     import numpy as np
 
     from prefero.arena.simulate import SimulatedPolicies
@@ -304,7 +323,12 @@ def _simulated(policies: Any, strategy: Any, goal: Goal, questions: int, seed: i
     from prefero.arena.simulate import simulate_arena
 
     running = simulate_arena(policies, strategy, goal=goal, questions=questions, seed=seed)
-    return next(standings for standings in running if standings.is_finished)
+    with progress(f"simulating an arena, {strategy}", questions) as advance:
+        for standings in running:
+            advance(1)
+            if standings.is_finished:
+                break
+    return standings
 
 
 def _arena_named(store: "Store", name: str | None) -> "Study":
@@ -330,7 +354,7 @@ def _say_begun(store: "Store", study: "Study", known: bool) -> None:
     say(f"It ends when {what} known with {plan.confidence:.0%}, or after {plan.questions} answers.")
 
 
-def _say_standings(store: "Store", study: "Study") -> None:
+def _say_standings(store: "Store", study: "Study", report: str) -> None:
     """What was found; the policies are named only at the end, or the judge would not be blind any more."""
     from prefero.studies.arena_schedule import arena_of
 
@@ -338,6 +362,7 @@ def _say_standings(store: "Store", study: "Study") -> None:
     if found.is_finished:
         for sentence in found.sentences:
             say(sentence)
+        say(f"For a report with a figure and every comparison:  {report}")
         return
     console.print(f"After {found.answers} answers it is not decided yet.")
-    say(f"To see how it stands, which names the policies:  {prefero_command('arena', 'report', study.name)}")
+    say(f"To see how it stands, which names the policies:  {report}")

@@ -4,14 +4,14 @@ import re
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from prefero._support.names import did_you_mean
+from prefero.cli.help import HelpfulGroup
 
 UNKNOWN = re.compile(r"(?:Value error, )?('([^']*)' is not one of (.*))\.$")
 
 
-class SuggestingGroup(TyperGroup):
+class SuggestingGroup(HelpfulGroup):
     """The commands; a misspelt value of an option is an error with the nearest choice."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -1,5 +1,6 @@
 """What the commands share: the console, checks before any work is done, and lists of skipped episodes."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from rich.markup import escape
 from rich.segment import Segment
 
 from prefero._support.files import missing_folder
-from prefero._support.optional import need
+from prefero._support.optional import need, need_writer
 from prefero._support.text import printable
 
 
@@ -33,13 +34,26 @@ def check_server() -> None:
         need(package, extra="server")
 
 
-def check_paths(figure: Path | None, other: Path | None) -> None:
-    """An error, before any work is done, if these files cannot be written; their folders are made."""
+def check_figure(figure: Path | None) -> None:
+    """An error, before any work is done, if a figure cannot have this path."""
     if figure and figure.suffix.lower() not in FIGURES:
         raise ValueError(f"a figure is saved as {', '.join(FIGURES)}, but the path is {figure}")
-    for path in (figure, other):
-        if path:
-            path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def check_outputs(*paths: Path | None) -> None:
+    """An error, before any work is done, if these files cannot be written; their folders are made."""
+    for path in filter(None, paths):
+        need_writer(path)
+        if path.is_dir():
+            raise IsADirectoryError(f"{path} is a folder: give a file, such as {path / 'NAME'}{path.suffix}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path.parent, os.W_OK):
+            raise PermissionError(f"{path} cannot be written, since the folder {path.parent} is read-only")
+
+
+def check_report() -> None:
+    """An error, before any work is done, if the package is missing that draws a report's figures."""
+    need("matplotlib", extra="plots")
 
 
 def check_folders(folders: Iterable[Path]) -> None:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from prefero.cli.console import say
+from prefero.cli.console import check_outputs, say
 from prefero.cli.options import RewardArgument
 from prefero.deploy.export import export_reward, target_for
 from prefero.reward import load_reward
@@ -21,12 +21,17 @@ def export(
         ),
     ],
 ) -> None:
-    """Write a learned reward for a robot on which Prefero is not installed."""
+    """Write a learned reward for a robot on which Prefero is not installed.
+
+    For example:
+
+        prefero export reward.json --out reward.py --out reward.onnx
+    """
     for path in out:
         target_for(path)
+    check_outputs(*out)
     learned = load_reward(reward)
     for path in out:
-        path.parent.mkdir(parents=True, exist_ok=True)
         export_reward(learned, path)
         names = ", ".join(learned.scaling.names)
         say(f"The reward of {names} is in {path}.")

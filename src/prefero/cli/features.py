@@ -11,7 +11,7 @@ from rich.table import Table
 
 from prefero._support.commands import prefero_command
 from prefero._support.sentences import pluralize
-from prefero.cli.console import check_apart, check_paths, console, say, say_skipped
+from prefero.cli.console import check_apart, check_figure, check_outputs, console, say, say_skipped
 from prefero.cli.options import with_dataset_flags
 from prefero.datasets import EpisodeDataset, FeatureOptions, FeatureTable, extract_features, open_dataset
 from prefero.datasets.features.diagnostics import messages
@@ -33,8 +33,14 @@ def features(
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
-    """Extract features of a dataset's trajectories, save them in a file, and diagnose problems."""
-    check_paths(figure, out)
+    """Extract features of a dataset's trajectories, save them in a file, and diagnose problems.
+
+    For example:
+
+        prefero features pick_and_place --figure features.png
+    """
+    check_figure(figure)
+    check_outputs(figure, out)
     opened = open_dataset(dataset, options_for(dataset, opening))
     if isinstance(opened, EpisodeDataset):
         check_features(features.features)

@@ -26,7 +26,8 @@ Command = Callable[..., None]
 RewardArgument = Annotated[
     str,
     typer.Argument(
-        help="A reward file (.json), as Reward.save writes it, or hf://OWNER/NAME of one on the Hub."
+        help="A reward file (.json), as Reward.save writes it, a folder with a reward.json, or "
+        "hf://OWNER/NAME of one on the Hub."
     ),
 ]
 ClusterAddress = Annotated[

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from prefero.cli.console import console
+from prefero.cli.console import console, say
 from prefero.cli.options import SERVER, AllowHost, Command, option, with_flags
 
 if TYPE_CHECKING:
@@ -26,10 +26,19 @@ class PageOptions:
     browser: bool
 
     def listen(self) -> socket.socket:
-        """A socket that listens there."""
+        """A socket that listens there; a warning, before any work is done, if there is no page to serve."""
         from prefero.server.serve import listen
 
+        say_if_not_built()
         return listen(self.host, self.port)
+
+
+def say_if_not_built() -> None:
+    """Say that there is no page, and how to build it, if so."""
+    from prefero.server.app import not_built, page_is_built
+
+    if not page_is_built():
+        say(not_built())
 
 
 def page_options(
@@ -58,7 +67,7 @@ def serve_session(
     context_of: Mapping[str, Any],
 ) -> None:
     """Serve until Ctrl+C; without a token on this machine, with one for others."""
-    from prefero.server.app import create_app
+    from prefero.server.app import create_app, page_is_built
     from prefero.server.auth import ServerContext
     from prefero.server.serve import address_of, is_loopback, names_of, open_browser, serve
     from prefero.studies.storage.store import new_secret
@@ -72,8 +81,9 @@ def serve_session(
         address += f"#{token}"
 
     def ready() -> None:
-        opened = page.browser and open_browser(address)
+        opened = page.browser and page_is_built() and open_browser(address)
         what = "The page is open in your browser" if opened else "Open this page in a browser"
+        what = what if page_is_built() else "Without a page, the server answers at"
         console.print(f"{what}: [bold]{address}[/]", soft_wrap=True)
         console.print("Press Ctrl+C here to stop; your answers stay stored.")
 

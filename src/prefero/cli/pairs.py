@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from prefero._support.commands import prefero_command
-from prefero.cli.console import check_apart, check_server, say
+from prefero.cli.console import check_apart, check_outputs, check_server, say
 from prefero.cli.databases import open_known_store
 from prefero.cli.options import with_format_flags
 from prefero.datasets import open_dataset
@@ -31,9 +31,15 @@ def pairs(
     *,
     opening: Mapping[str, object],
 ) -> None:
-    """Write every answered question about a dataset: both trajectories, the choice, its strength, and who."""
+    """Write every answered question about a dataset: both trajectories, the choice, its strength, and who.
+
+    For example:
+
+        prefero pairs pick_and_place --out pairs.jsonl
+    """
     check_server()
     check_pairs_file(out)
+    check_outputs(out)
     from prefero.studies.answered_pairs import answered_pairs
     from prefero.studies.start import known_study
 

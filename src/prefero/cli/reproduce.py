@@ -11,7 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from prefero._support.engine import Backend
-from prefero.cli.console import console, say
+from prefero.cli.console import check_report, console, say
 from prefero.cli.options import ClusterAddress
 from prefero.cli.study_tables import print_study_table
 
@@ -43,7 +43,12 @@ def reproduce(
     ] = None,
     names: Annotated[bool, typer.Option("--list", help="List the figures and exit.")] = False,
 ) -> None:
-    """Regenerate the paper's simulation figures and tables; finished runs are not repeated."""
+    """Regenerate the paper's simulation figures and tables; finished runs are not repeated.
+
+    For example:
+
+        prefero reproduce --figure driver-poly --quick
+    """
     from prefero.experiments.figures.base import Scale
     from prefero.experiments.reproduce import FIGURES, QUICK, figures_named, plan_of
     from prefero.experiments.reproduce import reproduce as run_and_report
@@ -53,6 +58,9 @@ def reproduce(
         for name, known in FIGURES.items():
             console.print(f"{name:18s} {known.title}", soft_wrap=True)
         return
+    check_report()
+    if out.exists() and not out.is_dir():
+        raise NotADirectoryError(f"{out} is a file: give a folder for the results with --out")
     if study is not None:
         _study_table(study, out)
         return

@@ -11,46 +11,35 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero._support.progress_bar import progress as progress_bar
-from prefero.cli.console import check_apart, console, say, say_skipped
-from prefero.cli.options import RewardArgument, with_dataset_flags
-from prefero.datasets import (
-    BadEpisode,
-    Dataset,
-    EpisodeDataset,
-    FeatureDataset,
-    FeatureOptions,
-    FeatureTable,
-    extract_for_reward,
-    open_dataset,
+from prefero.cli.console import check_apart, check_outputs, console, say
+from prefero.cli.options import with_dataset_flags
+from prefero.cli.scoring import (
+    RewardAndTrajectories,
+    SessionDatabase,
+    SessionName,
+    open_trajectories,
+    reward_and_trajectories,
+    say_scored,
+    say_warnings,
+    shown_reward,
 )
-from prefero.datasets.columns import Columns, matrix_columns
-from prefero.datasets.features.match_reward import scoring_warnings, windows_for
+from prefero.datasets import BadEpisode, Dataset, EpisodeDataset, FeatureOptions, FeatureTable
+from prefero.datasets.columns import Columns
+from prefero.datasets.features.match_reward import windows_for
 from prefero.datasets.formats.table_blocks import TableBlocks
 from prefero.datasets.formats.tables import TableDataset, TableOptions, id_column
-from prefero.datasets.registry import describe_formats, options_for
+from prefero.datasets.registry import options_for
 from prefero.datasets.scores.progress import check_progress_file, write_progress
-from prefero.datasets.scores.table import (
-    INDEX,
-    MEAN,
-    STANDARDIZED,
-    STANDARDIZED_STD,
-    check_score_table,
-    score_columns,
-    write_score_table,
-)
+from prefero.datasets.scores.table import INDEX, check_score_table, score_columns, write_score_table
 from prefero.datasets.scores.write import check_score_copy, writable_formats, write_scores
 from prefero.deploy.prefix_rewards import PrefixRewards
+from prefero.deploy.scores import score_trajectories
 from prefero.deploy.table_scores import score_table
-from prefero.pools.pool import Pool
-from prefero.pools.pool_file import is_pool_file
-from prefero.reward import Reward, load_reward
+from prefero.reward import Reward
 
 SHOWN = 5  # of the best trajectories
-UNIT = "The reward is in standard deviations above the average of the scored trajectories, as on the page."
 RABC_FLAGS = "lerobot-train --sample_weighting.type rabc --sample_weighting.progress_path"
 
-
-Scored = Annotated[str, typer.Argument(help=f"A pool (.npz), or a dataset: {describe_formats()}.")]
 Out = Annotated[Path | None, typer.Option(help="Write the scores to this file (.parquet, .csv).")]
 CopyTo = Annotated[
     Path | None,
@@ -73,12 +62,13 @@ Rabc = Annotated[
 
 @with_dataset_flags(without=("drop",))
 def score(
-    reward: RewardArgument,
-    trajectories: Scored,
+    words: RewardAndTrajectories,
     out: Out = None,
     copy_to: CopyTo = None,
     replace_reward: ReplaceReward = False,
     rabc: Rabc = None,
+    name: SessionName = None,
+    database: SessionDatabase = None,
     *,
     features: FeatureOptions,
     opening: Mapping[str, object],
@@ -88,33 +78,35 @@ def score(
     The table shows the reward as the page does: in standard deviations above the average of the scored
     trajectories. The file has it in the columns standardized and standardized_std, and in mean and std the
     reward itself, which is comparable between datasets: 0 is the reward of average features.
+
+    For example:
+
+        prefero score reward.json pool.npz --out scores.parquet
+        prefero score pick_and_place --copy-to pick_and_place_scored
     """
     _check(out, copy_to, replace_reward, rabc)
-    learned = load_reward(reward)
-    spec, trust = learned.feature_spec, bool(opening["trust"])
+    learned, trajectories = reward_and_trajectories("score", words, name, database)
+    trust = bool(opening["trust"])
     large = _large_table(trajectories, opening)
     if large is not None and copy_to is None and rabc is None:
         _score_in_blocks(learned, large, features, out, trust)
         return
-    dataset = _opened(trajectories, opening)
+    dataset = open_trajectories(trajectories, opening)
     if out is not None:
         check_apart(out, trajectories, dataset.files)
     if rabc is not None:
         _check_frames(dataset)
     if copy_to is not None:
-        check_score_copy(dataset, copy_to, windows_for(features, spec))
-    taught = learned.scaling
-    table = extract_for_reward(
-        dataset, taught.names, features, spec=spec, trust=trust, categories=taught.categories
-    )
-    mean, std = learned.predict(table.features, return_std=True)
-    columns = score_columns(table, mean, std, learned.standardized(table.features))
+        check_score_copy(dataset, copy_to, windows_for(features, learned.feature_spec))
+    table = learned.extract_features(dataset, features, trust=trust)
+    scores = score_trajectories(learned, table.features)
+    columns = score_columns(table, scores)
     console.print(_best_and_worst(columns, len(table)))
     what = "windows" if any(table.at_origin().segments) else "trajectories"
-    _say_scored(learned, f"{len(table)} {what}", table.skipped)
-    _say_warnings(table, learned, features)
+    say_scored(learned, f"{len(table)} {what} were scored", table.skipped)
+    say_warnings(table, learned, features)
     if copy_to is not None:
-        write_scores(table, mean, std, copy_to, replace_reward=replace_reward)
+        write_scores(table, scores.mean, scores.std, copy_to, replace_reward=replace_reward)
         say(f"The copy with all scores is in {copy_to}.")
     if out is not None:
         write_score_table(out, columns)
@@ -143,21 +135,10 @@ def _score_in_blocks(
         check_apart(out, str(table.path))
     scores = score_table(learned, table, features, out, trust=trust, shown=SHOWN)
     console.print(_best_and_worst(scores.extreme, scores.count))
-    _say_scored(learned, f"{scores.count} trajectories", scores.skipped)
-    _say_warnings(scores.sample, learned, features)
+    say_scored(learned, f"{scores.count} trajectories were scored", scores.skipped)
+    say_warnings(scores.sample, learned, features)
     if out is not None:
         say(f"All scores are in {out}.")
-
-
-def _say_scored(learned: Reward, what: str, skipped: dict[str, str]) -> None:
-    say(UNIT)
-    say(f"{what} were scored; {learned.describe()}.")
-    say_skipped(skipped)
-
-
-def _say_warnings(table: FeatureTable, learned: Reward, features: FeatureOptions) -> None:
-    for warning in scoring_warnings(table, learned.scaling, features, learned.feature_spec):
-        say(warning if warning.endswith("?") else f"{warning}.")
 
 
 def _write_progress(path: Path, learned: Reward, table: FeatureTable, trust: bool) -> None:
@@ -184,6 +165,7 @@ def _check(out: Path | None, copy_to: Path | None, replace_reward: bool, rabc: P
         check_score_table(out)
     if rabc is not None:
         check_progress_file(rabc)
+    check_outputs(out, rabc)
     if replace_reward and copy_to is None:
         raise ValueError("the reward is replaced in a copy of the dataset: give its folder, --copy-to FOLDER")
 
@@ -195,27 +177,17 @@ def _check_frames(dataset: Dataset) -> None:
         raise ValueError(f"--rabc is for LeRobot datasets, and {source.name} is none")
 
 
-def _opened(what: str, opening: Mapping[str, object]) -> Dataset:
-    """A pool's features, or a dataset without its videos, which scores do not need."""
-    if not is_pool_file(Path(what)):
-        return open_dataset(what, replace(options_for(what, opening), videos="ignore"))
-    pool = Pool.load(what)
-    ids = pool.ids or tuple(map(str, range(len(pool))))
-    columns = matrix_columns(pool.features, pool.names)
-    return FeatureDataset(Path(what).stem, columns, ids, categories=pool.scaling.categories)
-
-
 def _best_and_worst(columns: Columns, count: int) -> Table:
     """The best few of `count` trajectories, and the worst; the columns have these at least."""
-    order = np.argsort(-columns[MEAN], kind="stable").tolist()
+    order = np.argsort(-columns["mean"], kind="stable").tolist()
     ranked = [*enumerate(order[:SHOWN], 1)]
     if count > SHOWN:
         ranked.append((count, order[-1]))
     first = id_column(columns, None) or next(iter(columns))
     named = [first, INDEX] if INDEX in columns and first != INDEX else [first]
-    shown = Table("rank", *map(escape, named), "reward", "uncertainty")
+    shown = Table("rank", *map(escape, named), "reward")
     for rank, row in ranked:
         which = (escape(str(columns[name][row])) for name in named)
-        reward, uncertainty = columns[STANDARDIZED][row], columns[STANDARDIZED_STD][row]
-        shown.add_row(str(rank), *which, f"{reward:.2f}", f"{uncertainty:.2f}")
+        value = shown_reward(columns["standardized"][row], columns["standardized_std"][row])
+        shown.add_row(str(rank), *which, value)
     return shown

@@ -12,7 +12,7 @@ from rich.table import Table
 import prefero
 from prefero._support.sentences import percent, pluralize
 from prefero.acquisition.base import Purpose
-from prefero.cli.console import check_paths, console, say
+from prefero.cli.console import check_figure, check_outputs, console, say
 from prefero.learner import Learner
 from prefero.models.learning_progress import check_goal
 from prefero.plots.learning import save_learning
@@ -57,8 +57,14 @@ def simulate(
     ] = None,
     save: Annotated[Path | None, typer.Option(help="Save the learned reward to this file (.json).")] = None,
 ) -> None:
-    """Simulate a user who teaches a reward, with active and with random questions."""
-    check_paths(out, save)
+    """Simulate a user who teaches a reward, with active and with random questions.
+
+    For example:
+
+        prefero simulate tosser --questions 30 --out learning.png
+    """
+    check_figure(out)
+    check_outputs(out, save)
     goal = until if until is None else check_goal(until)
     made = (
         partial(make_task, reward, features=features)

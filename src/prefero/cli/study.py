@@ -13,9 +13,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from prefero._support.commands import prefero_command
-from prefero.cli.console import check_folders, check_server, console, say
-from prefero.cli.databases import open_known_store, open_store
+from prefero.cli.console import check_folders, check_report, check_server, console, say
+from prefero.cli.databases import open_known_store, open_store, without_password
+from prefero.cli.help import Commands
 from prefero.cli.options import AllowHost, with_dataset_flags
+from prefero.cli.page import say_if_not_built
 from prefero.cli.study_options import (
     LOCAL,
     PORT,
@@ -41,9 +43,7 @@ from prefero.datasets import FeatureOptions
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Store, Study
 
-study = typer.Typer(
-    help="Run studies with many participants: create, invite, serve, report, export.", no_args_is_help=True
-)
+study = Commands(help="Run studies with many participants: create, invite, serve, report, export.")
 
 
 @study.command()
@@ -63,23 +63,31 @@ def create(
     """Create a study about a world or your own data, and print the link of the experimenter's page.
 
     What of the protocol does not apply, such as target scores, is left out.
+
+    For example:
+
+        prefero study create putting --participants 10
+        prefero study create grasps --world pick_and_place
     """
     check_server()
     from prefero.studies.create import create_study, subject_of
     from prefero.studies.protocol import read_protocol
-    from prefero.studies.start import opening_options
+    from prefero.studies.start import opening_options, own_folder
 
     store, plan = open_store(database, "studies.db"), read_protocol(protocol)
     what = subject_of(plan, world)
     options, trust = opening_options(what, opening), bool(opening["trust"])
+    say(f"Preparing the trajectories of {what}.")
     made = create_study(store, name, plan, world, trajectories, features, options, trust=trust)
     say(
         f"The study {name!r} asks {made.protocol.total_questions} questions about {made.trajectories} "
         f"trajectories of {what}."
     )
+    if own_folder(what) and (folder := store.display(made.study).get("folder")):
+        say(f"Servers of this account may send the videos in {folder} from now on.")
     for left_out in made.left_out:
         say(f"Left out: {left_out}.")
-    _say_secret(name, made.secret, base)
+    _say_secret(name, made.secret, base, database)
     if participants:
         _invite(store, made.study, participants, base)
     _say_next(name, base, database, invited=participants > 0)
@@ -99,7 +107,9 @@ def print_protocol(
 ) -> None:
     """Print a protocol with comments, to edit and create a study from.
 
-    For example:  prefero study protocol paper > mine.toml
+    For example:
+
+        prefero study protocol paper > mine.toml
     """
     from prefero.studies.protocol import read_protocol
     from prefero.studies.protocol_toml import protocol_toml
@@ -119,7 +129,12 @@ def invite(
     base: Base = LOCAL,
     database: Database = None,
 ) -> None:
-    """Invite participants: print a secret link for each, which is not shown again."""
+    """Invite participants: print a secret link for each, which is not shown again.
+
+    For example:
+
+        prefero study invite putting --participants 5
+    """
     check_server()
     store = open_known_store(database, "studies.db")
     _invite(store, store.study(name), participants, base)
@@ -142,6 +157,10 @@ def renew(
     """Print a new link in place of one that was lost or seen by others; the old one no longer works.
 
     Without --participant it is the experimenter's. No answer is lost.
+
+    For example:
+
+        prefero study renew putting --participant P3
     """
     check_server()
     from prefero.studies.storage.store import new_secret
@@ -150,7 +169,7 @@ def renew(
     known = store.study(name)
     if participant is None:
         store.renew_secret(known, secret)
-        _say_secret(name, secret, base)
+        _say_secret(name, secret, base, database)
     else:
         store.renew_code(known, participant, secret)
         say(f"{participant}  {_link(base, secret)}")
@@ -158,7 +177,12 @@ def renew(
 
 @study.command("list")
 def list_studies(database: Database = None) -> None:
-    """List the studies of a database, with the number of participants who began and finished."""
+    """List the studies of a database, with the number of participants who began and finished.
+
+    For example:
+
+        prefero study list
+    """
     check_server()
     from prefero.studies.participant_progress import progress_of
 
@@ -171,7 +195,7 @@ def list_studies(database: Database = None) -> None:
     for known in studies:
         try:
             progress = progress_of(store, known)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, ArithmeticError) as error:
             say(f"The study {known.name!r} cannot be read: {error}")
             continue
         begun = sum(one.started is not None for one in progress)
@@ -194,7 +218,12 @@ def serve(
     workers: Workers = None,
     database: Database = None,
 ) -> None:
-    """Serve all studies of a database until Ctrl+C; several servers may share a PostgreSQL database."""
+    """Serve all studies of a database until Ctrl+C; several servers may share a PostgreSQL database.
+
+    For example:
+
+        prefero study serve --host 0.0.0.0 --port 8080
+    """
     check_server()
     from prefero.server.app import create_app
     from prefero.server.auth import ServerContext
@@ -203,6 +232,7 @@ def serve(
     from prefero.studies.study_workers import start_computing
 
     check_folders(clips or ())
+    say_if_not_built()
     outside = urlsplit(base or "")
     names = [*(allow_host or []), *([outside.hostname] if outside.hostname else [])]
     secure, folders = https or outside.scheme == "https", clips or ()
@@ -240,8 +270,13 @@ def report(
     """Write a report (HTML, Markdown, CSV) of what the methods learned and how participants answered.
 
     It can be written at any time, and flags participants who show signs of carelessness.
+
+    For example:
+
+        prefero study report putting
     """
     check_server()
+    check_report()
     from prefero.cli.study_tables import print_report
     from prefero.studies.report import write_study_report
 
@@ -264,6 +299,10 @@ def export(
     """Write a study as a folder of files (CSV, JSON, NPZ) that other programs can read.
 
     `prefero study import` reads it again, here or elsewhere.
+
+    For example:
+
+        prefero study export putting --out putting-answers
     """
     check_server()
     from prefero.studies.export_import import export_study
@@ -293,7 +332,12 @@ def import_folder(
     base: Base = LOCAL,
     database: Database = None,
 ) -> None:
-    """Read an exported study as a new study, or into another one to merge the two."""
+    """Read an exported study as a new study, or into another one to merge the two.
+
+    For example:
+
+        prefero study import putting-answers --name putting-2
+    """
     check_server()
     from prefero.studies.export_import import import_study
     from prefero.studies.storage.store import new_secret
@@ -302,26 +346,43 @@ def import_folder(
     made = import_study(store, folder, secret, name=name, into=into, prefix=prefix)
     say(f"{folder} is in the study {made.name!r} now.")
     if into is None:
-        _say_secret(made.name, secret, base)
+        _say_secret(made.name, secret, base, database)
 
 
 def _link(base: str, secret: str) -> str:
     return f"{base.rstrip('/')}/#{secret}"
 
 
-def _say_secret(name: str, secret: str, base: str) -> None:
+def _say_secret(name: str, secret: str, base: str, database: str | None) -> None:
     say(f"The experimenter's page, by a link that is not shown again:  {_link(base, secret)}")
-    renewed = prefero_command("study", "renew", name)
+    renewed = prefero_command("study", "renew", name, *_same(base, database))
     say(f"Keep it; if it is lost,  {renewed}  prints another.")
 
 
 def _say_next(name: str, base: str, database: str | None, *, invited: bool) -> None:
-    """The commands that follow; a URL of a database may have a password in it, and is not shown."""
-    same = ["--base", base] if base != LOCAL else []
-    same += ["--database", database] if database and "://" not in database else []
+    """The commands that follow."""
+    same = _same(base, database)
     invite = prefero_command("study", "invite", name, "--participants", "10", *same)
-    serve = prefero_command("study", "serve", *same)
+    serve = prefero_command("study", "serve", *_listening_at(base), *same)
     say(f"Next:  {serve}" if invited else f"Next:  {invite}  and  {serve}")
+
+
+def _same(base: str, database: str | None) -> list[str]:
+    """The options that the next commands have in common with this one."""
+    kept = without_password(database)
+    return [*(["--base", base] if base != LOCAL else []), *(["--database", kept] if kept else [])]
+
+
+def _listening_at(base: str) -> list[str]:
+    """The options of a server that links with this base reach; behind HTTPS, a proxy passes them on."""
+    from prefero.server.serve import is_loopback
+
+    parts = urlsplit(base)
+    if parts.scheme == "https" or base == LOCAL:
+        return []
+    host = parts.hostname or ""
+    interface = host if is_loopback(host) else "::" if ":" in host else "0.0.0.0"
+    return ["--host", interface, "--port", str(parts.port or 80)]
 
 
 def _invite(store: "Store", known: "Study", count: int, base: str) -> None:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
+from prefero import worlds
 from prefero._support.commands import prefero_command
 from prefero._support.sentences import pluralize
-from prefero.acquisition.group_questions import check_about
+from prefero.acquisition.group_questions import check_about, check_group_question
 from prefero.cli.console import check_server, console, say
 from prefero.cli.databases import database_or, open_store, shown, without_password
 from prefero.cli.options import SERVER, SESSION, option, typed, with_dataset_flags
@@ -22,7 +23,12 @@ from prefero.questions.answer_kinds import checked_kind
 if TYPE_CHECKING:
     from prefero.studies.storage.store import Participant, Store, Study
 
-What = Annotated[str, typer.Argument(help=f"A world, a pool file (.npz), or {describe_formats()}.")]
+What = Annotated[
+    str,
+    typer.Argument(
+        help=f"A world ({', '.join(worlds.names())}), a pool file (.npz), or {describe_formats()}."
+    ),
+]
 
 
 Questions = Annotated[
@@ -118,13 +124,21 @@ def teach(
     features: FeatureOptions,
     opening: Mapping[str, object],
 ) -> None:
-    """Teach a robot what you want by answering questions in the browser; a session can be resumed."""
+    """Teach a robot what you want by answering questions in the browser; a session can be resumed.
+
+    For example:
+
+        prefero teach golf
+        prefero teach pick_and_place --features final,path-length,duration
+        prefero teach folder_of_videos --task-description "Which throw is better?"
+        prefero teach CartPole-v1 --policy mine:policy --episodes 50
+    """
     check_server()
     until = until if until is None else check_goal(until)
     kind = None if answers is None else checked_kind(answers)
     check_about(about)
     from prefero.server.auth import Visitor
-    from prefero.studies.start import begin_teaching, continues_alone, opening_options
+    from prefero.studies.start import begin_teaching, continues_alone, opening_options, own_folder
     from prefero.studies.study_workers import start_computing
 
     with page.listen() as listener:
@@ -146,19 +160,33 @@ def teach(
             answers=kind,
             answer_times=answer_times,
         )
+        _check_about(about, study)
         _say_begun(store, where, study, participant if known else None)
         _say_others(store, study, participant)
+        if store.display(study)["kind"] == "clips" and not trust:
+            for folder in own_folder(what):
+                say(f"Videos in {folder} can be shown as long as this command runs.")
         whom = {"as": as_, "about": None if about == "person" else about}
         session = {"until": until, "name": name, **whom, "database": without_password(database)}
         again = prefero_command("teach", what, *typed(features, {**session, **opening}))
         context = {"trust": trust, "place": (again, shown(where)), "goal": until, "about": about}
         with closing(start_computing(store, workers, TEACHER_PATIENCE)) as computing:
-            context |= {"report": say, "computing": computing}
+            context |= {"report": say, "computing": computing, "clip_folders": own_folder(what)}
             serve_session(listener, page, store, Visitor("teacher", study, participant), context)
     with suppress(KeyboardInterrupt):
         _say_learned(store, study, participant)
         _say_together(store, study)
     console.print(f"Stopped. To continue:  {escape(again)}", soft_wrap=True)
+
+
+def _check_about(about: str, study: "Study") -> None:
+    """An error if a session asks for other answers than questions about the group have."""
+    from prefero.methods import method_named
+    from prefero.studies.protocol import Protocol
+
+    protocol = Protocol.from_json(study.protocol)
+    acquisition = method_named(protocol.methods[0].method).acquisition
+    check_group_question(about, acquisition, protocol.answers)
 
 
 def _say_begun(store: "Store", where: str, study: "Study", known: "Participant | None") -> None:

@@ -10,7 +10,7 @@ from rich.table import Table
 
 import prefero
 from prefero._support.files import cache_folder
-from prefero.cli.console import check_paths, console, say
+from prefero.cli.console import check_figure, check_outputs, console, say
 from prefero.pools.pool import Pool
 
 if TYPE_CHECKING:
@@ -20,7 +20,12 @@ View = Literal["clip", "samples", "poisson", "targets"]
 
 
 def worlds() -> None:
-    """List the worlds with their actions and features, and whether they run on this machine."""
+    """List the worlds with their actions and features, and whether they run on this machine.
+
+    For example:
+
+        prefero worlds
+    """
     table = Table("world", "actions", "features", "lasts", "physics", title=None)
     for name in prefero.worlds.names():
         try:
@@ -60,15 +65,21 @@ def show(
         ),
     ] = "clip",
 ) -> None:
-    """Save a clip of a trajectory, or one of the paper's figures of a world."""
+    """Save a clip of a trajectory, or one of the paper's figures of a world.
+
+    For example:
+
+        prefero show driver --seed 3 --out driver.mp4
+        prefero show golf --view targets --out targets.png
+    """
     from prefero.worlds.clips import check_clip, save_clip
 
+    check_clip(out) if view == "clip" else check_figure(out)
     made = prefero.worlds.make(world)
-    out.parent.mkdir(parents=True, exist_ok=True)
+    check_outputs(out)
     if view != "clip":
         _show_view(view, made, seed, out)
     else:
-        check_clip(out)
         random = made.action_space.sample(1, np.random.default_rng(seed))[0]
         trajectory = made.rollout(random if actions is None else _numbers(actions))
         save_clip(out, made, trajectory, frames=frames)
@@ -88,7 +99,6 @@ def _show_view(view: View, world: "World", seed: int, out: Path) -> None:
     from prefero.plots import worlds as world_plots
     from prefero.worlds.golf import Golf
 
-    check_paths(out, None)
     if view == "targets":
         if not isinstance(world, Golf):
             raise ValueError(f"only golf has targets, but the world is {world.name}: choose another --view")

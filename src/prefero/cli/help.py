@@ -1,0 +1,75 @@
+"""Commands whose help fits a terminal of any width: plain text, with whole names of options and an example.
+
+Lines of a docstring that are indented, such as examples, are printed as they are.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+ANY = 1000  # characters of a sentence about a command
+
+
+class HelpfulCommand(TyperCommand):
+    """A command; its options are listed under the headings that they were given."""
+
+    def __init__(self, *names: Any, help: str | None = None, **settings: Any) -> None:
+        super().__init__(*names, help=_with_literal_lines(help or ""), **settings)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """What follows the name of the command."""
+        return ["[OPTIONS]", *(_usage_name(one) for one in self.get_params(ctx) if _is_argument(one))]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The arguments, and the options under their headings."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            record = one.get_help_record(ctx)
+            if record is not None and _is_argument(one):
+                sections.setdefault("Arguments", []).append((_usage_name(one), record[1]))
+            elif record is not None:
+                heading = getattr(one, "rich_help_panel", None) or "Options"
+                sections.setdefault(heading, []).append(record)
+        for heading, records in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(records)
+
+
+class HelpfulGroup(TyperGroup):
+    """A group of commands, which are listed with whole sentences."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The commands, and what each is for."""
+        known = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, one.get_short_help_str(ANY)) for name, one in known.items() if one])
+
+
+class Commands(typer.Typer):
+    """Such commands; the class of their group may be given."""
+
+    def __init__(self, cls: type[HelpfulGroup] = HelpfulGroup, **settings: Any) -> None:
+        super().__init__(cls=cls, rich_markup_mode=None, no_args_is_help=True, **settings)
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[..., Any]:
+        """A decorator that adds a command."""
+        return super().command(name, cls=HelpfulCommand, **settings)
+
+
+def _is_argument(one: Any) -> bool:
+    return bool(one.param_type_name == "argument")
+
+
+def _usage_name(argument: Any) -> str:
+    if argument.metavar:
+        return str(argument.metavar)
+    name = argument.name.upper()
+    return name if argument.required else f"[{name}]"
+
+
+def _with_literal_lines(text: str) -> str:
+    """The text with a mark before indented paragraphs, which click then does not wrap."""
+    return "\n\n".join(f"\b\n{p}" if p.startswith(" ") else p for p in re.split(r"\n\s*?\n", text))
