@@ -11,6 +11,7 @@ import httpx
 import numpy as np
 import pytest
 
+from event_loops import run_in_own_loop
 from prefero import Pool
 from prefero.pools.displays import display_of
 from prefero.server.app import PAGE
@@ -186,6 +187,6 @@ def test_a_request_that_does_not_end_by_itself_is_answered(app: Any, status: int
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(InternalErrors(app)({"type": "http"}, AsyncMock(), send))
+    run_in_own_loop(lambda: InternalErrors(app)({"type": "http"}, AsyncMock(), send))
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert sent[0]["status"] == status
