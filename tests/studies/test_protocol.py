@@ -122,7 +122,7 @@ def test_a_protocol_is_read_from_json_as_it_was_written(name: str) -> None:
         ('title = "x"', r"a protocol needs a method that asks: add a \[\[methods\]\] table"),
         (
             f'title = "x"\nnonsense = 1\n{METHOD}',
-            "a protocol has no 'nonsense': it has answer_times, answers, consent, ",
+            "a protocol has no 'nonsense': it has answers, consent, ",
         ),
         ('title = "x"\nmethods = 3', r"methods are tables: \[\[methods\]\] with label, method and questions"),
         ('title = "x"\nmethods = ["Prefero"]', "methods are tables"),

@@ -84,14 +84,6 @@ Answers = Annotated[
         metavar="KIND",
     ),
 ]
-AnswerTimes = Annotated[
-    bool | None,
-    option(
-        SESSION,
-        "Learn also from how long you take: slow answers count as close ones, if your times show it; for one "
-        "person's answers about pairs. It can be changed when the session is continued.",
-    ),
-]
 Workers = Annotated[
     int,
     option(
@@ -117,7 +109,6 @@ def teach(
     database: Database = None,
     task_description: TaskDescription = None,
     answers: Answers = None,
-    answer_times: AnswerTimes = None,
     workers: Workers = 0,
     *,
     page: PageOptions,
@@ -158,7 +149,6 @@ def teach(
             task_description=task_description,
             person=as_,
             answers=kind,
-            answer_times=answer_times,
         )
         _check_about(about, study)
         _say_begun(store, where, study, participant if known else None)

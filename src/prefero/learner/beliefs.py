@@ -1,10 +1,9 @@
 """What a learner believes: a model fitted to its answers, and to likely answers to its open questions.
 
-The model also decides which answers there may be: not every one learns from ties, or from answer times.
+The model also decides which answers there may be: not every one learns from ties, or from all kinds.
 """
 
 import warnings
-from collections.abc import Iterable
 from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, Protocol, Self
@@ -41,16 +40,10 @@ class Beliefs:
 
     Args:
         model: It is copied, and the copy is fitted.
-        answer_times: Whether it learns from how long answers took.
     """
 
-    def __init__(self, model: Model, answer_times: bool = False) -> None:
-        if answer_times and not getattr(model, "learns_from_times", False):
-            raise ValueError(
-                f"{model!r} cannot learn from answer times: leave answer_times out, or take a PreferenceGP "
-                "with inference='ep'"
-            )
-        self.model, self.answer_times = deepcopy(model), answer_times
+    def __init__(self, model: Model) -> None:
+        self.model = deepcopy(model)
         self.people: PeoplePosterior | None = None  # that belongs to the last belief
         self._fantasy_model = deepcopy(model)  # so that a fit to imagined answers starts from the last such
         self._last: tuple[tuple[Answer, ...], Distribution] | None = None
@@ -131,10 +124,6 @@ class Beliefs:
 
     def check_kind(self, kind: Kind) -> None:
         """An error if answers of this kind cannot be learned from."""
-        if self.answer_times and kind != "pair":
-            raise ValueError(
-                f"with answer_times a learner learns from pairs, not from {kind!r}: leave answer_times out"
-            )
         if kind != "pair" and not getattr(self.model, "learns_from_all_kinds", True):
             raise ValueError(
                 f"{self.model!r} learns from pairs, not from {kind!r}: take a PreferenceGP with "
@@ -152,15 +141,9 @@ class Beliefs:
             margin, lapses = getattr(self.model, "margin", None), getattr(self.model, "has_lapses", False)
             function.check_answers(margin=tied or bool(margin), lapses=bool(lapses))
 
-    def check_answer(self, answer: Answer, earlier: Iterable[Answer]) -> None:
-        """An error if an answer cannot be learned from together with earlier ones."""
+    def check_answer(self, answer: Answer) -> None:
+        """An error if an answer cannot be learned from."""
         self.check_kind(answer.question.kind)
-        others = {before.person for before in earlier} - {answer.person} if self.answer_times else set()
-        if others:
-            raise ValueError(
-                f"with answer_times a learner learns from one person, here {min(others)!r}, but "
-                f"{answer.person!r} is another one: a learner without answer_times learns from several people"
-            )
         if answer.tied and not self.learns_from_ties:
             raise ValueError(
                 f"{self.model!r} cannot learn from {answer.choice!r}, since its margin is 0: give it a "
@@ -198,7 +181,7 @@ class Beliefs:
 
     def _comparisons(self, answers: tuple[Answer, ...], pool: Pool) -> Comparisons:
         """Answers about a pool as its scaled features."""
-        return Comparisons.from_answers(pool.scaled, answers, pool.scaling, self.answer_times)
+        return Comparisons.from_answers(pool.scaled, answers, pool.scaling)
 
 
 def _are_several(answers: tuple[Answer, ...]) -> bool:

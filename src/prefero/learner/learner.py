@@ -72,9 +72,6 @@ class Learner:
             "BALD", "best-information", "expected-utility" or "EUBO", "knowledge-gradient", "thompson-duel",
             another registered name, or an `AcquisitionFunction` of your own.
         answers: Of an earlier session, to continue it.
-        answer_times: Whether to learn also from the seconds of `tell`, in which a person gave an answer: slow
-            answers then count as close ones, if the person's times show it. For one person's answers about
-            pairs, and models with expectation propagation, such as the default.
     """
 
     def __init__(
@@ -85,7 +82,6 @@ class Learner:
         model: Model | None = None,
         acquisition: AnyAcquisitionFunction | str = PURPOSES["learn"],
         answers: Iterable[Answer] = (),
-        answer_times: bool = False,
     ) -> None:
         if not isinstance(pool, Pool):
             raise TypeError(f"a learner needs a prefero.Pool, but got {type(pool).__name__}: Pool(features)")
@@ -94,7 +90,7 @@ class Learner:
         self.pool = pool
         self.seed = int(seed)
         self.acquisition = acquisition_named(acquisition)
-        self._beliefs = Beliefs(PreferenceGP() if model is None else model, answer_times)
+        self._beliefs = Beliefs(PreferenceGP() if model is None else model)
         self._beliefs.check_acquisition(self.acquisition)
         self._questions = AskedQuestions()
         self._file: Path | None = None
@@ -130,11 +126,6 @@ class Learner:
         except ValueError:
             return False
         return self._beliefs.learns_from_ties
-
-    @property
-    def answer_times(self) -> bool:
-        """Whether it learns from how long answers took."""
-        return self._beliefs.answer_times
 
     @property
     def file(self) -> Path | None:
@@ -246,7 +237,7 @@ class Learner:
             choice: "left", "right" or "equal"; for other kinds of questions see `prefero.questions`.
             person: Who answered, where several people do; "" takes the person who was asked.
             seconds: How long the answer took, from when the question was shown; None if that is not known.
-                It is kept in any case, and learned from with `answer_times`.
+                It is kept with the answer, and not learned from.
 
         Raises:
             AnswerConflict: If the question has another answer already.
@@ -254,7 +245,7 @@ class Learner:
                 function is a formula for two answers; or if `seconds` is not a positive number.
         """
         answer = self._questions.answer_to(self._known(question), choice, str(person), seconds)
-        self._beliefs.check_answer(answer, self._questions.answered.values())
+        self._beliefs.check_answer(answer)
         self._beliefs.check_acquisition(self.acquisition, answer.tied)
         self._questions.tell(answer)
 
@@ -299,10 +290,7 @@ class Learner:
         """
         # a belief that was fitted answer by answer differs by rounding from one that is fitted to all at once
         self._beliefs.forget()
-        beliefs, asked = self._beliefs, self._questions
-        state = LearnerState(
-            self.pool, self.seed, beliefs.model, self.acquisition, asked, beliefs.answer_times
-        )
+        state = LearnerState(self.pool, self.seed, self._beliefs.model, self.acquisition, self._questions)
         learner_file.write(Path(path), state)
         self._file = Path(path)
 
@@ -331,7 +319,6 @@ class Learner:
             seed=state.seed,
             model=state.model,
             acquisition=state.acquisition,
-            answer_times=state.answer_times,
         )
         try:
             learner._continue(state.questions)

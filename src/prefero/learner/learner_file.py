@@ -5,7 +5,6 @@
     acquisition   its registered name and parameters, likewise
     told          answered questions, in the order of the answers; open and skipped ones
     persons       who was asked a question, by its number, where several people answer
-    answer_times  whether it learns from the answers' seconds
 
 The belief is not stored, since it follows from the answers. No code is stored.
 """
@@ -51,7 +50,6 @@ class LearnerState:
     model: Any
     acquisition: AnyAcquisitionFunction | None
     questions: AskedQuestions
-    answer_times: bool
 
 
 def write(path: Path, state: LearnerState) -> None:
@@ -68,7 +66,6 @@ def write(path: Path, state: LearnerState) -> None:
         "open": [_question_to_json(question) for question in questions.open.values()],
         "skipped": [_question_to_json(question) for question in questions.skipped.values()],
         "persons": questions.persons,
-        "answer_times": state.answer_times,
         "pool": pool_file.to_json(state.pool, path.parent),
     }
     write_atomically(path, json.dumps(document, allow_nan=False, default=_plain) + "\n", private=True)
@@ -107,14 +104,7 @@ def _state(document: dict[str, Any], path: Path) -> LearnerState:
         model=_model_from_json(document["model"]),
         acquisition=_acquisition_from_json(document["acquisition"]),
         questions=_asked(document),
-        answer_times=_flag(document["answer_times"]),
     )
-
-
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"answer_times is true or false, but is {value!r}")
-    return value
 
 
 # --- questions --------------------------------------------------------------------------------------------

@@ -16,17 +16,15 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero.kernels import Kernel
-from prefero.models.answer_times import TimeLaw, check_timed, with_answer_times
 from prefero.models.inference import Inference, check_inference, infer
 from prefero.models.learned_margins import TYPICAL_BEYOND
 from prefero.models.likelihood import Probit
 from prefero.models.marginal_likelihood import fit_hyperparameters
-from prefero.models.mixture import MixturePosterior
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.people import posterior_of
 from prefero.models.people_candidates import given_kernel
 from prefero.models.people_fitter import PeopleFitter
-from prefero.models.posterior import Distribution, Posterior, predict
+from prefero.models.posterior import Distribution, predict
 from prefero.models.reference import Reference
 from prefero.models.structures import TYPICAL_NOISE, ModelSettings
 from prefero.questions import Answer
@@ -158,11 +156,7 @@ class PreferenceGP(PreferenceModel):
         structures_: Without one: the posterior probability of each structure.
         people_: Where several people answered: the posterior over all their rewards; `posterior_` is then
             that over the reward that they share.
-        time_law_: How the person's answer times depend on differences of rewards; None where times were not
-            given, or do not depend on them clearly.
     """
-
-    time_law_: TimeLaw | None
 
     def __init__(
         self,
@@ -198,7 +192,6 @@ class PreferenceGP(PreferenceModel):
         *,
         people: Sequence[object] | npt.NDArray[Any] | None = None,
         answers: Sequence[Answer] = (),
-        seconds: npt.ArrayLike | None = None,
     ) -> Self:
         """Learn from answers about rows of features.
 
@@ -209,9 +202,6 @@ class PreferenceGP(PreferenceModel):
             people: Who gave each answer, those of `pairs` and then those of `ties`: names or numbers. Several
                 people are learned together: what they share, and what is each one's own.
             answers: Further answers of any kind, such as `Answer.best_of([0, 3, 5], best=3)`.
-            seconds: How long each answer of `pairs` and then of `ties` took; nan where that is not known.
-                Slow answers then count as close ones, if the person's times show it. None leaves times out,
-                those of `answers` too.
 
         Returns:
             The model itself.
@@ -220,12 +210,7 @@ class PreferenceGP(PreferenceModel):
             ConvergenceError: If the inference does not converge.
         """
         matrix = feature_matrix(items)
-        return self.fit_comparisons(comparisons_of(matrix, pairs, ties, people, answers, seconds), matrix)
-
-    @property
-    def learns_from_times(self) -> bool:
-        """Whether it can learn from how long answers took."""
-        return self.inference == "ep"
+        return self.fit_comparisons(comparisons_of(matrix, pairs, ties, people, answers), matrix)
 
     @property
     def learns_from_all_kinds(self) -> bool:
@@ -242,7 +227,7 @@ class PreferenceGP(PreferenceModel):
         """Learn from comparisons of features; refitting is quick when they continue the last ones.
 
         Args:
-            data: The comparisons; if they have `seconds`, it learns from them too.
+            data: The comparisons.
             reference: Features of the trajectories that the reward is for, (M, d): model averaging
                 standardizes features and scales its priors by them. Without it, the features of the
                 comparisons are taken to be standardized and normal.
@@ -251,7 +236,6 @@ class PreferenceGP(PreferenceModel):
             The model itself.
         """
         self._check()
-        check_timed(data, self.inference)
         self.n_features_in_ = data.winners.shape[1]
         self.__dict__.pop("people_", None)
         if data.has_people:
@@ -260,17 +244,11 @@ class PreferenceGP(PreferenceModel):
             self._fit_mixture(data, reference)
         else:
             self._fit_kernel(self.kernel, data)
-        self._take_up_times(data)
         self.log_evidence_ = self.posterior_.log_evidence
         probit = self.posterior_.probit
         self.noise_, self.margin_, self.lapse_ = probit.noise, probit.margin, probit.lapse
         self.strong_margin_ = probit.strong_margin
         return self
-
-    def _take_up_times(self, data: Comparisons) -> None:
-        self.time_law_, posterior = None, self.posterior_
-        if data.seconds is not None and isinstance(posterior, MixturePosterior | Posterior):
-            self.posterior_, self.time_law_ = with_answer_times(posterior, data.seconds)
 
     def _check(self) -> None:
         if self.kernel is not None and not isinstance(self.kernel, Kernel):

@@ -51,8 +51,6 @@ class Comparisons:
         scaling: How these features were scaled, so that a model knows its units; None if they were not.
         people: Who answered, (N,) names; None where only one person answers.
         rows: Which rows are one answer, and of which kind; None: each row is an answer about a pair.
-        seconds: How long each answer took, (N,), for models that learn from times; nan where that is not
-            known, and None where times are left out.
     """
 
     winners: Array
@@ -61,7 +59,6 @@ class Comparisons:
     scaling: "Scaling | None" = None
     people: Names | None = None
     rows: AnswerRows | None = None
-    seconds: Array | None = None
 
     def __len__(self) -> int:
         return len(self.winners)
@@ -75,7 +72,6 @@ class Comparisons:
             tied=self.tied[which],
             people=None if self.people is None else self.people[which],
             rows=None if self.rows is None else self.rows.some(which),
-            seconds=None if self.seconds is None else self.seconds[which],
         )
 
     @property
@@ -138,7 +134,6 @@ class Comparisons:
         pairs: npt.ArrayLike,
         ties: npt.ArrayLike | None = None,
         people: Sequence[object] | npt.NDArray[Any] | None = None,
-        seconds: npt.ArrayLike | None = None,
     ) -> Self:
         """Comparisons of rows of features.
 
@@ -147,7 +142,6 @@ class Comparisons:
             pairs: For each answer the index of the winner, then of the loser, (N, 2).
             ties: Pairs that were answered "about equal", (T, 2).
             people: Who gave each answer, of `pairs` and then of `ties`: names or numbers, (N + T,).
-            seconds: How long each took, likewise; nan where that is not known.
 
         Returns:
             The comparisons.
@@ -156,25 +150,17 @@ class Comparisons:
         tied = pair_indices([] if ties is None else ties, len(items), "ties")
         both = np.concatenate([chosen, tied])
         who = None if people is None else _names(people, len(both))
-        times = None if seconds is None else _times(seconds, len(both))
         tied_rows = np.arange(len(both)) >= len(chosen)
-        return cls(items[both[:, 0]], items[both[:, 1]], tied_rows, people=who, seconds=times)
+        return cls(items[both[:, 0]], items[both[:, 1]], tied_rows, people=who)
 
     @classmethod
-    def from_answers(
-        cls,
-        items: Array,
-        answers: Sequence[Answer],
-        scaling: "Scaling | None" = None,
-        answer_times: bool = False,
-    ) -> Self:
+    def from_answers(cls, items: Array, answers: Sequence[Answer], scaling: "Scaling | None" = None) -> Self:
         """Comparisons of rows of features, in the order of the answers.
 
         Args:
             items: The features, (M, d).
             answers: About these rows.
             scaling: How the features were scaled.
-            answer_times: Whether to take the answers' seconds over.
 
         Returns:
             The comparisons.
@@ -184,9 +170,7 @@ class Comparisons:
         tied = np.array([row.tied for row in rows], dtype=bool)
         people = [answer.person for answer in answers for _ in answer.rows]
         who = _names(people, len(rows)) if any(people) else None
-        known = [answer.seconds or np.nan for answer in answers for _ in answer.rows]
-        times = np.array(known, dtype=float) if answer_times else None
-        return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied, scaling, who, _answer_rows(answers), times)
+        return cls(items[pairs[:, 0]], items[pairs[:, 1]], tied, scaling, who, _answer_rows(answers))
 
 
 def _names(people: Sequence[object] | npt.NDArray[Any], count: int) -> Names:
@@ -199,29 +183,12 @@ def _names(people: Sequence[object] | npt.NDArray[Any], count: int) -> Names:
     return names
 
 
-def _times(seconds: npt.ArrayLike, count: int) -> Array:
-    """Answer times as an array, after checking that there is one for each answer."""
-    times = np.asarray(seconds, dtype=float)
-    if times.shape != (count,):
-        raise ValueError(
-            f"seconds must be one number for each answer, shape ({count},), but are {times.shape}"
-        )
-    bad = np.flatnonzero(~np.isnan(times) & ~((times > 0) & np.isfinite(times)))
-    if len(bad):
-        raise ValueError(
-            f"seconds must be positive, or nan where a time is not known, but number {bad[0]} is "
-            f"{times[bad[0]]:g}"
-        )
-    return times
-
-
 def comparisons_of(
     items: Array,
     pairs: npt.ArrayLike,
     ties: npt.ArrayLike | None,
     people: Sequence[object] | npt.NDArray[Any] | None,
     answers: Sequence[Answer],
-    seconds: npt.ArrayLike | None = None,
 ) -> Comparisons:
     """Comparisons of rows of features: pairs, ties, and answers of any kind after them.
 
@@ -230,34 +197,23 @@ def comparisons_of(
         pairs: For each answer the index of the winner, then of the loser, (N, 2).
         ties: Pairs that were answered "about equal", (T, 2).
         people: Who gave the answers of `pairs` and `ties`.
-        answers: Further answers, which name their person themselves, and have their own seconds.
-        seconds: How long the answers of `pairs` and `ties` took; None leaves all times out.
+        answers: Further answers, which name their person themselves.
 
     Returns:
         The comparisons.
     """
     if not len(answers):
-        return Comparisons.of(items, pairs, ties, people, seconds)
+        return Comparisons.of(items, pairs, ties, people)
     if people is not None:
         raise ValueError("people name who answered pairs and ties: give each of `answers` its own person")
     chosen = pair_indices(pairs, len(items), "pairs")
     tied = pair_indices([] if ties is None else ties, len(items), "ties")
     plain = [Answer(Question(*pair), "left") for pair in chosen.tolist()]
     plain += [Answer(Question(*pair), "equal") for pair in tied.tolist()]
-    if seconds is not None:
-        plain = _timed(plain, seconds)
     largest = max(item for answer in answers for item in answer.question.items)
     if largest >= len(items):
         raise ValueError(f"answers must be about items 0 to {len(items) - 1}, but one is about {largest}")
-    return Comparisons.from_answers(items, [*plain, *answers], answer_times=seconds is not None)
-
-
-def _timed(answers: Sequence[Answer], seconds: npt.ArrayLike) -> list[Answer]:
-    times = _times(seconds, len(answers)).tolist()
-    return [
-        replace(answer, seconds=None if np.isnan(time) else time)
-        for answer, time in zip(answers, times, strict=True)
-    ]
+    return Comparisons.from_answers(items, [*plain, *answers])
 
 
 def _answer_rows(answers: Sequence[Answer]) -> AnswerRows | None:

@@ -127,12 +127,9 @@ class LogLength(NamedTuple):
 
 
 class LogState(NamedTuple):
-    """The active answers, as numbers of questions, choices and seconds, and the skipped questions' numbers.
+    """The active answers, as numbers of questions and choices, and the skipped questions' numbers."""
 
-    The seconds of the latest answer are left out, so that a question can be computed before it is given.
-    """
-
-    answers: frozenset[tuple[int, str, float | None]]
+    answers: frozenset[tuple[int, str]]
     skipped: frozenset[int]
 
 
@@ -203,11 +200,7 @@ class EventLog:
     @cached_property
     def state(self) -> "LogState":
         """What the next question depends on: the active answers and the skips."""
-        last = self.answers[-1].event.id if self.answers else 0
-        answers = frozenset(
-            (active.asked.number, active.choice, None if active.event.id == last else active.seconds)
-            for active in self.answers
-        )
+        answers = frozenset((active.asked.number, active.choice) for active in self.answers)
         return LogState(answers, frozenset(asked.number for asked in self.skipped))
 
     @property

@@ -31,13 +31,10 @@ Value = TypeVar("Value")
 
 
 class LearnerKey(NamedTuple):
-    """The answers and skips of a method, by the numbers of their questions.
-
-    An answer is a number, a choice, and how long it took; None where times are not learned from.
-    """
+    """The answers (number and choice) and skips of a method, by the numbers of their questions."""
 
     label: str
-    answers: frozenset[tuple[int, str, float | None]]
+    answers: frozenset[tuple[int, str]]
     skipped: frozenset[int]
 
 
@@ -82,12 +79,9 @@ class LearnerCache:
         self._learners: OrderedDict[LearnerKey, Learner] = OrderedDict()
         self._next: OrderedDict[LearnerKey, NextQuestion] = OrderedDict()
 
-    def key(self, label: str, log: EventLog, *, last_time: bool = True) -> LearnerKey:
-        """What the log holds for a method; the time of the latest answer may be left out."""
-        timed = log.answers if last_time else log.answers[:-1]
-        seconds = {a.asked.number: a.seconds for a in timed} if self.protocol.answer_times else {}
-        own = [(a.asked.number, a.choice) for a in log.answers if a.asked.method == label]
-        answers = frozenset((number, choice, seconds.get(number)) for number, choice in own)
+    def key(self, label: str, log: EventLog) -> LearnerKey:
+        """What the log holds for a method."""
+        answers = frozenset((a.asked.number, a.choice) for a in log.answers if a.asked.method == label)
         skipped = [asked for asked in log.skipped if asked.method == label]
         pairs = {frozenset(asked.items) for asked in skipped if len(asked.items) == 2}
         if len(pairs) == len(self.pool) * (len(self.pool) - 1) // 2:
@@ -103,11 +97,8 @@ class LearnerCache:
         return completed(self.choosing(label, log))
 
     def choosing(self, label: str, log: EventLog) -> Generator[None, None, NextQuestion]:
-        """What a method asks next, in steps between which something more urgent can be computed.
-
-        It depends on the times of all answers but the latest, before which it may be computed already.
-        """
-        key = self.key(label, log, last_time=False)
+        """What a method asks next, in steps between which something more urgent can be computed."""
+        key = self.key(label, log)
         if key not in self._next:
             learner = self._learner(key, log)
             yield
@@ -124,7 +115,7 @@ class LearnerCache:
 
     def has_next(self, label: str, log: EventLog) -> bool:
         """Whether the next question is known without computing."""
-        return self.key(label, log, last_time=False) in self._next
+        return self.key(label, log) in self._next
 
     @one_thread
     def _ask(self, label: str, learner: Learner) -> tuple[Question, tuple[Question, ...]]:
@@ -172,9 +163,9 @@ class LearnerCache:
             learner = self.protocol.learner(key.label, self.pool, seed, model)
         known = {answer.question.number for answer in learner.answers}
         asked = {one.number: one.question for one in log.questions}
-        for number, choice, seconds in sorted(key.answers, key=lambda answer: answer[0]):
+        for number, choice in sorted(key.answers):
             if number not in known:
-                learner.tell(asked[number], choice, seconds=seconds)
+                learner.tell(asked[number], choice)
         for skipped in sorted(log.skipped, key=lambda asked: asked.number):
             if skipped.number in key.skipped:
                 learner.skip(skipped.question)

@@ -15,7 +15,6 @@
     watch_to_end   whether an answer is taken only after the items were shown to their end, or skipped
     ties           whether "about equal" is an answer; the paper's methods cannot learn from it
     answers        the kind of answers: pair, strength, best-of-3, worst-of-3, rank-3, up to 5
-    answer_times   whether methods learn from how long answers took; the paper's cannot
 
 An arena has the plan of the arena in place of methods. It is made by `prefero arena`, not by a file.
 
@@ -58,6 +57,7 @@ TEST, RETEST = "test", "retest"  # questions that no method learns from
 ARENA = "arena"  # questions of an arena
 QUESTIONS = 15  # of a method, as in the paper
 LONGEST_LABEL = 100  # letters, as many as the database keeps
+FORMER = ("answer_times",)  # settings that databases and files may still have, and that change nothing
 STUDY_NAMES = [name for name in NAMES if not name.startswith("Oracle")]  # it needs to know the reward
 
 
@@ -99,24 +99,16 @@ class StudyMethod:
         """Whether it can learn from answers other than plain pairs."""
         return bool(getattr(self._model(np.zeros((2, 1))), "learns_from_all_kinds", True))
 
-    @property
-    def learns_from_times(self) -> bool:
-        """Whether it can learn from how long answers took."""
-        return bool(getattr(self._model(np.zeros((2, 1))), "learns_from_times", False))
-
     def _model(self, x: Array) -> Model:
         return method_named(self.method).model(RealPerson(), x)
 
-    def learner(
-        self, pool: Pool, seed: int, model: Model | None = None, answer_times: bool = False
-    ) -> Learner:
+    def learner(self, pool: Pool, seed: int, model: Model | None = None) -> Learner:
         """A learner without answers; with another model, if one is given."""
         return Learner(
             pool,
             seed=seed,
             model=model or self._model(pool.scaled),
             acquisition=method_named(self.method).acquisition,
-            answer_times=answer_times,
         )
 
 
@@ -141,7 +133,6 @@ class Protocol:
     watch_to_end: bool = True  # teachers answer when they like
     ties: bool = False
     answers: Kind = "pair"
-    answer_times: bool = False
     open_ended: bool = False  # a teacher may continue for as long as they like
     arena: ArenaPlan | None = None
 
@@ -172,7 +163,6 @@ class Protocol:
                 f"{strict[0]!r} cannot learn from 'about equal': set ties = false, or leave it out"
             )
         self._check_answers()
-        self._check_times()
         if self.tests < 0 or self.retests < 0:
             raise ValueError(f"tests and retests are 0 or more, not {self.tests} and {self.retests}")
         if self.retests > self.new_questions // 2:
@@ -194,21 +184,6 @@ class Protocol:
                 "leave it out"
             )
 
-    def _check_times(self) -> None:
-        """An error if times are learned from, and methods or answers do not allow it."""
-        if not self.answer_times:
-            return
-        if self.answers != "pair" or self.arena is not None:
-            kind = "the judgments of an arena" if self.arena is not None else repr(self.answers)
-            raise ValueError(
-                f"answer times are learned from answers about pairs, not from {kind}: leave answer_times out"
-            )
-        without = [method.method for method in self.methods if not method.learns_from_times]
-        if without:
-            raise ValueError(
-                f"{without[0]!r} cannot learn from answer times: set answer_times = false, or leave it out"
-            )
-
     @property
     def new_questions(self) -> int:
         """Questions that are not retests."""
@@ -227,7 +202,7 @@ class Protocol:
 
     def learner(self, label: str, pool: Pool, seed: int, model: Model | None = None) -> Learner:
         """A learner of the method of this label, without answers; with another model, if one is given."""
-        return self.method(label).learner(pool, seed, model, self.answer_times)
+        return self.method(label).learner(pool, seed, model)
 
     def schedule(self, seed: int) -> tuple[str, ...]:
         """The label of each question's method, "test" or "retest": shuffled, retests in the second half."""
@@ -250,6 +225,7 @@ class Protocol:
     @classmethod
     def from_json(cls, document: Mapping[str, Any], name: str = "the protocol") -> "Protocol":
         """What `to_json` made, or a TOML file's content; `name` is for errors."""
+        document = {setting: value for setting, value in document.items() if setting not in FORMER}
         known = {f.name for f in fields(cls)}
         unknown = sorted(set(document) - known)
         if unknown:
@@ -272,6 +248,11 @@ class Protocol:
             document = tomllib.loads(_decoded(path.read_bytes()))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is not a protocol in TOML ({error}): {_printed()}") from error
+        if document.get("answer_times"):
+            raise ValueError(
+                f"{path}: no method learns from how long answers took, so leave answer_times out: "
+                "seconds are recorded in any case"
+            )
         for name in ("consent", "instructions", "thanks", "task_description"):
             if isinstance(document.get(name), str):
                 document[name] = unwrap(document[name])
@@ -346,11 +327,7 @@ def _printed() -> str:
 
 
 def teaching_protocol(
-    title: str,
-    questions: int,
-    task_description: str = "",
-    answers: Kind = "pair",
-    answer_times: bool = False,
+    title: str, questions: int, task_description: str = "", answers: Kind = "pair"
 ) -> Protocol:
     """For a teacher: one method, and no end."""
     return Protocol(
@@ -362,7 +339,6 @@ def teaching_protocol(
         practice=False,
         ties=True,
         answers=answers,
-        answer_times=answer_times,
         open_ended=True,
     )
 

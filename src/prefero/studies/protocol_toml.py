@@ -28,7 +28,6 @@ COMMENTS = {
     "watch_to_end": "they answer after the items were shown to their end, or after L, which skips ahead",
     "ties": '"about equal" is an answer; ActiveGP and ActiveLinear cannot learn from it',
     "answers": '"pair", "strength", "best-of-3", "worst-of-3", "rank-3", up to 5 trajectories',
-    "answer_times": "methods learn from how long answers took; ActiveGP and ActiveLinear cannot",
 }
 METHOD_COMMENTS = {
     "label": "its name in the report",

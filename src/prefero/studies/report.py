@@ -101,8 +101,7 @@ def accuracy_of(pool: Pool, protocol: Protocol, log: EventLog, label: str) -> fl
 class StudyReport:
     """What a report says, before it is written.
 
-    paper          whether the study is about golf, as the paper's, so that its numbers stand beside these
-    answer_times   whether the methods learned from how long answers took
+    paper   whether the study is about golf, as the paper's, so that its numbers stand beside these
     """
 
     name: str
@@ -110,7 +109,6 @@ class StudyReport:
     paper: bool
     participants: Sequence[ParticipantProgress]
     outcomes: Sequence[StudyOutcome]
-    answer_times: bool = False
 
     @property
     def table(self) -> StudyTable | None:
@@ -182,7 +180,6 @@ def study_report(store: Store, study: Study) -> StudyReport:
         protocol["world"] == "golf",
         progress_of(store, study),
         outcomes_of(store, study),
-        bool(protocol.get("answer_times")),
     )
 
 
@@ -230,8 +227,6 @@ def _methods_part(report: StudyReport) -> Iterator[str]:
         return
     yield from ("## What the methods learned\n", "![Accuracy and ratings](study.png)\n")
     yield report.table.markdown
-    if report.answer_times:
-        yield "The methods learned from how long answers took, too.\n"
     if report.table_of_careful is not None:
         yield "Without the participants who show signs of carelessness:\n"
         yield report.table_of_careful.markdown

@@ -150,12 +150,10 @@ def begin_teaching(
     task_description: str | None = None,
     person: str | None = None,
     answers: Kind | None = None,
-    answer_times: bool | None = None,
 ) -> tuple[Study, Participant, bool]:
     """The session of this name: a new one, or (True) the one that was begun before; see `pool_of`.
 
     `answers` is the kind of answers from now on; None leaves it as it was, or asks about pairs.
-    `answer_times` says whether to learn from how long answers took; None leaves it as it was, or does not.
 
     `task_description` tells the teacher what to do; None leaves it as it was, or as the world has it.
     `person` is who answers, where several people teach in one session.
@@ -167,43 +165,17 @@ def begin_teaching(
             raise Refused("study-exists", f"{name!r} is a study, not a session: choose another --name")
         study = _continued(store, study, what, features, opening, trust)
         described = None if task_description is None else unwrap(task_description)
-        given = {"task_description": described, "answers": answers, "answer_times": answer_times}
+        given = {"task_description": described, "answers": answers}
         changes = {setting: value for setting, value in given.items() if value is not None}
-        _check_changed(store, study, Protocol.from_json({**study.protocol, **changes}), person)
+        Protocol.from_json({**study.protocol, **changes})  # an error before anything is changed
         participant, known = _teacher(store, study, person)
         return store.change_protocol(study, **changes) if changes else study, participant, known
     pool = pool_of(what, trajectories, features, opening, trust=trust, simulate="later")
     title = what.title() if what in worlds.names() else name
-    protocol = teaching_protocol(
-        title, questions, task_description or "", answers or "pair", bool(answer_times)
-    )
+    protocol = teaching_protocol(title, questions, task_description or "", answers or "pair")
     display = serve_clips(display_of(pool), keep=trust or not own_folder(what))
     study = store.add_study(name, "teach", protocol.to_json(), pool, display, new_secret())
     return study, _teacher(store, study, person)[0], False
-
-
-def _check_changed(store: Store, study: Study, protocol: Protocol, person: str | None) -> None:
-    """An error if times are learned from, and what was answered before does not allow it."""
-    if not protocol.answer_times:
-        return
-    way_out = "continue it with --no-answer-times, or choose another --name"
-    participants = store.participants(study)
-    others = [one.label for one in participants if person is not None and one.label != person]
-    others += [one.label for one in participants[1:] if person is None]
-    if others:
-        raise Refused(
-            "answer-times",
-            f"answer times are learned from one person's answers, but {others[0]} teaches in {study.name!r} "
-            f"too: {way_out}",
-        )
-    logs = map(store.event_log, participants)
-    kinds = {active.asked.kind for log in logs for active in log.answers} - {"pair"}
-    if kinds:
-        raise Refused(
-            "answer-times",
-            f"answer times are learned from answers about pairs, but {study.name!r} has answers of the kind "
-            f"{min(kinds)}: {way_out}",
-        )
 
 
 def _teacher(store: Store, study: Study, person: str | None) -> tuple[Participant, bool]:
