@@ -18,16 +18,13 @@ but is too sure of the noisy ones and not sure enough of the others.
 import argparse
 import itertools
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.acquisition_functions import COLORS
 from benchmarks.evaluation import COIN, calibration_error, evaluate, learner_for, teach
 from benchmarks.rows import Job, Row, mean_and_error, measured, row_parser, seeds_of
 from benchmarks.tasks import task_named
-from prefero.plots.style import new_figure, save_figure, style_axis
 from prefero.simulation.tasks import predicted_probabilities
 
 CHECKPOINTS = (5, 10, 20, 30, 50, 100)
@@ -122,34 +119,6 @@ def _likelihood(rows: Sequence[Row]) -> str:
     return f"{mean:.3f}±{error:.3f}{'!' if mean < COIN else ' '}"
 
 
-def draw(path: Path, rows: Sequence[Row]) -> None:
-    """True against predicted probability; a panel for each number of answers, a curve for each noise."""
-    shown = [after for after in CALIBRATED_AFTER if any(row["answers"] == after for row in rows)]
-    figure, axes = new_figure(len(shown), width=3.6, height=3.6)
-    for axis, answers in zip(axes, shown, strict=True):
-        axis.plot([0.5, 1], [0.5, 1], color="#8a8a8a", linewidth=1, linestyle=":")
-        for place, noise in enumerate(NOISES):
-            mine = [row for row in rows if row["answers"] == answers and row["noise"] == noise]
-            if mine:
-                _draw(axis, mine, f"noise {noise:g}", COLORS[place])
-        title = f"after {answers} answers"
-        style_axis(axis, xlabel="predicted probability", ylabel="share of answers", title=title)
-    axes[0].legend(frameon=False, fontsize=8)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_figure(figure, path)
-
-
-def _draw(axis: Any, rows: Sequence[Row], label: str, color: str) -> None:
-    counts, predicted, right = (
-        np.sum([row[f"bin_{name}"] for row in rows], axis=0) for name in ("counts", "predicted", "right")
-    )
-    there = counts >= 0.005 * counts.sum()
-    axis.plot(
-        predicted[there] / counts[there], right[there] / counts[there], "o-", color=color, label=label,
-        markersize=4,
-    )  # fmt: skip
-
-
 def jobs_of(options: argparse.Namespace) -> list[Job]:
     """One user after the other, in every row."""
     seeds = seeds_of(options)
@@ -167,7 +136,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--noises", nargs="+", type=float, default=NOISES, metavar="NOISE", help="of the answers")
     add("--lapses", nargs="+", type=float, default=LAPSES, metavar="RATE", help="lapse rates")
     add("--questions", nargs="+", default=QUESTIONS, metavar="NAME", help="random, default, or a function")
-    add("--out", type=Path, default=Path("results/calibration.png"), help="where the plot goes")
     return parser
 
 
@@ -176,8 +144,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     wanted = jobs_of(options)
     rows = measured(options, wanted, work).of(wanted)
     print("\n".join([*calibration_table(rows), *likelihood_table(rows)]))
-    draw(options.out, rows)
-    print(f"\nsaved {options.out} and {options.rows}")
 
 
 if __name__ == "__main__":

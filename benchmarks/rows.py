@@ -119,19 +119,6 @@ def row_parser(name: str, doc: str | None, people: int) -> argparse.ArgumentPars
     return parser
 
 
-def add_functions(parser: argparse.ArgumentParser, functions: Sequence[str]) -> None:
-    """The option of benchmarks that compare acquisition functions."""
-    parser.add_argument(
-        "--functions",
-        nargs="+",
-        default=list(functions),
-        metavar="NAME",
-        help="registered names, random, default, or MODULE:CLASS; the first is the reference "
-        f"(default: {' '.join(functions)})",
-    )
-    parser.add_argument("--model", default="Prefero", help="a method's name; its model learns")
-
-
 def seeds_of(options: argparse.Namespace) -> range:
     """The seeds of the simulated users."""
     return range(options.first_seed, options.first_seed + options.people)

@@ -5,7 +5,7 @@
 
 The pairs of a sample are estimated, and the most promising of them are scored. Then one side of the best
 question is kept and the other exchanged for every trajectory in turn, a few times. Of a small pool this
-finds nearly always the maximum (`python -m benchmarks.predictive_search` measures how often).
+finds nearly always the maximum (docs/results/searches.md says how often).
 
 Of a large pool, a random part is considered first. Then each side is exchanged for every trajectory of the
 whole pool, or of a very large one for those of a larger random part, in blocks that need little memory.

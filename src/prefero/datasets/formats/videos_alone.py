@@ -34,7 +34,7 @@ class VideoEpisodes(EpisodeDataset):
 
     @property
     def default_features(self) -> tuple[str, ...]:  # type: ignore[override]  # it depends on how many there are
-        """Principal components: they carried most about unknown rewards in benchmarks.video_features."""
+        """Principal components: they carried most about unknown rewards (docs/results/features.md)."""
         return (f"pca({max(min(COMPONENTS, len(self) // 2), 1)})",)
 
     def version_parts(self) -> list[Any]:
