@@ -1,6 +1,6 @@
 # Every target sets up what it needs: a fresh machine needs only make and Python 3.11 or newer. Node, which builds the
 # page, comes from PyPI where the machine has none; the tests install a browser and PostgreSQL where they can. uv installs
-# Python packages where it is there, and pip otherwise.
+# Python packages; where there is none, it comes from PyPI too.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -94,7 +94,6 @@ setup: $(READY)  ## the virtual environment with everything in it
 
 # One resolution for all systems and versions of Python, of which pip and uv take the lines that concern them.
 constraints: $(READY)  ## choose the versions in constraints.txt anew: the newest that go together
-	@$(PYTHON) tools/install.py $(VENV) uv
 	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --all-extras $(foreach group,bench dev docs heavy node release,--group $(group)) \
 		--upgrade --no-annotate --custom-compile-command "make constraints" --quiet --output-file constraints.txt
 

@@ -94,13 +94,85 @@ def test_uv_is_used_when_it_is_there(
     assert said[1] == "prefero: installing Prefero[cli,server] and dev with uv"
 
 
-def test_without_uv_pip_installs_and_says_what_it_downloads(
+def environment_with(tmp_path: Path, *programs: str) -> Path:
+    """An environment that is there already, with these programs."""
+    folder = tmp_path / "env" / ("Scripts" if sys.platform == "win32" else "bin")
+    folder.mkdir(parents=True)
+    for program in programs:
+        (folder / (program + (".exe" if sys.platform == "win32" else ""))).touch()
+    return tmp_path / "env"
+
+
+def test_without_uv_pip_installs_uv_first_with_the_same_constraints(
     commands: list[list[str]],
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda _: None)
+    folder = environment_with(tmp_path, "python")
+    monkeypatch.setattr(install, "run_quietly", lambda command: commands.append([*map(str, command[1:])]))
+    wanted = ["--constraint", "constraints.txt", "--editable", "."]
+    monkeypatch.setattr(install, "install_with_pip", lambda *_: 0)
+    assert install.main([str(folder), *wanted]) == 0
+    assert commands == [["-m", "pip", "install", "--no-compile", "--constraint", "constraints.txt", "uv"]]
+    assert capfd.readouterr().out == "prefero: installing Prefero with pip\n"  # there is still no uv
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_uv_of_the_environment_installs_and_where_it_fails_pip_does(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str], fails: bool
+) -> None:
+    """Also where the shell finds it, since pip is its way back, and pip's settings are its own."""
+    folder = environment_with(tmp_path, "python", "uv")
+    python = next(folder.glob("*/python*"))
+    monkeypatch.setattr("shutil.which", lambda name: str(python.with_name(name + python.suffix)))
+    listed = (
+        "global.index-url='https://mirror.example/simple'\n:env:.index-url='https://nearer.example/simple'\n"
+    )
+    run: list[tuple[list[str], str]] = []
+
+    def answer(command: list[Any], **options: Any) -> SimpleNamespace:
+        if "config" in command:
+            return SimpleNamespace(returncode=0, stdout=listed)
+        run.append((command, options["env"].get("UV_DEFAULT_INDEX", "")))
+        return SimpleNamespace(returncode=int(fails))
+
+    monkeypatch.delenv("UV_DEFAULT_INDEX", raising=False)
+    monkeypatch.setattr(subprocess, "run", answer)
+    monkeypatch.setattr(install, "install_with_pip", lambda *_: 7)
+    assert install.main([str(folder), "numpy"]) == (7 if fails else 0)
+    [(command, index)] = run
+    assert command[1:] == ["pip", "install", "--python", str(python), "numpy"]
+    assert index == "https://nearer.example/simple"
+    said = capfd.readouterr().out.splitlines()
+    assert said[0] == "prefero: installing numpy with uv, which pip installed"
+    assert said[1:] == (
+        ["prefero: uv failed: what follows is pip's attempt", "prefero: installing numpy with pip"]
+        if fails
+        else []
+    )
+
+
+def test_uv_looks_where_pip_is_told_to_look() -> None:
+    assert install.translated([]) == {}
+    assert install.translated(["global.cert='/etc/certificates'"]) == {}
+    listed = ["global.extra-index-url='file:///one file:///two'", ":env:.find-links='\\n/wheels\\n/more'"]
+    assert install.translated(listed) == {
+        "UV_INDEX": "file:///one file:///two",
+        "UV_FIND_LINKS": "/wheels,/more",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+    }
+
+
+def test_pip_says_what_it_downloads(
+    commands: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    monkeypatch.setattr(install, "own_uv", lambda *_: None)
     monkeypatch.setattr(
         install, "install_with_pip", lambda *_: len(list(install.showing(PIP.splitlines()))) and 0
     )

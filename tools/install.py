@@ -3,13 +3,17 @@
     python tools/install.py .venv --editable ".[cli,server,worlds]"
     python tools/install.py .venv --constraint constraints.txt --editable ".[all]" --group dev
 
-uv does it where it is installed, and pip otherwise. The arguments after the folder are those of
-`pip install`. It needs nothing but Python, and runs on Linux, macOS and Windows.
+uv does it, in a fifth of the time that pip needs. Where there is no uv, pip installs it into the environment
+first; where that or uv fails, pip does it all. The arguments after the folder are those of `pip install`. It
+needs nothing but Python, and runs on Linux, macOS and Windows.
 """
 
 from __future__ import annotations  # so that an older Python gets as far as the message for it
 
+import ast
 import importlib.util
+import itertools
+import os
 import re
 import shutil
 import subprocess
@@ -21,25 +25,41 @@ OLDEST = (3, 11)
 GROUPS = "pip>=25.1"  # the first that knows --group
 DOWNLOAD = re.compile(r"^\s*Downloading (\S+?)-\d\S* \((\d+(?:\.\d+)? [MG]B)\)")
 INSTALL = re.compile(r"^Installing collected packages: (.*)")
+SETTING = re.compile(r"^[^.]*\.([a-z-]+)=(.*)")  # a line of `pip config list`
+FOR_UV = {  # uv's variable, and what is between two values of it; pip has white space there
+    "index-url": ("UV_DEFAULT_INDEX", " "),
+    "extra-index-url": ("UV_INDEX", " "),
+    "find-links": ("UV_FIND_LINKS", ","),
+}
 
 
 def main(arguments: Sequence[str]) -> int:
     folder, wanted = Path(arguments[0]), list(arguments[1:])
-    uv = shutil.which("uv")
+    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    uv = installed_uv(python)
     if reason := hindrance(uv):
         say(reason)
         return 1
-    python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     if not python.exists():
         say(f"making the virtual environment {folder}")
         make = [uv, "venv", "--quiet", "--python", sys.executable] if uv else [sys.executable, "-m", "venv"]
         subprocess.run([*make, str(folder)], check=True)
-    say(f"installing {described(wanted)} with {'uv' if uv else 'pip'}")
     if uv:
-        return subprocess.run(
-            [uv, "pip", "install", "--python", str(python), *wanted], check=False
-        ).returncode
+        say(f"installing {described(wanted)} with uv")
+        return install_with_uv(uv, python, wanted)
+    if uv := own_uv(python, wanted):
+        say(f"installing {described(wanted)} with uv, which pip installed")
+        if not install_with_uv(uv, python, wanted, settings_of_pip(python)):
+            return 0
+        say("uv failed: what follows is pip's attempt")
+    say(f"installing {described(wanted)} with pip")
     return install_with_pip(python, wanted)
+
+
+def installed_uv(python: Path) -> str | None:
+    """The uv that this machine has, other than the environment's own."""
+    found = shutil.which("uv")
+    return found if found and Path(found).parent.absolute() != python.parent.absolute() else None
 
 
 def hindrance(uv: str | None) -> str | None:
@@ -53,6 +73,43 @@ def hindrance(uv: str | None) -> str | None:
         "this Python cannot make virtual environments: install its venv package "
         "(Debian: apt-get install python3-venv), or uv"
     )
+
+
+def install_with_uv(
+    uv: str, python: Path, wanted: Sequence[str], settings: dict[str, str] | None = None
+) -> int:
+    command = [uv, "pip", "install", "--python", str(python), *wanted]
+    return subprocess.run(command, env={**(settings or {}), **os.environ}, check=False).returncode
+
+
+def own_uv(python: Path, wanted: Sequence[str]) -> str | None:
+    """The environment's own uv, which pip installs if it is not there; None if pip cannot."""
+    uv = python.with_name("uv" + python.suffix)
+    if not uv.exists():
+        pairs = itertools.pairwise(wanted)
+        constraints = [word for pair in pairs if pair[0] == "--constraint" for word in pair]
+        run_quietly([python, "-m", "pip", "install", "--no-compile", *constraints, "uv"])
+    return str(uv) if uv.exists() else None
+
+
+def settings_of_pip(python: Path) -> dict[str, str]:
+    """Where pip looks for packages, as variables for uv, which reads no settings of pip's."""
+    listed = subprocess.run(
+        [python, "-m", "pip", "config", "list"], capture_output=True, encoding="utf-8", check=False
+    )
+    return translated(listed.stdout.splitlines())
+
+
+def translated(lines: Iterable[str]) -> dict[str, str]:
+    """Lines of `pip config list` as variables for uv. Of two places, pip prefers its own variables."""
+    settings: dict[str, str] = {}
+    for line in sorted(lines, key=lambda line: line.startswith(":env:")):
+        found = SETTING.match(line)
+        if found and found[1] in FOR_UV:
+            name, between = FOR_UV[found[1]]
+            settings[name] = between.join(ast.literal_eval(found[2]).split())
+    # As pip does, the best version of all places; otherwise uv takes those of the first that has any.
+    return {**settings, "UV_INDEX_STRATEGY": "unsafe-best-match"} if settings else {}
 
 
 def install_with_pip(python: Path, wanted: Sequence[str]) -> int:

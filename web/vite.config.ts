@@ -1,6 +1,7 @@
 /// <reference types="vitest/config" />
 import { type BuildEnvironmentOptions, defineConfig } from "vite";
 
+const checks = { pluginTimings: false }; // a warning that depends on how busy the machine is
 const license = { fileName: "licenses.md" }; // of the packages in the bundle, which ask to be named
 
 const page: BuildEnvironmentOptions = {
@@ -10,6 +11,7 @@ const page: BuildEnvironmentOptions = {
   modulePreload: { polyfill: false },
   license,
   chunkSizeWarningLimit: 800, // three.js, which is loaded only for three-dimensional scenes
+  rolldownOptions: { checks },
 };
 
 /** One module for notebooks, which the kernel sends to the browser with all that it needs. */
@@ -21,6 +23,7 @@ const widget: BuildEnvironmentOptions = {
   license,
   chunkSizeWarningLimit: 900,
   rolldownOptions: {
+    checks,
     input: "src/widget/main.tsx",
     preserveEntrySignatures: "strict",
     output: { entryFileNames: "widget.js", codeSplitting: false },
