@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from multiprocessing import forkserver
 from pathlib import Path
 from subprocess import PIPE, Popen
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 from prefero._support import worker_pool
-from prefero._support.systems import usable_cores
+from prefero._support.systems import fork_server_process, usable_cores
 from prefero._support.worker import Task, Worker
 from prefero._support.worker_pool import WorkerDied, WorkerPool
 from support import worker_tasks as tasks
@@ -202,13 +201,37 @@ def test_workers_are_replaced_after_the_fork_server_was_killed(
 ) -> None:
     monkeypatch.setattr(worker_pool, "END_SECONDS", 0.05)
     assert shared.submit(0, tasks.remember, "before").result(TIMEOUT)
-    before, server = shared.processes, forkserver._forkserver._forkserver_pid  # type: ignore[attr-defined]
+    before, server = shared.processes, fork_server_process()
+    assert server is not None
     os.kill(server, signal.SIGSTOP)
     os.kill(before[0], signal.SIGKILL)
     time.sleep(0.3)  # the replacement is being started meanwhile
     os.kill(server, signal.SIGKILL)
     assert shared.submit(0, tasks.remember, "after").result(TIMEOUT) == ["after"]
     wait_until(lambda: shared.processes not in ([], before), "another worker")
+
+
+@pytest.mark.skipif(ON_WINDOWS, reason="there is no fork server")
+def test_workers_are_replaced_while_the_fork_server_hangs(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A start waits for it, and all other starts for that start."""
+    pool = WorkerPool(2, tasks.new_state)
+    for place in (0, 1):
+        pool.submit(place, tasks.remember, "before").result(TIMEOUT)
+    before, server = pool.processes, fork_server_process()
+    assert server is not None
+    monkeypatch.setattr(worker_pool, "START_SECONDS", 0.3)
+    os.kill(server, signal.SIGSTOP)
+    for process in before:
+        os.kill(process, signal.SIGKILL)
+    for place in (0, 1):
+        assert pool.submit(place, tasks.remember, "after").result(TIMEOUT)[-1] == "after"
+    assert "forked from hangs and is replaced" in caplog.text
+    monkeypatch.setattr(worker_pool, "START_SECONDS", TIMEOUT)
+    wait_until(lambda: len(set(pool.processes) - set(before)) == 2, "two new workers")
+    assert fork_server_process() != server
+    pool.close()
 
 
 @pytest.mark.skipif(ON_WINDOWS, reason="SIGSTOP is not there")

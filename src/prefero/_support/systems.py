@@ -119,6 +119,16 @@ def kill_process(process: int) -> None:
         os.kill(process, signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
 
 
+def fork_server_process() -> int | None:
+    """The id of multiprocessing's fork server; None where there is none, or it has not started."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return None
+    from multiprocessing import forkserver
+
+    found: int | None = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)
+    return found
+
+
 def use_own_socket_folder() -> None:
     """Put the sockets of multiprocessing's fork server into a folder of this process, and remove old ones.
 

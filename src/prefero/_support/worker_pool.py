@@ -6,8 +6,8 @@
 The tasks of a worker that died, or gave no sign of life for half a minute, are sent again to the one that
 takes its place. If none can be started, because the system has no memory or no processes left, it is tried
 again after growing pauses. A worker has one BLAS thread. Where the system can, workers are forked from a
-process that has imported what they need, so that one which died is replaced at once; elsewhere each is
-started anew.
+process that has imported what they need, the fork server, so that one which died is replaced at once; a fork
+server that hangs is killed, and the next start has a new one. Elsewhere each is started anew.
 """
 
 import itertools
@@ -24,7 +24,12 @@ from types import ModuleType
 from typing import Any, ClassVar
 
 from prefero._support.engine import one_thread_each
-from prefero._support.systems import kill_process, usable_cores, use_own_socket_folder
+from prefero._support.systems import (
+    fork_server_process,
+    kill_process,
+    usable_cores,
+    use_own_socket_folder,
+)
 from prefero._support.worker import Worker, run_worker
 
 LOGGER = logging.getLogger("prefero")
@@ -245,7 +250,7 @@ class _Handle:
         connection, theirs = self._context.Pipe()
         with theirs:
             process = self._context.Process(target=run_worker, args=(theirs, self._state_of), daemon=True)
-            with _STARTING, one_thread_each(), _without_main():
+            with _STARTING, one_thread_each(), _without_main(), _fork_server_killed_after(START_SECONDS):
                 process.start()
         try:
             if not connection.poll(START_SECONDS):
@@ -334,6 +339,25 @@ def _exit_code(process: Any) -> int | None:
             process.join(END_SECONDS)
     code: int | None = process.exitcode
     return code
+
+
+@contextmanager
+def _fork_server_killed_after(seconds: float) -> Iterator[None]:
+    """A start waits for the fork server's answer as long as that lives: if it hangs, that ends the wait."""
+    timer = threading.Timer(seconds, _kill_fork_server)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _kill_fork_server() -> None:
+    server = fork_server_process()
+    if server is not None:
+        LOGGER.warning("the process that worker processes are forked from hangs and is replaced")
+        kill_process(server)
 
 
 @contextmanager
