@@ -255,7 +255,6 @@ def write_twice(path: Path, features: Array) -> None:
             lambda path, x: Pool(x, ["a", "speed"]).save(path),
             "the reward is a function of speed, distance, but pool has a, speed: add a column 'distance'",
         ),
-        ("table.txt", text(""), "'table.txt' is not recognized: a dataset is a LeRobot dataset"),
         ("there.csv", lambda *_: None, "prefero: no such file: there.csv"),
     ],
 )

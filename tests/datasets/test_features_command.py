@@ -85,7 +85,6 @@ def test_an_environment_is_played(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere"], "no such file or dataset: 'nowhere'; a dataset is a LeRobot dataset"),
         (["CartPole-v1", "--features", "speed"], "there is no feature 'speed': the features are mean"),
         (["CartPole-v1", "--window", "soon"], "a length is a number of steps"),
         (["CartPole-v1", "--table", "t.csv"], "has no option 'table'"),
@@ -107,6 +106,16 @@ def test_what_cannot_be_is_one_line(
     assert said.err.startswith("prefero: ")
     assert message in said.err
     assert said.err.count("\n") == 1
+
+
+def test_what_is_no_dataset_is_told_what_a_dataset_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_here(monkeypatch, "features", "nowhere") == 2
+    said = capsys.readouterr().err
+    assert said.startswith("prefero: no such file or dataset: 'nowhere'.\nA dataset is one of\n  a LeRobot")
+    assert "Traceback" not in said
 
 
 def test_columns_of_a_table_are_chosen_by_name_and_texts_are_named(tmp_path: Path) -> None:

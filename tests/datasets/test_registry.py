@@ -15,7 +15,7 @@ from prefero.datasets import (
     TableOptions,
     open_dataset,
 )
-from prefero.datasets.registry import KEPT_OPEN, open_once, open_spec, options_for, recognize
+from prefero.datasets.registry import KEPT_OPEN, formats, open_once, open_spec, options_for, recognize
 
 
 @pytest.fixture(autouse=True)
@@ -49,9 +49,12 @@ def test_each_format_is_recognized(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["nowhere", "nowhere/at-all-v3", "Nothing-v0"])
 def test_an_unknown_path_is_an_error_that_lists_the_formats(what: str) -> None:
     with pytest.raises(
-        FileNotFoundError, match=rf"^no such file or dataset: '{what}'; a dataset is a LeRobot .* Gymnasium"
-    ):
+        FileNotFoundError, match=rf"(?s)^no such file or dataset: '{what}'\..* LeRobot .* Gymnasium"
+    ) as refused:
         open_dataset(what)
+    wanted = str(refused.value).splitlines()[1:]
+    assert [line.strip() for line in wanted[1:-1]] == [one.description for one in formats()]  # one a line
+    assert "FORMAT:PATH" in wanted[-1]
 
 
 def test_a_missing_file_and_a_misspelt_name_are_told_apart_with_the_nearest(tmp_path: Path) -> None:
@@ -63,7 +66,7 @@ def test_a_missing_file_and_a_misspelt_name_are_told_apart_with_the_nearest(tmp_
     with pytest.raises(FileNotFoundError, match=r"'CartPol-v1'; did you mean 'CartPole-v1'\?$"):
         open_dataset("CartPol-v1")
     (tmp_path / "letter.txt").write_text("Dear robot,", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"letter.txt' is not recognized: a dataset is a LeRobot"):
+    with pytest.raises(ValueError, match=r"letter.txt' is not recognized\.\nA dataset is one of\n"):
         open_dataset(tmp_path / "letter.txt")
 
 

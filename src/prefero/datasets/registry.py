@@ -84,17 +84,23 @@ def not_recognized(place: str, *, worlds: Sequence[str] = ()) -> Exception:
 
     `worlds` are names that could have been meant as well.
     """
-    what = f"a world ({', '.join(worlds)}), a pool file (.npz), " if worlds else ""
-    possible = f"{'it can be' if worlds else 'a dataset is'} {what}{describe_formats()}"
-    if Path(place).is_dir():
-        return ValueError(f"{place!r} is not recognized, since it holds {contents(Path(place))}: {possible}")
     if Path(place).exists():
-        return ValueError(f"{place!r} is not recognized: {possible}")
+        found = f": it holds {contents(Path(place))}" if Path(place).is_dir() else ""
+        return ValueError(f"{place!r} is not recognized{found}.{_accepted(worlds)}")
     if _SUFFIX.search(place):
         return missing_file(place)
     names = [*worlds, *paths_beside(place), *(name for one in formats() for name in one.known_ids())]
-    rest = did_you_mean(place, names) or f"; {possible}"
+    rest = did_you_mean(place, names) or f".{_accepted(worlds)}"
     return FileNotFoundError(f"no such file{', world' if worlds else ''} or dataset: {place!r}{rest}")
+
+
+def _accepted(worlds: Sequence[str]) -> str:
+    """The rest of that error: what can be opened, one a line, and how the format is named."""
+    others = [f"a world ({', '.join(worlds)})", "a pool file (.npz)"] if worlds else []
+    lines = [f"  {one}" for one in (*others, *(one.description for one in formats()))]
+    first = f"\n{'It can be' if worlds else 'A dataset is'} one of"
+    last = "To name its format, write FORMAT:PATH. The formats: " + ", ".join(FORMATS.names())
+    return "\n".join([first, *lines, last])
 
 
 def options_for(path: str | Path, given: Mapping[str, object]) -> FormatOptions:
