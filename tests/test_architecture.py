@@ -16,8 +16,7 @@ LAYERS = (
     ("models", "worlds", "datasets"),
     ("pools",),
     ("acquisition",),
-    ("reward_file", "reward_plots", "reward_card", "notebook"),
-    ("reward",),
+    ("rewards", "notebook"),
     ("learner",),
     ("deploy", "simulation", "methods", "arena"),
     ("plots",),
@@ -28,6 +27,11 @@ LAYERS = (
     ("__main__",),
 )
 LAYER = {package: depth for depth, layer in enumerate(LAYERS) for package in layer}
+# The second level: a folder or module of these packages imports only from those before it. The folders of
+# `models` and `acquisition` come here when they are made.
+FOLDERS = {
+    "rewards": ("file", "plots", "card", "reward"),
+}
 # the only packages that may import something beyond these three when they are imported themselves
 USES_EXTRAS = {
     "worlds",
@@ -122,6 +126,38 @@ def _later(file: Path) -> set[str]:
     return {package for package in packages_imported(file) if LAYER[package] >= own}
 
 
+def parts(package: str) -> dict[str, list[Path]]:
+    """The files of each folder and module of a package. Its own `__init__` may import all of them."""
+    found: dict[str, list[Path]] = {}
+    for file in sorted((SOURCE / package).rglob("*.py")):
+        part = file.relative_to(SOURCE / package).parts[0].removesuffix(".py")
+        found.setdefault(part, []).append(file)
+    return {part: files for part, files in found.items() if part != "__init__"}
+
+
+def parts_imported(file: Path, package: str) -> set[str]:
+    """The folders and modules of its own package that a file imports anywhere, by name."""
+    within = ["prefero", *package.split("/")]
+    tree = without_type_checking(ast.parse(file.read_text(encoding="utf-8")))
+    names = [n.split(".") for n in imported(tree)]
+    return {n[len(within)] for n in names if n[: len(within)] == within and len(n) > len(within)}
+
+
+@pytest.mark.parametrize("package", FOLDERS)
+def test_every_part_of_a_package_is_in_its_list(package: str) -> None:
+    assert set(parts(package)) == set(FOLDERS[package])
+
+
+@pytest.mark.parametrize(
+    ("package", "part"), [(package, part) for package, order in FOLDERS.items() for part in order]
+)
+def test_a_part_of_a_package_imports_only_from_earlier_ones(package: str, part: str) -> None:
+    order = FOLDERS[package]
+    allowed = set(order[: order.index(part) + 1])
+    wrong = {str(f.relative_to(SOURCE)): parts_imported(f, package) - allowed for f in parts(package)[part]}
+    assert {file: later for file, later in wrong.items() if later} == {}
+
+
 def test_the_core_needs_only_numpy_scipy_and_threadpoolctl() -> None:
     allowed = CORE | {"prefero"} | sys.stdlib_module_names
     core = [file for file in sources() if package_of(file) not in USES_EXTRAS]
@@ -159,8 +195,17 @@ def test_the_picture_has_every_package_in_its_layer() -> None:
     drawn: dict[int, set[str]] = {}
     for y, package in rows:
         drawn.setdefault(-int(y), set()).add(package)
-    layers = [set(layer) - NOT_PACKAGES for layer in LAYERS if "reward_file" not in layer]
+    layers = [set(layer) - NOT_PACKAGES for layer in LAYERS]
     assert [drawn[y] for y in sorted(drawn)] == [layer for layer in layers if layer]
+
+
+@pytest.mark.parametrize("package", FOLDERS)
+def test_the_page_names_the_folders_of_a_package_in_their_order(package: str) -> None:
+    _, _, rest = PAGE.partition(f"### `{package.partition('/')[0]}`\n")
+    section, _, _ = rest.partition("\n#")
+    folders = [part for part in FOLDERS[package] if (SOURCE / package / part).is_dir()]
+    named = [name for name in re.findall(r"`(\w+)/`", section) if name in folders]
+    assert named == folders
 
 
 def definitions(file: Path) -> set[str]:

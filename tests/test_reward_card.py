@@ -2,7 +2,7 @@
 
 import pytest
 
-from prefero.reward_card import model_card, repository_files
+from prefero.rewards.card import model_card, repository_files
 from prefero.trajectories import FeatureSpec, Scaling
 
 SCALING = Scaling(("speed", "a|b"), (1.0, 2.0), (0.5, 4.0))

@@ -15,7 +15,7 @@ import pytest
 
 from example_rewards import MODELS, NAMES, every_reward, example_rewards, new, pool
 from prefero import Learner, Pool, Reward, load_reward
-from prefero.reward_file import RewardFileError
+from prefero.rewards.file import RewardFileError
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from example_rewards import every_reward, example_rewards, pool
 from plots.read_figures import cut_off, overlapping
 from prefero import Learner, Pool, Question
 from prefero._support.optional import MissingExtra
-from prefero.reward_plots import plot_agreement, plot_profiles
+from prefero.rewards.plots import plot_agreement, plot_profiles
 
 
 @every_reward

@@ -12,7 +12,7 @@ from prefero.models.linear import LinearPreference
 from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
-from prefero.reward import Reward, load_reward
+from prefero.rewards.reward import Reward, load_reward
 from prefero.trajectories.diversity import sample_diverse
 
 if TYPE_CHECKING:

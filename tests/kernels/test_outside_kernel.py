@@ -16,7 +16,7 @@ from prefero.deploy.export import export_reward
 from prefero.deploy.export.onnx import covariance
 from prefero.deploy.export.python import KERNELS as PYTHON_KERNELS
 from prefero.kernels import KERNELS, Anchored, Kernel, Linear, Parameterless, register, to_json
-from prefero.reward_file import RewardFileError
+from prefero.rewards.file import RewardFileError
 from support.install_package import install_package
 
 CODE = (Path(__file__).parent / "periodic_kernel.py").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ from prefero import Learner, Pool, Question, Reward, load_reward
 from prefero.__main__ import main
 from prefero._support.arrays import Array
 from prefero.datasets import open_dataset
-from prefero.reward_card import model_card, repository_files
+from prefero.rewards.card import model_card, repository_files
 
 pytest.importorskip("lerobot.rewards", reason="LeRobot 0.6 or newer is not installed")
 

@@ -9,7 +9,7 @@ import pytest
 from prefero import Pool
 from prefero.models.people import AnswerStyle
 from prefero.pools.displays import display_of
-from prefero.reward import BestTrajectory
+from prefero.rewards.reward import BestTrajectory
 from prefero.studies.compute_slots import ComputeSlots
 from prefero.studies.group import GroupSummary, named_answers, other_teachers, together_sentences
 from prefero.studies.protocol import StudyMethod

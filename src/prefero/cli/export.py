@@ -8,7 +8,7 @@ import typer
 from prefero.cli.console import check_outputs, say
 from prefero.cli.options import RewardArgument
 from prefero.deploy.export import export_reward, target_for
-from prefero.reward import load_reward
+from prefero.rewards.reward import load_reward
 
 
 def export(

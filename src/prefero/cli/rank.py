@@ -26,7 +26,7 @@ from prefero.datasets.scores.table import check_score_table, score_columns, writ
 from prefero.datasets.scores.write import check_score_copy, write_scores
 from prefero.deploy.quality import EpisodeQuality, rate_episodes
 from prefero.plots.episodes import EpisodeRow, save_episodes
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 QUALITY, AMONG_WORST = "quality", "among_worst"
 

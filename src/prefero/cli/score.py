@@ -35,7 +35,7 @@ from prefero.datasets.scores.write import check_score_copy, writable_formats, wr
 from prefero.deploy.prefix_rewards import PrefixRewards
 from prefero.deploy.scores import score_trajectories
 from prefero.deploy.table_scores import score_table
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 SHOWN = 5  # of the best trajectories
 RABC_FLAGS = "lerobot-train --sample_weighting.type rabc --sample_weighting.progress_path"

@@ -17,7 +17,7 @@ from prefero.datasets.features.match_reward import scoring_warnings
 from prefero.datasets.registry import describe_formats, format_at, options_for
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
-from prefero.reward import Reward, load_reward
+from prefero.rewards.reward import Reward, load_reward
 
 UNIT = "The reward is in standard deviations above the average of these trajectories, as on the page."
 

@@ -23,7 +23,7 @@ from prefero.deploy.planning import lower_confidence_bound
 from prefero.deploy.reward_terms import Path, Step, Term, Transformation, terms_of_mean
 from prefero.kernels import RBF, Additive, Linear, Quadratic
 from prefero.models.posterior import Posterior
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 from prefero.trajectories.features import Scaling
 
 

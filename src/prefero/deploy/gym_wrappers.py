@@ -36,7 +36,7 @@ from prefero.deploy.planning import check_caution
 from prefero.deploy.prefix_rewards import PrefixRewards
 from prefero.deploy.step_reward import STEPS_WORD, StepReward
 from prefero.deploy.taught_environment import TaughtBounds, check_wrappers
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 RewardType = Literal["sparse", "dense", "steps"]
 Features = Callable[[Any, Any], npt.ArrayLike] | str

@@ -18,7 +18,7 @@ from prefero.datasets.features.statistics import candidate_names
 from prefero.datasets.features.windows import Windows
 from prefero.deploy.compiled_reward import lower_bound_of
 from prefero.deploy.online_steps import numbers_of_space
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 STATISTICS_WORD = "statistics"
 

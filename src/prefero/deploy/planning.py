@@ -24,7 +24,7 @@ from prefero._support.ordering import first_largest
 from prefero.deploy.cross_entropy import cross_entropy
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:

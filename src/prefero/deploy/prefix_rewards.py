@@ -18,7 +18,7 @@ from prefero._support.arrays import Array
 from prefero.datasets.episode import Episode, StepRange
 from prefero.datasets.features.from_spec import EpisodeFeatures
 from prefero.deploy.compiled_reward import lower_bound_of
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from prefero._support.arrays import Array, Indices, as_probabilities
 from prefero.datasets.scores.table import Scores
 from prefero.deploy.scores import score_trajectories
 from prefero.models.draws import Draws, draw_rewards
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 MOST_JOINT = 1000  # episodes whose rewards are drawn together; the time grows with their cube
 REFERENCE = 500  # of a larger dataset, the episodes that all are compared with

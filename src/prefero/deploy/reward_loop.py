@@ -36,7 +36,7 @@ from prefero.learner import Learner
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.rendering.video import save_video
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 from prefero.trajectories.feature_spec import of_both
 
 MOST_SEGMENTS = 400  # of a pool; those that questions were about are always kept

@@ -3,7 +3,7 @@
 from prefero._support.arrays import Array
 from prefero.datasets.scores.table import Scores
 from prefero.models.standardized import StandardizedRewards
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 
 def score_trajectories(

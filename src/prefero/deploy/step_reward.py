@@ -21,8 +21,8 @@ from prefero._support.ordering import largest_first
 from prefero.deploy.export.components import kernel_types
 from prefero.kernels import Anchored, Kernel, Linear, Scaled, Selected, Standardized, Sum
 from prefero.models.posterior import Posterior
-from prefero.reward import Reward
-from prefero.reward_plots import MOST_PROFILES, plot_profiles
+from prefero.rewards.plots import MOST_PROFILES, plot_profiles
+from prefero.rewards.reward import Reward
 from prefero.trajectories.step_features import StepFeatures
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from prefero._support.arrays import Array
 from prefero.experiments.settings import Setting
 from prefero.learner import Learner
 from prefero.methods import method_named
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 from prefero.simulation.tasks import Task, predicted_probabilities
 from prefero.simulation.test_sets import TestSet
 

@@ -41,8 +41,8 @@ from prefero.models.preference_gp import PreferenceGP
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.questions.answer_kinds import Kind, check_kind
-from prefero.reward import Reward
-from prefero.reward_plots import plot_agreement, plot_learner
+from prefero.rewards.plots import plot_agreement, plot_learner
+from prefero.rewards.reward import Reward
 from prefero.trajectories.trajectory import Trajectory
 
 if TYPE_CHECKING:

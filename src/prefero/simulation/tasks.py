@@ -20,7 +20,7 @@ from prefero.models.likelihood import lapsing
 from prefero.pools.pool import Pool
 from prefero.pools.simulate import Sampling
 from prefero.questions import Question
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 from prefero.simulation import users
 from prefero.simulation.test_sets import TestSet
 from prefero.simulation.users import RewardFunction, SimulatedUser

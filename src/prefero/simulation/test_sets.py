@@ -16,7 +16,7 @@ import numpy as np
 from prefero._support.arrays import Array, Indices
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 from prefero.simulation.users import RewardFunction
 from prefero.trajectories.diversity import sample_diverse
 

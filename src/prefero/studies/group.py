@@ -20,7 +20,7 @@ from prefero.models.people import AnswerStyle, PeoplePosterior
 from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
-from prefero.reward import BestTrajectory, Reward
+from prefero.rewards.reward import BestTrajectory, Reward
 from prefero.studies.learner_cache import OtherTeachers
 from prefero.studies.storage.store import Participant, Store, Study
 

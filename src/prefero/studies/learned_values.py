@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from prefero._support.arrays import one_thread
 from prefero.learner import Learner
 from prefero.models.explanation import Statement
-from prefero.reward import BestTrajectory
+from prefero.rewards.reward import BestTrajectory
 from prefero.studies.event_log import EventLog
 from prefero.studies.learning_summary import FeatureLabel, LearningSummary, goal_sentence, learning_summary
 

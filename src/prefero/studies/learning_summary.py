@@ -28,7 +28,7 @@ from prefero.pools.displays import variable_values
 from prefero.pools.pool import Pool
 from prefero.questions import PairChoice
 from prefero.questions.answer_kinds import Kind
-from prefero.reward import BestTrajectory, Reward
+from prefero.rewards.reward import BestTrajectory, Reward
 from prefero.studies.event_log import ActiveAnswer, EventLog
 
 CURVE, MAP = 41, 25  # points along a feature, and along each side of a map

@@ -25,8 +25,8 @@ from prefero.plots.style import name_bars, new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table, markdown_text
 from prefero.plots.user_study import StudyOutcome, StudyTable, draw_study, study_table
 from prefero.pools.pool import Pool
-from prefero.reward import BestTrajectory
-from prefero.reward_plots import plot_agreement
+from prefero.rewards.plots import plot_agreement
+from prefero.rewards.reward import BestTrajectory
 from prefero.simulation.test_sets import accuracy_on_answers
 from prefero.studies.event_log import ActiveAnswer, EventLog
 from prefero.studies.group import GroupSummary, group_summary

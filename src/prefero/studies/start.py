@@ -15,7 +15,7 @@ from prefero.pools.displays import clip_folder_of, display_of
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.questions.answer_kinds import Kind
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 from prefero.studies.clip_folders import is_served, remember_folder
 from prefero.studies.group import group_reward
 from prefero.studies.learner_cache import LearnerCache

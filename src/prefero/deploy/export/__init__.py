@@ -13,7 +13,7 @@ from pathlib import Path
 
 from prefero._support.files import write_atomically
 from prefero._support.plugins import Registry
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 Target = Callable[[Reward], str | bytes]
 

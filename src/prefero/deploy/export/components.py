@@ -14,7 +14,7 @@ from collections.abc import Collection
 
 from prefero.kernels import Kernel
 from prefero.models.posterior import Posterior
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 
 def gaussian_components(

@@ -28,7 +28,7 @@ from prefero.kernels import (
 )
 from prefero.models.linear import LinearPosterior
 from prefero.models.posterior import Posterior
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 OPSET, IR = 17, 8  # of ONNX: what runtimes since 2022 read
 NOT_CHECKED = (

@@ -28,7 +28,7 @@ from prefero.kernels import (
 )
 from prefero.models.linear import LinearPosterior
 from prefero.models.posterior import Posterior
-from prefero.reward import Reward
+from prefero.rewards.reward import Reward
 
 MOST_NESTED = 80  # brackets: Python's parser gives up at 100 to 200, depending on its version
 HEAD = '''"""A reward learned from preferences, in one file that needs only NumPy.

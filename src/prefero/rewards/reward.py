@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from prefero import reward_card, reward_file, reward_plots
 from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_atomically
 from prefero._support.frames import Rows
@@ -18,7 +17,8 @@ from prefero.models.mixture import ENOUGH_ANSWERS, MixturePosterior
 from prefero.models.posterior import Distribution, predict
 from prefero.models.standardized import StandardizedRewards, reference_of
 from prefero.pools.pool import Pool
-from prefero.reward_file import RewardFileError, RewardParts
+from prefero.rewards import card, file, plots
+from prefero.rewards.file import RewardFileError, RewardParts
 from prefero.trajectories.diversity import diverse_best
 from prefero.trajectories.feature_spec import FeatureSpec
 from prefero.trajectories.features import Scaling, check_same_shape
@@ -285,8 +285,8 @@ class Reward:
         Returns:
             A matplotlib figure; it needs the extra `plots`.
         """
-        x = reward_plots.stand_in(len(self.scaling.names)) if pool is None else self._features(pool)
-        return reward_plots.plot_reward(self.belief, self.scaling, x)
+        x = plots.stand_in(len(self.scaling.names)) if pool is None else self._features(pool)
+        return plots.plot_reward(self.belief, self.scaling, x)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the reward to a JSON file, atomically."""
@@ -294,7 +294,7 @@ class Reward:
 
     def to_json(self) -> str:
         """The content of the reward's file."""
-        return reward_file.to_json(RewardParts(self.belief, self.diagnostics, self.feature_spec))
+        return file.to_json(RewardParts(self.belief, self.diagnostics, self.feature_spec))
 
     def push_to_hub(
         self,
@@ -316,10 +316,8 @@ class Reward:
         from prefero._support import hub
 
         name = hub.HubAddress.of(repository, "model").repository
-        card = reward_card.model_card(
-            name, self.describe(), self.scaling, self.feature_spec, self.diagnostics
-        )
-        files = reward_card.repository_files(self.to_json(), card)
+        text = card.model_card(name, self.describe(), self.scaling, self.feature_spec, self.diagnostics)
+        files = card.repository_files(self.to_json(), text)
         return hub.push(repository, files, commit_message, private=private)
 
 
@@ -337,7 +335,7 @@ def load_reward(path: str | os.PathLike[str], names: Sequence[str] | None = None
     Raises:
         RewardFileError: If it is not a reward file, or is of other features.
     """
-    reward = Reward(*reward_file.read(_reward_file(str(path))))
+    reward = Reward(*file.read(_reward_file(str(path))))
     if names is not None and tuple(names) != reward.scaling.names:
         raise RewardFileError(
             f"{path} has the features {listed(reward.scaling.names)}, but wanted {listed(names)}"
@@ -351,11 +349,11 @@ def _reward_file(place: str) -> Path:
 
     path = Path(place)
     if path.is_dir():
-        if not (path / reward_card.REWARD).exists():
-            raise RewardFileError(f"the folder {place} has no {reward_card.REWARD}: {reward_file.REMEDY}")
-        return path / reward_card.REWARD
+        if not (path / card.REWARD).exists():
+            raise RewardFileError(f"the folder {place} has no {card.REWARD}: {file.REMEDY}")
+        return path / card.REWARD
     if place.startswith(PREFIX):
-        return HubSnapshot.open(HubAddress.of(place, "model")).fetch(reward_card.REWARD)
+        return HubSnapshot.open(HubAddress.of(place, "model")).fetch(card.REWARD)
     if path.exists() or path.suffix == ".json" or not HubAddress.fits(place):
         return path
     try:
