@@ -35,7 +35,7 @@ from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.server.auth import SESSION_HEADER
-from prefero.studies.protocol import teaching_protocol
+from prefero.studies.protocol.protocol import teaching_protocol
 from prefero.studies.start import pool_of
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Participant, Proposal, Store, new_secret

@@ -31,6 +31,10 @@ LAYER = {package: depth for depth, layer in enumerate(LAYERS) for package in lay
 # `models` and `acquisition` come here when they are made.
 FOLDERS = {
     "rewards": ("file", "plots", "card", "reward"),
+    "studies": (
+        *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),
+        *("session", "start", "arena_start", "create"),
+    ),
 }
 # the only packages that may import something beyond these three when they are imported themselves
 USES_EXTRAS = {

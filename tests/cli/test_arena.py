@@ -30,7 +30,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("PREFERO_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("PREFERO_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(sys.modules["prefero.cli.arena"], "serve_session", lambda *_: None)
-    monkeypatch.setattr("prefero.studies.arena_report.draw_arena", lambda *_: None)  # tested elsewhere
+    monkeypatch.setattr("prefero.studies.reports.arena.draw_arena", lambda *_: None)  # tested elsewhere
     for seed, name in enumerate(("careful", "hasty")):
         features = np.random.default_rng(seed).standard_normal((4, 2))
         np.savez(tmp_path / f"{name}.npz", features=features, names=["speed", "effort"])

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from prefero.cli import app
 from prefero.cli.study import study as study_commands
-from prefero.studies.protocol import BUILT_IN, read_protocol
+from prefero.studies.protocol.protocol import BUILT_IN, read_protocol
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import open_database, writing
 from prefero.studies.storage.log_rows import insert_row, now

@@ -10,9 +10,9 @@ import pytest
 from prefero import Learner, Pool, PreferenceGP
 from prefero.experiments.study import read_study
 from prefero.questions import Answer, Question
-from prefero.studies.export_import import export_study
-from prefero.studies.protocol import StudyMethod
-from prefero.studies.report import outcomes_of
+from prefero.studies.exports.export_import import export_study
+from prefero.studies.protocol.protocol import StudyMethod
+from prefero.studies.reports.study import outcomes_of
 from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store

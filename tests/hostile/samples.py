@@ -16,8 +16,8 @@ from prefero import Learner, Pool, PreferenceGP, Question
 from prefero.datasets.formats.tables import METADATA
 from prefero.kernels import Linear
 from prefero.pools.displays import display_of
-from prefero.studies.export_import import export_study
-from prefero.studies.protocol import Protocol, StudyMethod
+from prefero.studies.exports.export_import import export_study
+from prefero.studies.protocol.protocol import Protocol, StudyMethod
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 

@@ -14,7 +14,7 @@ from prefero.datasets.media.clips import cut_planned_clip
 from prefero.datasets.registry import Untrusted
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
-from prefero.studies.export_import import import_study
+from prefero.studies.exports.export_import import import_study
 from prefero.studies.start import begin_teaching, check_no_code, pool_of
 from prefero.studies.storage.store import Store, new_secret
 from run_here import run_here

@@ -17,8 +17,8 @@ from prefero.datasets.scores.write import write_scores
 from prefero.pools.displays import display_of
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext, Visitor
-from prefero.studies.clip_folders import is_served
 from prefero.studies.start import begin_teaching, own_folder, pool_of
+from prefero.studies.storage.clip_folders import is_served
 from prefero.studies.storage.store import Store, new_secret
 from server.served_studies import Client, error_of, serving
 from studies.fake_study import protocol_of

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from hostile.samples import protocol_file
-from prefero.studies.export_import import StudyFolderError, export_study, import_study
-from prefero.studies.protocol import Protocol
+from prefero.studies.exports.export_import import StudyFolderError, export_study, import_study
+from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.start import begin_teaching, continues_alone
 from prefero.studies.storage.database import DatabaseUnavailable
 from prefero.studies.storage.store import Store

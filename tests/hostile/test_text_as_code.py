@@ -14,7 +14,7 @@ from prefero.__main__ import _in_one_line
 from prefero.cli.console import PlainConsole, say
 from prefero.plots.html import markdown_to_html
 from prefero.plots.tables import markdown_table, markdown_text
-from prefero.studies.report import write_study_report
+from prefero.studies.reports.study import write_study_report
 from prefero.studies.storage.store import Store
 from server.served_studies import FAST_TEACHING, Client, add_teaching, guest_app, ok, serving
 from studies.fake_study import invited, study_of
@@ -87,7 +87,7 @@ def test_a_study_report_embeds_no_file_that_a_title_or_label_names(file_store: S
 
 
 def test_an_exported_table_has_no_formulas(file_store: Store, tmp_path: Path) -> None:
-    from prefero.studies.export_import import export_study, import_study
+    from prefero.studies.exports.export_import import export_study, import_study
 
     study = study_of(file_store)
     invited(file_store, "=1+1", study)

@@ -11,7 +11,7 @@ from prefero.kernels import RBF
 from prefero.notebook.requests import Requests, Response
 from prefero.notebook.teaching import Teaching
 from prefero.server.models import Display, TrajectoryDetails
-from prefero.studies.session_state import SessionState
+from prefero.studies.asking.session_state import SessionState
 
 QUICK = PreferenceGP(RBF(0.5), noise=0.5, margin=0.3)
 

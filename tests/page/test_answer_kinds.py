@@ -13,7 +13,7 @@ from page.drive_page import MILLISECONDS, Visit, overflow, wait_until_answerable
 from page.run_servers import Server, Teach
 from page.test_study import links, prefero
 from prefero.questions.answer_kinds import KINDS, Kind, choices_of, items_of
-from prefero.studies.attention import retest_agreements
+from prefero.studies.log.attention import retest_agreements
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 

@@ -27,8 +27,8 @@ from prefero.pools.displays import display_of
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
 from prefero.server.serve import listen, serve
-from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.protocol import StudyMethod, teaching_protocol
+from prefero.studies.computing.compute_slots import ComputeSlots
+from prefero.studies.protocol.protocol import StudyMethod, teaching_protocol
 from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store

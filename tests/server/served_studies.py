@@ -19,7 +19,7 @@ from prefero.pools.displays import display_of
 from prefero.server.app import create_app
 from prefero.server.auth import SESSION_HEADER, ServerContext, Visitor
 from prefero.server.serve import configuration, listen
-from prefero.studies.protocol import Protocol, StudyMethod, teaching_protocol
+from prefero.studies.protocol.protocol import Protocol, StudyMethod, teaching_protocol
 from prefero.studies.storage.store import Participant, Store, Study, new_secret
 from waiting import wait_until
 

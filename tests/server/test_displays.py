@@ -16,7 +16,7 @@ from prefero.rendering.scene_video import HEIGHT, WIDTH
 from prefero.rendering.scenes import FORMAT
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
-from prefero.studies.clip_folders import remember_folder
+from prefero.studies.storage.clip_folders import remember_folder
 from prefero.studies.storage.store import Store
 from prefero.worlds.base import TASK_DESCRIPTION
 from server.served_studies import Client, add_study, add_teaching, error_of, guest_app, ok, serving

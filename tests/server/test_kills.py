@@ -28,8 +28,8 @@ import plain_http
 from prefero import Pool
 from prefero.pools.displays import display_of
 from prefero.server.auth import SESSION_HEADER
-from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.protocol import Protocol, StudyMethod
+from prefero.studies.computing.compute_slots import ComputeSlots
+from prefero.studies.protocol.protocol import Protocol, StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret

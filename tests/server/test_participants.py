@@ -10,7 +10,7 @@ import pytest
 from prefero import Pool
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext
-from prefero.studies.protocol import Protocol, StudyMethod
+from prefero.studies.protocol.protocol import Protocol, StudyMethod
 from prefero.studies.storage.store import Store
 from server.served_studies import (
     FAST_STUDY,

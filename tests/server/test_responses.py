@@ -16,8 +16,8 @@ from prefero import Pool
 from prefero.pools.displays import display_of
 from prefero.server.app import PAGE
 from prefero.server.middleware.internal_errors import InternalErrors
-from prefero.studies.clip_folders import remember_folder
-from prefero.studies.protocol import teaching_protocol
+from prefero.studies.protocol.protocol import teaching_protocol
+from prefero.studies.storage.clip_folders import remember_folder
 from prefero.studies.storage.store import Store, new_secret
 from server.served_studies import JSON, Client, TeachingSession, add_teaching, error_of, guest_app, serving
 from systems import posix_only

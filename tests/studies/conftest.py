@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from prefero import Pool
-from prefero.studies.export_import import export_study
+from prefero.studies.exports.export_import import export_study
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 from studies import postgres as postgresql

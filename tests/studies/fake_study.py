@@ -11,11 +11,11 @@ import pytest
 
 from prefero import Pool
 from prefero.pools.displays import display_of
-from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.event_log import EventLog
-from prefero.studies.protocol import Protocol, StudyMethod
+from prefero.studies.asking.session_state import SessionState
+from prefero.studies.computing.compute_slots import ComputeSlots
+from prefero.studies.log.event_log import EventLog
+from prefero.studies.protocol.protocol import Protocol, StudyMethod
 from prefero.studies.session import Session
-from prefero.studies.session_state import SessionState
 from prefero.studies.storage.store import Participant, Proposal, Refused, Store, Study, new_secret
 from waiting import TIMEOUT
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from prefero.studies.event_log import Event, EventLog
-from prefero.studies.learner_cache import LearnerCache
-from prefero.studies.protocol import PAPER, Protocol, StudyMethod
-from prefero.studies.protocol_toml import protocol_toml
+from prefero.studies.asking.learner_cache import LearnerCache
+from prefero.studies.log.event_log import Event, EventLog
+from prefero.studies.protocol.protocol import PAPER, Protocol, StudyMethod
+from prefero.studies.protocol.toml import protocol_toml
 from prefero.studies.storage.store import Proposal, Store
 from studies.fake_study import answer, features_only, invited, protocol_of, study_of
 

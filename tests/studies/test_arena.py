@@ -10,16 +10,16 @@ import pytest
 
 from prefero.arena import ArenaPlan
 from prefero.pools.pool import Pool
-from prefero.studies.arena_report import write_arena_report
-from prefero.studies.arena_schedule import arena_of
 from prefero.studies.arena_start import arena_name, begin_arena
-from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.export_import import export_study, import_study
-from prefero.studies.participant_progress import progress_of
-from prefero.studies.participant_texts import ARENA_THANKS
-from prefero.studies.report import write_study_report
+from prefero.studies.asking.arena_schedule import arena_of
+from prefero.studies.asking.session_state import ArenaState, SessionState
+from prefero.studies.computing.compute_slots import ComputeSlots
+from prefero.studies.exports.export_import import export_study, import_study
+from prefero.studies.protocol.participant_texts import ARENA_THANKS
+from prefero.studies.reports.arena import write_arena_report
+from prefero.studies.reports.participant_progress import progress_of
+from prefero.studies.reports.study import write_study_report
 from prefero.studies.session import Session
-from prefero.studies.session_state import ArenaState, SessionState
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
 from studies.fake_study import new_key
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from prefero.questions import PairChoice
-from prefero.studies.attention import careless_signs, retest_agreements
-from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog
+from prefero.studies.log.attention import careless_signs, retest_agreements
+from prefero.studies.log.event_log import AskedQuestion, Event, EventKind, EventLog
 
 SLOW = 4.0  # seconds
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from prefero.studies.compute_slots import ComputeSlots
+from prefero.studies.computing.compute_slots import ComputeSlots
 from waiting import TIMEOUT, wait_until
 
 

@@ -12,8 +12,8 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Engine, column, inspect, table, text
 from sqlalchemy.exc import IntegrityError
 
-from prefero.studies.event_log import EVENT_KINDS
-from prefero.studies.stages import SUBMITTED_STAGES
+from prefero.studies.log.event_log import EVENT_KINDS
+from prefero.studies.protocol.stages import SUBMITTED_STAGES
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store

@@ -9,8 +9,8 @@ import pytest
 
 from prefero import Pool, worlds
 from prefero.studies.create import create_study, protocol_for
-from prefero.studies.protocol import BUILT_IN, read_protocol
-from prefero.studies.protocol_toml import protocol_toml
+from prefero.studies.protocol.protocol import BUILT_IN, read_protocol
+from prefero.studies.protocol.toml import protocol_toml
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Store
 from studies.fake_study import WithoutPreparations, complete_stages, invited, protocol_of, refusal, respond

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from prefero.pools.pool_file import PoolFileError
-from prefero.studies.export_import import StudyFolderError, import_study
+from prefero.studies.exports.export_import import StudyFolderError, import_study
 from prefero.studies.storage.store import Store, new_secret
 from studies.exported_study import FILES, files, rows
 

@@ -8,8 +8,7 @@ import pytest
 
 from prefero import Pool
 from prefero.pools.displays import details_of, display_of
-from prefero.studies.displays import labels_of
-from prefero.studies.learning_summary import FeatureLabel
+from prefero.studies.reports.learning_summary import FeatureLabel, labels_of
 from prefero.studies.session import task_description
 from prefero.trajectories import Categories
 from prefero.worlds.base import TASK_DESCRIPTION

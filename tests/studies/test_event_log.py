@@ -19,7 +19,7 @@ from hypothesis.stateful import (
 from sqlalchemy import text
 
 from prefero.questions import Answer, Question
-from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog
+from prefero.studies.log.event_log import AskedQuestion, Event, EventKind, EventLog
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Refused, Store
 from soak import repetitions

@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import select
 
 from prefero import Pool
-from prefero.studies.export_import import export_study, import_study
-from prefero.studies.report import write_study_report
+from prefero.studies.exports.export_import import export_study, import_study
+from prefero.studies.reports.study import write_study_report
 from prefero.studies.session import Session
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import open_database, reading
@@ -104,7 +104,7 @@ def test_an_export_that_fails_leaves_the_old_one_and_nothing_else(
     exported_copy: Path, file_store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study, before = import_study(file_store, exported_copy, new_secret()), files(exported_copy)
-    monkeypatch.setattr("prefero.studies.export_import.csv_text", lambda *_: 1 / 0)
+    monkeypatch.setattr("prefero.studies.exports.export_import.csv_text", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         export_study(file_store, study, exported_copy, overwrite=True)
     assert files(exported_copy) == before

@@ -10,10 +10,10 @@ from prefero import Pool
 from prefero.models.people import AnswerStyle
 from prefero.pools.displays import display_of
 from prefero.rewards.reward import BestTrajectory
-from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.group import GroupSummary, named_answers, other_teachers, together_sentences
-from prefero.studies.protocol import StudyMethod
-from prefero.studies.report import write_study_report
+from prefero.studies.asking.group import GroupSummary, named_answers, other_teachers, together_sentences
+from prefero.studies.computing.compute_slots import ComputeSlots
+from prefero.studies.protocol.protocol import StudyMethod
+from prefero.studies.reports.study import write_study_report
 from prefero.studies.session import Session
 from prefero.studies.start import begin_teaching, taught_reward
 from prefero.studies.storage.store import Participant, Store, Study, new_secret

@@ -9,9 +9,9 @@ from prefero import Answer, Learner, Pool, Question
 from prefero.models.learning_progress import CORRECTION
 from prefero.models.predictive_accuracy import expected_accuracy
 from prefero.questions import CHOICES
-from prefero.studies.event_log import AskedQuestion, Event, EventKind, EventLog
-from prefero.studies.learner_cache import CAPACITY, LearnerCache
-from prefero.studies.protocol import StudyMethod
+from prefero.studies.asking.learner_cache import CAPACITY, LearnerCache
+from prefero.studies.log.event_log import AskedQuestion, Event, EventKind, EventLog
+from prefero.studies.protocol.protocol import StudyMethod
 from studies.fake_study import FAST_METHOD, protocol_of
 
 METHODS = (StudyMethod("Active", "ActiveGP 1 0.1", 9), StudyMethod("Random", FAST_METHOD, 9))

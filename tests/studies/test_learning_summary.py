@@ -11,8 +11,9 @@ from prefero.models.draws import Estimate
 from prefero.models.learning_progress import Progress
 from prefero.models.profiles import profiles
 from prefero.models.standardized import StandardizedRewards, reference_of
-from prefero.studies.event_log import AskedQuestion, Event, EventLog
-from prefero.studies.learning_summary import (
+from prefero.studies.log.event_log import AskedQuestion, Event, EventLog
+from prefero.studies.protocol.protocol import StudyMethod
+from prefero.studies.reports.learning_summary import (
     CURVE,
     MAP,
     MOST_AXES,
@@ -30,7 +31,6 @@ from prefero.studies.learning_summary import (
     ranking,
     surprising_answers,
 )
-from prefero.studies.protocol import StudyMethod
 from prefero.trajectories import Categories
 from studies.fake_study import preferred_choice
 

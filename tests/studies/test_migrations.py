@@ -26,8 +26,8 @@ SCHEMA = f"before_upgrade_from_{NOW}"
 LITTLE = 40_000  # bytes: room for SQLite's own shared memory of 32 kB, and not for a copy
 WORDS = f'''"""A stage and a kind of event more."""
 
-from prefero.studies.event_log import EVENT_KINDS
-from prefero.studies.stages import SUBMITTED_STAGES
+from prefero.studies.log.event_log import EVENT_KINDS
+from prefero.studies.protocol.stages import SUBMITTED_STAGES
 from prefero.studies.storage.migrations.allowed_words import allow_words
 from prefero.studies.storage.schema import RANKING
 

@@ -1,7 +1,7 @@
 """The participants' progress, compared with numbers counted by hand."""
 
-from prefero.studies.participant_progress import ParticipantProgress, progress_of
-from prefero.studies.protocol import StudyMethod
+from prefero.studies.protocol.protocol import StudyMethod
+from prefero.studies.reports.participant_progress import ParticipantProgress, progress_of
 from prefero.studies.storage.store import Store
 from studies.fake_study import FAST_METHOD, answer, ask, invited, new_key, proposal, study_of
 

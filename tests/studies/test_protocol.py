@@ -16,8 +16,8 @@ from prefero import Pool
 from prefero._support.sentences import unwrap
 from prefero.acquisition.mutual_information import MutualInformation
 from prefero.methods import method_named
-from prefero.studies.participant_texts import CONSENT, INSTRUCTIONS, THANKS
-from prefero.studies.protocol import (
+from prefero.studies.protocol.participant_texts import CONSENT, INSTRUCTIONS, THANKS
+from prefero.studies.protocol.protocol import (
     BUILT_IN,
     STUDY_NAMES,
     Protocol,
@@ -25,7 +25,7 @@ from prefero.studies.protocol import (
     read_protocol,
     teaching_protocol,
 )
-from prefero.studies.protocol_toml import protocol_toml
+from prefero.studies.protocol.toml import protocol_toml
 from studies.fake_study import FAST_METHOD, protocol_of
 
 WHOLE = """

@@ -11,13 +11,12 @@ import pytest
 
 from prefero import Pool
 from prefero._support.steps import completed
-from prefero.studies import workspace
-from prefero.studies.computing import LATE, LIKELY, NOW, POSSIBLE
-from prefero.studies.protocol import StudyMethod
+from prefero.studies.computing.base import LATE, LIKELY, NOW, POSSIBLE, workspace
+from prefero.studies.computing.study_workers import StudyWorkers
+from prefero.studies.computing.workspace import Workspace, WorkspaceName, Workspaces, next_question
+from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Participant, Store, Study
-from prefero.studies.study_workers import StudyWorkers
-from prefero.studies.workspace import Workspace, WorkspaceName, Workspaces, next_question
 from studies.fake_study import FAST_METHOD, invited, new_key, respond, study_of
 from systems import ON_WINDOWS
 
@@ -175,7 +174,7 @@ def test_the_best_question_that_came_late_is_asked_next(session: Session, postpo
 def test_without_runners_up_a_random_question_is_asked(
     file_store: Store, pool: Pool, postponed: Postponed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("prefero.studies.question_preparation.FIRST_PATIENCE", 0.0)
+    monkeypatch.setattr("prefero.studies.computing.question_preparation.FIRST_PATIENCE", 0.0)
     postponed.now = False
     session = session_of(file_store, pool, postponed)
     now = session.state()
@@ -278,7 +277,7 @@ def test_a_workspace_that_nobody_uses_is_forgotten(
     study = study_of(file_store, pool=pool, methods=(StudyMethod("A", FAST_METHOD, 9),))
     names = [name_of(study, invited(file_store, f"P{n}", study, n)) for n in range(2)]
     now = [0.0]
-    monkeypatch.setattr("prefero.studies.workspace.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("prefero.studies.computing.workspace.time.monotonic", lambda: now[0])
     workspaces = Workspaces(file_store)
     first = workspaces.of(names[0])
     now[0] = workspace.FORGOTTEN

@@ -12,8 +12,8 @@ import pytest
 from prefero import Pool
 from prefero.plots.user_study import StudyOutcome, study_table
 from prefero.pools.displays import display_of
-from prefero.studies.protocol import StudyMethod
-from prefero.studies.report import outcomes_of, write_study_report
+from prefero.studies.protocol.protocol import StudyMethod
+from prefero.studies.reports.study import outcomes_of, write_study_report
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Participant, Store, Study, new_secret
 from studies.fake_study import FAST_METHOD, answer, ask, invited, new_key, proposal, protocol_of

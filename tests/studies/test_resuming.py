@@ -6,9 +6,9 @@ import pytest
 
 from prefero import Pool
 from prefero.pools.displays import display_of
-from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.event_log import EventLog
-from prefero.studies.protocol import StudyMethod, teaching_protocol
+from prefero.studies.computing.compute_slots import ComputeSlots
+from prefero.studies.log.event_log import EventLog
+from prefero.studies.protocol.protocol import StudyMethod, teaching_protocol
 from prefero.studies.session import Session
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Participant, Store, Study

@@ -9,8 +9,8 @@ import pytest
 
 from prefero import Pool
 from prefero.rendering.video import save_video
-from prefero.studies.participant_texts import INSTRUCTIONS
-from prefero.studies.protocol import StudyMethod
+from prefero.studies.protocol.participant_texts import INSTRUCTIONS
+from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.session import BY_OWN_SCORES, Session
 from prefero.studies.storage.store import Store
 from prefero.worlds.base import TASK_DESCRIPTION

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from sqlalchemy import event
 
-from prefero.studies.protocol import StudyMethod
+from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Refused, Store
 from studies.fake_study import (

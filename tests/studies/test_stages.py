@@ -9,11 +9,11 @@ from prefero.questions import CHOICES
 from prefero.questions.answer_kinds import KINDS, choices_of
 from prefero.server.models import WORDS, StageSubmission
 from prefero.server.openapi import openapi
-from prefero.studies.event_log import EVENT_KINDS, AskedQuestion, Event, EventKind, EventLog, StageEvent
-from prefero.studies.protocol import Protocol, StudyMethod
-from prefero.studies.session_state import SessionState
-from prefero.studies.stage_rules import RULES, stage_of, unrated_methods
-from prefero.studies.stages import STAGES, SUBMITTED_STAGES, SubmittedStage
+from prefero.studies.asking.session_state import SessionState
+from prefero.studies.asking.stage_rules import RULES, stage_of, unrated_methods
+from prefero.studies.log.event_log import EVENT_KINDS, AskedQuestion, Event, EventKind, EventLog, StageEvent
+from prefero.studies.protocol.protocol import Protocol, StudyMethod
+from prefero.studies.protocol.stages import STAGES, SUBMITTED_STAGES, SubmittedStage
 from prefero.studies.storage import schema
 from prefero.studies.storage.schema import RANKING
 from studies.fake_study import FAST_METHOD, protocol_of

@@ -10,7 +10,7 @@ from prefero import Pool
 from prefero._support.arrays import Array
 from prefero._support.files import data_folder
 from prefero.pools.displays import details_of
-from prefero.studies.protocol import teaching_protocol
+from prefero.studies.protocol.protocol import teaching_protocol
 from prefero.studies.start import begin_teaching, pool_of
 from prefero.studies.storage.store import Store
 from prefero.worlds.golf import Golf

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select, text
 
 from prefero import Pool
-from prefero.studies.event_log import EventLog
+from prefero.studies.log.event_log import EventLog
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import reading
 from prefero.studies.storage.store import Refused, Store, new_secret

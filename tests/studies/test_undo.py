@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from prefero.studies.event_log import EventLog
+from prefero.studies.log.event_log import EventLog
 from prefero.studies.storage.store import Refused, Store
 from studies.fake_study import answer, answered, ask, in_parallel, invited, new_key, refusal, study_of
 

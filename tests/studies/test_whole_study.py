@@ -10,8 +10,8 @@ from sqlalchemy import text
 
 from prefero import Answer, Pool, Question
 from prefero.pools.displays import display_of
-from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.protocol import StudyMethod
+from prefero.studies.computing.compute_slots import ComputeSlots
+from prefero.studies.protocol.protocol import StudyMethod
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Store, Study
 from studies.fake_study import (

@@ -269,7 +269,7 @@ def report(
     """
     check_server()
     check_report()
-    from prefero.studies.arena_report import write_arena_report
+    from prefero.studies.reports.arena import write_arena_report
 
     store = open_known_store(database, "arena.db")
     study = _arena_named(store, name)
@@ -344,7 +344,7 @@ def _arena_named(store: "Store", name: str | None) -> "Study":
 
 
 def _say_begun(store: "Store", study: "Study", known: bool) -> None:
-    from prefero.studies.arena_schedule import arena_of
+    from prefero.studies.asking.arena_schedule import arena_of
 
     plan, found = arena_of(store, study).plan, arena_of(store, study).standings()
     say(f"The arena {study.name!r} compares {len(plan.policy_of)} rollouts of {listed(plan.policies)}.")
@@ -356,7 +356,7 @@ def _say_begun(store: "Store", study: "Study", known: bool) -> None:
 
 def _say_standings(store: "Store", study: "Study", report: str) -> None:
     """What was found; the policies are named only at the end, or the judge would not be blind any more."""
-    from prefero.studies.arena_schedule import arena_of
+    from prefero.studies.asking.arena_schedule import arena_of
 
     found = arena_of(store, study).standings()
     if found.is_finished:

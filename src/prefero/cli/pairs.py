@@ -40,7 +40,7 @@ def pairs(
     check_server()
     check_pairs_file(out)
     check_outputs(out)
-    from prefero.studies.answered_pairs import answered_pairs
+    from prefero.studies.exports.answered_pairs import answered_pairs
     from prefero.studies.start import known_study
 
     options = replace(options_for(dataset, opening), videos="ignore")

@@ -71,7 +71,7 @@ def create(
     """
     check_server()
     from prefero.studies.create import create_study, subject_of
-    from prefero.studies.protocol import read_protocol
+    from prefero.studies.protocol.protocol import read_protocol
     from prefero.studies.start import opening_options, own_folder
 
     store, plan = open_store(database, "studies.db"), read_protocol(protocol)
@@ -111,8 +111,8 @@ def print_protocol(
 
         prefero study protocol paper > mine.toml
     """
-    from prefero.studies.protocol import read_protocol
-    from prefero.studies.protocol_toml import protocol_toml
+    from prefero.studies.protocol.protocol import read_protocol
+    from prefero.studies.protocol.toml import protocol_toml
 
     plan = read_protocol(name)
     if world is not None:
@@ -184,7 +184,7 @@ def list_studies(database: Database = None) -> None:
         prefero study list
     """
     check_server()
-    from prefero.studies.participant_progress import progress_of
+    from prefero.studies.reports.participant_progress import progress_of
 
     store = open_known_store(database, "studies.db")
     studies = store.studies()
@@ -229,7 +229,7 @@ def serve(
     from prefero.server.auth import ServerContext
     from prefero.server.serve import address_of, listen, names_of
     from prefero.server.serve import serve as run
-    from prefero.studies.study_workers import start_computing
+    from prefero.studies.computing.study_workers import start_computing
 
     check_folders(clips or ())
     say_if_not_built()
@@ -278,7 +278,7 @@ def report(
     check_server()
     check_report()
     from prefero.cli.study_tables import print_report
-    from prefero.studies.report import write_study_report
+    from prefero.studies.reports.study import write_study_report
 
     store = open_known_store(database, "studies.db")
     folder = out or Path(f"{name}-report")
@@ -305,7 +305,7 @@ def export(
         prefero study export putting --out putting-answers
     """
     check_server()
-    from prefero.studies.export_import import export_study
+    from prefero.studies.exports.export_import import export_study
 
     store = open_known_store(database, "studies.db")
     folder = out or Path(name)
@@ -339,7 +339,7 @@ def import_folder(
         prefero study import putting-answers --name putting-2
     """
     check_server()
-    from prefero.studies.export_import import import_study
+    from prefero.studies.exports.export_import import import_study
     from prefero.studies.storage.store import new_secret
 
     store, secret = open_store(database, "studies.db"), new_secret()

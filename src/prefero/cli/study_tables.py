@@ -11,7 +11,7 @@ from prefero.cli.console import console, say
 
 if TYPE_CHECKING:
     from prefero.plots.user_study import StudyTable
-    from prefero.studies.report import StudyReport
+    from prefero.studies.reports.study import StudyReport
 
 
 def print_report(report: "StudyReport") -> None:

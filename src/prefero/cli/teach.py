@@ -129,8 +129,8 @@ def teach(
     kind = None if answers is None else checked_kind(answers)
     check_about(about)
     from prefero.server.auth import Visitor
+    from prefero.studies.computing.study_workers import start_computing
     from prefero.studies.start import begin_teaching, continues_alone, opening_options, own_folder
-    from prefero.studies.study_workers import start_computing
 
     with page.listen() as listener:
         where = database_or(database, "teach.db")
@@ -172,7 +172,7 @@ def teach(
 def _check_about(about: str, study: "Study") -> None:
     """An error if a session asks for other answers than questions about the group have."""
     from prefero.methods import method_named
-    from prefero.studies.protocol import Protocol
+    from prefero.studies.protocol.protocol import Protocol
 
     protocol = Protocol.from_json(study.protocol)
     acquisition = method_named(protocol.methods[0].method).acquisition
@@ -181,7 +181,7 @@ def _check_about(about: str, study: "Study") -> None:
 
 def _say_begun(store: "Store", where: str, study: "Study", known: "Participant | None") -> None:
     """Where answers are stored, after how many a known teacher continues, and what to do."""
-    from prefero.studies.protocol import Protocol
+    from prefero.studies.protocol.protocol import Protocol
     from prefero.studies.session import task_description
 
     console.print(f"Your answers are stored in {escape(shown(where))}.", soft_wrap=True)
@@ -194,7 +194,7 @@ def _say_begun(store: "Store", where: str, study: "Study", known: "Participant |
 
 def _say_others(store: "Store", study: "Study", participant: "Participant") -> None:
     """Whose answers tell something about this person's reward too."""
-    from prefero.studies.group import other_teachers
+    from prefero.studies.asking.group import other_teachers
 
     others = other_teachers(store, study, participant)
     if others is not None:
@@ -205,11 +205,10 @@ def _say_others(store: "Store", study: "Study", participant: "Participant") -> N
 
 def _say_learned(store: "Store", study: "Study", participant: "Participant") -> None:
     """What was learned, in a few lines; nothing before the first answer."""
-    from prefero.studies.displays import labels_of
-    from prefero.studies.group import other_teachers
-    from prefero.studies.learner_cache import LearnerCache
-    from prefero.studies.learning_summary import closing_sentences
-    from prefero.studies.protocol import Protocol
+    from prefero.studies.asking.group import other_teachers
+    from prefero.studies.asking.learner_cache import LearnerCache
+    from prefero.studies.protocol.protocol import Protocol
+    from prefero.studies.reports.learning_summary import closing_sentences, labels_of
 
     protocol, log = Protocol.from_json(study.protocol), store.event_log(participant)
     others = other_teachers(store, study, participant)
@@ -221,7 +220,7 @@ def _say_learned(store: "Store", study: "Study", participant: "Participant") -> 
 
 def _say_together(store: "Store", study: "Study") -> None:
     """What several people have in common, in a few lines."""
-    from prefero.studies.group import group_summary, together_sentences
+    from prefero.studies.asking.group import group_summary, together_sentences
 
     summary = group_summary(store, study)
     for sentence in together_sentences(summary) if summary is not None else []:

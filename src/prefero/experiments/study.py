@@ -21,7 +21,7 @@ from prefero.plots.user_study import StudyOutcome
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
 from prefero.simulation.test_sets import accuracy_on_answers
-from prefero.studies.protocol import RETEST, TEST
+from prefero.studies.protocol.protocol import RETEST, TEST
 
 Rows = list[dict[str, str]]
 

@@ -82,6 +82,11 @@ def clip_folder_of(clips: Iterable[str]) -> str:
     return os.path.commonpath([os.path.normpath(Path(clip).absolute().parent) for clip in clips])
 
 
+def targets_of(display: dict[str, Any]) -> list[dict[str, Any]]:
+    """The parts of the scene that have a name written on them."""
+    return [part for part in display.get("scene", {}).get("parts", []) if part["label"]]
+
+
 def details_of(pool: Pool, display: dict[str, Any], index: int) -> dict[str, Any]:
     """One trajectory for the page: its features, and its replay where there is a scene.
 

@@ -15,8 +15,8 @@ from prefero.datasets.media.clip_preparation import ClipPreparation
 from prefero.pools.scene_clips import SceneClips
 from prefero.server.middleware.cross_site import READING
 from prefero.server.models import Role
-from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.computing import Computing
+from prefero.studies.computing.base import Computing
+from prefero.studies.computing.compute_slots import ComputeSlots
 from prefero.studies.session import Session
 from prefero.studies.storage.store import Participant, Refused, Store, Study, digest_of
 

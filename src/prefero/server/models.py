@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 import prefero
 from prefero.models.explanation import Statement
 from prefero.questions.answer_kinds import Kind as AnswerKind
-from prefero.studies.event_log import MOST_SECONDS
-from prefero.studies.participant_progress import ParticipantProgress
-from prefero.studies.stages import SubmittedStage
+from prefero.studies.log.event_log import MOST_SECONDS
+from prefero.studies.protocol.stages import SubmittedStage
+from prefero.studies.reports.participant_progress import ParticipantProgress
 
 LARGEST = 2**31 - 1
 Role = Literal["teacher", "participant", "experimenter"]

@@ -17,7 +17,7 @@ from prefero.questions import Answer
 from prefero.server.app import create_app
 from prefero.server.auth import ServerContext, Visitor
 from prefero.server.serve import address_of, configuration, listen, names_of, open_browser
-from prefero.studies.protocol import teaching_protocol
+from prefero.studies.protocol.protocol import teaching_protocol
 from prefero.studies.start import TEACHER
 from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store, new_secret

@@ -10,8 +10,8 @@ from prefero._support.sentences import unwrap
 from prefero.arena.plan import ArenaPlan
 from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
-from prefero.studies.clip_folders import remember_folder
-from prefero.studies.protocol import Protocol, arena_protocol
+from prefero.studies.protocol.protocol import Protocol, arena_protocol
+from prefero.studies.storage.clip_folders import remember_folder
 from prefero.studies.storage.store import LONGEST, Participant, Refused, Store, Study, new_secret
 
 JUDGE = "judge"

@@ -10,10 +10,9 @@ from typing import Any
 
 from prefero import worlds
 from prefero.datasets import FeatureOptions, FormatOptions
-from prefero.pools.displays import display_of
-from prefero.studies.displays import targets_of
-from prefero.studies.protocol import Protocol
-from prefero.studies.stage_rules import HIGHEST_SCORE, LOWEST_SCORE
+from prefero.pools.displays import display_of, targets_of
+from prefero.studies.asking.stage_rules import HIGHEST_SCORE, LOWEST_SCORE
+from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.start import check_no_code, pool_of, serve_clips
 from prefero.studies.storage.store import Refused, Store, Study, new_secret
 

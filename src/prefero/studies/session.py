@@ -13,26 +13,26 @@ from prefero.arena.standings import Standings
 from prefero.datasets.media.clips import clip_problem, is_planned
 from prefero.learner import Learner
 from prefero.models.mixture import ENOUGH_ANSWERS
+from prefero.pools.displays import targets_of
 from prefero.questions.answer_kinds import Kind, canonical, choices_of, form_of, ties_in
-from prefero.studies.arena_schedule import arena_state
-from prefero.studies.computing import Computing
-from prefero.studies.displays import targets_of
-from prefero.studies.event_log import AskedQuestion, EventKind, EventLog, is_answer
-from prefero.studies.learned_values import goal_reached
-from prefero.studies.protocol import Protocol
-from prefero.studies.question_preparation import QuestionPreparation
-from prefero.studies.question_schedule import QuestionSchedule
-from prefero.studies.session_state import OwnScore, SessionState, ShownQuestion, StageParts
-from prefero.studies.stage_rules import RULES, stage_of
-from prefero.studies.stages import SUBMITTED_STAGES, Stage
-from prefero.studies.storage.store import Participant, Refused, Store, Study
-from prefero.studies.workspace import (
+from prefero.studies.asking.arena_schedule import arena_state
+from prefero.studies.asking.question_schedule import QuestionSchedule
+from prefero.studies.asking.session_state import OwnScore, SessionState, ShownQuestion, StageParts
+from prefero.studies.asking.stage_rules import RULES, stage_of
+from prefero.studies.computing.base import Computing
+from prefero.studies.computing.question_preparation import QuestionPreparation
+from prefero.studies.computing.workspace import (
     Workspace,
     arena_standings,
     best_trajectories,
     learner_copy,
     of_learner,
 )
+from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, is_answer
+from prefero.studies.protocol.protocol import Protocol
+from prefero.studies.protocol.stages import SUBMITTED_STAGES, Stage
+from prefero.studies.reports.learned_values import goal_reached
+from prefero.studies.storage.store import Participant, Refused, Store, Study
 
 NOT_PLAYABLE = "this clip cannot be played"  # for participants, who may not see the names of files
 BY_OWN_SCORES = "Judge by the scores that you gave the targets."

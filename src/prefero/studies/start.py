@@ -16,10 +16,10 @@ from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file
 from prefero.questions.answer_kinds import Kind
 from prefero.rewards.reward import Reward
-from prefero.studies.clip_folders import is_served, remember_folder
-from prefero.studies.group import group_reward
-from prefero.studies.learner_cache import LearnerCache
-from prefero.studies.protocol import Protocol, teaching_protocol
+from prefero.studies.asking.group import group_reward
+from prefero.studies.asking.learner_cache import LearnerCache
+from prefero.studies.protocol.protocol import Protocol, teaching_protocol
+from prefero.studies.storage.clip_folders import is_served, remember_folder
 from prefero.studies.storage.store import Participant, Refused, Store, Study, new_secret
 from prefero.worlds.base import World
 

@@ -4,7 +4,7 @@ from fastapi import APIRouter
 
 from prefero.server.auth import Context, Experimenter
 from prefero.server.models import StudyProgress
-from prefero.studies.participant_progress import progress_of
+from prefero.studies.reports.participant_progress import progress_of
 
 router = APIRouter(prefix="/api")
 

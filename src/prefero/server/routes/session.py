@@ -37,9 +37,9 @@ from prefero.server.models import (
     TrajectoryDetails,
     Undo,
 )
-from prefero.studies.clip_folders import is_served
+from prefero.studies.asking.session_state import SessionState
 from prefero.studies.session import NOT_PLAYABLE
-from prefero.studies.session_state import SessionState
+from prefero.studies.storage.clip_folders import is_served
 from prefero.studies.storage.store import Refused
 
 LOGGER = logging.getLogger("prefero")

@@ -20,11 +20,10 @@ from prefero.server.models import (
     RewardSummary,
     TeachingPlace,
 )
-from prefero.studies.displays import labels_of
-from prefero.studies.event_log import EventLog
-from prefero.studies.learned_values import reward_facts, reward_file_text, summary_of
-from prefero.studies.learning_summary import LearningSummary, best_sentence
-from prefero.studies.session_state import SessionState
+from prefero.studies.asking.session_state import SessionState
+from prefero.studies.log.event_log import EventLog
+from prefero.studies.reports.learned_values import reward_facts, reward_file_text, summary_of
+from prefero.studies.reports.learning_summary import LearningSummary, best_sentence, labels_of
 
 router = APIRouter(prefix="/api")
 

@@ -1,1 +1,1 @@
-"""The database of studies: schema, migrations and queries."""
+"""What a study keeps: the database with its schema and migrations, and the folders of its videos."""

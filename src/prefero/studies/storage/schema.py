@@ -34,8 +34,8 @@ from sqlalchemy import (
 )
 
 from prefero.questions.answer_kinds import KINDS
-from prefero.studies.event_log import EVENT_KINDS, SELECTIONS
-from prefero.studies.stages import SUBMITTED_STAGES
+from prefero.studies.log.event_log import EVENT_KINDS, SELECTIONS
+from prefero.studies.protocol.stages import SUBMITTED_STAGES
 
 metadata = MetaData(
     naming_convention={

@@ -20,8 +20,8 @@ from prefero._support.commands import prefero_command
 from prefero._support.names import did_you_mean
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind as AnswerKind
-from prefero.studies.event_log import AskedQuestion, EventKind, EventLog, Selection, is_answer
-from prefero.studies.stages import SubmittedStage
+from prefero.studies.log.event_log import AskedQuestion, EventKind, EventLog, Selection, is_answer
+from prefero.studies.protocol.stages import SubmittedStage
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import reading, writing
 from prefero.studies.storage.log_rows import (

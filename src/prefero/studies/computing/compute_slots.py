@@ -16,8 +16,8 @@ from typing import Any
 
 from prefero._support.steps import completed
 from prefero._support.systems import usable_cores
-from prefero.studies.computing import NOW
-from prefero.studies.workspace import Workspace
+from prefero.studies.computing.base import NOW
+from prefero.studies.computing.workspace import Workspace
 
 LOGGER = logging.getLogger("prefero")
 PATIENCE = 0.1  # seconds that a preparation waits for a request of the same person

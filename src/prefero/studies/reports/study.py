@@ -28,11 +28,11 @@ from prefero.pools.pool import Pool
 from prefero.rewards.plots import plot_agreement
 from prefero.rewards.reward import BestTrajectory
 from prefero.simulation.test_sets import accuracy_on_answers
-from prefero.studies.event_log import ActiveAnswer, EventLog
-from prefero.studies.group import GroupSummary, group_summary
-from prefero.studies.participant_progress import ParticipantProgress, progress_of
-from prefero.studies.protocol import TEST, Protocol
-from prefero.studies.stage_rules import stage_of
+from prefero.studies.asking.group import GroupSummary, group_summary
+from prefero.studies.asking.stage_rules import stage_of
+from prefero.studies.log.event_log import ActiveAnswer, EventLog
+from prefero.studies.protocol.protocol import TEST, Protocol
+from prefero.studies.reports.participant_progress import ParticipantProgress, progress_of
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 
 FILES = (

@@ -13,10 +13,10 @@ from typing import Any
 
 from sqlalchemy import Float, Integer, String, Table
 
+from prefero.pools.displays import targets_of
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import KINDS, Kind, canonical, items_of
-from prefero.studies.displays import targets_of
-from prefero.studies.event_log import (
+from prefero.studies.log.event_log import (
     MOST_SECONDS,
     SELECTIONS,
     AskedQuestion,
@@ -25,9 +25,9 @@ from prefero.studies.event_log import (
     StageEvent,
     is_answer,
 )
-from prefero.studies.participant_progress import progress_in
-from prefero.studies.protocol import ARENA, RETEST, TEST, Protocol
-from prefero.studies.stages import SUBMITTED_STAGES
+from prefero.studies.protocol.protocol import ARENA, RETEST, TEST, Protocol
+from prefero.studies.protocol.stages import SUBMITTED_STAGES
+from prefero.studies.reports.participant_progress import progress_in
 from prefero.studies.storage import schema
 from prefero.studies.storage.store import check_event
 

@@ -7,10 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from prefero.studies.event_log import EventLog
-from prefero.studies.protocol import Protocol
-from prefero.studies.session_state import Rating, ShownQuestion, StageParts, TargetScores
-from prefero.studies.stages import Stage
+from prefero.studies.asking.session_state import Rating, ShownQuestion, StageParts, TargetScores
+from prefero.studies.log.event_log import EventLog
+from prefero.studies.protocol.protocol import Protocol
+from prefero.studies.protocol.stages import Stage
 from prefero.studies.storage.store import Refused
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from prefero.models.solution import ConvergenceError
 from prefero.pools.pool import Pool
 from prefero.questions import Answer
 from prefero.rewards.reward import BestTrajectory, Reward
-from prefero.studies.learner_cache import OtherTeachers
+from prefero.studies.asking.learner_cache import OtherTeachers
 from prefero.studies.storage.store import Participant, Store, Study
 
 DOUBTED = 0.5  # probability of carelessness from which somebody is named

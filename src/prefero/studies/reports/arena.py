@@ -20,8 +20,8 @@ from prefero.plots.arena import draw_arena
 from prefero.plots.html import markdown_to_html
 from prefero.plots.tables import markdown_table, markdown_text
 from prefero.pools.pool import Pool
-from prefero.studies.arena_schedule import arena_of
-from prefero.studies.event_log import ActiveAnswer
+from prefero.studies.asking.arena_schedule import arena_of
+from prefero.studies.log.event_log import ActiveAnswer
 from prefero.studies.storage.store import Store, Study
 
 FILES = ("standings.csv", "better.csv", "comparisons.csv", "report.md", "report.html", "arena.png")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TypedDict
 
 from prefero.questions.answer_kinds import Kind
-from prefero.studies.stages import Stage
+from prefero.studies.protocol.stages import Stage
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from prefero.questions import Answer, Question
 from prefero.questions.answer_kinds import KINDS, Kind, choices_of, form_of
-from prefero.studies.stages import SubmittedStage
+from prefero.studies.protocol.stages import SubmittedStage
 
 OtherKind = Literal["skip", "undo", "delete", "restore"]
 OTHER_KINDS: tuple[OtherKind, ...] = get_args(OtherKind)

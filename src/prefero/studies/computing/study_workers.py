@@ -9,14 +9,18 @@ from concurrent.futures import Future
 from typing import Any
 
 from prefero._support.worker_pool import WorkerPool
-from prefero.studies.compute_slots import ComputeSlots
-from prefero.studies.computing import NOW, Computing
+from prefero.studies.computing.base import NOW, Computing
+from prefero.studies.computing.compute_slots import ComputeSlots
+from prefero.studies.computing.workspace import Workspace, in_workspace, workspaces_of
 from prefero.studies.storage.database import address_of
 from prefero.studies.storage.store import Store
-from prefero.studies.workspace import Workspace, in_workspace, workspaces_of
 
 PATIENCE = 0.25  # seconds that a participant waits for the best question before a good one is shown
-MODULES = ("prefero.studies.workspace", "prefero.studies.learned_values", "sqlalchemy.dialects.sqlite")
+MODULES = (
+    "prefero.studies.computing.workspace",
+    "prefero.studies.reports.learned_values",
+    "sqlalchemy.dialects.sqlite",
+)
 
 
 class StudyWorkers:

@@ -9,8 +9,13 @@ from prefero._support.arrays import one_thread
 from prefero.learner import Learner
 from prefero.models.explanation import Statement
 from prefero.rewards.reward import BestTrajectory
-from prefero.studies.event_log import EventLog
-from prefero.studies.learning_summary import FeatureLabel, LearningSummary, goal_sentence, learning_summary
+from prefero.studies.log.event_log import EventLog
+from prefero.studies.reports.learning_summary import (
+    FeatureLabel,
+    LearningSummary,
+    goal_sentence,
+    learning_summary,
+)
 
 
 def summary_of(learner: Learner, log: EventLog, labels: list[FeatureLabel]) -> LearningSummary:

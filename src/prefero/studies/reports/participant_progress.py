@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from statistics import median
 
-from prefero.studies.arena_schedule import arena_of
-from prefero.studies.attention import CarelessSign, careless_signs, retest_agreements, side_of
-from prefero.studies.event_log import EventLog
-from prefero.studies.protocol import Protocol
-from prefero.studies.stage_rules import stage_of
-from prefero.studies.stages import Stage
+from prefero.studies.asking.arena_schedule import arena_of
+from prefero.studies.asking.stage_rules import stage_of
+from prefero.studies.log.attention import CarelessSign, careless_signs, retest_agreements, side_of
+from prefero.studies.log.event_log import EventLog
+from prefero.studies.protocol.protocol import Protocol
+from prefero.studies.protocol.stages import Stage
 from prefero.studies.storage.store import Store, Study
 
 

@@ -22,8 +22,8 @@ from prefero.models.learning_progress import likely_accuracy
 from prefero.models.person_model import PersonModel
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Comparisons, Question
-from prefero.studies.event_log import EventLog
-from prefero.studies.protocol import Protocol
+from prefero.studies.log.event_log import EventLog
+from prefero.studies.protocol.protocol import Protocol
 
 CAPACITY = 4  # learners a method: the last one, this one, and one for each of two possible answers
 RUNNERS_UP = 4  # good questions that are kept beside the best

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple, TypeVar
 from prefero.acquisition.group_questions import About
 from prefero.arena.standings import Standings
 from prefero.learner import Learner
-from prefero.studies.arena_schedule import ArenaSchedule
-from prefero.studies.chosen_question import ChoosingSteps
-from prefero.studies.event_log import EventKind, EventLog, LogLength
-from prefero.studies.group import other_teachers
-from prefero.studies.protocol import Protocol
-from prefero.studies.question_schedule import QuestionSchedule
+from prefero.studies.asking.arena_schedule import ArenaSchedule
+from prefero.studies.asking.chosen_question import ChoosingSteps
+from prefero.studies.asking.group import other_teachers
+from prefero.studies.asking.question_schedule import QuestionSchedule
+from prefero.studies.log.event_log import EventKind, EventLog, LogLength
+from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.storage.database import attach_database
 from prefero.studies.storage.store import Participant, Refused, Store, Study
 

@@ -17,8 +17,8 @@ from itertools import groupby, pairwise
 from math import comb
 from typing import Literal
 
-from prefero.studies.event_log import ActiveAnswer, EventLog
-from prefero.studies.protocol import RETEST
+from prefero.studies.log.event_log import ActiveAnswer, EventLog
+from prefero.studies.protocol.protocol import RETEST
 
 SignKind = Literal["fast", "one side", "alternating", "retests"]
 

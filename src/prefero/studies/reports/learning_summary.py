@@ -11,7 +11,7 @@ the questions.
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from prefero.pools.pool import Pool
 from prefero.questions import PairChoice
 from prefero.questions.answer_kinds import Kind
 from prefero.rewards.reward import BestTrajectory, Reward
-from prefero.studies.event_log import ActiveAnswer, EventLog
+from prefero.studies.log.event_log import ActiveAnswer, EventLog
 
 CURVE, MAP = 41, 25  # points along a feature, and along each side of a map
 MOST_MAPS = 10
@@ -48,6 +48,14 @@ class FeatureLabel:
     name: str
     unit: str
     levels: tuple[str, ...] = ()
+
+
+def labels_of(display: dict[str, Any]) -> list[FeatureLabel]:
+    """Names and units of the features, from the display of a pool."""
+    return [
+        FeatureLabel(feature["name"], feature["unit"], tuple(feature["levels"]))
+        for feature in display["features"]
+    ]
 
 
 @dataclass(frozen=True)

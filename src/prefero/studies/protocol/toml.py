@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from prefero.methods import DEFAULT_SIGMA, DEFAULT_THETA, FIXED
-from prefero.studies.protocol import STUDY_NAMES, Protocol, StudyMethod
+from prefero.studies.protocol.protocol import STUDY_NAMES, Protocol, StudyMethod
 
 WIDTH = 100  # letters of a line of a text
 COLUMN = 25  # letters before a comment

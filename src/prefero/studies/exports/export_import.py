@@ -36,9 +36,9 @@ from prefero._support.json_documents import read_document
 from prefero._support.plugins import PluginError, UnknownNameError
 from prefero.pools.displays import display_of
 from prefero.pools.pool import Pool
-from prefero.studies.event_log import EventLog
-from prefero.studies.import_checks import check_rows, check_time
-from prefero.studies.protocol import Protocol
+from prefero.studies.exports.import_checks import check_rows, check_time
+from prefero.studies.log.event_log import EventLog
+from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.storage import schema
 from prefero.studies.storage.database import writing
 from prefero.studies.storage.log_rows import insert_question, insert_row

@@ -11,10 +11,10 @@ from prefero.arena.arena import Arena
 from prefero.arena.plan import ArenaPlan
 from prefero.arena.standings import Standings
 from prefero.arena.strengths import Judgment
-from prefero.studies.chosen_question import ChoosingSteps, ChosenQuestion
-from prefero.studies.event_log import EventLog
-from prefero.studies.protocol import ARENA, Protocol
-from prefero.studies.session_state import ArenaResult, ArenaState, PolicyStanding
+from prefero.studies.asking.chosen_question import ChoosingSteps, ChosenQuestion
+from prefero.studies.asking.session_state import ArenaResult, ArenaState, PolicyStanding
+from prefero.studies.log.event_log import EventLog
+from prefero.studies.protocol.protocol import ARENA, Protocol
 from prefero.studies.storage.store import Participant, Proposal, Store, Study
 
 CAPACITY = 8  # states whose next question is kept: this one, the last one, and one for each possible answer

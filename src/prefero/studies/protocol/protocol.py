@@ -40,7 +40,7 @@ from prefero.learner import Learner, Model
 from prefero.methods import NAMES, RealPerson, method_named
 from prefero.pools.pool import Pool
 from prefero.questions.answer_kinds import Kind, check_kind
-from prefero.studies.participant_texts import (
+from prefero.studies.protocol.participant_texts import (
     ARENA_INSTRUCTIONS,
     ARENA_THANKS,
     CONSENT,

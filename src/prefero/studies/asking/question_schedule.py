@@ -14,10 +14,10 @@ import numpy as np
 from prefero.pools.pool import Pool
 from prefero.questions import Question
 from prefero.questions.answer_kinds import items_of
-from prefero.studies.chosen_question import ChoosingSteps, ChosenQuestion
-from prefero.studies.event_log import AskedQuestion, EventLog
-from prefero.studies.learner_cache import LearnerCache, OtherTeachers
-from prefero.studies.protocol import RETEST, TEST, Protocol
+from prefero.studies.asking.chosen_question import ChoosingSteps, ChosenQuestion
+from prefero.studies.asking.learner_cache import LearnerCache, OtherTeachers
+from prefero.studies.log.event_log import AskedQuestion, EventLog
+from prefero.studies.protocol.protocol import RETEST, TEST, Protocol
 from prefero.studies.storage.store import Proposal
 
 RANDOM_PAIRS, RETESTS, RATINGS, SIDES, SUBSTITUTES = (

@@ -2,8 +2,8 @@
 
 from prefero.datasets import Dataset
 from prefero.deploy.preference_pairs import PreferencePair, preference_pairs
-from prefero.studies.learner_cache import LearnerCache
-from prefero.studies.protocol import Protocol
+from prefero.studies.asking.learner_cache import LearnerCache
+from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.storage.store import Participant, Store, Study
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Protocol
 
-from prefero.studies.workspace import Workspace
+from prefero.studies.computing.workspace import Workspace
 
 NOW, LIKELY, LATE, POSSIBLE = range(4)
 

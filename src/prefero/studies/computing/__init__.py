@@ -1,0 +1,1 @@
+"""Where and when questions are computed: in the server or in workers, ahead of the answers."""

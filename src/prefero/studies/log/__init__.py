@@ -1,0 +1,1 @@
+"""What a participant did: the event log, and signs of carelessness in it."""
