@@ -14,7 +14,7 @@ import numpy as np
 from prefero import Learner, Pool
 from prefero._support.arrays import Array, Flags
 from prefero.acquisition.base import Strategy
-from prefero.datasets.features.extract import extract_features
+from prefero.datasets.features.extraction.extract import extract_features
 from prefero.datasets.formats.archives import in_memory
 from prefero.deploy.quality import rate_episodes
 from prefero.plots.tables import markdown_table

@@ -32,7 +32,7 @@ from benchmarks.rows import (
 )
 from benchmarks.segments import STEPS, SegmentTask, add_segment_options, segment_task
 from prefero._support.arrays import Array, Indices
-from prefero.datasets.features.step_embedding import StepEmbedding
+from prefero.datasets.features.embeddings.steps import StepEmbedding
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 

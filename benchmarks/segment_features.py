@@ -22,8 +22,8 @@ import numpy as np
 from benchmarks.rows import Job, Row, labelled, mean_and_error, measured, row_parser, seeds_of, values
 from benchmarks.segments import SegmentTask, add_segment_options, segment_task
 from prefero._support.arrays import Array, Indices
-from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.library import extractor_for, features_of
+from prefero.datasets.features.embeddings.embedding import Embedding
+from prefero.datasets.features.library.library import extractor_for, features_of
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 

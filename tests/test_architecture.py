@@ -30,6 +30,7 @@ LAYER = {package: depth for depth, layer in enumerate(LAYERS) for package in lay
 # The second level: a folder or module of these packages imports only from those before it. The folders of
 # `models` and `acquisition` come here when they are made.
 FOLDERS = {
+    "datasets/features": ("library", "embeddings", "tables", "extraction"),
     "rewards": ("file", "plots", "card", "reward"),
     "studies": (
         *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from prefero.datasets.features.library import FEATURE_WORDS
+from prefero.datasets.features.library.library import FEATURE_WORDS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted((ROOT / "docs").glob("*.md"))

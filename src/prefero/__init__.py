@@ -17,7 +17,7 @@ from prefero.trajectories.diversity import sample_diverse
 
 if TYPE_CHECKING:
     from prefero import worlds
-    from prefero.datasets.features.options import FeatureOptions
+    from prefero.datasets.features.extraction.options import FeatureOptions
     from prefero.deploy.gym_wrappers import RewardFromPreferences, VectorRewardFromPreferences
     from prefero.deploy.planning import plan
     from prefero.deploy.reward_loop import RewardLoop
@@ -72,7 +72,7 @@ def __getattr__(name: str) -> Any:
     if name == "worlds":
         return import_module("prefero.worlds")
     if name == "FeatureOptions":
-        return import_module("prefero.datasets.features.options").FeatureOptions
+        return import_module("prefero.datasets.features.extraction.options").FeatureOptions
     if name == "plan":
         return import_module("prefero.deploy.planning").plan
     if name == "StepReward":

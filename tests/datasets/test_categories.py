@@ -14,7 +14,7 @@ from prefero import FeatureOptions, Learner, Pool, Question
 from prefero.cli.options import typed
 from prefero.datasets import BadEpisode, extract_features, extract_for_reward, open_dataset
 from prefero.datasets.categories import MOST_FOUND, find_categories
-from prefero.datasets.features.from_spec import EpisodeFeatures
+from prefero.datasets.features.extraction.from_spec import EpisodeFeatures
 from prefero.datasets.formats.archives import ArchiveDataset
 from prefero.datasets.formats.tables import table_in_memory
 from prefero.trajectories import Categories

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prefero._support.arrays import Array
-from prefero.datasets.features.diagnostics import Diagnostic, diagnose, heavy_tailed, redundant
+from prefero.datasets.features.tables.diagnostics import Diagnostic, diagnose, heavy_tailed, redundant
 
 ROWS = 400
 

@@ -5,15 +5,15 @@ import pytest
 from sklearn.decomposition import PCA
 
 from prefero.datasets import LIBRARY, BadEpisode, Episode
-from prefero.datasets.features.embeddings import (
+from prefero.datasets.features.embeddings.embedding import (
     SAMPLES,
     Embedding,
     PrincipalComponents,
     encoder,
     resample,
 )
-from prefero.datasets.features.library import FEATURE_WORDS
-from prefero.datasets.features.networks import BATCH, RandomNetwork, TimeContrastive, close_pairs
+from prefero.datasets.features.embeddings.networks import BATCH, RandomNetwork, TimeContrastive, close_pairs
+from prefero.datasets.features.library.library import FEATURE_WORDS
 
 RNG = np.random.default_rng(5)
 

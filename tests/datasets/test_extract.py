@@ -22,8 +22,8 @@ from prefero.datasets import (
     open_dataset,
 )
 from prefero.datasets.columns import matrix_columns
-from prefero.datasets.features.cache import cache_path
-from prefero.datasets.features.summary import save_histograms, summarize, text_histogram
+from prefero.datasets.features.tables.cache import cache_path
+from prefero.datasets.features.tables.summary import save_histograms, summarize, text_histogram
 from prefero.datasets.formats.archives import ArchiveDataset
 
 
@@ -328,7 +328,7 @@ def test_a_histogram_in_a_line_is_as_high_as_the_counts() -> None:
 def test_the_figure_shows_every_feature(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
     monkeypatch.setattr(
-        "prefero.datasets.features.summary._draw", lambda _, line, *__: drawn.append(line.name)
+        "prefero.datasets.features.tables.summary._draw", lambda _, line, *__: drawn.append(line.name)
     )
     found = table_of(np.random.default_rng(0).normal(size=(60, 7)), tuple("abcdefg"))
     save_histograms(tmp_path / "features.png", found)

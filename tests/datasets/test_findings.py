@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from prefero._support.arrays import Array
-from prefero.datasets.features.diagnostics import diagnose
-from prefero.datasets.features.findings import clusters, find, moments
+from prefero.datasets.features.tables.diagnostics import diagnose
+from prefero.datasets.features.tables.findings import clusters, find, moments
 from prefero.trajectories import Categories
 
 RNG = np.random.default_rng(0)

@@ -10,8 +10,8 @@ import pytest
 from prefero import FeatureOptions, Learner, Pool, Question, Reward, load_reward
 from prefero._support.arrays import Array
 from prefero.datasets import Episode, open_dataset
-from prefero.datasets.features.embeddings import FITTED
-from prefero.datasets.features.extract import extract_features
+from prefero.datasets.features.embeddings.embedding import FITTED
+from prefero.datasets.features.extraction.extract import extract_features
 from prefero.datasets.registry import Untrusted
 from prefero.deploy.prefix_rewards import PrefixRewards
 from prefero.trajectories.feature_spec import FeatureSpec, array_from_json, array_to_json

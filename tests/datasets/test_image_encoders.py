@@ -9,10 +9,9 @@ import pytest
 from prefero import FeatureOptions, Learner, Pool, Question, load_reward
 from prefero._support.arrays import Array
 from prefero.datasets import Episode, extract_features, open_dataset
-from prefero.datasets.features import image_encoders
-from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.from_spec import extractors_from, features_in, with_functions
-from prefero.datasets.features.image_encoders import (
+from prefero.datasets.features.embeddings import image_encoders
+from prefero.datasets.features.embeddings.embedding import Embedding
+from prefero.datasets.features.embeddings.image_encoders import (
     MEAN,
     STD,
     ImageFeatures,
@@ -21,6 +20,7 @@ from prefero.datasets.features.image_encoders import (
     needs_trust,
     pooled,
 )
+from prefero.datasets.features.extraction.from_spec import extractors_from, features_in, with_functions
 from prefero.datasets.registry import Untrusted
 from prefero.rendering.video import save_video
 

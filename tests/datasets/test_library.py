@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from prefero.datasets import LIBRARY, BadEpisode, Episode
-from prefero.datasets.features.library import DEFAULT, FEATURE_WORDS, extractor_for, features_of
-from prefero.datasets.features.user_functions import function_digest
-from prefero.datasets.features.windows import Length, Windows
+from prefero.datasets.features.extraction.windows import Length, Windows
+from prefero.datasets.features.library.library import DEFAULT, FEATURE_WORDS, extractor_for, features_of
+from prefero.datasets.features.library.user_functions import function_digest
 
 WALKS = arrays(float, (9, 2), elements=st.floats(-5, 5).map(lambda x: round(x, 3)))
 

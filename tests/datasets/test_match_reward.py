@@ -19,8 +19,8 @@ from datasets.write_datasets import (
     write_video_folder,
 )
 from prefero.datasets import Dataset, Episode, FeatureOptions, extract_for_reward, open_dataset
-from prefero.datasets.features.library import LIBRARY
-from prefero.datasets.features.match_reward import library_words_for
+from prefero.datasets.features.extraction.match_reward import library_words_for
+from prefero.datasets.features.library.library import LIBRARY
 from prefero.datasets.formats.archives import in_memory
 from prefero.datasets.formats.lerobot.statistics import Additions
 

@@ -25,7 +25,7 @@ from datasets.write_datasets import (
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
 from prefero.datasets import FeatureOptions
-from prefero.datasets.features.extract import extract_features
+from prefero.datasets.features.extraction.extract import extract_features
 from prefero.datasets.registry import open_dataset
 from prefero.datasets.scores.table import SCORES
 from prefero.kernels import Anchored, Linear

@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression
 from prefero import FeatureOptions, Learner, Pool, Question, load_reward
 from prefero._support.arrays import Array
 from prefero.datasets import Episode, extract_features, open_dataset
-from prefero.datasets.features.statistics import (
+from prefero.datasets.features.embeddings.statistics import (
     REDUNDANT,
     Statistics,
     candidates,

@@ -11,7 +11,7 @@ import pytest
 
 from prefero import Pool
 from prefero.datasets import BadEpisode, FeatureDataset, FeatureOptions, extract_features, open_dataset
-from prefero.datasets.features.options import join_words, split_words
+from prefero.datasets.features.extraction.options import join_words, split_words
 from prefero.datasets.formats.archives import in_memory
 from prefero.datasets.formats.tables import table_in_memory
 

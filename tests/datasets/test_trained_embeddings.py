@@ -8,8 +8,8 @@ import pytest
 
 from prefero import FeatureOptions
 from prefero.datasets import Episode, extract_features, open_dataset
-from prefero.datasets.features.image_encoders import load_encoder, pooled
-from prefero.datasets.features.networks import RandomNetwork, TimeContrastive
+from prefero.datasets.features.embeddings.image_encoders import load_encoder, pooled
+from prefero.datasets.features.embeddings.networks import RandomNetwork, TimeContrastive
 
 torch = pytest.importorskip("torch")
 

@@ -17,7 +17,7 @@ from prefero.datasets import (
     extract_for_reward,
     open_dataset,
 )
-from prefero.datasets.features.match_reward import scoring_warnings
+from prefero.datasets.features.extraction.match_reward import scoring_warnings
 from prefero.datasets.formats import videos_alone
 from prefero.datasets.formats.video_folder import VideoFolder
 from prefero.datasets.formats.videos_alone import VideoEpisodes

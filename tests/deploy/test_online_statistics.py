@@ -19,9 +19,9 @@ from prefero import (
 )
 from prefero._support.arrays import Array
 from prefero.datasets import Episode
-from prefero.datasets.features import running_statistics
-from prefero.datasets.features.running_statistics import RunningStatistics
-from prefero.datasets.features.statistics import candidate_names, candidates
+from prefero.datasets.features.embeddings import running_statistics
+from prefero.datasets.features.embeddings.running_statistics import RunningStatistics
+from prefero.datasets.features.embeddings.statistics import candidate_names, candidates
 from prefero.deploy.online_statistics import OnlineStatistics
 from prefero.deploy.prefix_rewards import PrefixRewards
 from taught_learners import reward_of_pairs

@@ -5,7 +5,7 @@ import pytest
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import Episode
-from prefero.datasets.features.step_embedding import StepEmbedding
+from prefero.datasets.features.embeddings.steps import StepEmbedding
 from prefero.kernels import Kernel
 from prefero.models.mixture_fitter import MixtureFitter
 from prefero.models.reference import Reference

@@ -11,7 +11,8 @@ import pytest
 
 from prefero import Pool
 from prefero._support.steps import completed
-from prefero.studies.computing.base import LATE, LIKELY, NOW, POSSIBLE, workspace
+from prefero.studies.computing import workspace
+from prefero.studies.computing.base import LATE, LIKELY, NOW, POSSIBLE
 from prefero.studies.computing.study_workers import StudyWorkers
 from prefero.studies.computing.workspace import Workspace, WorkspaceName, Workspaces, next_question
 from prefero.studies.protocol.protocol import StudyMethod

@@ -5,7 +5,7 @@ import pytest
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import Episode
-from prefero.datasets.features.step_embedding import StepEmbedding
+from prefero.datasets.features.embeddings.steps import StepEmbedding
 from prefero.trajectories.categories import variables_of
 from prefero.trajectories.features import Scaling
 from prefero.trajectories.step_features import StepFeatures, block_of, step_blocks

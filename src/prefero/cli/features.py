@@ -14,9 +14,9 @@ from prefero._support.sentences import pluralize
 from prefero.cli.console import check_apart, check_figure, check_outputs, console, say, say_skipped
 from prefero.cli.options import with_dataset_flags
 from prefero.datasets import EpisodeDataset, FeatureOptions, FeatureTable, extract_features, open_dataset
-from prefero.datasets.features.diagnostics import messages
-from prefero.datasets.features.extract import check_features
-from prefero.datasets.features.summary import save_histograms, summarize
+from prefero.datasets.features.extraction.extract import check_features
+from prefero.datasets.features.tables.diagnostics import messages
+from prefero.datasets.features.tables.summary import save_histograms, summarize
 from prefero.datasets.registry import describe_formats, options_for
 
 OUT = Path("features.parquet")

@@ -14,8 +14,8 @@ import typer
 
 from prefero._support.engine import Backend
 from prefero.datasets import FeatureOptions
-from prefero.datasets.features.library import FEATURE_WORDS
-from prefero.datasets.features.options import join_words, split_words
+from prefero.datasets.features.extraction.options import join_words, split_words
+from prefero.datasets.features.library.library import FEATURE_WORDS
 from prefero.datasets.registry import formats
 
 # headings in the help

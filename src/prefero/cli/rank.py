@@ -21,7 +21,7 @@ from prefero.cli.scoring import (
     shown_reward,
 )
 from prefero.datasets import FeatureOptions, FeatureTable
-from prefero.datasets.features.match_reward import windows_for
+from prefero.datasets.features.extraction.match_reward import windows_for
 from prefero.datasets.scores.table import check_score_table, score_columns, write_score_table
 from prefero.datasets.scores.write import check_score_copy, write_scores
 from prefero.deploy.quality import EpisodeQuality, rate_episodes

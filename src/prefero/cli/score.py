@@ -25,7 +25,7 @@ from prefero.cli.scoring import (
 )
 from prefero.datasets import BadEpisode, Dataset, EpisodeDataset, FeatureOptions, FeatureTable
 from prefero.datasets.columns import Columns
-from prefero.datasets.features.match_reward import windows_for
+from prefero.datasets.features.extraction.match_reward import windows_for
 from prefero.datasets.formats.table_blocks import TableBlocks
 from prefero.datasets.formats.tables import TableDataset, TableOptions, id_column
 from prefero.datasets.registry import options_for

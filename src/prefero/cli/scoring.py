@@ -13,7 +13,7 @@ from prefero.cli.console import check_server, say, say_skipped
 from prefero.cli.databases import open_known_store
 from prefero.datasets import Dataset, FeatureDataset, FeatureOptions, FeatureTable, open_dataset
 from prefero.datasets.columns import matrix_columns
-from prefero.datasets.features.match_reward import scoring_warnings
+from prefero.datasets.features.extraction.match_reward import scoring_warnings
 from prefero.datasets.registry import describe_formats, format_at, options_for
 from prefero.pools.pool import Pool
 from prefero.pools.pool_file import is_pool_file

@@ -9,12 +9,12 @@ class, a `DatasetFormat`; other packages add theirs to the registry by an entry 
 from prefero.datasets.base import Dataset, DatasetFormat, EpisodeDataset
 from prefero.datasets.episode import BadEpisode, Episode, VideoSpan
 from prefero.datasets.feature_dataset import FeatureDataset
-from prefero.datasets.features.extract import extract_features
-from prefero.datasets.features.from_spec import EpisodeFeatures
-from prefero.datasets.features.library import LIBRARY
-from prefero.datasets.features.match_reward import extract_for_reward
-from prefero.datasets.features.options import FeatureOptions
-from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.features.extraction.extract import extract_features
+from prefero.datasets.features.extraction.from_spec import EpisodeFeatures
+from prefero.datasets.features.extraction.match_reward import extract_for_reward
+from prefero.datasets.features.extraction.options import FeatureOptions
+from prefero.datasets.features.library.library import LIBRARY
+from prefero.datasets.features.tables.table import FeatureTable
 from prefero.datasets.format_options import DatasetSpec, FormatOptions, option
 from prefero.datasets.formats.gymnasium import GymnasiumOptions
 from prefero.datasets.formats.lerobot.dataset import LeRobotOptions

@@ -25,8 +25,8 @@ from prefero._support.arrays import Array, Image
 from prefero._support.files import write_atomically
 from prefero._support.progress_bar import progress as progress_bar
 from prefero.datasets.episode import Episode, VideoSpan
-from prefero.datasets.features.from_spec import seen_in
-from prefero.datasets.features.step_embedding import StepEmbedding
+from prefero.datasets.features.embeddings.steps import StepEmbedding
+from prefero.datasets.features.extraction.from_spec import seen_in
 from prefero.datasets.formats.environment_wrappers import changing_wrappers
 from prefero.deploy.online_steps import OnlineSteps
 from prefero.deploy.recorded_steps import RecordedSteps, load_episodes, save_episodes

@@ -13,7 +13,7 @@ from prefero._support.optional import need
 from prefero.datasets.base import Dataset, EpisodeDataset
 from prefero.datasets.episode import StepRange
 from prefero.datasets.feature_dataset import FeatureDataset
-from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.features.tables.table import FeatureTable
 from prefero.datasets.media.video_files import read_frames
 from prefero.plots.style import save_figure
 from prefero.trajectories.features import location_and_scale

@@ -20,7 +20,7 @@ import numpy as np
 if TYPE_CHECKING:
     from prefero._support.arrays import Array
     from prefero.datasets import Dataset, FeatureOptions, FeatureTable
-    from prefero.datasets.features.options import Features
+    from prefero.datasets.features.extraction.options import Features
     from prefero.pools.pool import Pool
     from prefero.trajectories.categories import Categories
 
@@ -71,7 +71,7 @@ def from_dataset(
         table = table.diverse(count, sampling_seed)
     table, paths = _with_clips(table, options, clips, clip_folder)
     if table.skipped:
-        from prefero.datasets.features.skipped import skipped_reasons
+        from prefero.datasets.features.extraction.skipped import skipped_reasons
 
         reasons = skipped_reasons(table.skipped)
         warnings.warn(f"{len(table.skipped)} of {len(opened)} were left out: {reasons}", stacklevel=2)
@@ -91,8 +91,8 @@ def _prepared(table: FeatureTable) -> FeatureTable:
 
     Nobody chose the default features, so nobody has to mend their tails and correlations.
     """
-    from prefero.datasets.features.diagnostics import messages
-    from prefero.datasets.features.library import DEFAULT
+    from prefero.datasets.features.library.library import DEFAULT
+    from prefero.datasets.features.tables.diagnostics import messages
 
     if len(table) < 2:
         raise ValueError(f"{table.dataset.name} has only one trajectory, and questions compare two or more")
@@ -237,7 +237,7 @@ class FrameContent(NamedTuple):
 
 def from_frame(frame: Any, names: Sequence[str] | None = None) -> FrameContent:
     """The content of a frame or mapping for `Pool(frame)`; `names` choose its columns."""
-    from prefero.datasets.features.known import column_lines
+    from prefero.datasets.features.extraction.known import column_lines
     from prefero.datasets.formats.tables import table_in_memory
 
     dataset = table_in_memory(frame)

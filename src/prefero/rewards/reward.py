@@ -25,8 +25,8 @@ from prefero.trajectories.features import Scaling, check_same_shape
 
 if TYPE_CHECKING:
     from prefero.datasets import Dataset, FeatureTable
-    from prefero.datasets.features.from_spec import EpisodeFeatures
-    from prefero.datasets.features.options import Features
+    from prefero.datasets.features.extraction.from_spec import EpisodeFeatures
+    from prefero.datasets.features.extraction.options import Features
 
 GUESSES = {  # names that people try first, with what they mean
     **dict.fromkeys(("score", "evaluate", "mean", "value"), "reward(features)"),
@@ -236,7 +236,7 @@ class Reward:
         Raises:
             ValueError: If the reward does not know how its features are computed.
         """
-        from prefero.datasets.features.from_spec import EpisodeFeatures
+        from prefero.datasets.features.extraction.from_spec import EpisodeFeatures
 
         if self.feature_spec is None:
             raise ValueError(

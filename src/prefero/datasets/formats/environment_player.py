@@ -12,7 +12,7 @@ import numpy as np
 
 from prefero._support.optional import MissingExtra, need
 from prefero.datasets.episode import BadEpisode
-from prefero.datasets.features.user_functions import find_modules_here, function_name
+from prefero.datasets.features.library.user_functions import find_modules_here, function_name
 from prefero.datasets.formats.observations import copied
 from prefero.rendering.environments import reason_without_images, say_mujoco_warnings_once
 

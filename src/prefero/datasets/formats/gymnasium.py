@@ -28,7 +28,7 @@ from prefero._support.files import cache_folder
 from prefero._support.optional import need
 from prefero.datasets.base import DatasetFormat, EpisodeDataset, file_name
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
-from prefero.datasets.features.user_functions import (
+from prefero.datasets.features.library.user_functions import (
     function_digest,
     function_name,
     import_function,

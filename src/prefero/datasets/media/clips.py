@@ -19,7 +19,7 @@ from prefero._support.progress_bar import progress as progress_bar
 from prefero._support.systems import usable_cores
 from prefero.datasets.base import Dataset
 from prefero.datasets.episode import BadEpisode, StepRange
-from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.features.tables.table import FeatureTable
 from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.media.video_files import VideoError, check_complete
 from prefero.datasets.registry import (

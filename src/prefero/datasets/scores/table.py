@@ -24,8 +24,8 @@ from prefero._support.files import csv_text, written_atomically
 from prefero._support.optional import need
 from prefero.datasets.columns import Columns
 from prefero.datasets.feature_dataset import FeatureDataset
-from prefero.datasets.features.match_reward import log_transforms_in
-from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.features.extraction.match_reward import log_transforms_in
+from prefero.datasets.features.tables.table import FeatureTable
 from prefero.datasets.formats.tables import TABLE_SUFFIXES, id_column
 
 TRAJECTORY, INDEX = "trajectory", "index"

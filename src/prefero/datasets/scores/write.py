@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from prefero._support.progress_bar import progress as progress_bar
 from prefero.datasets.base import Dataset, EpisodeDataset
-from prefero.datasets.features.table import FeatureTable
-from prefero.datasets.features.windows import Windows
+from prefero.datasets.features.extraction.windows import Windows
+from prefero.datasets.features.tables.table import FeatureTable
 from prefero.datasets.registry import formats
 from prefero.datasets.scores.scores import EpisodeScores, files_in
 

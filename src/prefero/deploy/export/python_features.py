@@ -7,10 +7,10 @@ into its file, with the states that they are about as column numbers.
 
 from collections.abc import Callable, Sequence
 
-from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.fitted_embedding import FittedEmbedding
-from prefero.datasets.features.library import WORD
-from prefero.datasets.features.statistics import step_labels
+from prefero.datasets.features.embeddings.embedding import Embedding
+from prefero.datasets.features.embeddings.fitted import FittedEmbedding
+from prefero.datasets.features.embeddings.statistics import step_labels
+from prefero.datasets.features.library.library import WORD
 from prefero.trajectories.feature_spec import FeatureSpec
 
 Literal = Callable[[object], str]

@@ -14,8 +14,8 @@ from scipy.special import ndtri
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
-from prefero.datasets.features.fitted_embedding import FittedEmbedding, steps_of, units, with_same_numbers
-from prefero.datasets.features.library import NamedValues
+from prefero.datasets.features.embeddings.fitted import FittedEmbedding, steps_of, units, with_same_numbers
+from prefero.datasets.features.library.library import NamedValues
 from prefero.trajectories.step_features import StepArrays, StepFeatures
 
 MOST_COMPONENTS = 24  # of steps with more numbers, so many principal components

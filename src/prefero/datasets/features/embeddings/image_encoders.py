@@ -25,8 +25,8 @@ from prefero._support.arrays import Array, Image
 from prefero._support.files import ArchiveError, cache_folder, read_archive, write_archive
 from prefero._support.optional import need
 from prefero.datasets.episode import BadEpisode, Episode, VideoSpan
-from prefero.datasets.features.fitted_embedding import UNFITTING, check_examples, principal_axes
-from prefero.datasets.features.library import NamedValues
+from prefero.datasets.features.embeddings.fitted import UNFITTING, check_examples, principal_axes
+from prefero.datasets.features.library.library import NamedValues
 from prefero.datasets.media.video_files import VideoError, frame_rate, read_frames
 
 FRAMES = 16

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prefero._support.engine import Backend, Engine
-from prefero.datasets.features.library import FeatureFunction
-from prefero.datasets.features.windows import Length, Windows
+from prefero.datasets.features.extraction.windows import Length, Windows
+from prefero.datasets.features.library.library import FeatureFunction
 from prefero.trajectories.categories import Categories
 
 if TYPE_CHECKING:

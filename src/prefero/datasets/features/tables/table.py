@@ -12,11 +12,11 @@ from prefero._support.names import no_such
 from prefero.datasets.base import Dataset
 from prefero.datasets.categories import one_hot
 from prefero.datasets.episode import StepRange, segment_id
-from prefero.datasets.features.cache import FeatureRows, choose_features, write_rows
-from prefero.datasets.features.diagnostics import Diagnostic, diagnose, redundant
-from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.findings import Finding, find
-from prefero.datasets.features.statistics import Statistics, left_out
+from prefero.datasets.features.embeddings.embedding import Embedding
+from prefero.datasets.features.embeddings.statistics import Statistics, left_out
+from prefero.datasets.features.tables.cache import FeatureRows, choose_features, write_rows
+from prefero.datasets.features.tables.diagnostics import Diagnostic, diagnose, redundant
+from prefero.datasets.features.tables.findings import Finding, find
 from prefero.trajectories.categories import Categories, Variable, variables_of
 from prefero.trajectories.diversity import sample_diverse
 from prefero.trajectories.feature_spec import FeatureSpec

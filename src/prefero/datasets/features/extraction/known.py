@@ -7,10 +7,10 @@ from prefero._support.progress_bar import progress
 from prefero.datasets.categories import check_declared, found_line, one_hot
 from prefero.datasets.episode import BadEpisode
 from prefero.datasets.feature_dataset import FeatureDataset
-from prefero.datasets.features.cache import FeatureRows
-from prefero.datasets.features.options import Feature, FeatureOptions
-from prefero.datasets.features.skipped import skipped_reasons, stop_at_bad
-from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.features.extraction.options import Feature, FeatureOptions
+from prefero.datasets.features.extraction.skipped import skipped_reasons, stop_at_bad
+from prefero.datasets.features.tables.cache import FeatureRows
+from prefero.datasets.features.tables.table import FeatureTable
 from prefero.trajectories.categories import Categories
 
 

@@ -21,17 +21,17 @@ from prefero._support.systems import usable_cores
 from prefero.datasets.base import Dataset, EpisodeDataset, array_digest
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
 from prefero.datasets.feature_dataset import FeatureDataset
-from prefero.datasets.features.cache import FeatureCache, FeatureRows, cache_path
-from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.from_spec import describe_features, seen_in, with_functions
-from prefero.datasets.features.image_encoders import load_encoder
-from prefero.datasets.features.known import known_features
-from prefero.datasets.features.library import DEFAULT, Extractor, duration, extractor_for, features_of
-from prefero.datasets.features.options import Feature, FeatureOptions, Features
-from prefero.datasets.features.skipped import skipped_reasons, stop_at_bad
-from prefero.datasets.features.table import FeatureTable
-from prefero.datasets.features.user_functions import function_digest
-from prefero.datasets.features.windows import Windows
+from prefero.datasets.features.embeddings.embedding import Embedding
+from prefero.datasets.features.embeddings.image_encoders import load_encoder
+from prefero.datasets.features.extraction.from_spec import describe_features, seen_in, with_functions
+from prefero.datasets.features.extraction.known import known_features
+from prefero.datasets.features.extraction.options import Feature, FeatureOptions, Features
+from prefero.datasets.features.extraction.skipped import skipped_reasons, stop_at_bad
+from prefero.datasets.features.extraction.windows import Windows
+from prefero.datasets.features.library.library import DEFAULT, Extractor, duration, extractor_for, features_of
+from prefero.datasets.features.library.user_functions import function_digest
+from prefero.datasets.features.tables.cache import FeatureCache, FeatureRows, cache_path
+from prefero.datasets.features.tables.table import FeatureTable
 from prefero.datasets.format_options import DatasetSpec
 from prefero.datasets.registry import for_workers, in_worker, open_dataset
 from prefero.trajectories.feature_spec import Fitted, of_both

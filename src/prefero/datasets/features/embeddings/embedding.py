@@ -6,7 +6,7 @@
     random-network(8)        the output of a fixed random network for each step, averaged over time
     time-contrastive(8)      the same of a network that is trained on the dataset
     image-encoder(FILE, 16)  what a frozen network sees in the frames of the episode's video
-    steps                    features of single steps, averaged over time (`step_embedding`)
+    steps                    features of single steps, averaged over time (`steps.py`)
     encoder(module:function) the user's own encoder of states, (T, s) to (T, k), averaged over time
 
     resampled   (M, SAMPLES * (s + a))   states and actions at evenly spaced times, so that lengths may differ
@@ -26,7 +26,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
-from prefero.datasets.features.fitted_embedding import (
+from prefero.datasets.features.embeddings.fitted import (
     FittedEmbedding,
     checked,
     numbers_in,
@@ -35,12 +35,12 @@ from prefero.datasets.features.fitted_embedding import (
     units,
     with_same_numbers,
 )
-from prefero.datasets.features.image_encoders import ImageFeatures, needs_trust
-from prefero.datasets.features.library import Extractor, NamedValues
-from prefero.datasets.features.networks import RandomNetwork, TimeContrastive
-from prefero.datasets.features.statistics import MOST, Statistics
-from prefero.datasets.features.step_embedding import StepEmbedding
-from prefero.datasets.features.user_functions import function_name, import_function
+from prefero.datasets.features.embeddings.image_encoders import ImageFeatures, needs_trust
+from prefero.datasets.features.embeddings.networks import RandomNetwork, TimeContrastive
+from prefero.datasets.features.embeddings.statistics import MOST, Statistics
+from prefero.datasets.features.embeddings.steps import StepEmbedding
+from prefero.datasets.features.library.library import Extractor, NamedValues
+from prefero.datasets.features.library.user_functions import function_name, import_function
 
 SAMPLES = 16
 IMAGE_FEATURES = 16  # of an image encoder, if their number is not given

@@ -18,13 +18,13 @@ from prefero.datasets.base import Dataset, EpisodeDataset
 from prefero.datasets.columns import numbers_of
 from prefero.datasets.episode import BadEpisode, Episode
 from prefero.datasets.feature_dataset import FeatureDataset
-from prefero.datasets.features.embeddings import Embedding
-from prefero.datasets.features.extract import extract_features
-from prefero.datasets.features.from_spec import features_in
-from prefero.datasets.features.library import LIBRARY, extractor_for, features_of
-from prefero.datasets.features.options import FeatureOptions, Features
-from prefero.datasets.features.table import FeatureTable
-from prefero.datasets.features.windows import Windows
+from prefero.datasets.features.embeddings.embedding import Embedding
+from prefero.datasets.features.extraction.extract import extract_features
+from prefero.datasets.features.extraction.from_spec import features_in
+from prefero.datasets.features.extraction.options import FeatureOptions, Features
+from prefero.datasets.features.extraction.windows import Windows
+from prefero.datasets.features.library.library import LIBRARY, extractor_for, features_of
+from prefero.datasets.features.tables.table import FeatureTable
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec, Fitted
 from prefero.trajectories.features import Scaling, log_name, name_in_log

@@ -15,7 +15,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, Indices
 from prefero._support.names import listed
-from prefero.datasets.features.library import GROWS_WITH_LENGTH
+from prefero.datasets.features.library.library import GROWS_WITH_LENGTH
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.features import location_and_scale, name_in_log
 from prefero.trajectories.step_features import block_of

@@ -29,7 +29,7 @@ from prefero._support.arrays import Array
 from prefero._support.names import listed
 from prefero._support.ordering import first_largest
 from prefero.datasets.episode import Episode
-from prefero.datasets.features.fitted_embedding import (
+from prefero.datasets.features.embeddings.fitted import (
     FittedEmbedding,
     checked,
     numbers_in,
@@ -37,7 +37,7 @@ from prefero.datasets.features.fitted_embedding import (
     steps_of,
     with_same_numbers,
 )
-from prefero.datasets.features.library import (
+from prefero.datasets.features.library.library import (
     NamedValues,
     control_effort,
     duration,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from prefero.datasets.episode import BadEpisode
-from prefero.datasets.features.cache import FeatureRows
+from prefero.datasets.features.tables.cache import FeatureRows
 
 NAMED = 3  # skipped episodes that a message names, at most
 

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.datasets.features.statistics import candidate_names, step_labels
+from prefero.datasets.features.embeddings.statistics import candidate_names, step_labels
 
 JERK = "log dimensionless jerk"
 FIXED, STEPS, PER_STEP, TREND_SUMS, TREND_SUMS_OF_SUMS, OF_JERK = range(6)  # how factors depend on the steps

@@ -12,7 +12,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.datasets.episode import BadEpisode, Episode
-from prefero.datasets.features.library import NamedValues
+from prefero.datasets.features.library.library import NamedValues
 from prefero.trajectories.features import location_and_scale
 
 UNFITTING = "the arrays of an embedding do not fit each other"

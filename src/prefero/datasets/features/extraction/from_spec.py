@@ -13,13 +13,13 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.names import no_such
 from prefero.datasets.episode import BadEpisode, Episode, StepRange
-from prefero.datasets.features.embeddings import Embedding, encoder
-from prefero.datasets.features.fitted_embedding import FittedEmbedding
-from prefero.datasets.features.image_encoders import ImageFeatures, is_downloaded, load_encoder
-from prefero.datasets.features.library import Extractor, extractor_for, features_of, user_extractor
-from prefero.datasets.features.options import Feature, FeatureOptions
-from prefero.datasets.features.user_functions import import_function, module_name
-from prefero.datasets.features.windows import Windows
+from prefero.datasets.features.embeddings.embedding import Embedding, encoder
+from prefero.datasets.features.embeddings.fitted import FittedEmbedding
+from prefero.datasets.features.embeddings.image_encoders import ImageFeatures, is_downloaded, load_encoder
+from prefero.datasets.features.extraction.options import Feature, FeatureOptions
+from prefero.datasets.features.extraction.windows import Windows
+from prefero.datasets.features.library.library import Extractor, extractor_for, features_of, user_extractor
+from prefero.datasets.features.library.user_functions import import_function, module_name
 from prefero.datasets.registry import Untrusted
 from prefero.trajectories.categories import Categories
 from prefero.trajectories.feature_spec import FeatureSpec

@@ -21,7 +21,7 @@ from prefero._support.arrays import Array
 from prefero._support.optional import need
 from prefero._support.progress_bar import progress
 from prefero.datasets.episode import Episode
-from prefero.datasets.features.fitted_embedding import (
+from prefero.datasets.features.embeddings.fitted import (
     FittedEmbedding,
     checked,
     numbers_in,
@@ -30,7 +30,7 @@ from prefero.datasets.features.fitted_embedding import (
     units,
     with_same_numbers,
 )
-from prefero.datasets.features.library import NamedValues
+from prefero.datasets.features.library.library import NamedValues
 
 HIDDEN = 64
 LAYERS = 2

@@ -12,8 +12,8 @@ from prefero._support.arrays import Array, Indices
 from prefero._support.files import write_atomically
 from prefero._support.names import shortened
 from prefero._support.optional import need
-from prefero.datasets.features.diagnostics import Diagnostic
-from prefero.datasets.features.table import FeatureTable
+from prefero.datasets.features.tables.diagnostics import Diagnostic
+from prefero.datasets.features.tables.table import FeatureTable
 from prefero.trajectories.categories import Variable
 
 BLOCKS = "▁▂▃▄▅▆▇█"

@@ -24,14 +24,14 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.names import no_such
 from prefero.datasets.episode import BadEpisode, Episode
-from prefero.datasets.features.user_functions import function_name, import_function
+from prefero.datasets.features.library.user_functions import function_name, import_function
 
 NamedValues = Mapping[str, float]
 Extractor = Callable[[Episode], NamedValues]
 FeatureFunction = Callable[[Episode], Any]
 
 WORD = re.compile(r"\s*([a-z-]+)\s*(?:\((.*)\))?\s*", flags=re.DOTALL)
-DEFAULT = ("statistics",)  # see features.statistics
+DEFAULT = ("statistics",)  # see embeddings.statistics
 
 
 # --- statistics of each state -----------------------------------------------------------------------------
@@ -145,7 +145,7 @@ LIBRARY: dict[str, LibraryFeature] = {
 EMBEDDINGS = (
     *("statistics", "pca(n)", "random-network(n)", "time-contrastive(n)"),
     *("image-encoder(FILE, n)", "encoder(module:function)", "steps"),
-)  # see features.embeddings
+)  # see the folder embeddings
 FEATURE_WORDS = (*LIBRARY, *EMBEDDINGS)
 GROWS_WITH_LENGTH = tuple(name.replace("-", " ") for name, one in LIBRARY.items() if one.grows)
 

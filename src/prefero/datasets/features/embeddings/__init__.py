@@ -1,0 +1,1 @@
+"""Features that are fitted on the episodes: statistics, principal components, networks, steps."""

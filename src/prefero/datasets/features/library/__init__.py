@@ -1,0 +1,1 @@
+"""Features of episodes by name: the library of them, and the user's own functions."""

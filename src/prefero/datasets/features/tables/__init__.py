@@ -1,0 +1,1 @@
+"""Tables of features: their cache, and what is found in them."""
