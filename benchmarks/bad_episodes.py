@@ -16,7 +16,7 @@ from prefero._support.arrays import Array, Flags
 from prefero.acquisition.base import Strategy
 from prefero.datasets.features.extraction.extract import extract_features
 from prefero.datasets.formats.archives import in_memory
-from prefero.deploy.quality import rate_episodes
+from prefero.deploy.scoring.quality import rate_episodes
 from prefero.plots.tables import markdown_table
 
 EPISODES, BAD, STEPS, SECONDS = 100, 20, 60, 0.05

@@ -22,8 +22,8 @@ import numpy as np
 
 from benchmarks.rows import Row, mean_and_error
 from prefero import RewardLoop
-from prefero.deploy.sb3 import Sb3Trainer
-from prefero.deploy.teachers import ReturnTeacher
+from prefero.deploy.training.sb3 import Sb3Trainer
+from prefero.deploy.training.teachers import ReturnTeacher
 
 EPISODES = 20
 TAUGHT = ("prefero", "imitation")

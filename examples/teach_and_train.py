@@ -12,8 +12,8 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 
 import prefero
-from prefero.deploy.sb3 import Sb3Trainer
-from prefero.deploy.teachers import ReturnTeacher, TerminalTeacher
+from prefero.deploy.training.sb3 import Sb3Trainer
+from prefero.deploy.training.teachers import ReturnTeacher, TerminalTeacher
 
 SMALL = {"policy_kwargs": {"net_arch": [64, 64]}, "batch_size": 128}
 

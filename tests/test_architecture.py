@@ -31,6 +31,7 @@ LAYER = {package: depth for depth, layer in enumerate(LAYERS) for package in lay
 # `models` and `acquisition` come here when they are made.
 FOLDERS = {
     "datasets/features": ("library", "embeddings", "tables", "extraction"),
+    "deploy": ("planning", "compiled", "online", "training", "scoring", "export"),
     "rewards": ("file", "plots", "card", "reward"),
     "studies": (
         *("protocol", "log", "storage", "asking", "computing", "reports", "exports"),

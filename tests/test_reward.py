@@ -11,7 +11,7 @@ import pytest
 from example_rewards import every_reward, example_rewards, new, pool
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero.acquisition.projection import preference_probabilities
-from prefero.deploy.quality import rate_episodes
+from prefero.deploy.scoring.quality import rate_episodes
 from prefero.kernels import Linear
 from prefero.models.best import probability_of_best
 from prefero.models.leave_one_out import leave_one_out

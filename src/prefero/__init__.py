@@ -18,10 +18,10 @@ from prefero.trajectories.diversity import sample_diverse
 if TYPE_CHECKING:
     from prefero import worlds
     from prefero.datasets.features.extraction.options import FeatureOptions
-    from prefero.deploy.gym_wrappers import RewardFromPreferences, VectorRewardFromPreferences
-    from prefero.deploy.planning import plan
-    from prefero.deploy.reward_loop import RewardLoop
-    from prefero.deploy.step_reward import StepReward
+    from prefero.deploy.compiled.step_reward import StepReward
+    from prefero.deploy.planning.plan import plan
+    from prefero.deploy.training.gym_wrappers import RewardFromPreferences, VectorRewardFromPreferences
+    from prefero.deploy.training.reward_loop import RewardLoop
 
 __version__ = "0.1.0"
 
@@ -74,13 +74,13 @@ def __getattr__(name: str) -> Any:
     if name == "FeatureOptions":
         return import_module("prefero.datasets.features.extraction.options").FeatureOptions
     if name == "plan":
-        return import_module("prefero.deploy.planning").plan
+        return import_module("prefero.deploy.planning.plan").plan
     if name == "StepReward":
-        return import_module("prefero.deploy.step_reward").StepReward
+        return import_module("prefero.deploy.compiled.step_reward").StepReward
     if name == "RewardLoop":
         need("gymnasium", extra="worlds")
-        return import_module("prefero.deploy.reward_loop").RewardLoop
+        return import_module("prefero.deploy.training.reward_loop").RewardLoop
     if name in ("RewardFromPreferences", "VectorRewardFromPreferences"):
         need("gymnasium", extra="worlds")
-        return getattr(import_module("prefero.deploy.gym_wrappers"), name)
+        return getattr(import_module("prefero.deploy.training.gym_wrappers"), name)
     raise no_attribute("module 'prefero'", name, __all__, GUESSES)

@@ -13,7 +13,7 @@ from prefero.datasets import Episode, open_dataset
 from prefero.datasets.features.embeddings.embedding import FITTED
 from prefero.datasets.features.extraction.extract import extract_features
 from prefero.datasets.registry import Untrusted
-from prefero.deploy.prefix_rewards import PrefixRewards
+from prefero.deploy.online.prefix_rewards import PrefixRewards
 from prefero.trajectories.feature_spec import FeatureSpec, array_from_json, array_to_json
 
 STEPS, SECONDS = 20, 0.1

@@ -5,7 +5,7 @@ import pytest
 
 from prefero import Learner, LinearPreference, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
-from prefero.deploy.compiled_reward import CompiledReward, lower_bound_of
+from prefero.deploy.compiled.compiled_reward import CompiledReward, lower_bound_of
 from prefero.kernels import (
     RBF,
     Additive,

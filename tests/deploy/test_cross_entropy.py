@@ -10,7 +10,7 @@ from gymnasium.spaces import Discrete, MultiDiscrete
 
 from prefero import Pool, plan
 from prefero._support.arrays import Array
-from prefero.deploy.planning import maximize
+from prefero.deploy.planning.plan import maximize
 from prefero.worlds.base import ActionSpace
 from prefero.worlds.gymnasium_world import GymnasiumWorld
 from taught_learners import reward_of_pairs

@@ -26,10 +26,10 @@ from deploy.conformance import (
 from prefero import LinearPreference, PreferenceGP, Reward, load_reward
 from prefero._support.optional import MissingExtra
 from prefero.deploy.export import TARGETS, export_reward
-from prefero.deploy.export.components import kernel_types
 from prefero.deploy.export.onnx import to_onnx
 from prefero.deploy.export.python import to_python
 from prefero.kernels import RBF, Kernel, Linear, Scaled, Sum
+from prefero.kernels.base import kernel_types
 from prefero.kernels.serialization import OWN
 
 every_reward = pytest.mark.parametrize("name", REWARDS)

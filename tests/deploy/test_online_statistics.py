@@ -22,8 +22,8 @@ from prefero.datasets import Episode
 from prefero.datasets.features.embeddings import running_statistics
 from prefero.datasets.features.embeddings.running_statistics import RunningStatistics
 from prefero.datasets.features.embeddings.statistics import candidate_names, candidates
-from prefero.deploy.online_statistics import OnlineStatistics
-from prefero.deploy.prefix_rewards import PrefixRewards
+from prefero.deploy.online.prefix_rewards import PrefixRewards
+from prefero.deploy.online.statistics import OnlineStatistics
 from taught_learners import reward_of_pairs
 
 WINDOW = 4

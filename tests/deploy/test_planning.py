@@ -14,7 +14,7 @@ import prefero
 from prefero import Learner, LinearPreference, Pool, PreferenceGP, Reward
 from prefero._support.arrays import Array
 from prefero._support.optional import MissingExtra
-from prefero.deploy.planning import maximize
+from prefero.deploy.planning.plan import maximize
 from prefero.kernels import RBF, Anchored, Linear, Quadratic
 from prefero.simulation.tasks import Task, teach, world_task
 from prefero.simulation.users import SimulatedUser

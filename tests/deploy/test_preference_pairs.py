@@ -11,7 +11,7 @@ import pytest
 from prefero import FeatureOptions, Learner, Pool, PreferenceGP, Question
 from prefero._support.arrays import Array
 from prefero.datasets import Episode, extract_features, open_dataset
-from prefero.deploy.preference_pairs import (
+from prefero.deploy.training.preference_pairs import (
     PairedTrajectory,
     PreferencePair,
     fragment,

@@ -6,8 +6,8 @@ from scipy.stats import norm
 
 from prefero import Learner, Pool, PreferenceGP, Question, Reward
 from prefero._support.arrays import Array
-from prefero.deploy import quality
-from prefero.deploy.quality import rate_episodes
+from prefero.deploy.scoring import quality
+from prefero.deploy.scoring.quality import rate_episodes
 from prefero.kernels import RBF, Anchored
 from prefero.questions import PairChoice
 

@@ -12,9 +12,9 @@ from gymnasium.spaces import Box, Discrete
 from prefero import RewardLoop, StepReward, load_reward
 from prefero._support.arrays import Array
 from prefero.datasets import Episode
-from prefero.deploy.recorded_steps import RecordedSteps, load_episodes, save_episodes
-from prefero.deploy.reward_loop import StepRewards
-from prefero.deploy.teachers import ReturnTeacher, TerminalTeacher
+from prefero.deploy.training.recorded_steps import RecordedSteps, load_episodes, save_episodes
+from prefero.deploy.training.reward_loop import StepRewards
+from prefero.deploy.training.teachers import ReturnTeacher, TerminalTeacher
 
 LENGTH, SEGMENT = 20, 10
 
@@ -136,7 +136,7 @@ def test_a_stopped_loop_continues_after_the_last_round(tmp_path: Path) -> None:
 
 
 def test_segments_without_answers_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("prefero.deploy.reward_loop.MOST_SEGMENTS", 40)
+    monkeypatch.setattr("prefero.deploy.training.reward_loop.MOST_SEGMENTS", 40)
     taught = loop(GoesToward())
     taught.run(9 * LENGTH)
     assert len(taught._segments) <= 40 + 2
@@ -207,7 +207,7 @@ def test_impossible_loops_are_refused() -> None:
 
 def test_stable_baselines_trains_in_the_loop(tmp_path: Path) -> None:
     sb3 = pytest.importorskip("stable_baselines3")
-    from prefero.deploy.sb3 import Sb3Trainer
+    from prefero.deploy.training.sb3 import Sb3Trainer
 
     def make(env: Any) -> Any:
         options = {"policy_kwargs": {"net_arch": [8]}, "learning_starts": 10, "buffer_size": 500}

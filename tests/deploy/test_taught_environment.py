@@ -23,7 +23,7 @@ from prefero import (
     VectorRewardFromPreferences,
     load_reward,
 )
-from prefero.deploy.teachers import ReturnTeacher
+from prefero.deploy.training.teachers import ReturnTeacher
 from prefero.kernels import Linear
 
 UNIT: Any = np.float32(-1), np.float32(1)

@@ -13,7 +13,7 @@ from prefero.cli.databases import open_known_store
 from prefero.cli.options import with_format_flags
 from prefero.datasets import open_dataset
 from prefero.datasets.registry import describe_formats, options_for
-from prefero.deploy.preference_pairs import check_pairs_file, write_pairs
+from prefero.deploy.training.preference_pairs import check_pairs_file, write_pairs
 
 OUT = Path("pairs.jsonl")
 

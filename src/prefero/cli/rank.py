@@ -24,7 +24,7 @@ from prefero.datasets import FeatureOptions, FeatureTable
 from prefero.datasets.features.extraction.match_reward import windows_for
 from prefero.datasets.scores.table import check_score_table, score_columns, write_score_table
 from prefero.datasets.scores.write import check_score_copy, write_scores
-from prefero.deploy.quality import EpisodeQuality, rate_episodes
+from prefero.deploy.scoring.quality import EpisodeQuality, rate_episodes
 from prefero.plots.episodes import EpisodeRow, save_episodes
 from prefero.rewards.reward import Reward
 

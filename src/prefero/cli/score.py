@@ -32,9 +32,9 @@ from prefero.datasets.registry import options_for
 from prefero.datasets.scores.progress import check_progress_file, write_progress
 from prefero.datasets.scores.table import INDEX, check_score_table, score_columns, write_score_table
 from prefero.datasets.scores.write import check_score_copy, writable_formats, write_scores
-from prefero.deploy.prefix_rewards import PrefixRewards
-from prefero.deploy.scores import score_trajectories
-from prefero.deploy.table_scores import score_table
+from prefero.deploy.online.prefix_rewards import PrefixRewards
+from prefero.deploy.scoring.scores import score_trajectories
+from prefero.deploy.scoring.table_scores import score_table
 from prefero.rewards.reward import Reward
 
 SHOWN = 5  # of the best trajectories

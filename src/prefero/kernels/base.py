@@ -172,3 +172,9 @@ class Wrapped(Kernel):
 
     def with_log_parameters(self, values: npt.ArrayLike) -> Self:
         return replace(self, kernel=self.kernel.with_log_parameters(values))
+
+
+def kernel_types(kernel: Kernel) -> set[type[Kernel]]:
+    """The types of a kernel and of the kernels that it is composed of."""
+    inner = [value for value in vars(kernel).values() if isinstance(value, Kernel)]
+    return {type(kernel)}.union(*map(kernel_types, inner))

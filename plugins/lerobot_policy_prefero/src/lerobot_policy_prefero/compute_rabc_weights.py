@@ -15,7 +15,7 @@ from prefero import load_reward
 from prefero.datasets import Episode, open_dataset
 from prefero.datasets.formats.lerobot.dataset import LeRobotDataset as Opened
 from prefero.datasets.scores.progress import write_progress
-from prefero.deploy.prefix_rewards import PrefixRewards
+from prefero.deploy.online.prefix_rewards import PrefixRewards
 
 FILE = "sarm_progress.parquet"  # where LeRobot looks for it in a dataset's folder
 

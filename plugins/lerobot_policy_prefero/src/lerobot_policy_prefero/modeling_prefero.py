@@ -10,7 +10,7 @@ from lerobot.rewards.pretrained import PreTrainedRewardModel
 from lerobot_policy_prefero.batches import episodes_in
 from lerobot_policy_prefero.configuration_prefero import PreferoConfig
 from prefero import Reward, load_reward
-from prefero.deploy.prefix_rewards import PrefixRewards
+from prefero.deploy.online.prefix_rewards import PrefixRewards
 
 REWARD_FILE = "reward.json"
 

@@ -40,7 +40,7 @@ def write_scores(
         folder: The folder of the copy, which must not exist.
         replace_reward: Also replace the dataset's own reward, which is kept as original_reward: 0 at every
             step, and the mean at an episode's last one.
-        quality: The quality of each row, which is written too; `prefero.deploy.quality` computes it.
+        quality: The quality of each row, which is written too; `prefero.deploy.scoring.quality` computes it.
         progress: Show a progress bar; None shows it on a terminal.
     """
     folder = Path(folder)

@@ -13,6 +13,7 @@ axis in between) and the variance of one.
 from collections.abc import Collection
 
 from prefero.kernels import Kernel
+from prefero.kernels.base import kernel_types
 from prefero.models.posterior import Posterior
 from prefero.rewards.reward import Reward
 
@@ -28,9 +29,3 @@ def gaussian_components(
         known = ", ".join(kind.__name__ for kind in exportable)
         raise ValueError(f"a reward of {what} cannot be exported: the kernels that can are {known}")
     return parts
-
-
-def kernel_types(kernel: Kernel) -> set[type[Kernel]]:
-    """The types of a kernel and of the kernels that it is composed of."""
-    inner = [value for value in vars(kernel).values() if isinstance(value, Kernel)]
-    return {type(kernel)}.union(*map(kernel_types, inner))

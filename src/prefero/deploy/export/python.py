@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from prefero._support.arrays import Array
-from prefero.deploy.export.components import gaussian_components, kernel_types
+from prefero.deploy.export.components import gaussian_components
 from prefero.deploy.export.python_features import features_source
 from prefero.kernels import (
     RBF,
@@ -26,6 +26,7 @@ from prefero.kernels import (
     Sum,
     Warped,
 )
+from prefero.kernels.base import kernel_types
 from prefero.models.linear import LinearPosterior
 from prefero.models.posterior import Posterior
 from prefero.rewards.reward import Reward

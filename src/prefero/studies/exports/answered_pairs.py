@@ -1,7 +1,7 @@
 """Preference pairs of a session or a study: every active answer of everybody, with both trajectories."""
 
 from prefero.datasets import Dataset
-from prefero.deploy.preference_pairs import PreferencePair, preference_pairs
+from prefero.deploy.training.preference_pairs import PreferencePair, preference_pairs
 from prefero.studies.asking.learner_cache import LearnerCache
 from prefero.studies.protocol.protocol import Protocol
 from prefero.studies.storage.store import Participant, Store, Study

@@ -29,13 +29,13 @@ from gymnasium.vector.utils import iterate
 from prefero._support.arrays import Array, Flags
 from prefero.datasets.episode import Episode as RecordedEpisode
 from prefero.datasets.formats.observations import side_by_side, stack
-from prefero.deploy.compiled_reward import lower_bound_of
-from prefero.deploy.online_statistics import OnlineStatistics
-from prefero.deploy.online_steps import OnlineSteps
-from prefero.deploy.planning import check_caution
-from prefero.deploy.prefix_rewards import PrefixRewards
-from prefero.deploy.step_reward import STEPS_WORD, StepReward
-from prefero.deploy.taught_environment import TaughtBounds, check_wrappers
+from prefero.deploy.compiled.compiled_reward import lower_bound_of
+from prefero.deploy.compiled.step_reward import STEPS_WORD, StepReward
+from prefero.deploy.online.prefix_rewards import PrefixRewards
+from prefero.deploy.online.statistics import OnlineStatistics
+from prefero.deploy.online.steps import OnlineSteps
+from prefero.deploy.online.taught_environment import TaughtBounds, check_wrappers
+from prefero.deploy.planning.plan import check_caution
 from prefero.rewards.reward import Reward
 
 RewardType = Literal["sparse", "dense", "steps"]

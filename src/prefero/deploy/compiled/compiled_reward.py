@@ -3,7 +3,7 @@
     u            (..., U)    features relative to their center, and what each warp makes of them
     f                        a sum of functions of u
 
-The mean is a sum of simple kernels of transformed features (`prefero.deploy.reward_terms`). Those with the
+The mean is a sum of simple kernels of transformed features (`reward_terms.py`). Those with the
 same transformation are collected, and all transformations but warps are affine: they are multiplied out. So
 all linear and quadratic kernels together are one vector and one matrix, and one product has what all RBF
 kernels need. The number of array operations is what takes a call's time.
@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from prefero._support.arrays import Array, Indices
-from prefero.deploy.planning import lower_confidence_bound
-from prefero.deploy.reward_terms import Path, Step, Term, Transformation, terms_of_mean
+from prefero.deploy.compiled.reward_terms import Path, Step, Term, Transformation, terms_of_mean
+from prefero.deploy.planning.plan import lower_confidence_bound
 from prefero.kernels import RBF, Additive, Linear, Quadratic
 from prefero.models.posterior import Posterior
 from prefero.rewards.reward import Reward

@@ -28,10 +28,10 @@ from prefero.datasets.episode import Episode, VideoSpan
 from prefero.datasets.features.embeddings.steps import StepEmbedding
 from prefero.datasets.features.extraction.from_spec import seen_in
 from prefero.datasets.formats.environment_wrappers import changing_wrappers
-from prefero.deploy.online_steps import OnlineSteps
-from prefero.deploy.recorded_steps import RecordedSteps, load_episodes, save_episodes
-from prefero.deploy.step_reward import STEPS_WORD, StepReward
-from prefero.deploy.teachers import PoolTeacher, Teacher
+from prefero.deploy.compiled.step_reward import STEPS_WORD, StepReward
+from prefero.deploy.online.steps import OnlineSteps
+from prefero.deploy.training.recorded_steps import RecordedSteps, load_episodes, save_episodes
+from prefero.deploy.training.teachers import PoolTeacher, Teacher
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 from prefero.questions import Answer, Question
@@ -47,7 +47,7 @@ StepRewards = Callable[[Array, Array], Array]  # of states (n, s) and actions (n
 
 
 class PolicyTrainer(Protocol):
-    """What trains a policy: `prefero.deploy.sb3.Sb3Trainer`, or one of your own."""
+    """What trains a policy: `prefero.deploy.training.sb3.Sb3Trainer`, or one of your own."""
 
     def start(self, env: gymnasium.Env[Any, Any]) -> None:
         """Take the environment to train in; its reward changes when more is learned."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from prefero._support.arrays import Array
 from prefero.datasets.formats.observations import leaves, side_by_side, stack
-from prefero.deploy.step_reward import StepReward
+from prefero.deploy.compiled.step_reward import StepReward
 
 Numbers = Callable[[Any], Any]  # from an observation or an action to its numbers, (s,) or (n, s)
 

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from prefero._support.arrays import Array
 from prefero._support.ordering import largest_first
-from prefero.deploy.export.components import kernel_types
 from prefero.kernels import Anchored, Kernel, Linear, Scaled, Selected, Standardized, Sum
+from prefero.kernels.base import kernel_types
 from prefero.models.posterior import Posterior
 from prefero.rewards.plots import MOST_PROFILES, plot_profiles
 from prefero.rewards.reward import Reward

@@ -17,7 +17,7 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero.datasets.episode import Episode, StepRange
 from prefero.datasets.features.extraction.from_spec import EpisodeFeatures
-from prefero.deploy.compiled_reward import lower_bound_of
+from prefero.deploy.compiled.compiled_reward import lower_bound_of
 from prefero.rewards.reward import Reward
 
 

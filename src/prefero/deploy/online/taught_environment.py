@@ -12,7 +12,7 @@ import numpy as np
 from prefero._support.arrays import Array
 from prefero._support.names import listed
 from prefero.datasets.formats.environment_wrappers import changing_wrappers
-from prefero.deploy.online_steps import numbers_of_space
+from prefero.deploy.online.steps import numbers_of_space
 from prefero.trajectories.feature_spec import FeatureSpec
 
 

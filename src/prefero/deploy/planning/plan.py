@@ -1,6 +1,6 @@
 """Planning: the actions with the highest learned reward in a world.
 
-The search is CMA-ES for numbers, and the cross-entropy method for choices (`prefero.deploy.cross_entropy`).
+The search is CMA-ES for numbers, and the cross-entropy method for choices (`cross_entropy.py`).
 
 actions      (A,) or (N, A)       one action sequence, or a batch of them, inside the world's bounds
 objective    (N, A) -> (N,)       the function of actions that is maximized
@@ -21,7 +21,7 @@ from prefero._support import progress_bar
 from prefero._support.arrays import Array, one_thread
 from prefero._support.optional import need
 from prefero._support.ordering import first_largest
-from prefero.deploy.cross_entropy import cross_entropy
+from prefero.deploy.planning.cross_entropy import cross_entropy
 from prefero.models.posterior import Distribution
 from prefero.pools.pool import Pool
 from prefero.rewards.reward import Reward

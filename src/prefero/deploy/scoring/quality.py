@@ -13,7 +13,7 @@ import numpy as np
 
 from prefero._support.arrays import Array, Indices, as_probabilities
 from prefero.datasets.scores.table import Scores
-from prefero.deploy.scores import score_trajectories
+from prefero.deploy.scoring.scores import score_trajectories
 from prefero.models.draws import Draws, draw_rewards
 from prefero.rewards.reward import Reward
 

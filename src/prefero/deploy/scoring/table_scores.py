@@ -16,7 +16,7 @@ from prefero.datasets import Dataset, FeatureOptions, FeatureTable
 from prefero.datasets.columns import Columns
 from prefero.datasets.formats.table_blocks import TableBlocks
 from prefero.datasets.scores.table import score_columns, score_table_writer
-from prefero.deploy.scores import score_trajectories
+from prefero.deploy.scoring.scores import score_trajectories
 from prefero.models.standardized import StandardizedRewards, reference_rows
 from prefero.rewards.reward import Reward
 

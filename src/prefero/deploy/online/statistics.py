@@ -16,8 +16,8 @@ from prefero._support.arrays import Array, Flags
 from prefero.datasets.features.embeddings.running_statistics import RunningStatistics
 from prefero.datasets.features.embeddings.statistics import candidate_names
 from prefero.datasets.features.extraction.windows import Windows
-from prefero.deploy.compiled_reward import lower_bound_of
-from prefero.deploy.online_steps import numbers_of_space
+from prefero.deploy.compiled.compiled_reward import lower_bound_of
+from prefero.deploy.online.steps import numbers_of_space
 from prefero.rewards.reward import Reward
 
 STATISTICS_WORD = "statistics"

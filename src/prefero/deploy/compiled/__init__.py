@@ -1,0 +1,1 @@
+"""Rewards as few array operations: of whole trajectories, and of single steps."""

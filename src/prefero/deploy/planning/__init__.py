@@ -1,0 +1,1 @@
+"""The actions with the highest learned reward in a world."""
