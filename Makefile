@@ -67,7 +67,7 @@ page-checks: $(CHECKS)
 
 heavy: $(READY) $(VENV)/.heavy $(PAGE) system-packages  ## the tests that need torch, ray or JupyterLab, which are large: training, GPU arrays, a cluster, the widget; for LeRobot, make lerobot
 	PREFERO_BLOCKS=heavy OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/test_code_blocks.py
-	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_array_libraries.py tests/acquisition/test_large_pools.py tests/models/test_low_rank.py tests/datasets/test_trained_embeddings.py tests/deploy/test_gym_wrappers.py tests/deploy/test_planning.py tests/deploy/test_reward_loop.py tests/deploy/test_wrappers_in_processes.py tests/experiments/test_backends.py tests/page/test_widget.py
+	PREFERO_HEAVY=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest tests/acquisition/test_array_libraries.py tests/acquisition/test_large_pools.py tests/models/test_low_rank.py tests/datasets/features/embeddings/test_trained_embeddings.py tests/deploy/training/test_gym_wrappers.py tests/deploy/planning/test_plan.py tests/deploy/training/test_reward_loop.py tests/deploy/training/test_wrappers_in_processes.py tests/experiments/test_backends.py tests/page/test_widget.py
 
 # LeRobot has its own versions of other packages, so it gets an environment of its own.
 lerobot:  ## the plugin in LeRobot itself, which weighs gigabytes and needs Python 3.12 or newer
@@ -81,8 +81,8 @@ coverage: $(READY) $(PAGE)  ## which lines and branches the tests run: a table, 
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal --cov --cov-report=term --cov-report=html $(TESTS)
 
 soak: $(READY) $(PAGE) system-packages  ## long forms of tests, an hour or more: 1000 kills on each database, 100,000 requests and sequences of answers, full disks
-	$(SOAK) --dist loadfile tests/server/test_kills.py tests/studies/test_full_disk.py tests/server/test_mutated_requests.py
-	$(SOAK) --dist worksteal tests/server/test_fuzz.py tests/studies/test_event_log.py tests/test_hostile_pools.py
+	$(SOAK) --dist loadfile tests/server/test_kills.py tests/studies/storage/test_full_disk.py tests/server/test_mutated_requests.py
+	$(SOAK) --dist worksteal tests/server/test_fuzz.py tests/studies/log/test_event_log.py tests/learner/test_hostile_pools.py
 
 bench: $(READY)  ## speed and accuracy tables, one BLAS thread
 	$(BIN)/python -m benchmarks

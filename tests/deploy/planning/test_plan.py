@@ -255,7 +255,7 @@ def test_asking_about_plans_leads_to_better_plans() -> None:
 
 def test_a_policy_trained_on_what_was_taught_drives_better_than_the_pool() -> None:
     pytest.importorskip("stable_baselines3")
-    place = Path(__file__).parent.parent.parent / "examples" / "train.py"
+    place = Path(__file__).parents[3] / "examples" / "train.py"
     specification = importlib.util.spec_from_file_location("train", place)
     assert specification is not None
     assert specification.loader is not None

@@ -11,7 +11,7 @@ from prefero.studies.storage.database import open_database
 from prefero.studies.storage.store import Store
 from studies.fake_study import answer, invited, new_key, study_of
 
-PAGE = Path(__file__).resolve().parents[2] / "SECURITY.md"
+PAGE = Path(__file__).resolve().parents[3] / "SECURITY.md"
 
 
 def statements() -> str:

@@ -235,7 +235,7 @@ def test_stable_baselines_trains_in_the_loop(tmp_path: Path) -> None:
 
 def test_the_example_teaches_trains_and_stores_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("stable_baselines3")
-    example = Path(__file__).parent.parent.parent / "examples" / "teach_and_train.py"
+    example = Path(__file__).parents[3] / "examples" / "teach_and_train.py"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [str(example), "--questions", "8", "--steps", "160"])
     runpy.run_path(str(example), run_name="__main__")

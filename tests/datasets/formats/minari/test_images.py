@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
+from datasets.formats.minari.test_minari import BOX, buffer, made, slides, somewhere, states_at
 from datasets.slide_environment import Slide
-from datasets.test_minari import BOX, buffer, made, slides, somewhere, states_at
 from datasets.write_datasets import colors_in, frame_color, solid_image, truncate
 from prefero import Pool
 from prefero._support.arrays import Array
