@@ -1,11 +1,8 @@
-"""Prefero beside the paper's 2N x 2N formulas and beside BoTorch's PairwiseGP: the same answers, one thread.
+"""Prefero compared with BoTorch's PairwiseGP: the same answers, learned hyper-parameters, one thread.
 
-First with fixed hyper-parameters: the naive Laplace of tests/reference.py, Prefero's Laplace (the same
-posterior, so their difference is printed too) and EP. The naive one is a reference, not made to be fast.
-
-Then with learned ones: BoTorch's PairwiseGP (Laplace, one start of the optimizer, again when it fails)
-with the features scaled to the unit cube, as BoTorch expects them, and as they are; Prefero with one ARD
-kernel (two starts of the optimizer), and Prefero's default, Bayesian model averaging.
+BoTorch's PairwiseGP (Laplace, one start of the optimizer, again when it fails) has the features scaled to the
+unit cube, as BoTorch expects them, and as they are. Prefero has one ARD kernel (two starts of the optimizer),
+and its default, Bayesian model averaging.
 
     fit         fit_gpytorch_mll or PreferenceGP.fit, from nothing
     posterior   mean and covariance of a pool of 500
@@ -15,30 +12,21 @@ Times are medians over several simulated users, ratios are medians of each user'
 """
 
 import argparse
-import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
 import prefero
-from benchmarks.timing import row, seconds
 from prefero._support.arrays import Array, Indices
 from prefero.kernels import RBF
-from prefero.models.inference import Inference, infer
-from prefero.models.likelihood import Probit
-from prefero.questions import Comparisons
+from prefero.models.inference import Inference
 from prefero.simulation.tasks import Task, make_task
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-import reference
 
 ANSWERS = (25, 50, 100, 200)
 FEATURES, POOL, TESTS, NOISE, THETA = 4, 500, 100, 0.1, 0.15
@@ -62,36 +50,6 @@ def taught_by(answers: int, seed: int) -> Teaching:
     pairs = np.array([rng.choice(POOL, 2, replace=False) for _ in range(answers)])
     left = np.array([task.user.answer(x[i], x[j], rng) == "left" for i, j in pairs])
     return Teaching(task, np.where(left[:, None], pairs, pairs[:, ::-1]))
-
-
-# --- fixed hyper-parameters -------------------------------------------------------------------------------
-
-
-def plain_kernel(x: Array, y: Array) -> Array:
-    return np.asarray(np.exp(-THETA * cdist(x, y, "sqeuclidean")))
-
-
-def fixed(answers: int) -> None:
-    """The paper's formulas as they stand, beside the same in the space of differences."""
-    task, pairs = taught_by(answers, 0)
-    x = task.pool.scaled
-    data = Comparisons.of(x, pairs)
-
-    def naive() -> tuple[Array, Array]:
-        return reference.naive_laplace(plain_kernel, data.winners, data.losers, data.tied, NOISE)(x)
-
-    def ours(inference: Inference) -> tuple[Array, Array]:
-        return infer(RBF(THETA), data, Probit(NOISE), inference)[0](x)
-
-    slow, laplace, ep = seconds(naive, lambda: ours("laplace"), lambda: ours("ep"), repeats=3)
-    apart = max(float(np.max(np.abs(a - b))) for a, b in zip(naive(), ours("laplace"), strict=True))
-    print(f"\n{answers} answers, fixed hyper-parameters: fit and posterior of {POOL}")
-    print(row("Prefero, Laplace", laplace, laplace))
-    print(row("Prefero, EP", ep, laplace))
-    print(row(f"naive Laplace, 2N x 2N; largest difference {apart:.0e}", slow, laplace))
-
-
-# --- learned hyper-parameters -----------------------------------------------------------------------------
 
 
 def one_kernel(inference: Inference) -> Fit:
@@ -215,9 +173,6 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = parser.parse_args(argv)
     sizes = [answers for answers in ANSWERS if answers <= options.most]
     with threadpool_limits(1):
-        for answers in sizes:
-            fixed(answers)
-        print()
         fits = models()
         for fit in fits.values():
             Record().add(fit, taught_by(20, 0))  # the first time, everything is slower

@@ -1,14 +1,12 @@
 """Real people's judgements: held-out answers predicted by the default model, logistic regression and one GP.
 
-The file has what people said of a robot's place in a room: SocNav1 (Manso, Nunez, Calderita, Faria and
-Bachiller, Data 2020, CC-BY 4.0), as comparisons of two scenes by one person.
-
-    features    (M, d)   of the scenes, with `feature_names`
-    answers     (N, 4)   person, left, right, and 0 for left preferred, 1 for right, 2 for equal
+The file has people's comparisons of two items (`benchmarks.crowd_file`). The results in the documentation are
+of SocNav1 (Manso, Nunez, Calderita, Faria and Bachiller, Data 2020, CC-BY 4.0): what people said of a robot's
+place in a room, as comparisons of two scenes by one person.
 
 Each person's answers are divided at random into two halves; models learn from the first answers of one half
 and are tested on all of the other, and then the other way round. "Equal" is left out. Nothing was tuned to
-these data: the GP's theta and noise are the middle of the grid that is used for the paper's methods, and the
+such data: the GP's theta and noise are the middle of the grid that is used for the paper's methods, and the
 regression's C is chosen by cross-validation on the answers that it learns from.
 """
 
@@ -16,19 +14,17 @@ import argparse
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from textwrap import fill
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
 from benchmarks.baselines import logistic_weights
+from benchmarks.crowd_file import Crowd, read
 from benchmarks.rows import Job, Row, RowFile, measure, paired_difference
 from prefero._support.arrays import Array, Indices
-from prefero._support.files import write_atomically
 from prefero.learner import Learner
 from prefero.methods import RealPerson, method_named
-from prefero.plots.style import new_figure, save_figure, style_axis
 from prefero.plots.tables import markdown_table
 from prefero.pools.pool import Pool
 from prefero.questions import Question
@@ -37,7 +33,7 @@ from prefero.simulation.test_sets import LEAST_PROBABILITY
 ANSWERS = (5, 10, 20, 40, 80, 160)
 HALVES = (0, 1)
 DEFAULT, LOGISTIC, FIXED = "Prefero", "logistic regression", "GP with fixed theta"
-METHODS = {DEFAULT: "#0b6e99", LOGISTIC: "#2e8b57", FIXED: "#d1662c"}
+METHODS = (DEFAULT, LOGISTIC, FIXED)
 GP = "ActiveGP+EP 0.1 0.1"  # theta and noise
 STRENGTHS = 10.0 ** np.arange(-2, 3)
 FOLDS = 5
@@ -56,20 +52,20 @@ class Person(NamedTuple):
         return self.pool.features[self.pairs[:, 0]], self.pool.features[self.pairs[:, 1]]
 
 
-def read(path: Path) -> dict[int, Person]:
+def people_of(crowd: Crowd) -> dict[int, Person]:
     """All people of a file, by their number."""
-    with np.load(path, allow_pickle=False) as file:
-        features, names, answers = (file[name] for name in ("features", "feature_names", "answers"))
-    people = np.unique(answers[:, 0]).tolist()
-    return {one: _person(features, names.tolist(), answers[answers[:, 0] == one]) for one in people}
+    return {
+        one: _person(crowd.features, crowd.answers[crowd.answers[:, 0] == one])
+        for one in crowd.people.tolist()
+    }
 
 
-def _person(features: Array, names: list[str], answers: Indices) -> Person:
+def _person(features: Array, answers: Indices) -> Person:
     """The pool has the scenes that the person saw, as in a session."""
     scenes, places = np.unique(answers[:, 1:3], return_inverse=True)
     pairs, choice = places.reshape(-1, 2), answers[:, 3]
     ordered = np.where((choice == 1)[:, None], pairs[:, ::-1], pairs)
-    return Person(Pool(features[scenes], names), ordered[choice != 2])
+    return Person(Pool(features[scenes]), ordered[choice != 2])
 
 
 def halves(person: Person, half: int, seed: int = 0) -> tuple[Person, Person]:
@@ -82,7 +78,7 @@ def halves(person: Person, half: int, seed: int = 0) -> tuple[Person, Person]:
 
 def work(job: Job, path: Path) -> list[Row]:
     """The learning curves of one person and half."""
-    learned, tested = halves(read(path)[job["person"]], job["half"])
+    learned, tested = halves(people_of(read(path))[job["person"]], job["half"])
     return [
         {"answers": answers, "method": name, **score(probability)}
         for name, predict in (
@@ -164,102 +160,21 @@ def person_table(rows: Sequence[Row], answers: int) -> str:
     return markdown_table(head, lines)
 
 
-def draw(path: Path, rows: Sequence[Row]) -> None:
-    """Means over the people with standard errors, and thin lines for each person."""
-    figure, axes = new_figure(len(MEASURES), width=5.0, height=4.0)
-    at = [answers for answers in ANSWERS if any(row["answers"] == answers for row in rows)]
-    for axis, (column, label) in zip(axes, MEASURES.items(), strict=True):
-        for name, color in METHODS.items():
-            curves = np.array([list(by_person(rows, name, answers, column).values()) for answers in at])
-            error = curves.std(axis=1, ddof=1) / np.sqrt(curves.shape[1])
-            axis.plot(at, curves, color=color, linewidth=0.5, alpha=0.35)
-            axis.errorbar(at, curves.mean(axis=1), error, color=color, linewidth=2, capsize=2, label=name)
-        axis.set_xscale("log", base=2)
-        axis.set_xticks(at, [str(answers) for answers in at])
-        style_axis(axis, xlabel="answers learned from", ylabel=f"{label} of held-out answers")
-    axes[1].axhline(-np.log(2), color="#8a8a8a", linewidth=1, linestyle=":")
-    axes[1].set_ylim(bottom=max(axes[1].get_ylim()[0], -1.5))
-    axes[0].legend(frameon=False, fontsize=8, loc="lower right")
-    save_figure(figure, path)
-
-
-PAGE = """# Real people
-
-After this page you know how well Prefero predicts answers of real people that it has not seen, beside a
-logistic regression and beside one Gaussian process with fixed hyper-parameters.
-
-{people} people rated how well a robot's position in a room suits the people around it: SocNav1 (Manso,
-Nunez, Calderita, Faria and Bachiller: *SocNav1: A Dataset to Benchmark and Learn Social Navigation
-Conventions*, Data 2020, CC-BY 4.0, repository gnns4hri/SocNav1 on GitHub). Each person has 400
-comparisons of random pairs of scenes, drawn from the person's ratings. A scene has {features} features:
-{names}.
-
-A person's answers are divided at random into two halves. Each model learns from the first answers of one half
-and is tested on all of the other, and the other way round; the tables have the mean of both. "Equal" is left
-out, as the regression cannot learn from it. The models are:
-
-- **Prefero**: the default model.
-- **logistic regression**: on differences of the standardized features; C is one of {strengths}, chosen by
-  cross-validation on the answers that it learns from.
-- **GP with fixed theta**: one Gaussian process with an RBF kernel, theta 0.1 and noise 0.1, by expectation
-  propagation.
-
-Nothing in Prefero was tuned to these data.
-
-![Accuracy and log-likelihood of held-out answers against the number of answers; thin lines are single
-people](real-people.png)
-
-The dotted line is the log-likelihood of a coin. Differences have standard errors over the people.
-
-{accuracy}
-{likelihood}
-## Person by person
-
-After {last} answers:
-
-{each}
-The file with features and answers is not part of Prefero. With it, this page is made by
-
-```console
-$ python -m benchmarks.real_people socnav1.npz --out docs/results
-```
-"""
-
-
-def page(rows: Sequence[Row], people: dict[int, Person]) -> str:
-    pool = next(iter(people.values())).pool
-    return PAGE.format(
-        people=len(people),
-        features=len(pool.names),
-        names=fill(", ".join(f"`{name}`" for name in pool.names), 110),
-        strengths=", ".join(f"{strength:g}" for strength in STRENGTHS),
-        accuracy=mean_table(rows, "accuracy"),
-        likelihood=mean_table(rows, "log_likelihood"),
-        last=max(row["answers"] for row in rows),
-        each=person_table(rows, max(row["answers"] for row in rows)),
-    )
-
-
 def main(argv: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.real_people", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument("file", type=Path, help="NPZ file with features, feature_names and answers")
+    parser.add_argument("file", type=Path, help="NPZ file with features and answers")
     parser.add_argument("--jobs", type=int, default=1, help="processes that work")
     parser.add_argument("--label", default="now", help="name of this version of the code in the rows")
     parser.add_argument("--rows", type=Path, default=Path("results/real-people.parquet"), help="of results")
-    parser.add_argument("--out", type=Path, default=Path("results"), help="folder of the page and its figure")
     options = parser.parse_args(argv)
-    people, file = read(options.file), RowFile(options.rows)
+    people, file = read(options.file).people.tolist(), RowFile(options.rows)
     wanted = [{"label": options.label, "person": one, "half": half} for one in people for half in HALVES]
     measure(file, wanted, partial(work, path=options.file), options.jobs, "people")
-    rows = [row for row in file.rows if row["label"] == options.label]
-    text = page(rows, people)
-    options.out.mkdir(parents=True, exist_ok=True)
-    draw(options.out / "real-people.png", rows)
-    write_atomically(options.out / "real-people.md", text.encode())
-    print(mean_table(rows, "accuracy"), mean_table(rows, "log_likelihood"), sep="\n")
-    print(f"saved {options.out / 'real-people.md'}")
+    rows = file.of(wanted)
+    tables = (mean_table(rows, column) for column in MEASURES)
+    print(*tables, person_table(rows, max(row["answers"] for row in rows)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,18 @@
-"""What features cost and bring: rewards of robot learning tasks from features that nobody chose.
+"""Rewards of robot learning tasks by the number of answers: features compared, and reward networks.
 
 The tasks are those of `benchmarks.segments`: segments of 50 steps, answers by the true return, held-out
 pairs. For each number of answers the accuracy on the held-out pairs is shown, of
 
-    statistics          the default features
-    former default      path length, smoothness, control effort and duration
-    moments             means and mean squares of states and actions
-    pca, random network, time contrastive    embeddings, with 16 features each
-    thoughtful          what a person who knows the true reward would measure
+    statistics    the default features
+    steps         rewards of single steps
+    moments       means and mean squares of states and actions
+    thoughtful    what a person who knows the true reward would measure
+    network       three small networks of state and action (needs torch; only by name)
+    imitation     the reward ensemble of `imitation`, as its documentation sets it up (only by name)
 
-with random questions and with chosen ones. Every method gets the same random questions. Seeds from 1000 on
-are for choosing a design.
+or of any other word of the feature library, such as "pca(16)". Features have random questions and chosen
+ones, networks random ones. All methods get the same random questions. Seeds from 1000 on are for choosing a
+design.
 """
 
 import argparse
@@ -19,100 +21,199 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rows import Job, Row, labelled, mean_and_error, measured, row_parser, seeds_of, values
-from benchmarks.segments import SegmentTask, add_segment_options, segment_task
+from benchmarks.rows import Job, Row, labelled, mean_and_error, measured, row_parser, seeds_of
+from benchmarks.segments import SOURCES, STEPS, SegmentTask, segment_task
 from prefero._support.arrays import Array, Indices
 from prefero.datasets.features.embeddings.embedding import Embedding
+from prefero.datasets.features.embeddings.steps import StepEmbedding
 from prefero.datasets.features.library.library import extractor_for, features_of
 from prefero.learner import Learner
 from prefero.pools.pool import Pool
 
 CHECKPOINTS = (10, 20, 50, 100, 200)
-EXAMPLES = 512
-FORMER = ("path-length", "log-dimensionless-jerk", "control-effort", "duration")
-WORDS: dict[str, tuple[str, ...]] = {
-    "statistics": ("statistics",),
-    "former default": FORMER,
-    "pca": ("pca(16)",),
-    "random network": ("random-network(16)",),
-    "time contrastive": ("time-contrastive(16)",),
-}
+EXAMPLES = 512  # segments that an embedding is fitted to
+FEATURES = ("statistics", "steps", "moments", "thoughtful")
+QUESTIONS = ("random", "chosen")
+MEMBERS, WIDTH, DECAY, ITERATIONS = 3, 64, 1e-2, 300  # of the networks; other settings do as well
 OTHERS: dict[str, Callable[[SegmentTask, Indices], Array]] = {
     "moments": SegmentTask.moments,
     "thoughtful": SegmentTask.thoughtful,
 }
-FEATURES = (*WORDS, *OTHERS)
-QUESTIONS = ("random", "chosen")
 
 
-def features(task: SegmentTask, name: str) -> tuple[Array, Array]:
+# --- features ---------------------------------------------------------------------------------------------
+
+
+def features(task: SegmentTask, name: str) -> tuple[Pool, Array]:
     """Of the pool and of the held-out segments; embeddings are fitted on the pool."""
     if name in OTHERS:
         every = OTHERS[name](task, np.arange(len(task.recording.states)))
         return _varying(every[task.pool], every[task.tested])
     pool, tested = task.episodes(task.pool), task.episodes(task.tested)
-    found = [Embedding.of(word) for word in WORDS[name]]
-    pairs = zip(found, WORDS[name], strict=True)
-    made = [extractor_for(word) if one is None else one.fit(pool[:EXAMPLES]) for one, word in pairs]
+    if name == "steps":
+        steps = StepEmbedding.fit(pool, 0)
+        rows, held_out = (np.stack([list(steps(one).values()) for one in side]) for side in (pool, tested))
+        return Pool(rows, steps.of_steps.names), held_out
+    embedding = Embedding.of(name)
+    made = [extractor_for(name) if embedding is None else embedding.fit(pool[:EXAMPLES])]
     sides = ([list(features_of(made, one).values()) for one in side] for side in (pool, tested))
     return _varying(*map(np.array, sides))
 
 
-def _varying(pool: Array, tested: Array) -> tuple[Array, Array]:
+def _varying(pool: Array, tested: Array) -> tuple[Pool, Array]:
     """Without what is the same for all segments of the pool."""
     varies = pool.std(axis=0) > 1e-9 * (1 + np.abs(pool).max(axis=0))
-    return pool[:, varies], tested[:, varies]
+    return Pool(pool[:, varies]), tested[:, varies]
 
 
-def work(job: Job) -> list[Row]:
-    """The accuracies of one teacher."""
-    task = segment_task(job["task"], job["seed"])
-    pool, tested = features(task, job["features"])
-    learner = Learner(Pool(pool), seed=job["seed"])
-    return list(_taught(task, learner, tested, job["questions"], job["seed"], job["most"]))
-
-
-def _taught(
-    task: SegmentTask, learner: Learner, tested: Array, questions: str, seed: int, most: int
-) -> Iterator[Row]:
-    longest = 0.0
+def prefero(task: SegmentTask, name: str, questions: str, seed: int, most: int) -> Iterator[Row]:
+    """The default model; `seconds` is the longest processor time of a question."""
+    pool, tested = features(task, name)
+    learner, longest = Learner(pool, seed=seed), 0.0
     for answers, seconds in task.teach(learner, most, seed, chosen=questions == "chosen"):
         longest = max(longest, seconds)
         if answers in CHECKPOINTS:
             accuracy = task.accuracy(learner.reward()(tested))
-            yield {"answers": answers, "accuracy": accuracy, "d": tested.shape[1], "seconds": longest}
+            yield {"answers": answers, "accuracy": accuracy, "seconds": longest}
+
+
+# --- networks ---------------------------------------------------------------------------------------------
+
+
+def steps_of(task: SegmentTask, places: Indices) -> Array:
+    """States and actions of segments, standardized over the pool: (M, T, s + a)."""
+    kept = task.recording
+    every = np.concatenate([kept.states[:, :STEPS], kept.actions], axis=2)
+    pool = every[task.pool].reshape(-1, every.shape[2])
+    scale = pool.std(axis=0)
+    scaled: Array = (every[places] - pool.mean(axis=0)) / np.where(scale > 0, scale, 1.0)
+    return scaled
+
+
+def winners_and_losers(task: SegmentTask, count: int, seed: int) -> tuple[Indices, Indices]:
+    pairs = task.random_pairs(count, seed)
+    first = task.prefers_first(pairs)
+    return np.where(first, pairs[:, 0], pairs[:, 1]), np.where(first, pairs[:, 1], pairs[:, 0])
+
+
+def network(task: SegmentTask, seed: int, most: int) -> Iterator[Row]:
+    """An ensemble of small networks of state and action; each is trained on all answers at once."""
+    tested = steps_of(task, task.tested)
+    for count in (answers for answers in CHECKPOINTS if answers <= most):
+        won, lost = (steps_of(task, side) for side in winners_and_losers(task, count, seed))
+        members = [_member(won, lost, tested, 100 * seed + member) for member in range(MEMBERS)]
+        yield {"answers": count, "accuracy": task.accuracy(np.mean(members, axis=0))}
+
+
+def _member(winners: Array, losers: Array, tested: Array, seed: int) -> Array:
+    """The standardized returns of held-out segments under one network."""
+    import torch
+
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    layers = [torch.nn.Linear(winners.shape[2], WIDTH), torch.nn.Tanh(), torch.nn.Linear(WIDTH, WIDTH)]
+    model = torch.nn.Sequential(*layers, torch.nn.Tanh(), torch.nn.Linear(WIDTH, 1))
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, weight_decay=DECAY)
+    both = torch.tensor(np.stack([winners, losers]), dtype=torch.float32)
+    for _ in range(ITERATIONS):
+        won, lost = model(both).squeeze(-1).sum(dim=2)
+        loss = torch.nn.functional.softplus(lost - won).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    with torch.no_grad():
+        returns = (
+            model(torch.tensor(tested, dtype=torch.float32)).squeeze(-1).sum(dim=1).numpy().astype(float)
+        )
+    standardized: Array = (returns - returns.mean()) / (returns.std() + 1e-9)
+    return standardized
+
+
+def imitation(task: SegmentTask, seed: int, most: int) -> Iterator[Row]:
+    """Five networks of 32 and 32 units with running normalization, three epochs in each of a few rounds."""
+    kept, tested = task.recording, task.tested
+    for count in (answers for answers in CHECKPOINTS if answers <= most):
+        members = _trained_by_imitation(task, count, seed)
+        flat = (kept.states[tested, :STEPS], kept.actions[tested], kept.states[tested, 1:])
+        parts = [part.reshape(-1, part.shape[2]).astype(np.float32) for part in flat]
+        rewards = members.predict_processed(*parts, np.zeros(len(parts[0]), dtype=bool))
+        yield {"answers": count, "accuracy": task.accuracy(rewards.reshape(len(tested), STEPS).sum(axis=1))}
+
+
+def _trained_by_imitation(task: SegmentTask, count: int, seed: int) -> Any:
+    import torch
+    from gymnasium.spaces import Box
+    from imitation.algorithms import preference_comparisons as comparisons
+    from imitation.data.types import TrajectoryWithRew
+    from imitation.rewards.reward_nets import BasicRewardNet, RewardEnsemble
+    from imitation.util import logger
+    from imitation.util.networks import RunningNorm
+
+    torch.manual_seed(seed)
+    torch.set_num_threads(1)
+    kept, rng = task.recording, np.random.default_rng(seed)
+    spaces = [Box(-np.inf, np.inf, (part.shape[2],), np.float32) for part in (kept.states, kept.actions)]
+    members = [BasicRewardNet(*spaces, normalize_input_layer=RunningNorm) for _ in range(5)]
+    ensemble = RewardEnsemble(*spaces, members)
+    trainer = comparisons.EnsembleTrainer(
+        comparisons.PreferenceModel(ensemble), comparisons.CrossEntropyRewardLoss(), epochs=3, rng=rng
+    )
+    trainer.logger = logger.configure(format_strs=[])
+    dataset = comparisons.PreferenceDataset()
+
+    def fragment(at: int) -> Any:
+        states, actions = kept.states[at].astype(np.float32), kept.actions[at].astype(np.float32)
+        return TrajectoryWithRew(states, actions, None, terminal=False, rews=kept.rewards[at])
+
+    won, lost = winners_and_losers(task, count, seed)
+    dataset.push(
+        [(fragment(a), fragment(b)) for a, b in zip(won, lost, strict=True)], np.ones(count, np.float32)
+    )
+    for round_ in range(8):  # in its loop, the networks are trained after each of some rounds of questions
+        trainer.train(dataset, epoch_multiplier=4.0 if round_ == 0 else 1.0)
+    return ensemble
+
+
+NETWORKS = {"network": network, "imitation": imitation}
+
+
+# --- measuring --------------------------------------------------------------------------------------------
+
+
+def work(job: Job) -> list[Row]:
+    """The accuracies of one teacher."""
+    task, seed, most = segment_task(job["task"], job["seed"]), job["seed"], job["most"]
+    if job["method"] in NETWORKS:
+        return list(NETWORKS[job["method"]](task, seed, most))
+    return list(prefero(task, job["method"], job["questions"], seed, most))
 
 
 def table(rows: Sequence[Row], tasks: Sequence[str]) -> Iterator[str]:
-    """A line for each task, features and questions: the mean accuracy after each number of answers."""
+    """A line for each task, method and kind of questions: the mean accuracy after each number of answers."""
+    methods = dict.fromkeys((row["method"], row["questions"]) for row in rows)
     for task in (*tasks, "mean of all"):
-        yield f"\n{task:42s}" + "".join(f"{answers:>16d}" for answers in CHECKPOINTS)
-        for name in FEATURES:
-            for questions in QUESTIONS:
-                mine = [r for r in rows if r["features"] == name and r["questions"] == questions]
-                mine = [r for r in mine if task in (r["task"], "mean of all")]
-                if mine:
-                    label = f"{name} ({np.mean([r['d'] for r in mine]):.0f}), {questions} questions"
-                    yield f"{label:42s}" + "".join(_cells(mine, task))
+        yield f"\n{task:32s}" + "".join(f"{answers:>16d}" for answers in CHECKPOINTS)
+        here = [row for row in rows if task in (row["task"], "mean of all")]
+        for method, questions in methods:
+            mine = [row for row in here if (row["method"], row["questions"]) == (method, questions)]
+            if mine:
+                yield f"{f'{method}, {questions} questions':32s}" + "".join(_cells(mine))
 
 
-def _cells(rows: Sequence[Row], task: str) -> Iterator[str]:
+def _cells(rows: Sequence[Row]) -> Iterator[str]:
     for answers in CHECKPOINTS:
-        mine = [r for r in rows if r["answers"] == answers]
-        if not mine:
-            continue
-        if task == "mean of all":
-            yield f"{np.mean([r['accuracy'] for r in mine]):>16.3f}"
-            continue
-        mean, error = mean_and_error(values(mine, "accuracy").values())
-        yield f"{f'{mean:.3f}±{error:.3f}':>16s}"
+        mine = [row["accuracy"] for row in rows if row["answers"] == answers]
+        if mine:
+            mean, error = mean_and_error(mine)
+            yield f"{f'{mean:.3f}±{error:.3f}':>16s}"
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = row_parser("segment_features", __doc__, people=5)
-    add_segment_options(parser, CHECKPOINTS)
     add: Any = parser.add_argument
-    add("--features", nargs="+", choices=FEATURES, default=FEATURES, metavar="FEATURES", help="only these")
+    add("--tasks", nargs="+", choices=SOURCES, default=list(SOURCES), metavar="TASK", help="only these")
+    add("--answers", type=int, choices=CHECKPOINTS, default=max(CHECKPOINTS), help="at most so many")
+    add("--methods", nargs="+", default=FEATURES, metavar="METHOD", help="features, network or imitation")
     add("--questions", nargs="+", choices=QUESTIONS, default=QUESTIONS, help="only these")
     return parser
 
@@ -120,12 +221,13 @@ def _parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
     wanted = [
-        {"label": options.label, "task": task, "features": name, "questions": questions, "seed": seed}
+        {"label": options.label, "task": task, "method": method, "questions": questions, "seed": seed}
         | {"most": options.answers}
         for seed in seeds_of(options)
         for questions in options.questions
-        for name in options.features
+        for method in options.methods
         for task in options.tasks
+        if questions == "random" or method not in NETWORKS
     ]
     rows = labelled(options, measured(options, wanted, work).rows)
     print("\n".join(table(rows, options.tasks)))

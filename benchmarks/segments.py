@@ -11,9 +11,8 @@ Recordings are kept in `results/segments`. The teachers of seeds 0 to 999 share 
 environment, and those of seeds from 1000 on, which are for choosing a design, have others.
 """
 
-import argparse
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib import import_module
@@ -379,10 +378,3 @@ def _pairs(returns: Array, places: Indices, count: int, rng: np.random.Generator
     differ = np.abs(returns[drawn[:, 0]] - returns[drawn[:, 1]]) > TIE * returns.std()
     pairs: Indices = drawn[differ][:count]
     return pairs
-
-
-def add_segment_options(parser: argparse.ArgumentParser, checkpoints: Sequence[int]) -> None:
-    """The options of benchmarks with simulated teachers who compare segments."""
-    add: Any = parser.add_argument
-    add("--tasks", nargs="+", choices=SOURCES, default=list(SOURCES), metavar="TASK", help="only these")
-    add("--answers", type=int, choices=checkpoints, default=max(checkpoints), help="at most so many")

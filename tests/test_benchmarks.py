@@ -1,9 +1,12 @@
 """The measuring tools of the benchmarks, each compared with something that does not depend on its code."""
 
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from benchmarks import __main__ as command
 from benchmarks import acquisition_functions, baselines, calibration, crowd, crowd_file, real_people
 from benchmarks.evaluation import answer_probabilities, calibration_error, evaluate, learner_for, teach
 from benchmarks.rows import Job, Row, RowFile, measure, paired_difference
@@ -12,6 +15,9 @@ from scipy.optimize import minimize
 
 from prefero._support.arrays import Array
 from prefero.simulation.users import SimulatedUser
+
+ROOT = Path(__file__).resolve().parent.parent
+COMMAND = re.compile(r"python -m benchmarks[ .](\w+)")
 
 
 def few_differences(seed: int = 0) -> Array:
@@ -192,8 +198,8 @@ def people_file(folder: Path) -> Path:
 
 
 def test_real_answers_are_read_with_the_preferred_scene_first(tmp_path: Path) -> None:
-    people = real_people.read(people_file(tmp_path))
-    assert list(people) == [0, 4]
+    people = real_people.people_of(crowd_file.read(people_file(tmp_path)))
+    assert list(people) == [0, 1]
     for person in people.values():
         preferred, other = person.sides
         assert len(preferred) == 25
@@ -215,19 +221,16 @@ def test_predictions_of_real_answers_are_scored() -> None:
     assert found["log_likelihood"] == pytest.approx(np.log(0.9 * 0.5 * 0.2) / 3)
 
 
-def test_the_page_of_real_people_has_tables_and_a_figure(tmp_path: Path) -> None:
-    people = real_people.read(people_file(tmp_path))
+def test_tables_of_real_people_have_differences_and_every_person() -> None:
     rows = [
         {"answers": answers, "method": name, "person": one, **real_people.score(np.array([0.7, 0.6, 0.4]))}
-        for one in people
+        for one in (0, 4)
         for name in real_people.METHODS
         for answers in (5, 10)
     ]
-    text = real_people.page(rows, people)
-    assert "| Prefero minus logistic regression | +0.000 ± 0.000 | +0.000 ± 0.000 |" in text
-    assert "| 5 |" in text  # the second person, counted from 1
-    real_people.draw(tmp_path / "real.png", rows)
-    assert (tmp_path / "real.png").stat().st_size > 1000
+    means = real_people.mean_table(rows, "accuracy")
+    assert "| Prefero minus logistic regression | +0.000 ± 0.000 | +0.000 ± 0.000 |" in means
+    assert "| 5 |" in real_people.person_table(rows, 10)  # the second person, counted from 1
 
 
 def test_crowds_are_split_without_overlap_and_orders_do_not_contradict_themselves() -> None:
@@ -310,3 +313,27 @@ def test_a_crowds_file_needs_both_arrays_and_enough_answers(
     said = capsys.readouterr()
     assert "20 pairs each: left out" in said.out
     assert "give a smaller --train" in said.err
+
+
+def test_every_command_of_the_documentation_runs_a_benchmark_that_exists() -> None:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]  # those in results are of other commits
+    named = {name for page in pages for name in COMMAND.findall(page.read_text(encoding="utf-8"))}
+    assert named <= set(command.benchmarks())
+    assert {"answering", "arena", "stopping"} <= named
+
+
+def test_a_benchmark_is_run_by_name_with_its_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[list[str]] = []
+
+    def run(words: list[str], **_: object) -> SimpleNamespace:
+        ran.append(words[1:])
+        return SimpleNamespace(returncode=len(ran) > 1)
+
+    monkeypatch.setattr("subprocess.run", run)
+    assert command.main(["arena", "--runs", "3", "--help"]) == 0
+    assert command.main([]) == 1
+    module = command.benchmarks()["arena"].module
+    assert ran[0] == ["-m", module, "--runs", "3", "--help"]
+    assert [words[1].rpartition(".")[2] for words in ran[1:]] == list(command.SHORT)
+    with pytest.raises(SystemExit):
+        command.main(["arenas"])

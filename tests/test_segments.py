@@ -78,11 +78,11 @@ def test_an_unknown_task_is_named() -> None:
 @pytest.mark.usefixtures("_slider")
 def test_features_of_held_out_segments_are_those_of_the_pool() -> None:
     task = segment_task("slider", 0)
-    for name in ("statistics", "moments", "thoughtful"):
+    for name in ("statistics", "steps", "pca(2)", "moments", "thoughtful"):
         pool, tested = segment_features.features(task, name)
-        assert pool.shape == (len(task.pool), tested.shape[1])
+        assert pool.features.shape == (len(task.pool), tested.shape[1])
         assert len(tested) == len(task.tested)
-    job = {"task": "slider", "features": "thoughtful", "questions": "random", "seed": 0, "most": 10}
+    job = {"task": "slider", "method": "thoughtful", "questions": "random", "seed": 0, "most": 10}
     (row,) = segment_features.work(job)
     assert row["accuracy"] > 0.9  # the mean position is nearly the return
     lines = list(segment_features.table([{**job, **row}], ["slider"]))

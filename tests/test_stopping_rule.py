@@ -3,9 +3,19 @@
 import numpy as np
 import pytest
 from benchmarks.rows import Row
-from benchmarks.stopping_intervals import checked, coverage_table, fit, held_out
-from benchmarks.stopping_people import CHOSEN, person_of, runs_of
-from benchmarks.stopping_rule import rule_table, stop_at_gain, stop_at_goal, stop_at_number
+from benchmarks.stopping import (
+    CHOSEN,
+    checked,
+    coverage_table,
+    fit,
+    held_out,
+    person_of,
+    rule_table,
+    runs_of,
+    stop_at_gain,
+    stop_at_goal,
+    stop_at_number,
+)
 from scipy.special import expit, logit
 
 from prefero.models.learning_progress import Correction

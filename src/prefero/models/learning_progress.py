@@ -10,8 +10,8 @@ A posterior does not know how far its assumptions are from the person. So what i
 simulated users showed who do not follow them: the mean of z is shift + slope times the log odds of what it
 expects, and the variance of z is stretch^2 times that of its draws, plus extra^2. With n answers, the next
 five close the part 1 - (n / (n + 5))^rate of the room, as if the room fell with a power of the number of
-answers. `benchmarks.stopping_rule` fits these five numbers to some simulated users and measures on others
-how often the intervals hold, and how much five answers brought.
+answers. `python -m benchmarks stopping --fit` fits these five numbers to some simulated users and measures on
+others how often the intervals hold, and how much five answers brought.
 """
 
 from dataclasses import dataclass
